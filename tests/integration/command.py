@@ -23,6 +23,9 @@ from usher.cli import main
 EXAMPLES: Final = Path(__file__).parents[2] / "examples"
 BAD_EXAMPLE: Final = str(EXAMPLES / "bad-pytorchjob.yaml")
 
+_NO_CACHE: Final = "/proc/no-cache"
+"""No directory can be made there: verdicts of other tests must not answer."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
@@ -44,7 +47,8 @@ def environment(**extra: str) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if key in ("PATH", "PYTHONPATH") or "COVERAGE_" in key}
     # The engine compiles the policies for a second where it finds no cache of them.
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return {**kept, "HOME": "/nonexistent", "XDG_CACHE_HOME": cache, "LANG": "C.UTF-8", **extra}
+    own = {"HOME": "/nonexistent", "XDG_CACHE_HOME": cache, "USHER_CACHE_DIR": _NO_CACHE, "LANG": "C.UTF-8"}
+    return {**kept, **own, **extra}
 
 
 def usher(

@@ -123,12 +123,13 @@ def test_what_could_not_be_run_ends_with_2_and_one_message(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["check"], "Missing argument 'PATH...'"),
-        (["check", "-", "--format", "yaml"], "'yaml' is not one of 'text', 'json'"),
+        (["check"], "name a PATH"),
+        (["check", "-", "--format", "xml"], "'xml' is not one of 'text', 'json', "),
+        (["check", "-", "--format", "json="], "'json=' names no file; write json=FILE, or json for standard output"),
         (["check", "-", "--color", "pink"], "'pink' is not one of 'auto', 'always', 'never'"),
         (["check", "-", "--engine", "regorus"], "'regorus' is not one of 'wasm', 'opa'"),
         (["check", "-", "--opa-url", "http://127.0.0.1:1"], "--opa-url needs --engine opa"),
-        (["audit", "--fail-on", "warn"], "'warn' is not"),
+        (["audit", "--fail-on", "warning"], "'warning' is not one of 'deny', 'warn', 'audit', 'never'"),
         (["chekc"], "No such command 'chekc'. Did you mean 'check'?"),
         (["policies", "lst"], "No such command 'lst'. Did you mean 'list'?"),
         (["check", "--nonsense"], "No such option '--nonsense'"),
@@ -150,7 +151,7 @@ def test_an_internal_error_prints_how_to_report_it_and_no_traceback(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("on purpose")
 
-    monkeypatch.setattr("usher.scan.runner.run", broken)
+    monkeypatch.setattr("usher.scan.runner.report", broken)
 
     with pytest.raises(SystemExit) as quiet:
         main.main(["check", BAD_EXAMPLE])

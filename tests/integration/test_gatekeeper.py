@@ -184,6 +184,24 @@ def test_a_policy_that_fails_leaves_its_object_unknown(run_in: Any, tmp_path: Pa
     assert reason in " ".join(run.out.split())
 
 
+def test_reports_for_ci_systems_name_each_constraint(run_in: Any, tmp_path: Path) -> None:
+    odd = policies.template("Odd", CALLING)
+    given = [policies.template(), policies.constraint(name="team", **TEAM), policies.constraint(name="owner", **TEAM)]
+    given += [odd, policies.constraint("Odd", "odd")]
+
+    sarif = check(run_in, tmp_path, [SERVICE], given, "--format", "sarif").json["runs"][0]
+    junit = check(run_in, tmp_path, [SERVICE], given, "--format", "junit").out
+
+    assert [each["ruleId"] for each in sarif["results"]] == ["RequiredLabels/owner", "RequiredLabels/team"]
+    assert {each["id"] for each in sarif["tool"]["driver"]["rules"]} == {
+        "Odd",
+        "RequiredLabels/owner",
+        "RequiredLabels/team",
+    }
+    assert junit.count("<failure") == 2
+    assert '<error message="1 object: the compiled policy calls http.send' in junit
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -209,6 +227,20 @@ def test_policies_that_are_not_right_are_an_error_before_anything_is_judged(
     assert run.code == 2
     assert run.out == ""
     assert message in run.err
+
+
+def test_many_files_are_judged_the_same_every_time(run_in: Any, tmp_path: Path) -> None:
+    for number in range(120):
+        write(tmp_path / "many" / f"{number}.yaml", builders.pod(name=f"pod-{number}", namespace="shop"))
+    policy = write(tmp_path / "policies.yaml", policies.template(), policies.constraint(**TEAM))
+
+    without = run_in("check", "many")
+    found = [run_in("check", "many", "--policies", policy, "--jobs", "2") for _ in range(2)]
+
+    assert without.code == 0
+    assert [run.code for run in found] == [1, 1]
+    assert "120 errors" in found[0].out
+    assert found[0].out == found[1].out
 
 
 def test_without_opa_the_error_says_what_to_do(run_in: Any, tmp_path: Path) -> None:

@@ -81,6 +81,10 @@ class DeadlineError(EngineError):
     """The policy engine exceeded its time limit."""
 
 
+class WorkerError(UsherError):
+    """Another process of a run ended or failed before its files were judged."""
+
+
 class MutationError(UsherError):
     """A patch that usher built does not apply to its object."""
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
+from typing_extensions import TypeAliasType
+
+Json = TypeAliasType("Json", "dict[str, Json] | list[Json] | str | int | float | bool | None")
 """Any JSON value, as orjson and usher's YAML reader return it."""
 
 Object = dict[str, Json]

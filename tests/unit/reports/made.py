@@ -8,6 +8,7 @@ from usher import model, paths
 from usher.mutation.editing import Operation
 from usher.mutation.merge import Merged, Skipped
 from usher.scan import devices as scan_devices
+from usher.scan import exception_uses
 from usher.scan import findings as scan_findings
 
 GPU = "nvidia.com/gpu"
@@ -110,7 +111,7 @@ def made(
     problems: Sequence[scan_findings.Problem] = (),
     notes: Sequence[scan_findings.Note] = (),
     not_evaluated: Sequence[scan_findings.NotEvaluated] = (),
-    exceptions: Sequence[scan_findings.ExceptionUse] = (),
+    exceptions: Sequence[exception_uses.ExceptionUse] = (),
     configuration: str = "",
     admitted: bool = True,
     diff: bool = False,
@@ -215,18 +216,18 @@ def full(command: scan_findings.Command = scan_findings.Command.CHECK) -> scan_f
             )
         ],
         exceptions=[
-            excused(scan_findings.ExceptionState.USED, ticket="OPS-1", findings=2),
-            excused(scan_findings.ExceptionState.UNUSED, ticket="OPS-2"),
-            excused(scan_findings.ExceptionState.EXPIRED, ticket="OPS-3"),
+            excused(exception_uses.ExceptionState.USED, ticket="OPS-1", findings=2),
+            excused(exception_uses.ExceptionState.UNUSED, ticket="OPS-2"),
+            excused(exception_uses.ExceptionState.EXPIRED, ticket="OPS-3"),
         ],
         owned=3,
         ignored=2,
     )
 
 
-def excused(state: scan_findings.ExceptionState, *, ticket: str, findings: int = 0) -> scan_findings.ExceptionUse:
+def excused(state: exception_uses.ExceptionState, *, ticket: str, findings: int = 0) -> exception_uses.ExceptionUse:
     """An exception of usher.yaml for the check privileged-container."""
-    return scan_findings.ExceptionUse(
+    return exception_uses.ExceptionUse(
         checks=("privileged-container",),
         namespaces=("legacy-*",),
         ticket=ticket,

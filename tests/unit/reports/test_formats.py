@@ -6,18 +6,38 @@ After an intended change, `USHER_UPDATE_GOLDEN=1 pytest tests/unit/reports` writ
 import io
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from unit.reports import made
-from usher.reports import json_report, text
+from unit.reports.ci.hostile import ended
+from usher.policy.checks import bundle
+from usher.reports import json_report, text, yaml_report
+from usher.reports.ci import azure, github, gitlab, junit, markdown, sarif, tap
 from usher.scan import findings
 
 GOLDEN = Path(__file__).parents[2] / "data" / "reports"
 
 Reporter = Callable[[findings.Report, io.StringIO], None]
+
+
+def with_rules(found: findings.Report) -> findings.Report:
+    """With what the catalogue says of one of its checks."""
+    (check,) = (each for each in bundle.load().catalogue.checks.values() if each.code == "USH103")
+    return replace(found, rules={check.key: check})
+
+
+def many() -> findings.Report:
+    """More findings than a list by file shows."""
+    findings_of = (made.finding(), made.toleration_missing())
+    results = [
+        made.result(*findings_of, source=f"jobs/{number // 4:02}.yaml", name=f"bert-{number}") for number in range(90)
+    ]
+    return made.made(*results, *made.full().results, problems=made.full().problems)
+
 
 CASES: dict[str, tuple[findings.Report, Reporter]] = {
     "check.txt": (made.full(), partial(text.write, width=100)),
@@ -30,6 +50,16 @@ CASES: dict[str, tuple[findings.Report, Reporter]] = {
     "changed.txt": (made.changed(diff=False), partial(text.write, width=100)),
     "diff.txt": (made.changed(diff=True), partial(text.write, width=100)),
     "diff.json": (made.changed(diff=True), json_report.write),
+    "check.sarif": (with_rules(ended(made.full())), sarif.write),
+    "check.junit.xml": (ended(made.full()), junit.write),
+    "check.github.log": (made.full(), github.write),
+    "check.azure.log": (made.full(), azure.write),
+    "check.gitlab.json": (with_rules(made.full()), gitlab.write),
+    "check.tap": (ended(made.full()), tap.write),
+    "check.md": (with_rules(made.full()), markdown.write),
+    "check.yaml": (made.full(), yaml_report.write),
+    "quiet.txt": (made.full(), partial(text.write, width=100, quiet=True)),
+    "many.txt": (many(), partial(text.write, width=100)),
     "as-written.txt": (made.made(made.result(), admitted=False), partial(text.write, width=100)),
 }
 

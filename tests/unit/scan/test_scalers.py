@@ -9,7 +9,7 @@ from usher import paths
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
-from usher.scan import findings, runner
+from usher.scan import findings, outlines, runner
 from usher.scan.batches import Batch, Item
 from usher.scan.scalers import Scalers
 
@@ -157,6 +157,6 @@ def test_a_directory_of_alternatives_is_not_applied_together(evaluator: Evaluato
 
 
 def test_without_autoscalers_nothing_is_looked_up() -> None:
-    scalers = Scalers([file(server())], namespace="default")
+    scalers = Scalers([outlines.of(file(server()), namespace="default")], namespace="default")
 
     assert scalers.of(server(), "apps/chat.yaml") == ()

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from usher import errors
-from usher.cli import inputs
+from usher.cli import inputs, progress, reporting
+from usher.cli.exit_codes import FailOn
 from usher.config import words
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ Examples:
   usher audit dump/                        audit manifests instead of a cluster
 
 \b
-Exit codes:
+Exit codes (docs/ci.md has those of --exit-codes):
   0  the audit is complete, whatever it found; the report names kinds that may not be listed
-  1  something is denied, with --fail-on deny
+  1  there are findings that --fail-on names
   2  the cluster or a file could not be read, or an object could not be judged"""
 )
 @click.argument("paths", nargs=-1, metavar="[PATH...]")
@@ -37,8 +38,7 @@ Exit codes:
 @inputs.facts_option
 @inputs.cluster_options
 @click.option("-n", "--namespace", help="Audit only the workloads of this namespace.")
-@click.option("--fail-on", type=click.Choice(["deny"]), help="End with exit code 1 when something is denied.")
-@inputs.output_options
+@reporting.options(fail_on=FailOn.NEVER)
 @inputs.engine_options
 @click.pass_context
 def audit(
@@ -50,12 +50,9 @@ def audit(
     kubeconfig: Path | None,
     context_name: str | None,
     namespace: str | None,
-    fail_on: str | None,
-    format_name: str,
-    color: str,
-    output: Path | None,
     engine: str,
     opa_url: str | None,
+    reporting: reporting.Reporting,
 ) -> None:
     """Report on all workloads of a live cluster, or on manifests if a PATH is given.
 
@@ -63,7 +60,6 @@ def audit(
     creation. Objects that belong to a listed workload, for example its pods, count as part of it. Facts about queues,
     quotas and nodes come from the same cluster, or from --facts.
     """
-    from usher.cli import output as outputs
     from usher.scan import findings, runner, sources
 
     if paths and (kubeconfig or context_name):
@@ -88,16 +84,20 @@ def audit(
         origin=origin,
         only_namespace=namespace or "",
     )
-    with inputs.evaluator(file, engine=engine, opa_url=opa_url, facts=facts, known=known) as evaluator:
+    with (
+        inputs.evaluator(
+            file, engine=engine, opa_url=opa_url, facts=facts, known=known, quiet=reporting.quiet
+        ) as evaluator,
+        progress.shown(quiet=reporting.quiet) as watch,
+    ):
         if namespace and not paths:
             _require_namespace(namespace, evaluator.facts)
-        found = runner.run(batches, evaluator=evaluator, settings=settings)
+        found = runner.run(batches, evaluator=evaluator, settings=settings, watch=watch)
     if paths:
         inputs.require_objects(found, paths)
         if namespace and not found.results and not found.failed:
             raise errors.InputError(f"{', '.join(paths)}: no workload is in namespace {namespace}")
-    outputs.write(found, format_name=format_name, color=color, output=output)
-    context.exit(outputs.exit_code(found, fail_on_deny=fail_on == "deny"))
+    context.exit(reporting.finish(found))
 
 
 def _require_namespace(name: str, facts: "Store") -> None:

@@ -1,11 +1,13 @@
 """`usher check`: judges manifests before they are applied."""
 
-import sys
+from functools import partial
 from pathlib import Path
 
 import click
 
-from usher.cli import gatekeeper, inputs
+from usher import errors
+from usher.cli import gatekeeper, inputs, manifest_inputs, progress, reporting
+from usher.cli.exit_codes import FailOn
 
 
 @click.command(
@@ -13,65 +15,88 @@ from usher.cli import gatekeeper, inputs
 Examples:
   usher check job.yaml
   usher check jobs/ other.yaml --config clusters/a100/usher.yaml
-  kustomize build overlays/prod | usher check - --namespace ml-research
+  usher check -k overlays/prod --namespace ml-research
+  usher check --helm charts/train --values prod.yaml
+  usher check . --changed-since origin/main
   usher check --diff job.yaml              show in full what the webhook would add, and why
   usher check --as-written job.yaml        judge the file alone, without what the webhook adds
   usher check jobs/ --policies gatekeeper/  judge all objects by these policies of Gatekeeper as well
   usher check jobs/ --format json --output report.json
+  usher check jobs/ --format text --format sarif=usher.sarif --format junit=usher.xml
 
 \b
-Exit codes:
+Exit codes (docs/ci.md has those of --exit-codes):
   0  nothing is denied; there may be warnings
-  1  something is denied
+  1  something is denied, or --fail-on names it
   2  an input could not be read, an object could not be judged, or no object was found"""
 )
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@manifest_inputs.options
 @inputs.config_option
 @inputs.facts_option
-@inputs.namespace_option
 @click.option(
-    "--policies",
-    "policy_paths",
-    multiple=True,
-    metavar="PATH",
-    help="ConstraintTemplates and constraints of Gatekeeper that judge all objects as well: a file, a directory, or a "
-    "bundle of `usher policies build`. Repeatable.",
+    "--require-facts", is_flag=True, help="End as failed (exit code 2) if a check was left out for want of facts."
 )
+@inputs.namespace_option
+@gatekeeper.policies_option
 @gatekeeper.opa_option
 @click.option("--diff", is_flag=True, help="Show in full what the mutating webhook would change, and why.")
 @click.option("--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them.")
 @click.option("--allow-unknown", is_flag=True, help="Accept workloads that have parts which usher cannot judge.")
-@inputs.output_options
+@reporting.options(fail_on=FailOn.DENY)
 @inputs.engine_options
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="NUMBER",
+    help="How many processes judge files. Default: one for each processor, and fewer for few files.",
+)
+@click.option(
+    "--no-cache", is_flag=True, help="Judge every file, also those whose verdict an earlier run has remembered."
+)
 @click.pass_context
 def check(
     context: click.Context,
     *,
     paths: tuple[str, ...],
+    kustomizations: tuple[str, ...],
+    charts: tuple[str, ...],
+    values: tuple[str, ...],
+    changed_since: str,
     config: Path | None,
     facts: tuple[str, ...],
+    require_facts: bool,
     namespace: str,
-    policy_paths: tuple[str, ...],
+    policies: tuple[str, ...],
     opa: Path | None,
     diff: bool,
     as_written: bool,
     allow_unknown: bool,
-    format_name: str,
-    color: str,
-    output: Path | None,
     engine: str,
     opa_url: str | None,
+    jobs: int | None,
+    no_cache: bool,
+    reporting: reporting.Reporting,
 ) -> None:
     """Judge manifests as the webhooks would, before they are applied.
 
-    PATH is a file, a directory (every .yaml, .yml and .json file below it), or - for standard input.
+    PATH is a file, a directory (every .yaml, .yml and .json file below it that git does not ignore), a pattern, or -
+    for standard input.
 
     As in the cluster, the mutating webhook goes first: what it adds is a note, and the findings are about what remains
     wrong. With --as-written the findings are about the file alone.
     """
-    from usher.cli import output as outputs
-    from usher.scan import findings, runner, sources
+    from usher.scan import findings, processes, runner, sources, verdicts
 
+    manifests = manifest_inputs.Manifests(
+        paths=paths,
+        kustomizations=kustomizations,
+        charts=charts,
+        values=values,
+        changed_since=changed_since,
+        namespace=namespace,
+    )
+    files = manifests.find()
     file = inputs.find_config(config)
     settings = runner.Settings(
         command=findings.Command.CHECK,
@@ -79,19 +104,36 @@ def check(
         namespace=namespace,
         mutated=not as_written,
         diff=diff,
+        changes=manifests.changes(files),
     )
+    given = manifest_inputs.facts_of(facts)
+    known = given.store if given is not None else None
+    make = partial(inputs.assembled, file, engine=engine, opa_url=opa_url, known=known)
+    # Few files are judged sooner than a cache is opened; a diff needs the objects themselves.
+    many = len(files) >= processes.FILES_PER_PROCESS
+    cached = many and not (policies or no_cache or diff or changed_since or (given is not None and given.live))
+    remember = (
+        partial(verdicts.opened, settings=settings, facts=inputs.digest(facts))
+        if cached
+        else processes.nothing_remembered
+    )
+    number = jobs or processes.default_number(len(files))
     with (
-        gatekeeper.policies(policy_paths, opa=opa) as policies,
-        inputs.evaluator(file, engine=engine, opa_url=opa_url, facts=facts) as evaluator,
+        gatekeeper.started(policies, opa=opa) as site,
+        processes.started(() if site else files, make=make, settings=settings, number=number, remember=remember) as run,
+        inputs.evaluator(file, engine=engine, opa_url=opa_url, known=known, quiet=reporting.quiet) as evaluator,
+        progress.shown(quiet=reporting.quiet) as watch,
     ):
-        batches = sources.read(paths, stdin=sys.stdin.buffer)
-        found = runner.run(batches, evaluator=evaluator, settings=settings, policies=policies)
-    inputs.require_objects(found, paths)
-    outputs.write(found, format_name=format_name, color=color, output=output)
-    code = outputs.exit_code(found, fail_on_deny=True, allow_unknown=allow_unknown)
-    if code == outputs.FAILED and not found.failed:
-        click.echo(
-            "usher: some parts could not be judged, so this does not pass (exit code 2); --allow-unknown accepts them",
-            err=True,
+        if site is not None:
+            # Policies compare an object with all others, so one process judges them.
+            batches = map(sources.load, files)
+            found = runner.run(batches, evaluator=evaluator, settings=settings, watch=watch, policies=site)
+        else:
+            found = runner.report(run.judge(evaluator, watch=watch), evaluator=evaluator, settings=settings)
+    inputs.require_objects(found, manifests.named)
+    if require_facts and found.without_facts:
+        raise errors.InputError(
+            f"{found.without_facts} checks were left out because the facts of the cluster are missing; "
+            "name them with --facts, or leave out --require-facts"
         )
-    context.exit(code)
+    context.exit(reporting.finish(found, allow_unknown=allow_unknown))

@@ -37,12 +37,27 @@ def compiler(opa: Path | None) -> "Compiler":
         InputError: there is no program opa.
     """
     from usher.gatekeeper import compilation
+    from usher.scan import verdicts
 
-    return compilation.compiler(opa, cache=compilation.default_cache())
+    try:
+        cache = verdicts.directory() / "gatekeeper"
+    except RuntimeError:  # no home directory
+        cache = None
+    return compilation.compiler(opa, cache=cache)
+
+
+def policies_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--policies",
+        multiple=True,
+        metavar="PATH",
+        help="ConstraintTemplates and constraints of Gatekeeper that judge all objects as well: a file, a directory, "
+        "or a bundle of `usher policies build`. Repeatable.",
+    )(command)
 
 
 @contextlib.contextmanager
-def policies(paths: tuple[str, ...], *, opa: Path | None) -> "Iterator[Policies | None]":
+def started(paths: tuple[str, ...], *, opa: Path | None) -> "Iterator[Policies | None]":
     """The policies in files, directories and bundles for as long as the context lasts; None without any.
 
     Raises:

@@ -1,6 +1,8 @@
 """Options that several commands have, and how these commands load configuration, facts and engine."""
 
 import contextlib
+import hashlib
+import io
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from usher import errors
-from usher.reports.formats import FORMATS
 
 if TYPE_CHECKING:
     from usher.config import models
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 CONFIG_VARIABLE: Final = "USHER_CONFIG"
 DEFAULT_CONFIG: Final = Path("usher.yaml")
 DEFAULT_OPA_URL: Final = "http://127.0.0.1:8181"
+
+_REMEMBERED: Final = 4096
+"""A run over many files meets more kinds of pods than a server does in a minute."""
 
 Command = Callable[..., Any]
 
@@ -40,7 +44,7 @@ def facts_option(command: Command) -> Command:
         multiple=True,
         metavar="PATH",
         help="Facts of a cluster: a file of `usher snapshot`, or manifests of queues, quotas, classes and so on, "
-        "complete for each kind. Repeatable.",
+        "complete for each kind. Repeatable. `usher check` takes `live` too: the cluster of the current context.",
     )(command)
 
 
@@ -108,31 +112,6 @@ def engine_options(command: Command) -> Command:
     )(command)
 
 
-def output_options(command: Command) -> Command:
-    command = click.option(
-        "--output",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help="Write the report to this file, which is replaced only when the report is complete.",
-    )(command)
-    command = click.option(
-        "--color",
-        type=click.Choice(["auto", "always", "never"]),
-        default="auto",
-        show_default=True,
-        help="auto writes colours on a terminal, unless NO_COLOR is set.",
-    )(command)
-    default, *_ = FORMATS
-    return click.option(
-        "--format",
-        "format_name",
-        type=click.Choice(list(FORMATS)),
-        default=default,
-        show_default=True,
-        help=f"{', '.join(f'{name} for {each.reader}' for name, each in FORMATS.items())}.",
-    )(command)
-
-
 def cluster_options(command: Command) -> Command:
     command = click.option(
         "--context", "context_name", metavar="NAME", help="Context of the kubeconfig. Default: the current one."
@@ -197,14 +176,14 @@ def load_config(file: Path | None) -> "models.Config":
 
 
 def assembled(
-    config: Path | None, *, engine: str, opa_url: str, facts: Sequence[str] = (), known: "Store | None" = None
+    config: Path | None, *, engine: str, opa_url: str | None, facts: Sequence[str] = (), known: "Store | None" = None
 ) -> "Evaluator":
     """An evaluator with the configuration of a file, or with the defaults. The caller closes its engine.
 
     Args:
         config: usher.yaml.
         engine: `wasm` or `opa`.
-        opa_url: URL of the OPA server.
+        opa_url: URL of the OPA server; None for the default.
         facts: files with the facts of a cluster.
         known: the facts themselves, instead of files.
 
@@ -218,8 +197,19 @@ def assembled(
 
     loaded, store = load_config(config), from_files(facts) if known is None else known
     if engine == "opa":
-        return assembly.remote(loaded, url=opa_url, file=config, facts=store)
-    return assembly.embedded(loaded, file=config, facts=store)
+        return assembly.remote(loaded, url=opa_url or DEFAULT_OPA_URL, file=config, facts=store)
+    return assembly.embedded(loaded, file=config, facts=store, remembered=_REMEMBERED)
+
+
+def digest(facts: Sequence[str]) -> bytes:
+    """A digest of the content of files with facts."""
+    from usher.scan import sources
+
+    found = hashlib.sha256()
+    for file in sources.find(facts, stdin=io.BytesIO()):
+        content = sources.read_content(file) if isinstance(file, sources.File) else b""
+        found.update(hashlib.sha256(content if isinstance(content, bytes) else b"").digest())
+    return found.digest()
 
 
 @contextlib.contextmanager
@@ -230,8 +220,11 @@ def evaluator(
     opa_url: str | None,
     facts: Sequence[str] = (),
     known: "Store | None" = None,
+    quiet: bool = False,
 ) -> "Iterator[Evaluator]":
     """An evaluator for as long as the context lasts; `facts` are files, `known` are the facts themselves.
+
+    Warnings about its configuration go to standard error, unless `quiet`.
 
     Raises:
         ConfigError: the configuration cannot be used.
@@ -243,8 +236,8 @@ def evaluator(
 
     if engine == "wasm" and opa_url:
         raise click.UsageError("--opa-url needs --engine opa")
-    made = assembled(config, engine=engine, opa_url=opa_url or DEFAULT_OPA_URL, facts=facts, known=known)
-    for warning in assembly.warnings(made, file=config):
+    made = assembled(config, engine=engine, opa_url=opa_url, facts=facts, known=known)
+    for warning in () if quiet else assembly.warnings(made, file=config):
         click.echo(f"usher: warning: {warning}", err=True)
     with contextlib.closing(made.engine) as its_engine:
         its_engine.ready()  # one error now instead of one for every object

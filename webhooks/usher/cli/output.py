@@ -1,4 +1,4 @@
-"""Writes reports: the format, the colours, the file, and the exit code."""
+"""Writes reports: the formats, the colours and the files."""
 
 import contextlib
 import importlib
@@ -7,15 +7,19 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol, TextIO
+from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
 import click
 
 from usher import errors
 from usher.reports.formats import FORMATS
-from usher.scan import findings
+
+if TYPE_CHECKING:
+    from usher.scan import findings
 
 FINDINGS: Final = 1
 """Exit code: something is denied."""
@@ -23,42 +27,43 @@ FAILED: Final = 2
 """Exit code: something could not be read or judged."""
 
 
-def exit_code(found: findings.Report, *, fail_on_deny: bool, allow_unknown: bool = True) -> int:
-    """The exit code. A run that is not complete proves nothing, so that comes first.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One report to write."""
 
-    Args:
-        found: the run.
-        fail_on_deny: whether a denied workload counts.
-        allow_unknown: whether workloads may have parts that usher cannot judge.
-    """
-    if found.failed:
-        return FAILED
-    if fail_on_deny and found.denies:
-        return FINDINGS
-    return FAILED if found.unread and not allow_unknown else 0
+    format_name: str
+    path: Path | None
+    """None for standard output."""
 
 
-def write(found: findings.Report, *, format_name: str, color: str, output: Path | None) -> None:
-    """Writes the report. Failures also go to standard error, unless the report itself shows them to a person.
+def write(found: "findings.Report", targets: Sequence[Target], *, color: str, quiet: bool = False) -> None:
+    """Writes the reports: first those in files, each whole or not at all, then the one on standard output.
+
+    Failures also go to standard error, unless a person sees them on standard output.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: a report cannot be written.
     """
-    write_report = _writer(format_name, color=_colored(color, to_file=output is not None))
-    if output is None:
+    files = [(each.path, _text(found, each, quiet=quiet)) for each in targets if each.path is not None]
+    for path, text in files:
+        replace(path, text)
+    on_stdout = next((each.format_name for each in targets if each.path is None), None)
+    if on_stdout is not None:
         try:
-            write_report(found, sys.stdout)
+            _writer(on_stdout, color=_colored(color), quiet=quiet)(found, sys.stdout)
             sys.stdout.flush()
         except BrokenPipeError:
             raise
         except OSError as error:
             raise errors.InputError(f"standard output: the report cannot be written: {error.strerror}") from None
-    else:
-        buffer = io.StringIO()
-        write_report(found, buffer)
-        replace(output, buffer.getvalue())
-    if output is not None or not FORMATS[format_name].names_failures:
+    if on_stdout is None or not FORMATS[on_stdout].names_failures:
         _print_failures(found)
+
+
+def _text(found: "findings.Report", target: Target, *, quiet: bool) -> str:
+    buffer = io.StringIO()
+    _writer(target.format_name, color=False, quiet=quiet)(found, buffer)
+    return buffer.getvalue()
 
 
 def replace(path: Path, text: str) -> None:
@@ -106,24 +111,24 @@ def _mode(path: Path) -> int:
 
 
 class _Write(Protocol):
-    def __call__(self, found: findings.Report, stream: TextIO, /) -> None: ...
+    def __call__(self, found: "findings.Report", stream: TextIO, /) -> None: ...
 
 
-def _writer(format_name: str, *, color: bool) -> _Write:
+def _writer(format_name: str, *, color: bool, quiet: bool) -> _Write:
     chosen = FORMATS[format_name]
     module = importlib.import_module(chosen.module)
-    write: _Write = partial(module.write, color=color) if chosen.colored else module.write
+    write: _Write = partial(module.write, color=color, quiet=quiet) if chosen.for_terminals else module.write
     return write
 
 
-def _colored(choice: str, *, to_file: bool) -> bool:
+def _colored(choice: str) -> bool:
     """Whether to write colours: --color decides, then NO_COLOR (https://no-color.org), then the terminal."""
     if choice != "auto":
         return choice == "always"
-    return not to_file and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and sys.stdout.isatty()
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and sys.stdout.isatty()
 
 
-def _print_failures(found: findings.Report) -> None:
+def _print_failures(found: "findings.Report") -> None:
     from usher.reports import wording
 
     for problem in found.problems:

@@ -12,7 +12,7 @@ from typing import Final
 import yaml
 
 from usher import errors, paths
-from usher.documents import chunks, composing, jsontext, syntax
+from usher.documents import chunks, composing, jsontext, plain, syntax
 
 # Text that starts like this is meant as JSON, so errors name the JSON error. Other text in brackets may be YAML.
 _MEANT_AS_JSON: Final = re.compile(r"\s*\{\s*[\"}]")
@@ -48,6 +48,8 @@ def parse(text: str | bytes, *, source: str) -> list[Document]:
         values = _json_values(chunk)
         if isinstance(values, list):
             found = [(each.value, each.chunk.line, each.chunk) for each in values]
+        elif values is None and (read := _plain(chunk)) is not None:
+            found = [(read.value, chunk.line + read.line, chunk)] if read.value is not None else []
         elif composed := _composed(chunk, aliased=aliased, not_json=values):
             found = [(composed.value, chunk.place(composed.start)[0], chunk)]
             aliased = composed.aliased
@@ -88,6 +90,11 @@ def _json_values(chunk: chunks.Chunk) -> list[jsontext.Value] | json.JSONDecodeE
     for each in values:
         each.chunk.check_size()
     return values
+
+
+def _plain(chunk: chunks.Chunk) -> plain.Read | None:
+    chunk.check_size()
+    return plain.read(chunk.text)
 
 
 def _composed(chunk: chunks.Chunk, *, aliased: int, not_json: json.JSONDecodeError | None) -> composing.Composed | None:

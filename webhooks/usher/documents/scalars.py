@@ -20,7 +20,7 @@ Scalar = str | int | float | bool | None
 HINTS: Final = frozenset(["", *"0123456789+-.~yYnNtTfFoO"])
 """A plain scalar is text unless it starts with one of these (`resolveTable`); "" stands for the empty scalar."""
 
-_WORDS: Final[dict[str, Scalar]] = {
+WORDS: Final[dict[str, Scalar]] = {
     **dict.fromkeys(["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"], True),
     **dict.fromkeys(["n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"], False),
     **dict.fromkeys(["", "~", "null", "Null", "NULL"]),
@@ -28,6 +28,7 @@ _WORDS: Final[dict[str, Scalar]] = {
     **dict.fromkeys([".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"], math.inf),
     **dict.fromkeys(["-.inf", "-.Inf", "-.INF"], -math.inf),
 }
+"""Plain scalars that are neither text nor numbers in digits."""
 _NUMERIC: Final = frozenset("0123456789+-.")
 _INTEGER: Final = re.compile(r"[-+]?(?:0[bB][01]+|0[oO][0-7]+|0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]{0,19})")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
@@ -50,8 +51,8 @@ _TAGGED: Final[dict[str, tuple[type, ...]]] = {
 
 def resolve(text: str) -> Scalar:
     """A plain scalar without a tag."""
-    if text in _WORDS:
-        return _WORDS[text]
+    if text in WORDS:
+        return WORDS[text]
     if text[0] not in _NUMERIC:
         return text
     number = _dot_float(text) if text[0] == "." else _number(text.replace("_", ""))

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import subprocess
 import tarfile
 import tempfile
@@ -28,6 +29,8 @@ _TIMEOUT: Final = 60.0
 _MOST_OUTPUT: Final = 2000
 LARGEST: Final = 8 * 2**20
 """Bytes of a compiled template; 0.4 MiB is usual."""
+
+_WRITABLE_BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 
 _DIGEST: Final = hashlib.sha256().digest_size
 """Bytes at the end of a file of the cache: a file that was cut off is not used."""
@@ -152,12 +155,6 @@ def compiler(opa: Path | None, *, cache: Path | None) -> Compiler:
     )
 
 
-def default_cache() -> Path:
-    """The folder of compiled templates of this user."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "gpu-usher" / "gatekeeper"
-
-
 def _write(folder: Path, texts: Mapping[str, str]) -> None:
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", errors="replace")
@@ -209,8 +206,11 @@ def _module(bundle: Path) -> bytes:
 
 
 def _kept(file: Path) -> bytes:
-    """A module of the cache; empty where the file is absent or not whole."""
+    """A module of the cache; empty where the file is absent, not whole, or could be of another user."""
     try:
+        status = file.lstat()
+        if status.st_uid != os.geteuid() or status.st_mode & _WRITABLE_BY_OTHERS or not stat.S_ISREG(status.st_mode):
+            return b""
         content = file.read_bytes()
     except OSError:
         return b""

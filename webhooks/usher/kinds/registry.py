@@ -97,6 +97,9 @@ FACTS: Final[Mapping[Key, FactKind]] = {
 }
 """Kinds whose objects usher keeps when it reads a cluster."""
 
+NEVER_NAMED: Final = frozenset(key for key, kind in BY_KEY.items() if not kind.named_by_others)
+"""Kinds whose objects rules do not look up by name; a test compares them with what rules look up on corpora."""
+
 SCALES: Final[Mapping[Key, str]] = {key: kind.scale for key, kind in BY_KEY.items() if kind.scale}
 """JSON Pointers of the numbers that `/scale` writes.
 
@@ -129,11 +132,21 @@ class Shape(NamedTuple):
     """What rules read of the objects of one kind."""
 
     key: str
-    adapter: TypeAdapter[Any]
+    type: type
+
+    @property
+    def adapter(self) -> TypeAdapter[Any]:
+        """Made when the first object of the kind is read: a run meets few kinds."""
+        return _adapter(self.type)
+
+
+@cache
+def _adapter(shape: type) -> TypeAdapter[Any]:
+    return TypeAdapter(shape)
 
 
 SHAPES: Final[Mapping[Key, Shape]] = {
-    key: Shape(key=kind.key, adapter=TypeAdapter(kind.shape)) for key, kind in BY_KEY.items() if kind.shape is not None
+    key: Shape(key=kind.key, type=kind.shape) for key, kind in BY_KEY.items() if kind.shape is not None
 }
 
 

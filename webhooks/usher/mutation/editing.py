@@ -1,8 +1,9 @@
 """Edits a copy of an object and records the same edits as RFC 6902 operations."""
 
-from typing import Literal, NotRequired, TypedDict, TypeVar
+from typing import Literal, NotRequired, TypeVar
 
 import orjson
+from typing_extensions import TypedDict
 
 from usher import model, paths
 

@@ -7,7 +7,7 @@ from usher.facts.store import Store
 from usher.policy import config_problems
 from usher.policy.checks import bundle, catalogue
 from usher.policy.engines import machine_code, wasm
-from usher.policy.engines.engine import CachedEngine
+from usher.policy.engines.engine import ENTRIES, CachedEngine
 from usher.policy.evaluator import Evaluator
 
 
@@ -17,6 +17,7 @@ def embedded(
     file: Path | None = None,
     directory: Path | None = None,
     facts: Store | None = None,
+    remembered: int = ENTRIES,
 ) -> Evaluator:
     """An evaluator with the embedded engine and the packaged policies.
 
@@ -25,6 +26,7 @@ def embedded(
         file: the file of usher.yaml, so that errors can name its lines.
         directory: a folder with policies to use instead of the packaged ones.
         facts: the facts of the cluster.
+        remembered: how many answers the engine remembers, for inputs of up to 8 KiB.
 
     Raises:
         BundleError: the policies are missing, or their files are of different builds.
@@ -34,7 +36,7 @@ def embedded(
     _refuse(config, policies.catalogue, file)
     # What lies beside policies from elsewhere is not trusted.
     ahead = None if directory else machine_code.file_beside(policies.directory, policies.module)
-    engine = CachedEngine(wasm.WasmEngine(policies.module, ahead=ahead))
+    engine = CachedEngine(wasm.WasmEngine(policies.module, ahead=ahead), entries=remembered)
     return Evaluator(engine=engine, entries=policies.catalogue, config=config, facts=facts)
 
 

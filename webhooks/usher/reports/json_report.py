@@ -6,6 +6,7 @@ from decimal import Decimal
 from operator import not_
 from typing import Annotated, Any, Literal, TextIO
 
+import orjson
 from pydantic import BeforeValidator, ValidationInfo
 
 from usher.reports import json_shape
@@ -29,8 +30,18 @@ from usher.scan import findings
 
 def write(found: findings.Report, stream: TextIO, /) -> None:
     """Writes the report as one JSON document."""
+    json_shape.write(_shaped(found), stream)
+
+
+def document(found: findings.Report) -> dict[str, Any]:
+    """The report as values of JSON."""
+    values: dict[str, Any] = orjson.loads(orjson.dumps(_shaped(found).model_dump(by_alias=True)))
+    return values
+
+
+def _shaped(found: findings.Report) -> "Report":
     names = {key: name for each in found.results if each.change is not None for key, name in each.change.names.items()}
-    json_shape.write(Report.model_validate(found, context=names), stream)
+    return Report.model_validate(found, context=names)
 
 
 def _number(number: int | Decimal) -> int | float | None:

@@ -14,7 +14,7 @@ from pydantic.alias_generators import to_camel
 
 from usher import paths
 from usher.quantities import Quantity
-from usher.reports import amounts
+from usher.reports import amounts, wording
 
 API_VERSION: Final = "gpu-usher.io/v1alpha1"
 
@@ -38,7 +38,8 @@ def attribute(*names: str, default: Any = ...) -> Any:  # noqa: ANN401 - stands 
 def write(document: Shape, stream: TextIO) -> None:
     """Writes a document with sorted keys, as indented lines."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-    stream.write(orjson.dumps(document.model_dump(by_alias=True), option=options).decode())
+    text = orjson.dumps(document.model_dump(by_alias=True), option=options).decode()
+    stream.write(wording.json_without_commands(text))
 
 
 def bounded(number: int | None) -> int | None:

@@ -17,6 +17,9 @@ from usher.scan import findings
 _SHOWN: Final = 3
 """Values and places of one field of a mutation."""
 
+_SHOWN_GROUPS: Final = 10
+"""Notes of a long report; each is about all objects with the same changes."""
+
 _MARGIN: Final = 9
 
 
@@ -49,8 +52,41 @@ def write(result: findings.Result, lines: Lines, told: Told) -> None:
     if first_one is not None:
         return
     told[entries] = f"{result.identity} ({result.source})"
-    width = max(cell_len(wording.printable(name)) for _, name, _ in entries)
-    for mark, name, text in entries:
+    _write_entries(entries, lines)
+
+
+def write_together(results: Iterable[findings.Result], lines: Lines) -> None:
+    """One note for all objects with the same changes, those with the most objects first."""
+    alike: dict[tuple[tuple[str, str, str], ...], list[findings.Result]] = {}
+    for result in results:
+        entries = tuple(_lines(result.change)) if result.change is not None else ()
+        if entries:
+            alike.setdefault(entries, []).append(result)
+    style = wording.STYLES[model.Outcome.AUDIT]
+    groups = sorted(alike.items(), key=lambda entry: -len(entry[1]))
+    for entries, found in groups[:_SHOWN_GROUPS]:
+        adds = any(mark == "+" for mark, _, _ in entries)
+        objects = wording.count(len(found), "object")
+        what = f"adds this to {objects}" if adds else f"warns of {objects}"
+        first = Text.assemble((f"{wording.WORDS[model.Outcome.AUDIT]:<5}", style), "  ")
+        lines.write(Text.assemble(first, f"the mutating webhook {what}"))
+        _write_entries(entries, lines)
+        for each in found[:_SHOWN]:
+            where = f"{each.source}:{each.line}" if each.line else each.source
+            lines.write(Text(f"{' ' * _MARGIN}{wording.printable(where)}", style="dim"))
+        if len(found) > _SHOWN:
+            lines.write(Text(f"{' ' * _MARGIN}and {len(found) - _SHOWN:,} more", style="dim"))
+        lines.write()
+    rest = sum(len(found) for _, found in groups[_SHOWN_GROUPS:])
+    if rest:
+        lines.write(Text(f"and other changes of {wording.count(rest, 'more object')}; --diff shows all", style="dim"))
+        lines.write()
+
+
+def _write_entries(entries: Iterable[tuple[str, str, str]], lines: Lines) -> None:
+    listed = list(entries)
+    width = max(cell_len(wording.printable(name)) for _, name, _ in listed)
+    for mark, name, text in listed:
         shown = wording.printable(name)
         first = Text.assemble(" " * _MARGIN, (mark, "green" if mark == "+" else "yellow"), f" {shown:<{width}}  ")
         lines.wrapped(text, first=first, rest=" " * cell_len(first.plain))

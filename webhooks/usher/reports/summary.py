@@ -9,7 +9,7 @@ from rich.text import Text
 
 from usher.reports import mended, wording
 from usher.reports.lines import Lines
-from usher.scan import findings
+from usher.scan import exception_uses, findings
 
 _SHOWN_NOTES: Final = 10
 
@@ -19,8 +19,8 @@ def write(found: findings.Report, lines: Lines) -> None:
     for label, text in (entry for part in parts for entry in part(found)):
         first = Text(f"{label}: ", style="magenta" if label == "not evaluated" else "dim")
         lines.wrapped(text, first=first, rest="  ")
-    lines.wrapped(_configuration(found), first=Text("configuration: ", style="dim"), rest="  ")
-    lines.wrapped(_numbers(found), first=Text(""), rest="  ", style=_style(found))
+    lines.wrapped(configuration(found), first=Text("configuration: ", style="dim"), rest="  ")
+    lines.wrapped(numbers(found), first=Text(""), rest="  ", style=_style(found))
 
 
 def _style(found: findings.Report) -> str:
@@ -29,7 +29,8 @@ def _style(found: findings.Report) -> str:
     return "yellow" if found.totals.warnings or found.unread else "bold green"
 
 
-def _numbers(found: findings.Report) -> str:
+def numbers(found: findings.Report) -> str:
+    """The run in one line: `1 file, 2 workloads, 8 GPUs: no errors, 1 warning`."""
     totals = found.totals
     scope = [] if found.origin else [wording.count(totals.files, "file")]
     scope += [wording.count(totals.workloads, "workload"), wording.devices(totals.accelerators)]
@@ -53,7 +54,7 @@ def _numbers(found: findings.Report) -> str:
 def _not_evaluated(found: findings.Report) -> Iterator[tuple[str, str]]:
     for (code, name), entries in groupby(found.not_evaluated, key=lambda entry: (entry.code, entry.name)):
         for entry in entries:
-            where = wording.count(entry.workloads, "object" if entry.required else "workload")
+            where = wording.count(entry.workloads, entry.subject)
             yield "not evaluated", f"{f'{code} {name}'.strip()}, {where}: {entry.reason}"
 
 
@@ -70,11 +71,11 @@ def _exceptions(found: findings.Report) -> Iterator[tuple[str, str]]:
     for each in found.exceptions:
         name = f"{each.ticket} of {each.owner}"
         match each.state:
-            case findings.ExceptionState.USED:
+            case exception_uses.ExceptionState.USED:
                 text = f"{name} covers {wording.count(each.findings, 'finding')} until {each.expires}"
-            case findings.ExceptionState.UNUSED:
+            case exception_uses.ExceptionState.UNUSED:
                 text = f"{name} covers nothing here; remove it from usher.yaml unless other manifests need it"
-            case findings.ExceptionState.EXPIRED:
+            case exception_uses.ExceptionState.EXPIRED:
                 text = f"{name} expired on {each.expires}; renew it or remove it from usher.yaml"
         yield "exception", text
 
@@ -101,7 +102,8 @@ def _left_out(found: findings.Report) -> Iterator[tuple[str, str]]:
         yield "exempt", f"{wording.count(number, 'workload')}: {reason}"
 
 
-def _configuration(found: findings.Report) -> str:
+def configuration(found: findings.Report) -> str:
+    """`usher.yaml (preset recommended)`."""
     source = found.configuration.source or "built-in defaults"
     alone = found.command is findings.Command.CHECK and not found.admitted
     as_written = "; judged as written, without what the mutating webhook adds" if alone else ""

@@ -1,4 +1,4 @@
-"""The report for people: the findings by file and line, each with its workload and its remedy."""
+"""The report for people: the findings by file and line, each with its workload and its remedy; many are by cause."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -8,27 +8,43 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from usher import paths
-from usher.reports import diff, grouped, mended, overview, summary, wording
+from usher.reports import compact, diff, grouped, mended, overview, summary, wording
 from usher.reports.lines import Lines, fitted
 from usher.scan import findings
 
 _SHOWN_FIELDS: Final = 5
 
-_ADDED: Final = "the mutating webhook adds this field; it is not in the file"
-
 _Group = Sequence[findings.Finding]
 """Findings of one check about one pod set with the same outcome and remedy: shown under one heading."""
 
 
-def write(found: findings.Report, stream: TextIO, /, *, color: bool = False, width: int | None = None) -> None:
-    """Writes the report; `width` in columns, by default the terminal's."""
+def write(
+    found: findings.Report, stream: TextIO, /, *, color: bool = False, quiet: bool = False, width: int | None = None
+) -> None:
+    """Writes the report; `width` in columns, by default the terminal's.
+
+    With `quiet`, neither numbers nor what the mutating webhook changes: a clean run writes nothing.
+    """
     lines = Lines(stream, color=color, width=width)
-    listed: Iterable[findings.Result] = found.results
-    if found.command is findings.Command.AUDIT:
+    audit, notes = found.command is findings.Command.AUDIT, not found.diff and not quiet
+    by_cause = not audit and compact.is_long(found, notes=notes)
+    if audit and not quiet:
         overview.write(found, lines)
-        listed = ()
-    told: mended.Told | None = None if found.diff else {}
-    for source, entries in groupby(_entries(found, listed), key=lambda entry: entry.source):
+    _by_file(found, lines, listed=() if audit or by_cause else found.results, notes=notes)
+    if audit:
+        grouped.write(found.results, lines)
+    elif by_cause:
+        compact.write(found.results, lines, notes=notes)
+    for result in found.results if found.diff else ():
+        diff.write(result, lines)
+    if not quiet:
+        summary.write(found, lines)
+
+
+def _by_file(found: findings.Report, lines: Lines, *, listed: Iterable[findings.Result], notes: bool) -> None:
+    """What could not be read or judged, and the listed results, below the names of their files."""
+    told: mended.Told | None = {} if notes else None
+    for source, entries in groupby(_entries(found, listed, notes=notes), key=lambda entry: entry.source):
         lines.write(Text(wording.printable(source), style="bold"))
         for entry in entries:
             if isinstance(entry, findings.Problem):
@@ -38,19 +54,14 @@ def write(found: findings.Report, stream: TextIO, /, *, color: bool = False, wid
             else:
                 _result(entry, lines, told)
         lines.write()
-    if found.command is findings.Command.AUDIT:
-        grouped.write(found.results, lines)
-    for result in found.results if found.diff else ():
-        diff.write(result, lines)
-    summary.write(found, lines)
 
 
 _Entry = findings.Result | findings.Failure | findings.Problem
 
 
-def _entries(found: findings.Report, results: Iterable[findings.Result]) -> Iterator[_Entry]:
+def _entries(found: findings.Report, results: Iterable[findings.Result], *, notes: bool) -> Iterator[_Entry]:
     """Problems, failures, and the results with something to say, by source in the order of reading."""
-    shown = (result for result in results if _has_entry(result, notes=not found.diff))
+    shown = (result for result in results if _has_entry(result, notes=notes))
     entries: list[_Entry] = [*found.problems, *found.failures, *shown]
     order = {source: number for number, source in enumerate(dict.fromkeys(entry.source for entry in entries))}
     yield from sorted(entries, key=lambda entry: order[entry.source])
@@ -101,7 +112,7 @@ def _findings(result: findings.Result, group: _Group, lines: Lines) -> None:
         " ",
         wording.printable(judgement.name),
     )
-    about = wording.printable(_about(result, group[0].pod_set))
+    about = wording.printable(wording.about(result, group[0].pod_set))
     if cell_len(heading.plain) + 2 + cell_len(about) <= lines.width:
         lines.write(Text.assemble(heading, "  ", (about, "dim")))
     else:
@@ -112,19 +123,10 @@ def _findings(result: findings.Result, group: _Group, lines: Lines) -> None:
     for place, same in groupby(group, key=lambda each: each.place):
         _excerpt(place, list(same), lines, gutter=gutter)
     margin = " " * (gutter + 3)
-    added = _ADDED if any(each.added for each in group) else ""
+    added = wording.ADDED if any(each.added for each in group) else ""
     for text in (added, judgement.finding.remedy, wording.milder(judgement)):
         if text:
             lines.wrapped(text, first=Text(f"{margin}= ", style="dim"), rest=f"{margin}  ")
-
-
-def _about(result: findings.Result, pod_set: findings.PodSet | None) -> str:
-    """The workload of a finding and its pods: `PyTorchJob ml-research/bert, Worker (8 pods)`."""
-    if not result.makes_pods:
-        return str(result.identity)
-    if pod_set is None or not pod_set.name:
-        return f"{result.identity} ({wording.pods(result.pods)})"
-    return f"{result.identity}, {pod_set.name} ({wording.pods(pod_set.pods)})"
 
 
 def _excerpt(place: findings.Place | None, group: _Group, lines: Lines, *, gutter: int) -> None:

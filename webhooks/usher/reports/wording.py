@@ -12,8 +12,15 @@ from usher.scan import findings
 WORDS: Final = {model.Outcome.DENY: "error", model.Outcome.WARN: "warn", model.Outcome.AUDIT: "note"}
 STYLES: Final = {model.Outcome.DENY: "bold red", model.Outcome.WARN: "yellow", model.Outcome.AUDIT: "cyan"}
 
+ADDED: Final = "the mutating webhook adds this field; it is not in the file"
+"""Said of a finding whose place is only the nearest one in the file."""
+
 # Azure Pipelines and GitHub Actions read these as commands anywhere in a line of a log.
 _LOG_COMMAND: Final = re.compile(r"##(?=\[|vso\[)")
+# GitHub Actions reads these at the start of a line.
+_LINE_COMMAND: Final = re.compile(r"^(\s*)::", re.MULTILINE)
+
+_PLAIN_WORD: Final = re.compile(r"[a-z]+[ ,]")
 
 
 def printable(text: str) -> str:
@@ -26,9 +33,24 @@ def printable(text: str) -> str:
     return text
 
 
+def without_commands(text: str) -> str:
+    """Text for within a line, in which no CI system finds a command of the form `##[...]` or `##vso[...]`."""
+    return _LOG_COMMAND.sub("# #", text)
+
+
+def json_without_commands(text: str) -> str:
+    """JSON in which no CI system finds a command, though its readers read the same: a `#` is an escape there."""
+    return _LOG_COMMAND.sub(r"\\u0023#", text)
+
+
+def xml_without_commands(text: str) -> str:
+    """The same for texts and attributes of XML; also for a line of a text that begins like a command of GitHub."""
+    return _LINE_COMMAND.sub(r"\1&#58;:", _LOG_COMMAND.sub("&#35;#", text))
+
+
 def harmless(line: str) -> str:
     """A whole line of output in which no CI system finds a command."""
-    line = _LOG_COMMAND.sub("# #", line)
+    line = without_commands(line)
     return f"| {line}" if line.lstrip().startswith("::") else line
 
 
@@ -41,6 +63,15 @@ def workload_name(workload: model.Workload) -> str:
     """`Job ml-research/bert`."""
     namespace = f"{workload.namespace}/" if workload.namespace else ""
     return f"{workload.kind} {namespace}{workload.name or '(unnamed)'}"
+
+
+def about(result: findings.Result, pod_set: findings.PodSet | None) -> str:
+    """The workload of a finding and its pods: `PyTorchJob ml-research/bert, Worker (8 pods)`."""
+    if not result.makes_pods:
+        return str(result.identity)
+    if pod_set is None or not pod_set.name:
+        return f"{result.identity} ({pods(result.pods)})"
+    return f"{result.identity}, {pod_set.name} ({pods(pod_set.pods)})"
 
 
 def amount(value: scan_devices.Amount) -> str:
@@ -96,6 +127,11 @@ def milder(judgement: model.Judgement) -> str:
         return ""
     kind = "a warning" if judgement.outcome is model.Outcome.WARN else "a note"
     return f"{kind} only: {judgement.because}"
+
+
+def capitalised(text: str) -> str:
+    """A sentence that begins with a capital letter, unless it begins with a name like `nvidia.com/gpu`."""
+    return f"{text[0].upper()}{text[1:]}" if _PLAIN_WORD.match(text) else text
 
 
 def located(problem: findings.Problem) -> str:

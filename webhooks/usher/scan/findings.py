@@ -5,13 +5,15 @@ needs memory for its findings alone.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from usher import model, paths
 from usher.mutation import merge
+from usher.policy.checks.catalogue import Entry
 from usher.scan.devices import NOTHING, Amount, Devices
+from usher.scan.ending import Ending
+from usher.scan.exception_uses import ExceptionUse
 
 
 class Command(StrEnum):
@@ -179,6 +181,11 @@ class NotEvaluated:
     required: bool = False
     """Whether it is a policy that the site gave: then `workloads` are objects, and the run does not pass."""
 
+    @property
+    def subject(self) -> str:
+        """The thing that `workloads` counts."""
+        return "object" if self.required else "workload"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
@@ -207,26 +214,6 @@ class Totals:
     @property
     def by_outcome(self) -> Mapping[model.Outcome, int]:
         return {model.Outcome.DENY: self.errors, model.Outcome.WARN: self.warnings, model.Outcome.AUDIT: self.notes}
-
-
-class ExceptionState(StrEnum):
-    USED = "used"
-    UNUSED = "unused"
-    EXPIRED = "expired"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExceptionUse:
-    """An exception of usher.yaml, and whether a finding still needs it."""
-
-    checks: tuple[str, ...]
-    namespaces: tuple[str, ...]
-    ticket: str
-    owner: str
-    expires: date
-    state: ExceptionState
-    findings: int
-    """How many findings it covers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,7 +246,11 @@ class Report:
     without_facts: int = 0
     """The number of checks that were left out because they compare with a cluster whose facts are unknown."""
     exceptions: tuple[ExceptionUse, ...] = ()
+    rules: Mapping[str, Entry] = field(default_factory=dict)
+    """The checks that findings and `not_evaluated` name, by key."""
     totals: Totals
+    ending: Ending | None = None
+    """How the command ends; None where the report is not the outcome of a command."""
 
     @property
     def denies(self) -> bool:

@@ -8,7 +8,7 @@ from usher import paths
 from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
 from usher.reading import lookup
 from usher.reading.growth import Growth
-from usher.scan.batches import Batch
+from usher.scan.outlines import Outline
 from usher.workloads import grown_workloads
 from usher.workloads.growths import growth_of
 
@@ -48,28 +48,25 @@ class Scalers:
     of the same file count.
     """
 
-    def __init__(self, batches: Iterable[Batch], *, namespace: str) -> None:
-        """Reads the files.
-
-        Args:
-            batches: the files.
-            namespace: the namespace of objects without one.
-        """
+    def __init__(self, outlines: Sequence[Outline], *, namespace: str) -> None:
+        """Reads the outlines of the files; `namespace` is that of objects without one."""
         self._namespace = namespace
-        files = [(batch.source, [item.value for item in batch.items]) for batch in batches]
-        growths = {
-            source: [each for value in values if (each := growth_of(value, namespace=namespace)) is not None]
-            for source, values in files
-        }
-        every = [each for found in growths.values() for each in found]
-        self._of_files = {source: _by_target(found) for source, found in growths.items() if found}
+        every = [growth for outline in outlines for growth in outline.growths]
+        self._of_files = {outline.source: _by_target(outline.growths) for outline in outlines if outline.growths}
         self._of_run = _by_target(every)
         targets = set(self._of_run)
-        every_file = files if targets else []
         self._targets = Counter(
-            name for _, values in every_file for value in values if (name := self._reference(value)).name in targets
+            each.reference
+            for outline in (outlines if targets else ())
+            for each in outline.named
+            if each.reference.name in targets
         )
         self._sources = Counter(each.source for each in every)
+
+    @property
+    def found(self) -> bool:
+        """Whether the run has any autoscaler."""
+        return bool(self._of_run)
 
     def of(self, value: paths.Object, source: str) -> tuple[Growth, ...]:
         """The growths of an object of a file."""

@@ -17,6 +17,9 @@ from usher.scan.positions import Pointer
 POINTS: Final = (constraints.WEBHOOK, constraints.COMMAND)
 """`usher check` says what the cluster will say, and also has the actions that are for a command line alone."""
 
+PREFIX: Final = "gatekeeper/"
+"""What the key of a policy begins with, in place of the category of a check."""
+
 _ORDER: Final = {outcome: number for number, outcome in enumerate(model.Outcome)}
 
 
@@ -78,7 +81,7 @@ class SitePolicies:
         """The templates that were not evaluated, with the number of objects that their constraints are about."""
         return tuple(
             findings.NotEvaluated(
-                check=f"gatekeeper/{kind}",
+                check=f"{PREFIX}{kind}",
                 code=kind,
                 name="",
                 reason=self._policies.not_evaluated[kind],
@@ -128,7 +131,7 @@ def _finding(violation: Violation, place: findings.Place | None) -> findings.Fin
     return findings.Finding(
         judgement=model.Judgement(
             finding=model.Finding(
-                check=f"gatekeeper/{constraint.key}", path=paths.ROOT, message=violation.message or "(no message)"
+                check=f"{PREFIX}{constraint.key}", path=paths.ROOT, message=violation.message or "(no message)"
             ),
             outcome=violation.outcome,
             code=constraint.kind,

@@ -1,11 +1,12 @@
 """The numbers of a whole run, its exceptions, and the checks that could not be evaluated."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from usher import model
-from usher.policy.checks.catalogue import About
+from usher.policy.checks.catalogue import About, Entry
 from usher.policy.evaluator import Evaluator
-from usher.scan import devices, findings
+from usher.scan import devices, exception_uses, findings
 
 
 def totals(results: list[findings.Result], counts: Counter[str]) -> findings.Totals:
@@ -37,12 +38,12 @@ def checks_without_facts(results: list[findings.Result], evaluator: Evaluator) -
     return sum(entry.about is About.CLUSTER_FACTS for entry in evaluator.catalogue.checks.values())
 
 
-def exceptions(results: list[findings.Result], evaluator: Evaluator) -> tuple[findings.ExceptionUse, ...]:
+def exceptions(results: list[findings.Result], evaluator: Evaluator) -> tuple[exception_uses.ExceptionUse, ...]:
     """Every exception of usher.yaml, with its use: an expired one covers nothing, an unused one can be removed."""
     used = Counter(finding.judgement.exception for result in results for finding in result.findings)
     today = evaluator.today()
     return tuple(
-        findings.ExceptionUse(
+        exception_uses.ExceptionUse(
             checks=tuple(each.checks),
             namespaces=tuple(each.namespaces),
             ticket=each.ticket,
@@ -55,10 +56,18 @@ def exceptions(results: list[findings.Result], evaluator: Evaluator) -> tuple[fi
     )
 
 
-def _state(*, expired: bool, covered: int) -> findings.ExceptionState:
+def _state(*, expired: bool, covered: int) -> exception_uses.ExceptionState:
     if expired:
-        return findings.ExceptionState.EXPIRED
-    return findings.ExceptionState.USED if covered else findings.ExceptionState.UNUSED
+        return exception_uses.ExceptionState.EXPIRED
+    return exception_uses.ExceptionState.USED if covered else exception_uses.ExceptionState.UNUSED
+
+
+def rules(results: list[findings.Result], evaluator: Evaluator) -> Mapping[str, Entry]:
+    """The checks that the results name, by key, in the order of their codes."""
+    named = {finding.judgement.finding.check for result in results for finding in result.findings}
+    named |= {entry.unknown.check for result in results for entry in result.not_judged}
+    known = evaluator.catalogue.checks
+    return {key: known[key] for key in sorted(named & known.keys(), key=lambda key: known[key].number)}
 
 
 def not_evaluated(results: list[findings.Result], evaluator: Evaluator) -> tuple[findings.NotEvaluated, ...]:

@@ -47,6 +47,7 @@ KINDS = [
             ("batch", "Job"),
             ("", "ReplicationController"),
         ),
+        named_by_others=False,
         finished=completion.by_field("/phase", "Succeeded", "Failed"),
         pods=Pods(
             templates=_pod,

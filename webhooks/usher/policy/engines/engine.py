@@ -91,9 +91,9 @@ LARGEST: Final = 8192
 class CachedEngine:
     """Remembers the answers of an engine for documents of up to LARGEST bytes."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, entries: int = ENTRIES) -> None:
         self._engine = engine
-        self._evaluate = lru_cache(maxsize=ENTRIES)(engine.evaluate)
+        self._evaluate = lru_cache(maxsize=entries)(engine.evaluate)
 
     @property
     def name(self) -> str:

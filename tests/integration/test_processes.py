@@ -1,0 +1,105 @@
+"""A run in several processes: the report of one, and an error where one of them fails."""
+
+import io
+import os
+import signal
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+import yaml
+
+import builders
+from integration import command
+from shared_files import OWN
+from usher import errors, paths
+from usher.config import models
+from usher.policy import assembly
+from usher.policy.evaluator import Evaluator
+from usher.scan import findings, processes, runner, sources
+
+SETTINGS = runner.Settings(command=findings.Command.CHECK, mutated=True)
+make = partial(assembly.embedded, models.Config())
+
+
+def report(files: Sequence[sources.Found], *, number: int) -> findings.Report:
+    with processes.started(files, make=make, settings=SETTINGS, number=number) as run:
+        evaluator = make()
+        return runner.report(run.judge(evaluator), evaluator=evaluator, settings=SETTINGS)
+
+
+def found(*arguments: Path) -> list[sources.Found]:
+    return list(sources.find([str(each) for each in arguments], stdin=io.BytesIO()))
+
+
+def written(directory: Path, *objects: paths.Object) -> Path:
+    for number, each in enumerate(objects):
+        (directory / f"{number}.yaml").write_text(yaml.safe_dump(each))
+    return directory
+
+
+@pytest.mark.parametrize("number", [2, 3, 100])
+def test_any_number_of_processes_gives_the_report_of_one(number: int) -> None:
+    files = found(OWN.folder)
+
+    assert report(files, number=number) == report(files, number=1)
+
+
+def test_a_file_is_judged_with_its_neighbours_of_another_process(tmp_path: Path) -> None:
+    reference: paths.Object = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "chat"}
+    spec: paths.Object = {"scaleTargetRef": reference, "minReplicas": 2, "maxReplicas": 8}
+    pod = builders.template(builders.container(gpus=1), labels={"app": "chat"}, annotations=None)
+    written(
+        tmp_path,
+        builders.deployment(pod, name="chat"),
+        builders.custom("autoscaling/v2", "HorizontalPodAutoscaler", spec, name="hpa"),
+    )
+
+    both = [report(found(tmp_path), number=number) for number in (1, 2)]
+
+    assert both[0] == both[1]
+    assert both[0].totals.pods.number == 8 + 2, "a rollout runs a quarter more"
+
+
+def test_without_files_the_report_is_empty() -> None:
+    assert report([], number=2).results == ()
+
+
+def test_a_process_that_is_killed_ends_the_run_with_an_error() -> None:
+    def killed() -> Evaluator:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError
+
+    started = processes.started(found(OWN.folder), make=killed, settings=SETTINGS, number=2)
+    with pytest.raises(errors.WorkerError, match=r"ended before .* \(signal 9\); try --jobs 1"), started as run:
+        run.judge(make())
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (errors.EngineError("the engine is broken"), "^the engine is broken$"),
+        (KeyError("x"), "internal error in a process of this run"),
+    ],
+)
+def test_an_error_of_a_process_is_that_of_the_run(error: Exception, told: str) -> None:
+    def broken() -> Evaluator:
+        raise error
+
+    started = processes.started(found(OWN.folder), make=broken, settings=SETTINGS, number=2)
+    with pytest.raises(errors.WorkerError, match=told), started as run:
+        run.judge(make())
+
+
+def test_the_command_says_the_same_with_one_and_with_three_jobs() -> None:
+    one, three = (
+        command.usher("check", str(OWN.folder), "--allow-unknown", "--jobs", str(number)) for number in (1, 3)
+    )
+
+    assert one == three
+
+
+def test_a_process_is_started_for_a_hundred_files_and_not_for_few() -> None:
+    assert processes.default_number(3) == 1
+    assert processes.default_number(10**6) == len(os.sched_getaffinity(0))

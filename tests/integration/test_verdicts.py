@@ -1,0 +1,254 @@
+"""A verdict is remembered for as long as nothing that it follows from has changed."""
+
+import io
+import os
+import shutil
+import sqlite3
+from functools import partial
+from pathlib import Path
+
+import pytest
+import yaml
+
+import builders
+from integration import command
+from shared_files import Corpus, available
+from usher import paths
+from usher.config import models
+from usher.facts.store import Store
+from usher.kinds import registry
+from usher.policy import assembly
+from usher.policy.engines.engine import Entrypoint
+from usher.policy.evaluator import Evaluator
+from usher.reading import lookup
+from usher.scan import findings, processes, runner, sources, verdicts
+
+SETTINGS = runner.Settings(command=findings.Command.CHECK, mutated=True)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv(verdicts.DIRECTORY_VARIABLE, str(folder))
+    return folder
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    folder = tmp_path / "manifests"
+    folder.mkdir()
+    write(folder / "job.yaml", builders.job(builders.template(builders.container(gpus=1), restartPolicy="Never")))
+    write(folder / "pod.yaml", builders.pod(builders.container(gpus=1), name="alone"))
+    return folder
+
+
+def write(file: Path, *objects: paths.Object) -> None:
+    file.write_text(yaml.safe_dump_all(objects))
+
+
+class Asked:
+    """An engine that counts the questions."""
+
+    name = "asked"
+    waits = False
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._engine = evaluator.engine
+        self.questions = 0
+
+    def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
+        self.questions += 1
+        return self._engine.evaluate(entrypoint, document)
+
+    def ready(self) -> None:
+        self._engine.ready()
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+def run(
+    *arguments: Path,
+    config: models.Config | None = None,
+    settings: runner.Settings = SETTINGS,
+    number: int = 1,
+    facts: bytes = b"",
+) -> tuple[findings.Report, int]:
+    """The report of a run with the cache, and how often this process asked the engine."""
+    make = partial(assembly.embedded, config or models.Config())
+    found = list(sources.find([str(each) for each in arguments], stdin=io.BytesIO()))
+    remember = partial(verdicts.opened, settings=settings, facts=facts)
+    with processes.started(found, make=make, settings=settings, number=number, remember=remember) as started:
+        evaluator = make()
+        asked = Asked(evaluator)
+        counting = Evaluator(engine=asked, entries=evaluator.catalogue, config=evaluator.config, facts=evaluator.facts)
+        return runner.report(started.judge(counting), evaluator=counting, settings=settings), asked.questions
+
+
+def test_a_second_run_asks_the_engine_nothing_and_says_the_same(files: Path) -> None:
+    first, asked = run(files)
+    second, again = run(files)
+
+    assert first == second
+    assert asked > 0
+    assert again == 0
+
+
+@pytest.mark.parametrize("corpus", available(), ids=lambda corpus: corpus.name)
+def test_every_report_survives_being_remembered(corpus: Corpus) -> None:
+    first, _ = run(corpus.folder, number=2)
+    second, asked = run(corpus.folder, number=2)
+
+    assert first == second
+    assert asked < 20, "files with autoscalers are judged again"
+
+
+def test_of_changed_files_alone_the_engine_is_asked(files: Path) -> None:
+    run(files)
+    write(files / "pod.yaml", builders.pod(builders.container(env={"NVIDIA_VISIBLE_DEVICES": "all"}), name="alone"))
+
+    changed, asked = run(files)
+
+    assert 0 < asked <= 2
+    assert changed.totals.errors == 1
+
+
+def test_a_file_is_judged_again_when_another_one_of_its_directory_says_something_else(files: Path) -> None:
+    spec: paths.Object = {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "chat"}}
+    pod = builders.template(builders.container(gpus=1), labels={"app": "chat"}, annotations=None)
+    write(files / "chat.yaml", builders.deployment(pod, name="chat"))
+    numbers = []
+    for most in (4, 8, 8):
+        scaler = builders.custom(
+            "autoscaling/v2", "HorizontalPodAutoscaler", {**spec, "minReplicas": 2, "maxReplicas": most}, name="hpa"
+        )
+        write(files / "scaler.yaml", scaler)
+        found, _ = run(files)
+        numbers.append(found.totals.pods.number)
+
+    assert numbers[0] < numbers[1] == numbers[2]
+
+
+def test_a_service_in_another_file_counts_although_its_file_was_not_read(files: Path) -> None:
+    write(files / "service.yaml", builders.custom("v1", "Service", {"selector": {"app": "x"}}, name="x"))
+    expected, _ = run(files)
+    write(files / "other.yaml", builders.pod(name="other"))
+
+    found, _ = run(files)
+
+    assert [each for each in found.results if each.identity.name != "other"] == list(expected.results)
+
+
+def test_another_configuration_other_facts_and_another_namespace_have_verdicts_of_their_own(files: Path) -> None:
+    run(files)
+    config = models.Config(exempt_namespaces=["ml-*"])
+    settings = runner.Settings(command=findings.Command.CHECK, mutated=True, namespace="other")
+
+    assert run(files, config=config)[0].totals.exempt > 0
+    assert run(files, settings=settings)[1] > 0
+    assert run(files, facts=b"other")[1] > 0
+    assert run(files)[1] == 0
+
+
+def test_a_problem_of_a_file_is_remembered_too(files: Path) -> None:
+    (files / "broken.yaml").write_text("apiVersion: v1\nkind: [")
+
+    first, second = (run(files)[0] for _ in range(2))
+
+    assert first == second
+    assert len(first.problems) == 1
+
+
+@pytest.mark.parametrize("damage", ["not a database", "no table", "wrong verdicts", "wrong names"])
+def test_a_damaged_cache_costs_time_and_nothing_else(files: Path, cache: Path, damage: str) -> None:
+    expected, _ = run(files)
+    (file,) = cache.glob("*.sqlite")
+    if damage == "not a database":
+        file.write_bytes(b"x" * 5000)
+    else:
+        with sqlite3.connect(file) as database:
+            database.execute(
+                {
+                    "no table": "DROP TABLE verdicts",
+                    "wrong verdicts": "UPDATE verdicts SET verdict = '{\"results\": 1}'",
+                    "wrong names": "UPDATE verdicts SET named = '[1]'",
+                }[damage]
+            )
+
+    assert run(files)[0] == expected
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o720])
+def test_a_directory_that_others_may_write_to_is_not_used(files: Path, cache: Path, mode: int) -> None:
+    cache.mkdir()
+    cache.chmod(mode)
+
+    run(files)
+
+    assert list(cache.iterdir()) == []
+
+
+def test_a_link_to_another_directory_is_not_used(files: Path, cache: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    cache.symlink_to(tmp_path / "elsewhere")
+
+    run(files)
+
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_directory_of_another_user_is_not_used(files: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.mkdir(mode=0o700)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+
+    run(files)
+
+    assert list(cache.iterdir()) == []
+
+
+def test_without_a_place_for_the_cache_files_are_judged(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(verdicts.DIRECTORY_VARIABLE, "/proc/nothing/here")
+
+    assert run(files)[0].totals.workloads == 2
+
+
+def test_only_the_user_can_read_the_cache(files: Path, cache: Path) -> None:
+    run(files)
+
+    assert {each.stat().st_mode & 0o077 for each in (cache, *cache.iterdir())} == {0}
+
+
+def test_the_command_remembers_for_many_files_unless_asked_not_to(files: Path, cache: Path) -> None:
+    for number in range(processes.FILES_PER_PROCESS):
+        shutil.copy(files / "pod.yaml", files / f"{number}.yaml")
+
+    env = command.environment(**{verdicts.DIRECTORY_VARIABLE: str(cache)})
+
+    without = command.usher("check", str(files), "--no-cache", env=env)
+    assert not cache.exists()
+    first, second = (command.usher("check", str(files), env=env) for _ in range(2))
+
+    assert first == second == without
+    assert list(cache.glob("*.sqlite"))
+
+
+def test_rules_look_up_no_object_whose_kind_others_cannot_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = set[tuple[str, str]]()
+    find, of_kind = lookup.Objects.find, lookup.Objects.of_kind
+
+    def found(self: lookup.Objects, reference: lookup.Reference) -> paths.Object | lookup.Absence:
+        asked.add((reference.group, reference.kind))
+        return find(self, reference)
+
+    def of(self: lookup.Objects, group: str, kind: str, namespace: str) -> object:
+        asked.add((group, kind))
+        return of_kind(self, group, kind, namespace)
+
+    monkeypatch.setattr(lookup.Objects, "find", found)
+    monkeypatch.setattr(lookup.Objects, "of_kind", of)
+    evaluator = assembly.embedded(models.Config(), facts=Store())
+    for corpus in available():
+        runner.run(sources.read([str(corpus.folder)], stdin=io.BytesIO()), evaluator=evaluator, settings=SETTINGS)
+
+    assert asked
+    assert asked.isdisjoint(registry.NEVER_NAMED)

@@ -1,0 +1,115 @@
+"""The manifests that `usher check` judges: paths, kustomizations, charts, and what changed in a repository."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from usher import errors
+from usher.cli import inputs
+
+if TYPE_CHECKING:
+    from usher.scan.changes import Changes
+    from usher.scan.sources import Found
+
+Command = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifests:
+    """What the command line names."""
+
+    paths: tuple[str, ...]
+    kustomizations: tuple[str, ...]
+    charts: tuple[str, ...]
+    values: tuple[str, ...]
+    changed_since: str
+    namespace: str
+
+    @property
+    def named(self) -> list[str]:
+        """All that is named, for messages."""
+        return [
+            *self.paths,
+            *(f"-k {each}" for each in self.kustomizations),
+            *(f"--helm {each}" for each in self.charts),
+        ]
+
+    def find(self) -> "list[Found]":
+        """The files, and what kustomize and helm render.
+
+        Raises:
+            UsageError: nothing is named.
+        """
+        from usher.scan import rendering, sources
+
+        if not self.named:
+            raise click.UsageError("name a PATH (a file, a directory, or - for standard input), or use -k or --helm")
+        if self.values and not self.charts:
+            raise click.UsageError("--values is for charts; name one with --helm")
+        found = list(sources.find(self.paths, stdin=sys.stdin.buffer))
+        found += map(rendering.kustomized, self.kustomizations)
+        charts = rendering.Charts(charts=self.charts, values=self.values, namespace=self.namespace)
+        return [*found, *rendering.charted(charts)]
+
+    def changes(self, found: "list[Found]") -> "Changes | None":
+        """What changed; None where everything is to be judged.
+
+        Raises:
+            InputError: git is missing, or does not know the revision.
+        """
+        if not self.changed_since:
+            return None
+        from usher.scan import repository
+
+        if self.kustomizations or self.charts:
+            raise click.UsageError("--changed-since compares files; leave out -k and --helm, or the option")
+        return repository.changed_since(self.changed_since, found, namespace=self.namespace)
+
+
+def options(command: Command) -> Command:
+    """Adds the options to a command."""
+    for option in (
+        click.option(
+            "--changed-since",
+            default="",
+            metavar="REV",
+            help="Only objects that changed since this branch left a git revision, and those that name them.",
+        ),
+        click.option(
+            "--values", multiple=True, metavar="FILE", help="Values for the charts of --helm, as in helm. Repeatable."
+        ),
+        click.option(
+            "--helm",
+            "charts",
+            multiple=True,
+            metavar="CHART",
+            help="What `helm template` renders of a chart. Repeatable.",
+        ),
+        click.option(
+            "-k",
+            "--kustomize",
+            "kustomizations",
+            multiple=True,
+            metavar="DIR",
+            help="What `kustomize build` (or kubectl) renders of a directory. Repeatable.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def facts_of(names: tuple[str, ...]) -> inputs.GivenFacts | None:
+    """The facts that --facts names: files, or `live` for the cluster of the current context.
+
+    Raises:
+        InputError: `live` stands beside files, or the files cannot be read.
+        ClusterError: the API server does not answer.
+    """
+    if "live" not in names:
+        return inputs.given_facts(names, live=False, kubeconfig=None, context_name=None)
+    if set(names) != {"live"}:
+        raise errors.InputError("--facts live reads all facts from the cluster; leave out the files, or `live`")
+    return inputs.given_facts((), live=True, kubeconfig=None, context_name=None)

@@ -1,0 +1,52 @@
+"""Which entries a CI system shows beside the code, where it takes only some of each level from one step."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from usher.reports import wording
+from usher.reports.ci import entries
+from usher.reports.ci.entries import Entry, Level
+from usher.scan import findings
+
+MOST: Final = 10
+"""Annotations of one level and step that GitHub Actions and Azure Pipelines show."""
+
+_MAX_TEXT: Final = 4_000
+"""Characters; runners cut a longer message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotations:
+    shown: Sequence[Entry]
+    """Errors first; at most MOST of each level, and one note fewer, which leaves room for a notice of our own."""
+    left_out: Sequence[Entry]
+
+
+def of(found: findings.Report) -> Annotations:
+    shown: list[Entry] = []
+    left_out: list[Entry] = []
+    room = {Level.ERROR: MOST, Level.WARNING: MOST, Level.NOTE: MOST - 1}
+    for entry in entries.worst_first(entries.of(found)):
+        room[entry.level] -= 1
+        (shown if room[entry.level] >= 0 else left_out).append(entry)
+    return Annotations(shown=shown, left_out=left_out)
+
+
+def counted(left_out: Sequence[Entry]) -> str:
+    """`32 more errors and 4 more warnings`."""
+    numbers = [(level, sum(entry.level is level for entry in left_out)) for level in Level]
+    return wording.sentence(wording.count(number, f"more {level}") for level, number in numbers if number)
+
+
+def text(entry: Entry, *, between: str) -> str:
+    """The whole text of an entry, safe in a line of a log; `between` stands between its sentences."""
+    parts = [wording.without_commands(wording.printable(part)) for part in (entry.text, *entry.details)]
+    whole = between.join(parts)
+    return whole if len(whole) <= _MAX_TEXT else f"{whole[: _MAX_TEXT - 1]}…"
+
+
+def plain(entry: Entry) -> str:
+    """An entry as a line of a log that no CI system reads as a command."""
+    line = f"{entry.level}: {entry.where}: {entry.title}: {text(entry, between='; ')}"
+    return wording.harmless(wording.printable(line))

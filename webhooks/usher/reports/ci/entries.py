@@ -1,0 +1,171 @@
+"""What a run has to say, as flat entries: findings, parts that were not judged, and inputs that could not be used."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from typing import Final
+
+from usher import model, paths
+from usher.reports import wording
+from usher.scan import findings
+
+STDIN: Final = "<stdin>"
+_SHOWN_FIELDS: Final = 5
+
+
+class Level(StrEnum):
+    """How bad an entry is, worst first."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+LEVELS: Final = {
+    model.Outcome.DENY: Level.ERROR,
+    model.Outcome.WARN: Level.WARNING,
+    model.Outcome.AUDIT: Level.NOTE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One thing to say, with its place. Texts are as the manifests have them: each format escapes them."""
+
+    level: Level
+    title: str
+    """`USH103 gpu-requests-equal-limits`, or in a few words what could not be done."""
+    message: str
+    subject: str = ""
+    """The workload: `PyTorchJob ml-research/bert, Worker (8 pods)`; empty where no object could be read."""
+    details: tuple[str, ...] = ()
+    """The remedy and what else helps, a sentence each, which begins with a capital letter."""
+    source: str
+    line: int = 0
+    """From 1; 0 where the place is not known, or the object is in a cluster."""
+    column: int = 0
+    end_column: int = 0
+    """The first one after the place."""
+    file: str = ""
+    """The file; empty for standard input and for objects of a cluster."""
+    finding: findings.Finding | None = None
+    """None where no check found it."""
+    result: findings.Result | None = None
+
+    @property
+    def text(self) -> str:
+        """Subject and message in one line."""
+        return f"{self.subject}: {self.message}" if self.subject else self.message
+
+    @property
+    def where(self) -> str:
+        """`jobs/bert.yaml:41:19`, or the file alone where the line is not known."""
+        return f"{self.source}:{self.line}:{self.column}" if self.line else self.source
+
+
+def of(found: findings.Report) -> list[Entry]:
+    """The entries of a run: first inputs and objects without a decision, then results in the order of reading."""
+    return [*(_problem(each, found) for each in found.problems), *unfinished(found), *_of_results(found)]
+
+
+def unfinished(found: findings.Report) -> Iterator[Entry]:
+    """The objects without a decision."""
+    for failure in found.failures:
+        yield Entry(
+            level=Level.ERROR,
+            title="not judged",
+            message=failure.reason,
+            subject=str(failure.identity),
+            source=failure.source,
+            line=failure.line,
+            column=1 if failure.line else 0,
+            file=file(failure.source, found),
+        )
+
+
+def worst_first(entries: Iterable[Entry]) -> list[Entry]:
+    """Errors before warnings before notes; otherwise in the same order."""
+    order = list(Level)
+    return sorted(entries, key=lambda entry: order.index(entry.level))
+
+
+def file(source: str, found: findings.Report) -> str:
+    """The file of a source; empty if it is not a file."""
+    return "" if found.origin or source == STDIN else source
+
+
+def of_finding(finding: findings.Finding, result: findings.Result, found: findings.Report) -> Entry:
+    judgement = finding.judgement
+    line, column, end_column = _place(finding.place)
+    details = (wording.ADDED if finding.added else "", judgement.finding.remedy, wording.milder(judgement))
+    field = paths.readable(judgement.finding.path) if not line and judgement.finding.path else ""
+    # Annotations have no file for it, so the text names the line.
+    where = f"{result.source}:{line}:{column}" if result.source == STDIN and line else field
+    return Entry(
+        level=LEVELS[judgement.outcome],
+        title=f"{judgement.code} {judgement.name}",
+        message=judgement.finding.message,
+        subject=wording.about(result, finding.pod_set),
+        details=tuple(map(wording.capitalised, filter(None, (f"at {where}" if where else "", *details)))),
+        source=result.source,
+        line=line,
+        column=column,
+        end_column=end_column,
+        file=file(result.source, found),
+        finding=finding,
+        result=result,
+    )
+
+
+def unread(result: findings.Result, found: findings.Report) -> Iterator[Entry]:
+    """The parts of an object that could not be judged, together by reason."""
+    accepted = found.ending is None or found.ending.unknown_accepted
+    parts = sorted((each for each in result.not_judged if not each.unknown.check), key=_reason)
+    for reason, same in groupby(parts, key=_reason):
+        group = list(same)
+        line, column, end_column = _place(group[0].place)
+        fields = [paths.readable(each.unknown.path) for each in group]
+        more = f" and {len(fields) - _SHOWN_FIELDS} more" if len(fields) > _SHOWN_FIELDS else ""
+        yield Entry(
+            level=Level.WARNING if accepted else Level.ERROR,
+            title="unknown to usher",
+            message=reason,
+            subject=str(result.identity),
+            details=(f"At {', '.join(fields[:_SHOWN_FIELDS])}{more}",),
+            source=result.source,
+            line=line,
+            column=column,
+            end_column=end_column,
+            file=file(result.source, found),
+            result=result,
+        )
+
+
+def _place(place: findings.Place | None) -> tuple[int, int, int]:
+    """Line, column and the column after the end; zeros where the place is not known."""
+    if place is None:
+        return 0, 0, 0
+    return place.line, place.column, place.column + place.excerpt.end_column - place.excerpt.column
+
+
+def _reason(part: findings.NotJudged) -> str:
+    return part.unknown.reason
+
+
+def _problem(problem: findings.Problem, found: findings.Report) -> Entry:
+    return Entry(
+        level=Level.ERROR,
+        title="cannot be read",
+        message=problem.reason,
+        source=problem.source,
+        line=problem.line,
+        column=problem.column,
+        file=file(problem.source, found),
+    )
+
+
+def _of_results(found: findings.Report) -> Iterator[Entry]:
+    for result in found.results:
+        yield from (of_finding(each, result, found) for each in result.findings)
+        yield from unread(result, found)

@@ -1,0 +1,36 @@
+"""The report for programs as YAML: the same document as in JSON."""
+
+from typing import Final, TextIO
+
+import yaml
+
+from usher.reports import json_report, wording
+from usher.scan import findings
+
+_UNLIMITED: Final = 2**31 - 1
+"""Columns: a folded line could begin like a command."""
+
+
+class _Dumper(yaml.CSafeDumper):
+    """Writes repeated values in full: a reader of JSON expects no aliases."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
+        return True
+
+
+def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    """A text; in double quotes, where everything has an escape, if a CI system could find a command in it."""
+    harmless = text.isprintable() and "::" not in text and wording.without_commands(text) == text
+    style = None if harmless else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def write(found: findings.Report, stream: TextIO, /) -> None:
+    """Writes the report as one YAML document."""
+    document = json_report.document(found)
+    text = yaml.dump(document, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=_UNLIMITED)
+    # The escape of JSON is one of YAML too.
+    stream.write(wording.json_without_commands(text))

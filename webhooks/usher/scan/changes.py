@@ -1,0 +1,83 @@
+"""Which objects of a run differ from those of an earlier state of its files, and which others name these."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import orjson
+
+from usher import paths
+from usher.kinds import registry
+from usher.scan import outlines
+from usher.scan.batches import Batch
+from usher.workloads.growths import growth_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What changed since an earlier state."""
+
+    since: str
+    """How the user calls that state."""
+    sources: frozenset[str]
+    """Names of the files that changed or are new."""
+    known: frozenset[bytes]
+    """Digests of the objects that these files held before, wherever each of them was."""
+    names: frozenset[str]
+    """Names of objects that changed or are gone, and that others may name; and of what changed autoscalers scale."""
+
+    def concerns(self, value: paths.Object, source: str) -> bool:
+        """Whether an object changed, or names one that did."""
+        if source in self.sources and digest(value) not in self.known:
+            return True
+        return not self.names.isdisjoint(_texts(value))
+
+
+def of(before: Iterable[Batch], now: Iterable[Batch], *, since: str, namespace: str) -> Changes:
+    """The changes of some files.
+
+    Args:
+        before: the files as they were; those that are gone too.
+        now: the files as they are.
+        since: how the user calls the earlier state.
+        namespace: the namespace of objects without one.
+    """
+    after = list(now)
+    old = {digest(item.value): item.value for batch in before for item in batch.items}
+    new = {digest(item.value): item.value for batch in after for item in batch.items}
+    differing = [value for found, other in ((old, new), (new, old)) for key, value in found.items() if key not in other]
+    return Changes(
+        since=since,
+        sources=frozenset(batch.source for batch in after),
+        known=frozenset(old),
+        names=frozenset(name for value in differing for name in _names(value, namespace)),
+    )
+
+
+def digest(value: paths.Object) -> bytes:
+    """The digest of an object, whatever the order of its fields."""
+    try:
+        return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).digest()
+    except orjson.JSONEncodeError:  # half surrogates and very large integers
+        return hashlib.sha256(repr(value).encode(errors="backslashreplace")).digest()
+
+
+def _names(value: paths.Object, namespace: str) -> Iterator[str]:
+    named = outlines.named(value, namespace)
+    if (named.reference.group, named.reference.kind) not in registry.NEVER_NAMED:
+        yield from filter(None, [named.reference.name])
+    growth = growth_of(value, namespace=namespace)
+    if growth is not None:
+        yield from filter(None, [growth.target.name])
+
+
+def _texts(value: paths.Json) -> Iterator[str]:
+    pending = [value]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict):
+            pending.extend(each.values())
+        elif isinstance(each, list):
+            pending.extend(each)

@@ -1,0 +1,96 @@
+"""What the other files of a run need to know of a file: enough to judge each where its neighbours are not."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from usher import paths
+from usher.kinds import registry
+from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
+from usher.reading.growth import Growth
+from usher.reading.lookup import Reference
+from usher.scan.batches import Batch
+from usher.workloads.growths import growth_of
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An object by name. One with a prefix instead has no name."""
+
+    reference: Reference
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """One file of a run."""
+
+    source: str
+    directory: str
+    """Where the file is; for other sources, their name."""
+    named: Sequence[Named]
+    """Each object of the file."""
+    growths: Sequence[Growth] = ()
+    offers: bool
+    """Whether others may name an object of it."""
+    offered: Sequence[paths.Object] | None
+    """These objects; None for a file that was not read, because its verdict is remembered."""
+    path: Path | None = None
+    """None for other sources than files."""
+    key: bytes = b""
+    """Digest of its name and content; empty where no verdict is to be remembered."""
+
+
+def of(batch: Batch, *, namespace: str, path: Path | None = None, key: bytes = b"") -> Outline:
+    """The outline of a file.
+
+    Args:
+        batch: the file.
+        namespace: the namespace of objects without one.
+        path: where it is.
+        key: digest of its name and content.
+    """
+    names, growths, offered = list[Named](), list[Growth](), list[paths.Object]()
+    for item in batch.items:
+        each = named(item.value, namespace)
+        names.append(each)
+        if (each.reference.group, each.reference.kind) in registry.NEVER_NAMED:
+            continue
+        offered.append(item.value)
+        growth = growth_of(item.value, namespace=namespace)
+        if growth is not None:
+            growths.append(growth)
+    return Outline(
+        source=batch.source,
+        directory=directory(batch),
+        named=tuple(names),
+        growths=tuple(growths),
+        offers=bool(offered),
+        offered=tuple(offered),
+        path=path,
+        key=key,
+    )
+
+
+def directory(batch: Batch) -> str:
+    """The directory of a file; for other sources, their name."""
+    return directory_of(batch.source) if batch.is_file else batch.source
+
+
+def directory_of(source: str) -> str:
+    """The directory of a file by its name."""
+    return os.path.dirname(source) or "."  # noqa: PTH120 - a path of pathlib costs ten times as much
+
+
+def named(value: paths.Object, namespace: str) -> Named:
+    """The name of an object; `namespace` is that of objects without one."""
+    group, _, kind = group_version_kind(value)
+    metadata = paths.metadata(value)
+    reference = Reference(
+        group=group,
+        kind=kind,
+        name=paths.text(metadata.get("name")),
+        namespace=paths.text(metadata.get("namespace")) or namespace,
+    )
+    return Named(reference, "" if reference.name else paths.text(metadata.get("generateName")))

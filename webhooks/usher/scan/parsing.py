@@ -1,0 +1,61 @@
+"""The Kubernetes objects in the content of a file, or in what a program printed."""
+
+from dataclasses import replace
+
+from usher import errors, paths
+from usher.documents import chunks, reader
+from usher.scan import findings, objects
+from usher.scan.batches import Batch, Item
+
+
+def parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
+    """The objects of a file.
+
+    Args:
+        content: its content, or enough of it to show that it is too large.
+        source: its name.
+        explicit: whether the user named the file. A directory may well hold Helm values, workflows and kustomizations
+            between the manifests; a named file was meant to be judged.
+    """
+    try:
+        documents = reader.parse(content, source=source)
+    except errors.ManifestError as error:
+        if not explicit and _holds_no_object(content):
+            return Batch(source=source, ignored=1)
+        problem = findings.Problem(source=source, line=error.line, column=error.column, reason=error.reason)
+        return Batch(source=source, problems=(problem,))
+    items: list[Item] = []
+    notes, ignored = [], 0
+    for document in documents:
+        whole = objects.completed(items[-1].value, document.value) if items else None
+        if whole is not None:
+            items[-1] = replace(items[-1], value=whole)
+            continue
+        for prefix, value in objects.flatten(document.value):
+            reason = objects.why_not_object(value)
+            if not reason and isinstance(value, dict):
+                if not objects.is_own(value):
+                    items.append(Item(value=value, document=document, prefix=prefix))
+                continue
+            ignored += 1
+            if explicit or objects.meant_as_workload(value):
+                notes.append(findings.Note(source=f"{source}:{document.line}", reason=f"{_at(prefix)}{reason}"))
+    return Batch(source=source, items=tuple(items), notes=tuple(notes), ignored=ignored)
+
+
+def _holds_no_object(content: bytes) -> bool:
+    """Whether a file that is not valid YAML certainly holds no object: for example a tsconfig.json with comments.
+
+    Every object has the word apiVersion, every compiled pipeline the word pipelineInfo. Without a backslash there is no
+    other way to write these words.
+    """
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    words = (b"apiVersion", b"pipelineInfo", b"\\")
+    return len(content) <= chunks.MAX_FILE_BYTES and not any(word in content for word in words)
+
+
+def _at(prefix: str) -> str:
+    return f"{paths.readable(prefix)}: " if prefix else ""

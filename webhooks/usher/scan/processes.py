@@ -1,0 +1,169 @@
+"""Judges the files of a run in several processes: each reads and judges its part, and the first merges them."""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from itertools import chain
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Final, TypeVar
+
+from usher import errors
+from usher.policy.evaluator import Evaluator
+from usher.scan import sources
+from usher.scan.judging import Part, Settings
+from usher.scan.runner import Watch, unwatched
+from usher.scan.share import Share
+from usher.scan.verdicts import Verdicts
+
+_Sent = TypeVar("_Sent")
+Make = Callable[[], Evaluator]
+"""Makes an evaluator: an engine does not outlive a fork."""
+Remember = Callable[[Evaluator], AbstractContextManager[Verdicts | None]]
+"""Opens the remembered verdicts that hold for an evaluator."""
+
+FILES_PER_PROCESS: Final = 100
+"""A process starts in the time of about as many files."""
+
+
+def default_number(files: int) -> int:
+    """How many processes are worth their start for that many files: at most one for each processor."""
+    if sys.platform != "linux":  # elsewhere libraries of the system may not survive a fork
+        return 1
+    return max(1, min(len(os.sched_getaffinity(0)), files // FILES_PER_PROCESS))
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """An error of another process; not every exception can be sent."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Worker:
+    process: BaseProcess
+    connection: Connection
+
+    def received(self, kind: type[_Sent]) -> _Sent:
+        try:
+            found = self.connection.recv()
+        except EOFError:
+            self.process.join(1)
+            code = self.process.exitcode
+            how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+            raise errors.WorkerError(
+                f"a process of this run ended before its files were judged ({how}); try --jobs 1, or fewer files"
+            ) from None
+        if isinstance(found, _Failed):
+            raise errors.WorkerError(found.reason)
+        if not isinstance(found, kind):
+            raise errors.WorkerError(f"a process of this run sent {type(found).__name__}, not {kind.__name__}")
+        return found
+
+
+class Run:
+    """The part of this process, and the processes with the other parts; they wait until `judge` is called."""
+
+    def __init__(
+        self, own: Sequence[sources.Found], workers: Sequence[_Worker], settings: Settings, remember: Remember
+    ) -> None:
+        self._own = own
+        self._workers = workers
+        self._settings = settings
+        self._remember = remember
+
+    def judge(self, evaluator: Evaluator, *, watch: Watch = unwatched) -> Part:
+        """What was found in all files, in their order; `watch` hears how far the run is.
+
+        Raises:
+            UsherError: a process failed.
+        """
+        with self._remember(evaluator) as verdicts:
+            share = Share(self._own, evaluator=evaluator, settings=self._settings, verdicts=verdicts)
+            parts = [share.outlines, *(worker.received(list) for worker in self._workers)]
+            for number, worker in enumerate(self._workers, start=1):
+                with contextlib.suppress(BrokenPipeError):  # it has ended, and `received` says so
+                    worker.connection.send((list(chain(*parts[:number])), list(chain(*parts[number + 1 :]))))
+            whole = share.judged(list(chain(*parts)), watch=watch)
+            for worker in self._workers:
+                whole.add(worker.received(Part))
+        return whole
+
+
+def nothing_remembered(_evaluator: Evaluator) -> AbstractContextManager[None]:
+    """No verdicts of earlier runs."""
+    return contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def started(
+    found: Sequence[sources.Found],
+    *,
+    make: Make,
+    settings: Settings,
+    number: int,
+    remember: Remember = nothing_remembered,
+) -> Iterator[Run]:
+    """The run of some files in a number of processes, which end with the context.
+
+    Args:
+        found: the files.
+        make: makes the evaluator of another process.
+        settings: those of the run.
+        number: how many processes, this one included.
+        remember: opens the verdicts of earlier runs.
+    """
+    own, *others = _parts(found, number)
+    context = multiprocessing.get_context("fork")
+    workers = list[_Worker]()
+    sys.stdout.flush()
+    try:
+        for part in others:
+            here, there = context.Pipe()
+            process = context.Process(target=_work, args=(there, part, make, settings, remember), daemon=True)
+            process.start()
+            there.close()
+            workers.append(_Worker(process, here))
+        yield Run(own, workers, settings, remember)
+    finally:
+        for worker in workers:
+            worker.connection.close()
+            worker.process.terminate()
+            worker.process.join()
+
+
+def _parts(found: Sequence[sources.Found], number: int) -> list[Sequence[sources.Found]]:
+    """The files in that many stretches of about as many bytes each; without files, one empty stretch."""
+    sizes = [each.size if isinstance(each, sources.File) else 0 for each in found]
+    total, parts, start, seen = sum(sizes) + len(found), list[Sequence[sources.Found]](), 0, 0
+    for index, size in enumerate(sizes):
+        seen += size + 1
+        if seen * number >= total * (len(parts) + 1):
+            parts.append(found[start : index + 1])
+            start = index + 1
+    return parts or [found]
+
+
+def _work(
+    connection: Connection, part: Sequence[sources.Found], make: Make, settings: Settings, remember: Remember
+) -> None:
+    """What another process does. Whatever happens, it says it to the first one and prints nothing."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends this one
+    try:
+        evaluator = make()
+        with contextlib.closing(evaluator.engine), remember(evaluator) as verdicts:
+            share = Share(part, evaluator=evaluator, settings=settings, verdicts=verdicts)
+            connection.send(share.outlines)
+            before, behind = connection.recv()
+            connection.send(share.judged([*before, *share.outlines, *behind]))
+    except (EOFError, BrokenPipeError):
+        pass  # the first process has given up
+    except Exception as error:  # noqa: BLE001 - the first process raises it
+        known = isinstance(error, errors.UsherError)
+        connection.send(_Failed(str(error) if known else f"internal error in a process of this run: {error!r}"))

@@ -1,0 +1,101 @@
+"""The files of a git repository as an earlier commit has them."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from usher import errors
+from usher.scan import changes, parsing, programs, sources
+from usher.scan.batches import Batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Difference:
+    before: frozenset[str]
+    """Paths in the commit of files that changed or are gone, from the top of the repository."""
+    now: frozenset[str]
+    """Absolute paths of files that changed or are new."""
+
+
+def changed_since(revision: str, found: Sequence[sources.Found], *, namespace: str) -> changes.Changes:
+    """What the files of a run changed since their branch left a revision; changes without a commit count too.
+
+    Args:
+        revision: a commit, a branch or a tag.
+        found: the files of the run.
+        namespace: the namespace of objects without one.
+
+    Raises:
+        InputError: git is missing, or does not know the revision.
+    """
+    git = _Git.here()
+    base = git.base(revision)
+    difference = git.difference(base)
+    now = [
+        sources.load(each)
+        for each in found
+        if isinstance(each, sources.File) and os.path.realpath(each.path) in difference.now
+    ]
+    return changes.of(git.files(base, difference.before), now, since=revision, namespace=namespace)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Git:
+    program: str
+    top: Path
+
+    @classmethod
+    def here(cls) -> "_Git":
+        """The repository of the working directory."""
+        program = programs.find("git")
+        if program is None:
+            raise errors.InputError("--changed-since needs git, which is not installed")
+        printed = programs.output([program, "rev-parse", "--show-toplevel"])
+        return cls(program=program, top=Path(os.fsdecode(printed.removesuffix(b"\n"))))
+
+    def base(self, revision: str) -> str:
+        """The commit where the branch left the revision; the revision itself without a common ancestor."""
+        try:
+            commit = self._text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        except errors.InputError:
+            raise errors.InputError(
+                f"--changed-since {revision}: git knows no commit of this name; in a shallow clone, fetch it first"
+            ) from None
+        try:
+            return self._text("merge-base", commit, "HEAD")
+        except errors.InputError:
+            return commit
+
+    def difference(self, base: str) -> _Difference:
+        """What differs between a commit and the files as they are."""
+        before, now = set[str](), set[str]()
+        entries = iter(self._names("diff", "--name-status", "-z", "--find-renames", "--no-ext-diff", base))
+        for status in entries:
+            old = next(entries, "")
+            new = next(entries, "") if status[:1] in {"R", "C"} else old
+            if status != "A":
+                before.add(old)
+            if status != "D":
+                now.add(os.path.realpath(self.top / new))
+        untracked = self._names("ls-files", "--others", "--exclude-standard", "-z")
+        return _Difference(
+            before=frozenset(before), now=frozenset({*now, *(os.path.realpath(self.top / name) for name in untracked)})
+        )
+
+    def files(self, base: str, names: frozenset[str]) -> Iterator[Batch]:
+        """Files as a commit has them; those that may hold manifests."""
+        for name in sorted(names):
+            if name.endswith(sources.SUFFIXES):
+                content = self._run("cat-file", "blob", f"{base}:{name}")
+                yield parsing.parsed(content, source=name, explicit=False)
+
+    def _text(self, *arguments: str) -> str:
+        return self._run(*arguments).decode(errors="replace").strip()
+
+    def _names(self, *arguments: str) -> list[str]:
+        return [os.fsdecode(name) for name in self._run(*arguments).split(b"\0") if name]
+
+    def _run(self, *arguments: str) -> bytes:
+        # `core.fsmonitor` could name a program of the repository's own.
+        return programs.output([self.program, "-c", "core.fsmonitor=false", *arguments], where=self.top)

@@ -1,0 +1,67 @@
+"""What the files of a run say about each other."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from usher import paths
+from usher.reading import lookup
+from usher.scan import neighbours, outlines
+from usher.scan.batches import Batch
+from usher.scan.outlines import Outline
+from usher.scan.scalers import Scalers
+
+ALONE: Final = b""
+"""The digest of the surroundings of a file about which no other file says anything."""
+
+Load = Callable[[Outline], Sequence[paths.Object]]
+"""Reads the objects of a file whose outline does not have them."""
+
+
+def _nothing(_outline: Outline) -> Sequence[paths.Object]:
+    return ()
+
+
+class Surroundings:
+    """The autoscalers of a run, and the objects of each directory."""
+
+    def __init__(self, files: Sequence[Outline], *, namespace: str, load: Load = _nothing) -> None:
+        """Keeps the outlines of the files of a run.
+
+        Args:
+            files: those of all files; empty for objects of a cluster, which have what their autoscalers chose.
+            namespace: the namespace of objects without one.
+            load: reads the objects of files whose outlines do not have them.
+        """
+        self.scalers = Scalers(files, namespace=namespace)
+        self._files = files
+        self._namespace = namespace
+        self._load = load
+        self._directories = neighbours.by_directory(files)
+        self._around: dict[str, lookup.Lookup] = {}
+        self._digests: dict[str, bytes | None] = {}
+
+    def around(self, batch: Batch) -> lookup.Lookup:
+        """The objects that are applied together with those of a file."""
+        name = outlines.directory(batch)
+        if name not in self._directories:
+            return lookup.NOTHING
+        if name not in self._around:
+            files = self._directories[name]
+            values = [value for each in files for value in (self._load(each) if each.offered is None else each.offered)]
+            self._around[name] = lookup.Objects(values, namespace=self._namespace)
+        return self._around[name]
+
+    def digest(self, outline: Outline) -> bytes | None:
+        """What the other files contribute to the verdict about a file; None where that is not known by digests."""
+        if self.scalers.found:
+            return self._digest("", self._files)
+        if outline.directory not in self._directories:
+            return ALONE
+        return self._digest(outline.directory, self._directories[outline.directory])
+
+    def _digest(self, name: str, files: Sequence[Outline]) -> bytes | None:
+        if name not in self._digests:
+            keys = [each.key for each in files if each.offers or self.scalers.found]
+            self._digests[name] = hashlib.sha256(b"".join(keys)).digest() if all(keys) else None
+        return self._digests[name]

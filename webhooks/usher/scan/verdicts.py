@@ -1,0 +1,187 @@
+"""Verdicts of earlier runs, in a file of the user's cache directory.
+
+A verdict is found by all that it follows from: the file's name and content, what other files say about it, the
+configuration, the facts, and this installation. It is JSON, read by a schema: a cache that another user
+has written cannot run code. Yet it could lie, so a directory that others may write to is not used.
+"""
+
+import contextlib
+import hashlib
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from usher import __version__
+from usher.policy.checks import bundle
+from usher.policy.evaluator import Evaluator
+from usher.reading.lookup import Reference
+from usher.scan import sources
+from usher.scan.judging import Part, Settings
+from usher.scan.outlines import Named, Outline, directory_of
+
+DIRECTORY_VARIABLE: Final = "USHER_CACHE_DIR"
+_FORMAT: Final = 1
+_LARGEST: Final = 256 * 2**20
+"""Bytes of the file, after which it is begun again."""
+_KEPT: Final = 30 * 86400
+"""Seconds for which a verdict is kept."""
+_WRITABLE_BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
+_SELECT: Final = "SELECT named, surroundings, verdict FROM verdicts WHERE key = ?"
+_WAITS: Final = 2.0
+"""Seconds for which a run waits for another one that writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A remembered verdict."""
+
+    outline: Outline
+    surroundings: bytes
+    """The digest of what the other files said."""
+    verdict: bytes
+
+
+class Verdicts:
+    """The verdicts of one configuration, with the facts and the installation of this run."""
+
+    def __init__(self, database: sqlite3.Connection, basis: bytes) -> None:
+        self._database = database
+        self._basis = basis
+        self._parts = TypeAdapter(Part)
+
+    def key(self, source: str, content: bytes, *, explicit: bool) -> bytes:
+        """The digest of a file; `explicit` tells whether the user named it."""
+        name = orjson.dumps([source, explicit])
+        return hashlib.sha256(self._basis + len(name).to_bytes(8) + name + content).digest()
+
+    def get(self, key: bytes, *, path: Path) -> Kept | None:
+        """The verdict about a file; None where it is not remembered."""
+        with contextlib.suppress(sqlite3.Error, orjson.JSONDecodeError, TypeError, ValueError):
+            row = self._database.execute(_SELECT, (key,)).fetchone()
+            if row is not None:
+                named, offers = orjson.loads(row[0])
+                source = sources.name(path)
+                outline = Outline(
+                    source=source,
+                    directory=directory_of(source),
+                    named=[
+                        Named(Reference(group=group, kind=kind, name=name, namespace=namespace), prefix)
+                        for group, kind, name, namespace, prefix in named
+                    ],
+                    offers=bool(offers),
+                    offered=None,
+                    path=path,
+                    key=key,
+                )
+                return Kept(outline, row[1], row[2])
+        return None
+
+    def part(self, kept: Kept) -> Part | None:
+        """What the verdict says; None where it is damaged."""
+        with contextlib.suppress(ValidationError):
+            return self._parts.validate_json(kept.verdict)
+        return None
+
+    def put(self, judged: Iterable[tuple[Outline, bytes, Part]]) -> None:
+        """Remembers verdicts. Where that is not possible, the next run judges again."""
+        now = int(time.time())
+        rows = [
+            (outline.key, now, _named(outline), surroundings, self._parts.dump_json(part))
+            for outline, surroundings, part in judged
+        ]
+        if not rows:
+            return
+        with contextlib.suppress(sqlite3.Error), self._database:
+            self._database.executemany("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", rows)
+            self._database.execute("DELETE FROM verdicts WHERE made < ?", (now - _KEPT,))
+
+
+def _named(outline: Outline) -> bytes:
+    named = [
+        (each.reference.group, each.reference.kind, each.reference.name, each.reference.namespace, each.prefix)
+        for each in outline.named
+    ]
+    return orjson.dumps([named, outline.offers])
+
+
+def directory() -> Path:
+    """The directory of the cache: USHER_CACHE_DIR, or `gpu-usher` in the user's cache directory."""
+    given = os.environ.get(DIRECTORY_VARIABLE)
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache") / "gpu-usher"
+
+
+@contextlib.contextmanager
+def opened(evaluator: Evaluator, settings: Settings, *, facts: bytes) -> Iterator[Verdicts | None]:
+    """The verdicts that hold for an evaluator and settings; None where no cache can be used.
+
+    Args:
+        evaluator: its configuration and policies.
+        settings: those of the run.
+        facts: a digest of the facts.
+    """
+    try:
+        database = _database(directory())
+    except (OSError, RuntimeError, sqlite3.Error):  # RuntimeError: no home directory
+        yield None
+        return
+    with contextlib.closing(database):
+        yield Verdicts(database, _basis(evaluator, settings, facts))
+
+
+def _database(folder: Path) -> sqlite3.Connection:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file = folder / f"verdicts-{_FORMAT}.sqlite"
+    for each in (folder, file):
+        if each is folder or each.exists():
+            found = each.lstat()
+            if found.st_uid != os.geteuid() or found.st_mode & _WRITABLE_BY_OTHERS or stat.S_ISLNK(found.st_mode):
+                raise PermissionError(f"{each} is not the user's own")
+    if file.exists() and file.stat().st_size > _LARGEST:
+        file.unlink()
+    database = sqlite3.connect(file, timeout=_WAITS)
+    file.chmod(0o600)
+    # A verdict that is lost is made again, so that no write has to reach the disk.
+    database.executescript(
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
+        "CREATE TABLE IF NOT EXISTS verdicts (key BLOB PRIMARY KEY, made INTEGER, named BLOB, surroundings BLOB, "
+        "verdict BLOB)"
+    )
+    return database
+
+
+def _basis(evaluator: Evaluator, settings: Settings, facts: bytes) -> bytes:
+    """The digest of all that verdicts follow from, beside the files."""
+    today = evaluator.today()
+    parts = [
+        __version__.encode(),
+        _installation(),
+        evaluator.engine.name.encode(),
+        evaluator.config.model_dump_json().encode(),
+        orjson.dumps([settings.command.value, settings.namespace, settings.only_namespace, settings.mutated]),
+        orjson.dumps([each.expires < today for each in evaluator.config.enforcement.exceptions]),
+        facts,
+    ]
+    return hashlib.sha256(b"".join(len(each).to_bytes(8) + each for each in parts)).digest()
+
+
+def _installation() -> bytes:
+    """A digest of the names, sizes and times of the files of this installation: verdicts follow from its code too."""
+    folders = {Path(__file__).parents[1], bundle.find()}
+    found = [
+        (str(path), status.st_size, status.st_mtime_ns)
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.suffix in {".py", ".wasm", ".json", ".rego"} and (status := path.stat())
+    ]
+    return hashlib.sha256(orjson.dumps(sorted(found))).digest()
