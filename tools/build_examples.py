@@ -9,28 +9,18 @@ and scripts/check fails when one is stale: a change of the normaliser shows ther
 import argparse
 import hashlib
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 import yaml
 
-from usher import paths
-from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities import beside
-from usher.authorities.authority import Case
-from usher.authorities.knowledge import Knowledge
+from usher import errors, paths
 from usher.config import models
 from usher.facts.store import Store
+from usher.policy import example
 from usher.policy.checks import metadata
-from usher.policy.input import cluster as input_cluster
-from usher.policy.input import document
-from usher.policy.request import Identities, User
 from usher.reading import lookup
-from usher.reading.lookup import Absence
-from usher.workloads.normalise import normalise
-from usher.workloads.roles import Roles
 
 FILE: Final = "examples.json"
 DIGESTS: Final = "examples.sha256"
@@ -124,30 +114,11 @@ def objects(file: Path) -> lookup.Lookup:
 
 def input_document(file: Path, config: models.Config, keys: Mapping[str, str], cluster: Store) -> object:
     """What the rules see of a manifest, or of an AdmissionReview with a user or an old object."""
-    vocabulary = Vocabulary(config.accelerators)
-    value = read_yaml(file)
-    request = value["request"] if value["kind"] == "AdmissionReview" else {"object": value}
-    namespace = request.get("namespace", "")
-    read = partial(normalise, vocabulary=vocabulary, namespace=namespace, roles=Roles(config))
-    workload = read(request["object"], objects=cluster)
-    # The webhooks do not know the objects that an example refers to either.
-    misread = [each for each in workload.unknowns if Absence.NOT_KNOWN.value not in each.reason] if workload else []
-    if workload is None or misread:
-        raise SystemExit(f"{file}: usher cannot read the object: {misread}")
-    old = request.get("oldObject")
-    user = request.get("userInfo")
-    review: document.Review | None = None
-    by = Identities(config).of(
-        None if user is None else User(name=user["username"], groups=tuple(user.get("groups", ())))
-    )
-    if by is not None:
-        review = {"operation": request["operation"], "subResource": request.get("subResource", ""), "by": list(by)}
-    known = Knowledge(facts=cluster, config=config, vocabulary=vocabulary)
-    documents = document.Documents(known, keys=keys)
-    old_workload = None if old is None else read(old)
-    case = Case(workload=workload, beside=beside.of(workload, objects(file), known))
-    slice_ = input_cluster.of(case, known)
-    return orjson.loads(documents.build(workload, old=old_workload, review=review, cluster=slice_, beside=case.beside))
+    try:
+        found = example.document_of(read_yaml(file), objects(file), config=config, keys=keys, cluster=cluster)
+    except errors.InputError as error:
+        raise SystemExit(f"{file}: {error}") from None
+    return orjson.loads(found)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ Run it through scripts/policies, which provides the pinned opa.
 
 import argparse
 import json
-import re
 import subprocess
 import sys
 import tarfile
@@ -13,12 +12,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import generate_rego
 import orjson
 import pydantic
 
-from usher.kinds import registry
-from usher.policy.checks import bundle, catalogue, metadata
+from usher.policy.checks import bundle, catalogue, generated_rego, metadata
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.input import document
 
@@ -64,39 +61,23 @@ def main() -> None:
 def generate_rego_files(opa: Path, policies: Path, entries: dict[str, list[catalogue.Entry]]) -> None:
     """The Rego that follows from the METADATA, formatted as opa fmt would."""
     rules_of = {
-        entry.key: rules(policies / "usher" / kind / entry.key / f"{entry.key.partition('/')[2]}.rego")
+        entry.key: generated_rego.rules(
+            (policies / "usher" / kind / entry.key / f"{entry.key.partition('/')[2]}.rego").read_text(encoding="utf-8")
+        )
         for kind in entries
         for entry in entries[kind]
     }
     dispatch = policies / "usher" / "main" / "dispatch.rego"
-    dispatch.write_text(generate_rego.dispatch(entries["checks"], entries["mutations"], rules_of), encoding="utf-8")
+    dispatch.write_text(generated_rego.dispatch(entries["checks"], entries["mutations"], rules_of), encoding="utf-8")
     parameters = policies / "usher" / "lib" / "parameters.rego"
-    parameters.write_text(generate_rego.parameters(entries["checks"]), encoding="utf-8")
+    parameters.write_text(generated_rego.parameters(entries["checks"]), encoding="utf-8")
     run(opa, "fmt", "--write", str(dispatch), str(parameters))
 
 
-def rules(file: Path) -> set[str]:
-    """Names of the set rules in a file."""
-    return set(re.findall(r"^(\w+) contains ", file.read_text(encoding="utf-8"), re.MULTILINE))
-
-
-NAMES_KINDS = {
-    catalogue.About.OBJECTS: (True,),
-    catalogue.About.CLUSTER_FACTS: (True, False),
-    catalogue.About.ACCELERATOR_PODS: (True, False),
-}
-"""Whether checks may name kinds, by what they are about; all others may not."""
-
-
 def refuse_unknown_kinds(checks: list[catalogue.Entry]) -> None:
-    known = {shape.key for shape in registry.SHAPES.values()}
     for entry in checks:
-        stray = sorted(set(entry.kinds) - known)
-        if stray or bool(entry.kinds) not in NAMES_KINDS.get(entry.about, (False,)):
-            sys.exit(
-                f"checks/{entry.key}: `kinds` names the kinds of a check about objects, cluster facts or accelerator "
-                f"pods, by their keys in usher.kinds; {', '.join(stray) or 'only `about: objects` requires it'}"
-            )
+        if problem := metadata.problem_of_kinds(entry):
+            sys.exit(f"checks/{entry.key}: {problem}")
 
 
 def write_json(path: Path, value: object) -> None:

@@ -18,11 +18,10 @@ from typing import Final
 
 import build_examples
 import build_policies
-import generate_rego
 import orjson
 import pydantic
 
-from usher.policy.checks import catalogue, metadata
+from usher.policy.checks import catalogue, generated_rego, metadata
 from usher.policy.input import document
 
 _LIBRARY: Final = re.compile(r"\bdata\.usher\.lib\.(\w+)")
@@ -74,7 +73,7 @@ def prepare(policies: Path, folder: Path, copy: Path) -> Trial:
     keys = {word: each.key for each in (entry, *others) for word in (each.code, each.name, *each.aliases)}
     # A mutation has no parameters, but may read those of a check.
     checks = [each for each in (entry, *others) if each.severity is not None]
-    (copy / "usher" / "lib" / "parameters.rego").write_text(generate_rego.parameters(checks))
+    (copy / "usher" / "lib" / "parameters.rego").write_text(generated_rego.parameters(checks))
     (copy / "schemas").mkdir()
     schema = pydantic.TypeAdapter(document.Input).json_schema()
     (copy / "schemas" / "input.json").write_text(json.dumps(build_policies.closed(schema)))

@@ -250,7 +250,7 @@ def test_without_opa_the_error_says_what_to_do(run_in: Any, tmp_path: Path) -> N
     run = run_in("check", "objects.yaml", "--policies", "policies.yaml", opa="/nonexistent/opa")
 
     assert run.code == 2
-    assert "/nonexistent/opa: no such program" in run.err
+    assert "/nonexistent/opa: the program was not found" in run.err
     assert "usher policies build" in run.err
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import policies
-from usher import errors
+from usher import errors, policy_archive
 from usher.gatekeeper import bundles, constraints, library, templates
 from usher.gatekeeper.fields import Written
 
@@ -48,7 +48,7 @@ def test_a_bundle_holds_what_judging_needs() -> None:
     content = bundles.written(made(), opa="1.22.0")
     found = bundles.read(content, source="policies.bundle")
 
-    assert bundles.is_bundle(content[:4])
+    assert policy_archive.is_archive(content[:4])
     assert found.templates["RequiredLabels"].module == b"module"
     assert found.templates["RequiredLabels"].reads_inventory
     assert found.templates["RequiredLabels"].template.schema == {"type": "object"}

@@ -13,7 +13,7 @@ from usher.gatekeeper.templates import Rego
 
 
 def test_without_opa_the_error_says_what_to_do() -> None:
-    with pytest.raises(errors.InputError, match=r"no such program; .*Install opa .*--opa, or give a bundle"):
+    with pytest.raises(errors.InputError, match=r"the program was not found; .*Install opa .*--opa, or give a bundle"):
         compilation.compiler(Path("/nonexistent/opa"), cache=None)
 
 

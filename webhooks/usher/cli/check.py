@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from usher import errors
-from usher.cli import gatekeeper, inputs, manifest_inputs, progress, reporting
+from usher.cli import gatekeeper, given_policies, inputs, manifest_inputs, progress, reporting
 from usher.cli.exit_codes import FailOn
 
 
@@ -20,7 +20,7 @@ Examples:
   usher check . --changed-since origin/main
   usher check --diff job.yaml              show in full what the webhook would add, and why
   usher check --as-written job.yaml        judge the file alone, without what the webhook adds
-  usher check jobs/ --policies gatekeeper/  judge all objects by these policies of Gatekeeper as well
+  usher check jobs/ --policies checks/     judge by your own checks or policies of Gatekeeper as well
   usher check jobs/ --format json --output report.json
   usher check jobs/ --format text --format sarif=usher.sarif --format junit=usher.xml
 
@@ -38,8 +38,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
     "--require-facts", is_flag=True, help="End as failed (exit code 2) if a check was left out for want of facts."
 )
 @inputs.namespace_option
-@gatekeeper.policies_option
-@gatekeeper.opa_option
+@given_policies.options
 @click.option("--diff", is_flag=True, help="Show in full what the mutating webhook would change, and why.")
 @click.option("--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them.")
 @click.option("--allow-unknown", is_flag=True, help="Accept workloads that have parts which usher cannot judge.")
@@ -69,6 +68,7 @@ def check(
     namespace: str,
     policies: tuple[str, ...],
     opa: Path | None,
+    verify_key: Path | None,
     diff: bool,
     as_written: bool,
     allow_unknown: bool,
@@ -108,7 +108,9 @@ def check(
     )
     given = manifest_inputs.facts_of(facts)
     known = given.store if given is not None else None
-    make = partial(inputs.assembled, file, engine=engine, opa_url=opa_url, known=known)
+    chosen = given_policies.divided(policies, verify_key=verify_key)
+    own = given_policies.own(chosen, opa=opa)
+    make = partial(inputs.assembled, file, engine=engine, opa_url=opa_url, known=known, own=own)
     # Few files are judged sooner than a cache is opened; a diff needs the objects themselves.
     many = len(files) >= processes.FILES_PER_PROCESS
     cached = many and not (policies or no_cache or diff or changed_since or (given is not None and given.live))
@@ -119,9 +121,11 @@ def check(
     )
     number = jobs or processes.default_number(len(files))
     with (
-        gatekeeper.started(policies, opa=opa) as site,
+        gatekeeper.started(chosen, opa=opa) as site,
         processes.started(() if site else files, make=make, settings=settings, number=number, remember=remember) as run,
-        inputs.evaluator(file, engine=engine, opa_url=opa_url, known=known, quiet=reporting.quiet) as evaluator,
+        inputs.evaluator(
+            file, engine=engine, opa_url=opa_url, known=known, quiet=reporting.quiet, own=own
+        ) as evaluator,
         progress.shown(quiet=reporting.quiet) as watch,
     ):
         if site is not None:

@@ -1,8 +1,9 @@
-"""`usher policies verify` and `usher policies build`: policies of Gatekeeper, their tests and their compiled form."""
+"""Policies of Gatekeeper in commands: started, built, and their suites run by `usher policies verify`."""
 
 import contextlib
 import functools
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,17 @@ from usher.cli import inputs
 if TYPE_CHECKING:
     from usher.gatekeeper.compilation import Compiler
     from usher.gatekeeper.evaluation import Policies
+    from usher.scan.given_policies import Given
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """A bundle, and what the command says of it."""
+
+    content: bytes
+    contents: str
+    warnings: tuple[str, ...] = ()
+
 
 FAILED = 1
 """Exit code: a case did not find what it expects."""
@@ -26,7 +38,7 @@ def opa_option(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Path(path_type=Path),
         metavar="PROGRAM",
         envvar="USHER_OPA",
-        help="The program opa, which compiles ConstraintTemplates. Default: $USHER_OPA, else opa on the search path.",
+        help="The program opa, which compiles policies. Default: $USHER_OPA, else opa on the search path.",
     )(command)
 
 
@@ -37,78 +49,62 @@ def compiler(opa: Path | None) -> "Compiler":
         InputError: there is no program opa.
     """
     from usher.gatekeeper import compilation
+
+    return compilation.compiler(opa, cache=cache("gatekeeper"))
+
+
+def cache(name: str) -> Path | None:
+    """A folder in the cache directory of usher; None for a user without a home directory."""
     from usher.scan import verdicts
 
     try:
-        cache = verdicts.directory() / "gatekeeper"
-    except RuntimeError:  # no home directory
-        cache = None
-    return compilation.compiler(opa, cache=cache)
-
-
-def policies_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--policies",
-        multiple=True,
-        metavar="PATH",
-        help="ConstraintTemplates and constraints of Gatekeeper that judge all objects as well: a file, a directory, "
-        "or a bundle of `usher policies build`. Repeatable.",
-    )(command)
+        return verdicts.directory() / name
+    except RuntimeError:
+        return None
 
 
 @contextlib.contextmanager
-def started(paths: tuple[str, ...], *, opa: Path | None) -> "Iterator[Policies | None]":
-    """The policies in files, directories and bundles for as long as the context lasts; None without any.
+def started(given: "Given", *, opa: Path | None) -> "Iterator[Policies | None]":
+    """The policies of Gatekeeper among those given for as long as the context lasts; None without any.
 
     Raises:
         InputError: they cannot be read or compiled.
     """
-    if not paths:
+    if not given.of_gatekeeper:
         yield None
         return
     from usher.gatekeeper.evaluation import Policies
     from usher.scan import policy_files
 
-    found = policy_files.read_library(paths, compiler=functools.partial(compiler, opa))
+    found = policy_files.read_library(given, compiler=functools.partial(compiler, opa))
     with contextlib.closing(Policies(found)) as made:
         yield made
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  usher policies build policies/ --output policies.bundle
-  usher check manifests/ --policies policies.bundle"""
-)
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@opa_option
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    metavar="FILE",
-    help="The bundle, which is replaced only when it is complete.",
-)
-def build(*, paths: tuple[str, ...], opa: Path | None, output: Path) -> None:
-    """Compile Gatekeeper policies into a bundle, which `usher check --policies` takes where there is no opa.
+def built(given: "Given", *, opa: Path | None) -> Built:
+    """The bundle of policies of Gatekeeper.
 
-    PATH is a file or a directory with ConstraintTemplates and their constraints.
+    Raises:
+        InputError: they cannot be read or compiled.
     """
-    from usher.cli import output as outputs
     from usher.gatekeeper import bundles
     from usher.gatekeeper.evaluation import Policies
     from usher.reports import wording
     from usher.scan import policy_files
 
     made = compiler(opa)
-    found = policy_files.read_library(paths, compiler=lambda: made)
-    outputs.replace_bytes(output, bundles.written(found, opa=made.version), what="bundle")
+    found = policy_files.read_library(given, compiler=lambda: made)
     templates = wording.count(len(found.templates), "template")
-    click.echo(f"{output}: {templates}, {wording.count(len(found.constraints), 'constraint')}")
-    with contextlib.closing(Policies(found)) as started:
-        for kind, reason in sorted(started.not_evaluated.items()):
-            click.echo(f"usher: not evaluated: {kind}: {wording.printable(reason)}", err=True)
+    with contextlib.closing(Policies(found)) as policies:
+        missing = [
+            f"not evaluated: {kind}: {wording.printable(reason)}"
+            for kind, reason in sorted(policies.not_evaluated.items())
+        ]
+    return Built(
+        content=bundles.written(found, opa=made.version),
+        contents=f"{templates}, {wording.count(len(found.constraints), 'constraint')}",
+        warnings=tuple(missing),
+    )
 
 
 @click.command(

@@ -16,6 +16,7 @@ from usher import errors
 if TYPE_CHECKING:
     from usher.config import models
     from usher.facts.store import Store
+    from usher.policy.checks.own import OwnChecks
     from usher.policy.evaluator import Evaluator
     from usher.scan import findings
 
@@ -158,8 +159,8 @@ def find_config(given: Path | None) -> Path | None:
     return DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None
 
 
-def load_config(file: Path | None) -> "models.Config":
-    """The configuration in a file, or the defaults.
+def load_config(file: Path | None, *, own: "Sequence[OwnChecks]" = ()) -> "models.Config":
+    """The configuration in a file, or the defaults; it may name the own checks of the site.
 
     Raises:
         ConfigError: the file cannot be used; usher never falls back to other rules.
@@ -171,12 +172,22 @@ def load_config(file: Path | None) -> "models.Config":
     from usher.config import load
     from usher.policy import config_problems
     from usher.policy.checks import bundle
+    from usher.policy.checks import own as own_checks
 
-    return load.load(file, more=lambda config: config_problems.problems(config, bundle.load().catalogue))
+    return load.load(
+        file,
+        more=lambda config: config_problems.problems(config, own_checks.joined(bundle.load().catalogue, own)),
+    )
 
 
 def assembled(
-    config: Path | None, *, engine: str, opa_url: str | None, facts: Sequence[str] = (), known: "Store | None" = None
+    config: Path | None,
+    *,
+    engine: str,
+    opa_url: str | None,
+    facts: Sequence[str] = (),
+    known: "Store | None" = None,
+    own: "Sequence[OwnChecks]" = (),
 ) -> "Evaluator":
     """An evaluator with the configuration of a file, or with the defaults. The caller closes its engine.
 
@@ -186,6 +197,7 @@ def assembled(
         opa_url: URL of the OPA server; None for the default.
         facts: files with the facts of a cluster.
         known: the facts themselves, instead of files.
+        own: checks of the site.
 
     Raises:
         ConfigError: the configuration cannot be used.
@@ -195,10 +207,10 @@ def assembled(
     from usher.policy import assembly
     from usher.scan.fact_files import from_files
 
-    loaded, store = load_config(config), from_files(facts) if known is None else known
+    loaded, store = load_config(config, own=own), from_files(facts) if known is None else known
     if engine == "opa":
-        return assembly.remote(loaded, url=opa_url or DEFAULT_OPA_URL, file=config, facts=store)
-    return assembly.embedded(loaded, file=config, facts=store, remembered=_REMEMBERED)
+        return assembly.remote(loaded, url=opa_url or DEFAULT_OPA_URL, file=config, facts=store, own=own)
+    return assembly.embedded(loaded, file=config, facts=store, remembered=_REMEMBERED, own=own)
 
 
 def digest(facts: Sequence[str]) -> bytes:
@@ -221,8 +233,10 @@ def evaluator(
     facts: Sequence[str] = (),
     known: "Store | None" = None,
     quiet: bool = False,
+    own: "Sequence[OwnChecks]" = (),
 ) -> "Iterator[Evaluator]":
-    """An evaluator for as long as the context lasts; `facts` are files, `known` are the facts themselves.
+    """An evaluator for as long as the context lasts; `facts` are files, `known` are the facts themselves, and `own`
+    are checks of the site.
 
     Warnings about its configuration go to standard error, unless `quiet`.
 
@@ -236,7 +250,7 @@ def evaluator(
 
     if engine == "wasm" and opa_url:
         raise click.UsageError("--opa-url needs --engine opa")
-    made = assembled(config, engine=engine, opa_url=opa_url, facts=facts, known=known)
+    made = assembled(config, engine=engine, opa_url=opa_url, facts=facts, known=known, own=own)
     for warning in () if quiet else assembly.warnings(made, file=config):
         click.echo(f"usher: warning: {warning}", err=True)
     with contextlib.closing(made.engine) as its_engine:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from usher import errors
-from usher.cli import gatekeeper, inputs
+from usher.cli import gatekeeper, given_policies, inputs, own_checks
 from usher.config import words
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _WIDTH: Final = 100
 
 @click.group()
 def policies() -> None:
-    """List and explain the checks and mutations; build and verify policies of Gatekeeper."""
+    """List and explain the checks and mutations; write your own checks; build and verify policies of Gatekeeper."""
 
 
 @policies.command(
@@ -112,22 +112,43 @@ def show(*, code_or_name: str, config: Path | None, format_name: str) -> None:
     explain(code_or_name, config=config, format_name=format_name)
 
 
-@policies.command()
-@click.argument("category")
-@click.argument("name")
+@policies.command(
+    epilog="""\b
+Examples:
+  usher policies new gpus_per_team --policies checks --code ACME101   a check of your own
+  usher policies new cost gpus_in_sandboxes                           a check of gpu-usher, in a checkout"""
+)
+@click.argument("names", nargs=-1, required=True, metavar="[CATEGORY] NAME")
 @click.option(
     "--policies",
     "directory",
     type=click.Path(path_type=Path),
     default=Path("policies"),
     show_default=True,
-    help="Folder of the policies in a checkout.",
+    help="Directory with your own checks, or folder of the policies in a checkout of gpu-usher.",
 )
-def new(*, category: str, name: str, directory: Path) -> None:
-    """Begin a check: make its folder with a rule, a test and examples, and the next free code of its category.
+@click.option(
+    "--code", default="", help="Code of your own check: a prefix of your site and a number. Default: the next free one."
+)
+def new(*, names: tuple[str, ...], directory: Path, code: str) -> None:
+    """Begin a check: make its folder with a rule, a test and examples that already work.
 
-    docs/writing-checks.md says what to do next.
+    NAME begins a check of your own (docs/own-checks.md). CATEGORY NAME begins a check of gpu-usher in a checkout, with
+    the next free code of its category (docs/writing-checks.md).
     """
+    if len(names) > 2:
+        raise click.UsageError("give NAME for a check of your own, or CATEGORY NAME for a check of gpu-usher")
+    if len(names) == 1:
+        own_checks.begin(names[0], directory=directory, code=code)
+    elif code:
+        raise click.UsageError(
+            "--code is for checks of your own; a check of gpu-usher gets the next code of its category"
+        )
+    else:
+        _begin(*names, directory=directory)
+
+
+def _begin(category: str, name: str, *, directory: Path) -> None:
     from usher.policy.checks import metadata, scaffold
 
     if not (directory / "usher" / "checks").is_dir():
@@ -219,5 +240,6 @@ def _paragraphs(text: str) -> Iterator[str]:
         yield from textwrap.wrap(" ".join(paragraph.split()), width, break_long_words=False, break_on_hyphens=False)
 
 
-policies.add_command(gatekeeper.build)
+policies.add_command(given_policies.build)
+policies.add_command(own_checks.test)
 policies.add_command(gatekeeper.verify)

@@ -1,23 +1,29 @@
 """Puts an evaluator together: bundle, engine, configuration."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from usher import errors
 from usher.config import load, models
 from usher.facts.store import Store
 from usher.policy import config_problems
 from usher.policy.checks import bundle, catalogue
+from usher.policy.checks import own as own_checks
+from usher.policy.checks.own import OwnChecks
 from usher.policy.engines import machine_code, wasm
-from usher.policy.engines.engine import ENTRIES, CachedEngine
+from usher.policy.engines.engine import ENTRIES, CachedEngine, Engine, Entrypoint
+from usher.policy.engines.together import Beside, TogetherEngine
 from usher.policy.evaluator import Evaluator
 
 
-def embedded(
+def embedded(  # noqa: PLR0913 - the policies, the facts, and the file that errors name
     config: models.Config,
     *,
     file: Path | None = None,
     directory: Path | None = None,
     facts: Store | None = None,
     remembered: int = ENTRIES,
+    own: Sequence[OwnChecks] = (),
 ) -> Evaluator:
     """An evaluator with the embedded engine and the packaged policies.
 
@@ -27,17 +33,20 @@ def embedded(
         directory: a folder with policies to use instead of the packaged ones.
         facts: the facts of the cluster.
         remembered: how many answers the engine remembers, for inputs of up to 8 KiB.
+        own: checks of the site, which judge beside usher's.
 
     Raises:
         BundleError: the policies are missing, or their files are of different builds.
         ConfigError: usher.yaml names a check or a parameter that does not exist, which would have no effect.
+        InputError: own checks cannot be started, or share a word with other checks.
     """
     policies = bundle.load(directory)
-    _refuse(config, policies.catalogue, file)
+    entries = own_checks.joined(policies.catalogue, own)
+    _refuse(config, entries, file)
     # What lies beside policies from elsewhere is not trusted.
     ahead = None if directory else machine_code.file_beside(policies.directory, policies.module)
-    engine = CachedEngine(wasm.WasmEngine(policies.module, ahead=ahead), entries=remembered)
-    return Evaluator(engine=engine, entries=policies.catalogue, config=config, facts=facts)
+    engine = _together(wasm.WasmEngine(policies.module, ahead=ahead), own)
+    return Evaluator(engine=CachedEngine(engine, entries=remembered), entries=entries, config=config, facts=facts)
 
 
 def remote(  # noqa: PLR0913 - the server, and the file that errors name
@@ -49,15 +58,18 @@ def remote(  # noqa: PLR0913 - the server, and the file that errors name
     token_file: Path | None = None,
     directory: Path | None = None,
     facts: Store | None = None,
+    own: Sequence[OwnChecks] = (),
 ) -> Evaluator:
     """An evaluator that asks the OPA server at `url`, which must have our policies in the revision packaged here.
+
+    The embedded engine evaluates own checks of the site.
 
     Nothing is sent yet. `OpaEngine.ready` asks whether the server is there and has them.
 
     Raises:
         BundleError: the policies are missing, or their files are of different builds.
         ConfigError: usher.yaml names a check or a parameter that does not exist, which would have no effect.
-        InputError: the URL is not one of a server.
+        InputError: the URL is not one of a server; or as `embedded`, for own checks.
         CertificateError: `ca_file` has no certificates to trust the server by.
         EngineError: `token_file` has no bearer token.
     """
@@ -67,16 +79,30 @@ def remote(  # noqa: PLR0913 - the server, and the file that errors name
     )
 
     policies = bundle.load(directory)
-    _refuse(config, policies.catalogue, file)
+    entries = own_checks.joined(policies.catalogue, own)
+    _refuse(config, entries, file)
     server = Server(url=url, ca_file=ca_file, token_file=token_file)
     opa = OpaEngine(server, revision=policies.source_revision)
-    return Evaluator(engine=opa, entries=policies.catalogue, config=config, facts=facts)
+    return Evaluator(engine=_together(opa, own), entries=entries, config=config, facts=facts)
+
+
+def _together(ours: Engine, own: Sequence[OwnChecks]) -> Engine:
+    return TogetherEngine(ours, [_beside(each) for each in own]) if own else ours
+
+
+def _beside(own: OwnChecks) -> Beside:
+    try:
+        engine = wasm.WasmEngine(own.module, entrypoints=(Entrypoint.FINDINGS,))
+    except errors.EngineError as error:
+        raise errors.InputError(f"{own.source}: {error}") from None
+    return Beside(source=own.source, keys=frozenset(entry.key for entry in own.entries), engine=engine)
 
 
 def warnings(made: Evaluator, *, file: Path | None) -> list[str]:
     """What usher.yaml may not mean, each with its line and key."""
     known = made.facts.names("", "Namespace")
-    found = load.located(file, list(config_problems.warnings(made.config, known)))
+    doubts = [*config_problems.warnings(made.config, known), *config_problems.absent(made.config, made.catalogue)]
+    found = load.located(file, doubts)
     source = "usher.yaml" if file is None else str(file)
     return [
         f"{source}:{line}: {key}: {reason}" if line else f"{source}: {key}: {reason}" for line, key, reason in found

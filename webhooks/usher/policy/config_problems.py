@@ -11,7 +11,7 @@ from usher.accelerators import boards
 from usher.authorities.gpu_quota import config_problems as quota_problems
 from usher.config import load, models, overlaps, selection, words
 from usher.kinds.registry import KINDS, WORKLOADS
-from usher.policy.checks import catalogue
+from usher.policy.checks import catalogue, own
 
 Problem = tuple[str, str]
 """JSON Pointer into usher.yaml, and the problem there."""
@@ -48,9 +48,9 @@ def checked(data: bytes, entries: catalogue.Catalogue) -> models.Config:
 
 def _of_rules(enforcement: models.Enforcement, entries: catalogue.Catalogue) -> Iterator[Problem]:
     categories = {entry.category for entry in entries.checks.values()}
-    known = {"*", *entries.keys_of_checks, *categories}
+    known = {"*", *entries.keys_of_checks, *categories, own.CATEGORY}
     for index, rule in enumerate(enforcement.rules):
-        if rule.check not in known:
+        if rule.check not in known and not own.CODE.fullmatch(rule.check):
             yield f"/enforcement/rules/{index}/check", _no_check(rule.check, known)
 
 
@@ -58,7 +58,7 @@ def _of_exceptions(enforcement: models.Enforcement, entries: catalogue.Catalogue
     known = set(entries.keys_of_checks)
     for index, exception in enumerate(enforcement.exceptions):
         for number, check in enumerate(exception.checks):
-            if check not in known:
+            if check not in known and not own.CODE.fullmatch(check):
                 yield f"/enforcement/exceptions/{index}/checks/{number}", _no_check(check, known)
 
 
@@ -66,6 +66,8 @@ def _of_parameters(config: models.Config, entries: catalogue.Catalogue) -> Itera
     keys = entries.keys_of_checks
     for index, entry in enumerate(config.parameters):
         key = keys.get(entry.check)
+        if key is None and own.CODE.fullmatch(entry.check):
+            continue
         if key is None:
             yield f"/parameters/{index}/check", _no_check(entry.check, set(keys))
             continue
@@ -146,6 +148,24 @@ def warnings(config: models.Config, known: Collection[str] | None = None) -> Ite
     yield from quota_problems.warnings(config.quotas)
     for index, quota in enumerate(config.quotas):
         yield from _without_effect(f"/quotas/{index}", quota.namespaces, config, known)
+
+
+def absent(config: models.Config, entries: catalogue.Catalogue) -> Iterator[Problem]:
+    """Codes of own checks of the site that are not loaded: `usher check` loads them, a server does not."""
+    named = [(f"/enforcement/rules/{index}/check", rule.check) for index, rule in enumerate(config.enforcement.rules)]
+    named += [
+        (f"/enforcement/exceptions/{index}/checks/{number}", check)
+        for index, exception in enumerate(config.enforcement.exceptions)
+        for number, check in enumerate(exception.checks)
+    ]
+    named += [(f"/parameters/{index}/check", each.check) for index, each in enumerate(config.parameters)]
+    known = entries.keys_of_checks
+    for place, word in named:
+        if own.CODE.fullmatch(word) and word not in known:
+            yield (
+                place,
+                f"no check {word} is loaded, so this has no effect here; `usher check --policies` loads own checks",
+            )
 
 
 def _labels_for_everybody(rules: Sequence[models.RoleRule]) -> Iterator[Problem]:

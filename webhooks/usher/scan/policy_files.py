@@ -11,6 +11,7 @@ from usher.gatekeeper.compilation import Compiler
 from usher.gatekeeper.fields import Written
 from usher.gatekeeper.library import Library
 from usher.scan import objects, sources
+from usher.scan.given_policies import Given
 
 
 def read(arguments: Sequence[str]) -> Iterator[Written]:
@@ -28,40 +29,21 @@ def read(arguments: Sequence[str]) -> Iterator[Written]:
             )
 
 
-def read_library(arguments: Sequence[str], *, compiler: Callable[[], Compiler]) -> Library:
+def read_library(given: Given, *, compiler: Callable[[], Compiler]) -> Library:
     """The templates and constraints in files, directories and bundles, compiled.
 
     Raises:
         InputError: a file cannot be read, an object in it is wrong, or there is no constraint.
     """
-    built = [bundle for argument in arguments if (bundle := _bundle(argument)) is not None]
-    others = [argument for argument in arguments if not _starts_bundle(argument)]
-    found = library.read(read(others), compiler=compiler, built=built)
+    built = [bundles.read(each.content, source=each.source) for each in given.bundles]
+    found = library.read(read(given.files), compiler=compiler, built=built)
     if not found.constraints:
+        names = [*given.files, *(each.source for each in given.bundles)]
         raise errors.InputError(
-            f"no constraint found in {', '.join(arguments)}; a template does nothing without a constraint "
+            f"no constraint found in {', '.join(names)}; a template does nothing without a constraint "
             f"({constraints.GROUP}) of its kind"
         )
     return found
-
-
-def _bundle(argument: str) -> Library | None:
-    if not _starts_bundle(argument):
-        return None
-    with Path(argument).open("rb") as stream:
-        return bundles.read(stream.read(bundles.LARGEST + 1), source=argument)
-
-
-def _starts_bundle(argument: str) -> bool:
-    """Whether a file is meant as a bundle. Where files are read, usher reports those that cannot be read."""
-    file = Path(argument)
-    try:
-        if not file.is_file():
-            return False
-        with file.open("rb") as stream:
-            return bundles.is_bundle(stream.read(4))
-    except (OSError, ValueError):
-        return False
 
 
 def _named(argument: str) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from string import ascii_uppercase
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
@@ -102,7 +103,7 @@ class Entry(BaseModel):
     @property
     def number(self) -> int:
         """The number in the code, by which checks are sorted."""
-        return int(self.code[3:])
+        return int(self.code.lstrip(ascii_uppercase))
 
     @property
     def category(self) -> str:

@@ -2,11 +2,14 @@
 
 import re
 from pathlib import Path
+from typing import Final
 
 import pydantic
+import pydantic_core
 
 from usher import errors, paths
 from usher.documents import places, reader
+from usher.kinds import registry
 from usher.policy.checks import catalogue
 
 _BLOCK = re.compile(r"^# METADATA\n((?:#.*\n)+)package ", re.MULTILINE)
@@ -15,7 +18,7 @@ _BLOCK = re.compile(r"^# METADATA\n((?:#.*\n)+)package ", re.MULTILINE)
 class _Custom(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(extra="forbid")
 
-    code: str = pydantic.Field(pattern=f"^{catalogue.CODE.pattern}$")
+    code: str
     why: str = ""
     about: catalogue.About = catalogue.About.PODS
     kinds: list[str] = []
@@ -32,6 +35,16 @@ class _Custom(pydantic.BaseModel):
     silent: bool = False
     protects_others: bool = False
 
+    @pydantic.field_validator("code")
+    @classmethod
+    def _is_a_code(cls, code: str, info: pydantic.ValidationInfo) -> str:
+        pattern = info.context
+        if not isinstance(pattern, re.Pattern) or not pattern.fullmatch(code):
+            raise pydantic_core.PydanticCustomError(
+                "code", "a code matches {pattern}", {"pattern": getattr(pattern, "pattern", "")}
+            )
+        return code
+
 
 class _Metadata(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(extra="forbid")
@@ -45,19 +58,33 @@ class _Metadata(pydantic.BaseModel):
 
 
 def read(policies: Path, file: Path) -> catalogue.Entry:
-    """The catalogue entry of one rule file.
+    """The catalogue entry of one rule file of usher.
 
     Raises:
         BundleError: there is no METADATA block at the package, or it is not of the shape that we require.
     """
-    content = file.read_text(encoding="utf-8")
+    category, name = file.relative_to(policies / "usher").parts[1:3]
+    return entry(file.read_text(encoding="utf-8"), file=file, key=f"{category}/{name}", code=catalogue.CODE)
+
+
+def entry(content: str, *, file: Path, key: str, code: re.Pattern[str]) -> catalogue.Entry:
+    """The catalogue entry of a rule file.
+
+    Args:
+        content: its text.
+        file: its name, for errors.
+        key: of the check or mutation.
+        code: the form of its code.
+
+    Raises:
+        BundleError: there is no METADATA block at the package, or it is not of the shape that we require.
+    """
     match = _BLOCK.search(content)
     if match is None:
         raise errors.BundleError(f"{file}:1: no METADATA comment directly above the package; see another check")
-    values = _values(file, match[1], before=content.count("\n", 0, match.start(1)))
-    category, name = file.relative_to(policies / "usher").parts[1:3]
+    values = _values(file, match[1], before=content.count("\n", 0, match.start(1)), code=code)
     return catalogue.Entry(
-        key=f"{category}/{name}",
+        key=key,
         code=values.custom.code,
         title=values.title,
         description=values.description.strip(),
@@ -80,12 +107,12 @@ def read(policies: Path, file: Path) -> catalogue.Entry:
     )
 
 
-def _values(file: Path, block: str, *, before: int) -> _Metadata:
+def _values(file: Path, block: str, *, before: int, code: re.Pattern[str]) -> _Metadata:
     """The values of a block; `before` counts the lines above it, so that errors name lines of the file."""
     text = "\n".join(line.removeprefix("#").removeprefix(" ") for line in block.splitlines())
     try:
         (document,) = reader.parse(text.encode(), source=str(file))
-        return _Metadata.model_validate(document.value)
+        return _Metadata.model_validate(document.value, context=code)
     except errors.ManifestError as error:
         raise errors.BundleError(f"{file}:{before + error.line}: METADATA: {error.reason}") from None
     except pydantic.ValidationError as error:
@@ -135,3 +162,22 @@ def _line_of_code(policies: Path, kind: str, entry: catalogue.Entry) -> str:
     file = policies / "usher" / kind / entry.key / f"{name}.rego"
     lines = file.read_text(encoding="utf-8").splitlines()
     return f"{file}:{next(number for number, line in enumerate(lines, 1) if f'code: {entry.code}' in line)}"
+
+
+_NAMES_KINDS: Final = {
+    catalogue.About.OBJECTS: (True,),
+    catalogue.About.CLUSTER_FACTS: (True, False),
+    catalogue.About.ACCELERATOR_PODS: (True, False),
+}
+"""Whether checks may name kinds, by what they are about; all others may not."""
+
+
+def problem_of_kinds(entry: catalogue.Entry) -> str:
+    """The problem with the kinds that a check names; empty without one."""
+    stray = sorted(set(entry.kinds) - {shape.key for shape in registry.SHAPES.values()})
+    if not stray and bool(entry.kinds) in _NAMES_KINDS.get(entry.about, (False,)):
+        return ""
+    return (
+        "`kinds` names the kinds of a check about objects, cluster facts or accelerator pods, by their keys in "
+        f"usher.kinds; {', '.join(stray) or 'only `about: objects` requires it'}"
+    )

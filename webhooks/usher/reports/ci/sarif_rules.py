@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from usher import model
-from usher.policy.checks import catalogue
+from usher.policy.checks import catalogue, own
 from usher.reports.ci import markdown_text, sarif_shape
 from usher.reports.ci.entries import Entry
 from usher.scan import findings, site_policies
@@ -84,15 +84,19 @@ def _rule(entry: catalogue.Entry) -> sarif_shape.Rule:
 
 
 def _help(entry: catalogue.Entry) -> sarif_shape.Message:
-    page = f"docs/checks/{entry.name}.md"
     parts = [part.strip() for part in (entry.why, entry.description, entry.remediation) if part.strip()]
-    more = f"`usher explain {entry.code}` and {page} of gpu-usher show examples."
+    more = [] if entry.category == own.CATEGORY else [_more(entry)]
     links = [f"[{markdown_text.prose(each.description or each.ref)}](<{each.ref}>)" for each in entry.links]
     sources = "\n".join(f"* {link}" for link in links)
     return {
-        "text": "\n\n".join([*parts, more, *(each.ref for each in entry.links)]),
-        "markdown": "\n\n".join([f"**{entry.code} {entry.title}**", *parts, more, *([sources] if sources else [])]),
+        "text": "\n\n".join([*parts, *more, *(each.ref for each in entry.links)]),
+        "markdown": "\n\n".join([f"**{entry.code} {entry.title}**", *parts, *more, *([sources] if sources else [])]),
     }
+
+
+def _more(entry: catalogue.Entry) -> str:
+    page = f"docs/checks/{entry.name}.md"
+    return f"`usher explain {entry.code}` and {page} of gpu-usher show examples."
 
 
 def _shortened(text: str) -> str:

@@ -1,6 +1,7 @@
 """Rego that follows from the METADATA of all checks and mutations: which of them usher asks, and default values."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 
 from usher.policy.checks import catalogue
@@ -77,6 +78,11 @@ def _guards(entry: catalogue.Entry) -> list[tuple[str, str]]:
     if not guards or entry.about is catalogue.About.ACCELERATOR_PODS:
         guards.append((entry.about.name.lower(), _CONDITIONS[entry.about]))
     return guards
+
+
+def rules(text: str) -> set[str]:
+    """Names of the set rules in a Rego file."""
+    return set(re.findall(r"^(\w+) contains ", text, re.MULTILINE))
 
 
 def _reference(entry: catalogue.Entry) -> str:

@@ -1,0 +1,130 @@
+"""`usher policies new`, `test` and `docs`: checks that a site writes itself."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from usher import errors
+from usher.cli import gatekeeper, inputs
+
+if TYPE_CHECKING:
+    from usher.own_checks.compilation import Compiler
+    from usher.own_checks.folders import Folder
+
+FAILED = 1
+"""Exit code: a test or an example failed."""
+
+
+def compiler(opa: Path | None) -> "Compiler":
+    """The compiler of own checks, which keeps its results for the next run.
+
+    Raises:
+        InputError: there is no program opa.
+    """
+    from usher.own_checks import compilation
+
+    return compilation.compiler(opa, cache=gatekeeper.cache("own-checks"))
+
+
+def begin(name: str, *, directory: Path, code: str) -> None:
+    """Makes the folder of an own check.
+
+    Raises:
+        InputError: the name or the code cannot be used, or the folder is there.
+    """
+    from usher.own_checks import folders
+    from usher.policy.checks import own, scaffold
+
+    if (directory / "usher" / "checks").is_dir():
+        raise errors.InputError(
+            f"{directory}: these are the policies of gpu-usher itself; give a category for a check of usher, or "
+            "another directory for a check of your own"
+        )
+    known = folders.read(directory).checks if folders.is_folder(directory) else ()
+    code = code or next_code([check.entry.code for check in known])
+    if not own.CODE.fullmatch(code) or code in {check.entry.code for check in known}:
+        raise errors.InputError(
+            f"--code {code}: give a prefix of your site and a number that no other check has, for example "
+            f"{next_code([check.entry.code for check in known])}; the prefixes USH and USM belong to usher"
+        )
+    folder = directory / name
+    scaffold.write(folder, scaffold.files(own.CATEGORY, name, code))
+    click.echo(f"{code}: {folder}\nNext: write the rule and its examples, then usher policies test {directory}")
+
+
+def next_code(codes: list[str]) -> str:
+    """The code after the largest one of a site; SITE101 for its first check."""
+    if not codes:
+        return "SITE101"
+    last = max(codes, key=lambda code: (int(code.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")), code))
+    prefix = last.rstrip("0123456789")
+    return f"{prefix}{int(last.removeprefix(prefix)) + 1}"
+
+
+def read(directory: Path) -> "Folder":
+    """The checks of a directory.
+
+    Raises:
+        InputError: it is not a directory, or a check in it is wrong.
+    """
+    from usher.own_checks import folders
+
+    if not directory.is_dir():
+        raise errors.InputError(f"{directory}: is not a directory; give the one that holds the folders of your checks")
+    return folders.read(directory)
+
+
+def built(directory: Path, *, opa: Path | None) -> gatekeeper.Built:
+    """The bundle of own checks.
+
+    Raises:
+        InputError: a check is wrong.
+    """
+    from usher.own_checks import bundles, compilation
+    from usher.reports import wording
+
+    made, folder = compiler(opa), read(directory)
+    content = bundles.written(made.compiled(folder), compilation.sources(folder), opa=made.version)
+    return gatekeeper.Built(content=content, contents=wording.count(len(folder.checks), "check"))
+
+
+_directory = click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  usher policies test checks/
+  usher policies test checks/ --coverage 95
+  usher policies test checks/ --format json
+
+\b
+Exit codes:
+  0  every test passes, and every example is judged as its name says
+  1  a test or an example fails, one is missing, or --coverage is not reached
+  2  a file could not be read, or opa refuses the Rego"""
+)
+@_directory
+@gatekeeper.opa_option
+@click.option(
+    "--coverage",
+    type=click.FloatRange(0, 100),
+    default=0,
+    metavar="PERCENT",
+    help="Fail a check whose tests reach a smaller part of its lines.",
+)
+@inputs.format_option
+@click.pass_context
+def test(context: click.Context, *, directory: Path, opa: Path | None, coverage: float, format_name: str) -> None:
+    """Test your own checks: their Rego tests, their good and bad examples, and the lines that no test reaches.
+
+    DIR holds one folder for each check, as `usher policies new` makes it.
+    """
+    from usher.own_checks import trials
+    from usher.reports import trial_report
+
+    folder = read(directory)
+    found = trials.run(folder, compiler(opa), coverage=coverage)
+    click.echo(trial_report.as_json(found) if format_name == "json" else trial_report.as_text(found).rstrip("\n"))
+    context.exit(0 if all(trial.passed for trial in found) else FAILED)

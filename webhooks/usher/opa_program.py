@@ -1,0 +1,127 @@
+"""The program `opa`: found, run within bounds, and what it made kept for the next run.
+
+It runs where policies are built and tested, never where objects are judged.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import stat
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Container
+from pathlib import Path
+from typing import Final
+
+from usher import errors
+
+_TIMEOUT: Final = 60.0
+"""Seconds for one call; OPA takes less than 0.1 s for a template of the library of Gatekeeper."""
+_MOST_OUTPUT: Final = 2000
+LARGEST: Final = 8 * 2**20
+"""Bytes of a compiled module; 0.4 MiB is usual."""
+
+_WRITABLE_BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
+
+_DIGEST: Final = hashlib.sha256().digest_size
+"""Bytes at the end of a file of the cache: a file that was cut off is not used."""
+
+
+class RegoError(Exception):
+    """Rego that OPA refuses; the message is that of OPA."""
+
+
+def find(opa: Path | None, *, why: str) -> tuple[Path, str]:
+    """The given program, or the `opa` of the search path, with its version.
+
+    Args:
+        opa: the program; None for the search path.
+        why: what it is needed for, and what to do without it.
+
+    Raises:
+        InputError: the program is not found, or it is not OPA.
+    """
+    found = shutil.which(opa or "opa")
+    if found is None:
+        raise errors.InputError(f"{opa or 'opa'}: the program was not found; {why}")
+    program = Path(found).absolute()
+    try:
+        version = run(program, "version")
+    except RegoError as error:
+        raise errors.InputError(f"{found}: this is not OPA: {error}") from None
+    return program, version.partition("\n")[0].removeprefix("Version: ").strip()
+
+
+def run(program: Path, *arguments: str, folder: Path | None = None, accepted: Container[int] = (0,)) -> str:
+    """What the program writes to standard output, run in a folder; `accepted` are the exit codes of success.
+
+    Raises:
+        RegoError: it fails, or takes too long.
+        InputError: it cannot be run.
+    """
+    try:
+        done = subprocess.run(  # noqa: S603 - the program that the user named, with arguments of ours
+            [program, *arguments],
+            check=False,
+            capture_output=True,
+            cwd=folder,
+            timeout=_TIMEOUT,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        raise RegoError(f"opa {arguments[0]} took longer than {_TIMEOUT:g} s") from None
+    except OSError as error:
+        raise errors.InputError(f"{program}: cannot be run: {error.strerror}") from None
+    if done.returncode not in accepted:
+        raise RegoError(_reason((done.stderr or done.stdout).decode(errors="replace").strip()))
+    return done.stdout.decode(errors="replace")
+
+
+def _reason(said: str) -> str:
+    """Why OPA fails: of a list of errors as JSON the first one, with its place."""
+    try:
+        first = json.loads(said)["errors"][0]
+        place = first.get("location", {})
+        said = f"{place.get('file', '')}:{place.get('row', '')}: {first['message']}"
+    except (ValueError, LookupError, TypeError, AttributeError):
+        said = said.removeprefix("error: ")
+    return said[:_MOST_OUTPUT]
+
+
+def module(bundle: Path) -> bytes:
+    """The WebAssembly module in a bundle of `opa build`.
+
+    Raises:
+        RegoError: it is missing, or larger than LARGEST.
+    """
+    with tarfile.open(bundle) as tar:
+        member = tar.extractfile("/policy.wasm")
+        found = member.read(LARGEST + 1) if member else b""
+    if not found or len(found) > LARGEST:
+        raise RegoError(f"its compiled form is larger than {LARGEST} bytes")
+    return found
+
+
+def kept(file: Path) -> bytes:
+    """A module of the cache; empty where the file is absent, not whole, or could be of another user."""
+    try:
+        status = file.lstat()
+        if status.st_uid != os.geteuid() or status.st_mode & _WRITABLE_BY_OTHERS or not stat.S_ISREG(status.st_mode):
+            return b""
+        content = file.read_bytes()
+    except OSError:
+        return b""
+    found, digest = content[:-_DIGEST], content[-_DIGEST:]
+    return found if hashlib.sha256(found).digest() == digest else b""
+
+
+def keep(made: bytes, file: Path) -> None:
+    """Writes a module into the cache, where that is possible."""
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as temporary:
+            temporary.write(made + hashlib.sha256(made).digest())
+        Path(temporary.name).rename(file)

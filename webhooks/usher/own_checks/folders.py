@@ -1,0 +1,157 @@
+"""The folders of own checks: one for each check, with its rule, its test and its examples, as usher's own have them.
+
+checks/gpus_per_team/gpus_per_team.rego
+checks/gpus_per_team/gpus_per_team_test.rego
+checks/gpus_per_team/examples/bad_pod.yaml
+checks/lib/teams.rego                          what several checks share
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from usher import errors
+from usher.policy.checks import generated_rego, metadata, own
+from usher.policy.checks.catalogue import Entry
+
+LIBRARY: Final = "lib"
+MOST: Final = 1000
+"""Checks in one directory."""
+LARGEST: Final = 2**20
+"""Bytes of a Rego file."""
+
+_PACKAGE: Final = re.compile(r"^package +(\S+)", re.MULTILINE)
+_TEST: Final = "_test.rego"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One check."""
+
+    entry: Entry
+    rule: Path
+    text: str
+    test: Path | None
+
+    @property
+    def examples(self) -> Path:
+        return self.rule.parent / "examples"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """A directory of checks."""
+
+    directory: Path
+    checks: tuple[Check, ...]
+    """In the order of their codes."""
+    libraries: tuple[Path, ...]
+
+    def files(self, *, tests: bool) -> Iterator[Path]:
+        """The Rego files: rules and libraries, and their tests if asked for."""
+        for check in self.checks:
+            yield check.rule
+            if tests and check.test is not None:
+                yield check.test
+        yield from (each for each in self.libraries if tests or not each.name.endswith(_TEST))
+
+
+def is_folder(directory: Path) -> bool:
+    """Whether a directory is meant as one of own checks."""
+    return directory.is_dir() and any(
+        each.is_dir() and (each / f"{each.name}.rego").is_file() for each in directory.iterdir()
+    )
+
+
+def read(directory: Path) -> Folder:
+    """The checks in a directory.
+
+    Raises:
+        InputError: a file cannot be read, or would have no effect where it is; or no check is there.
+        BundleError: METADATA are wrong.
+    """
+    try:
+        children = sorted(each for each in directory.iterdir() if not each.name.startswith("."))
+        stray = next((each for each in children if each.is_file() and each.suffix == ".rego"), None)
+    except OSError as error:
+        raise errors.InputError(f"{directory}: cannot be read: {error.strerror}") from None
+    if stray is not None and stray.stem == directory.name:
+        raise errors.InputError(f"{directory}: is the folder of one check; give the directory above it")
+    if stray is not None:
+        raise errors.InputError(f"{stray}: each check has a folder of its own: move it to {stray.stem}/{stray.name}")
+    folders = [each for each in children if each.is_dir()]
+    checks = [_check(each) for each in folders if each.name != LIBRARY and any(each.rglob("*.rego"))]
+    if not checks:
+        raise errors.InputError(
+            f"{directory}: no check is here; `usher policies new NAME --policies {directory}` begins one"
+        )
+    if len(checks) > MOST:
+        raise errors.InputError(f"{directory}: has more than {MOST} checks; divide them")
+    own.refuse((each.entry for each in checks), source=str(directory))
+    return Folder(
+        directory=directory,
+        checks=tuple(sorted(checks, key=lambda check: (check.entry.number, check.entry.code))),
+        libraries=tuple(_libraries(directory / LIBRARY)),
+    )
+
+
+def text_of(file: Path) -> str:
+    """The text of a Rego file.
+
+    Raises:
+        InputError: it cannot be read, is too large, or is not UTF-8.
+    """
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise errors.InputError(f"{file}: has more than {LARGEST} bytes")
+        return content.decode()
+    except UnicodeDecodeError:
+        raise errors.InputError(f"{file}: is not UTF-8") from None
+    except OSError as error:
+        raise errors.InputError(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def _check(folder: Path) -> Check:
+    name = folder.name
+    if not own.NAME.fullmatch(name):
+        raise errors.InputError(
+            f"{folder}: name the folder in small letters, digits and underscores, like gpus_per_pod"
+        )
+    rule, test = folder / f"{name}.rego", folder / f"{name}{_TEST}"
+    for file in sorted(folder.rglob("*.rego")):
+        if file not in (rule, test):
+            raise errors.InputError(
+                f"{file}: is not used: the folder {name} holds {rule.name} and {test.name}; what checks share is in "
+                f"{LIBRARY}/"
+            )
+    if not rule.is_file():
+        raise errors.InputError(f"{folder}: has no {rule.name}, so it is not a check")
+    text = text_of(rule)
+    _require_package(rule, text, f"usher.checks.{own.CATEGORY}.{name}")
+    entry = metadata.entry(text, file=rule, key=f"{own.CATEGORY}/{name}", code=own.CODE)
+    if problem := metadata.problem_of_kinds(entry):
+        raise errors.InputError(f"{rule}: METADATA: {problem}")
+    if "deny" not in generated_rego.rules(text):
+        raise errors.InputError(f"{rule}: has no rule `deny contains`, so it would never find anything")
+    if test.is_file():
+        _require_package(test, text_of(test), f"usher.checks.{own.CATEGORY}.{name}_test")
+    return Check(entry=entry, rule=rule, text=text, test=test if test.is_file() else None)
+
+
+def _libraries(folder: Path) -> Iterator[Path]:
+    for file in sorted(folder.glob("*.rego")):
+        suffix = "_test" if file.name.endswith(_TEST) else ""
+        _require_package(file, text_of(file), f"site.{file.stem.removesuffix('_test')}{suffix}")
+        yield file
+
+
+def _require_package(file: Path, text: str, expected: str) -> None:
+    """A rule in another package compiles, and never finds anything."""
+    found = _PACKAGE.search(text)
+    if found is None or found[1] != expected:
+        line = text.count("\n", 0, found.start()) + 1 if found else 1
+        raise errors.InputError(f"{file}:{line}: expected `package {expected}`")
