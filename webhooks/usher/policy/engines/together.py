@@ -73,19 +73,19 @@ def _asked(beside: Beside, document: bytes) -> paths.Object:
 
 def _checked(result: paths.Object, name: str, inner: str, beside: Beside) -> Iterator[paths.Json]:
     for entry in _list(result, name):
-        found = entry.get(inner) if isinstance(entry, dict) else None
-        if not isinstance(entry, dict) or not isinstance(found, dict) or entry.get("check") not in beside.keys:
+        check, found = (entry.get("check"), entry.get(inner)) if isinstance(entry, dict) else (None, None)
+        if not isinstance(check, str) or check not in beside.keys or not isinstance(found, dict):
             raise errors.EngineError(f"an entry in {name} is not one of a check of these")
         path = found.get("path")
         if not isinstance(path, str) or (path and not path.startswith("/")):
-            raise errors.EngineError(f"{entry['check']}: the path of a {inner} is not a JSON Pointer: {path!s:.100}")
+            raise errors.EngineError(f"{check}: the path of a {inner} is not a JSON Pointer: {path!s:.100}")
         for field, text in found.items():
             if not isinstance(text, str):
-                raise errors.EngineError(f"{entry['check']}: {field:.100} of a {inner} is not a text")
+                raise errors.EngineError(f"{check}: {field:.100} of a {inner} is not a text")
         required = "message" if inner == "finding" else "reason"
         if required not in found:
-            raise errors.EngineError(f"{entry['check']}: a {inner} has no {required}")
-        yield {"check": entry["check"], inner: {field: str(text)[:LONGEST_TEXT] for field, text in found.items()}}
+            raise errors.EngineError(f"{check}: a {inner} has no {required}")
+        yield {"check": check, inner: {field: str(text)[:LONGEST_TEXT] for field, text in found.items()}}
 
 
 def _list(result: paths.Object, name: str) -> list[paths.Json]:
