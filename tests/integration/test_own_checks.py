@@ -113,6 +113,7 @@ def test_a_check_needs_a_test_and_examples_of_both_kinds(run_in: Any, begun: Pat
         (RULE, ("pod_set.accelerators", "pod_set.acelerators"), f"{RULE}:28: rego_type_error: undefined ref"),
         (RULE, ("number > ", "http.send({}) > "), f"{RULE}:29: rego_type_error: undefined function http.send"),
         (RULE, ("about: accelerator pods", "about: objects"), "`kinds` names the kinds of a check about objects"),
+        (RULE, ("severity: medium", "severity: medium\n#   closes: [S1]"), "closes is for rules of usher; remove it"),
         (TEST, ("_test\n", "_tests\n"), f"{TEST}:1: expected `package usher.checks.site.gpus_per_team_test`"),
         (TEST, ("check.deny ==", "check.dney(1) =="), f"{TEST}:7: rego_type_error: undefined function"),
     ],

@@ -128,3 +128,64 @@ def test(context: click.Context, *, directory: Path, opa: Path | None, coverage:
     found = trials.run(folder, compiler(opa), coverage=coverage)
     click.echo(trial_report.as_json(found) if format_name == "json" else trial_report.as_text(found).rstrip("\n"))
     context.exit(0 if all(trial.passed for trial in found) else FAILED)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  usher policies docs checks/ --output docs/checks
+  usher policies docs checks/ --output docs/checks --check    in CI: are the pages those of the checks?"""
+)
+@_directory
+@gatekeeper.opa_option
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="Directory of the pages. Files that usher did not write stay.",
+)
+@click.option("--check", is_flag=True, help="Write nothing, and end with exit code 1 if a page is not up to date.")
+@click.pass_context
+def docs(context: click.Context, *, directory: Path, opa: Path | None, output: Path, check: bool) -> None:
+    """Write a page in Markdown for each of your own checks, and an index.
+
+    A page has the METADATA of the check, a bad example with its finding, and a good one.
+    """
+    from usher.own_checks import judged_examples
+    from usher.reports import own_check_pages
+
+    pages = own_check_pages.pages(judged_examples.every(read(directory), compiler(opa)))
+    stale = sorted(name for name, text in pages.items() if _content(output / name) != text.encode())
+    gone = sorted(
+        file.name
+        for file in output.glob("*.md")
+        if file.name not in pages and _content(file).startswith(own_check_pages.HEAD.encode())
+    )
+    if check:
+        for name in (*stale, *gone):
+            click.echo(f"{output / name}: is not up to date; run `usher policies docs` without --check")
+        context.exit(FAILED if stale or gone else 0)
+    _write(output, {name: pages[name] for name in stale}, gone)
+    click.echo(f"{output}: {len(pages)} pages, {len(stale)} changed, {len(gone)} removed")
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
+
+
+def _write(output: Path, pages: dict[str, str], gone: list[str]) -> None:
+    from usher.cli import output as outputs
+
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        for name in gone:
+            (output / name).unlink()
+    except OSError as error:
+        raise errors.InputError(f"{output}: cannot be written: {error.strerror}") from None
+    for name, text in pages.items():
+        outputs.replace_bytes(output / name, text.encode(), what="page")

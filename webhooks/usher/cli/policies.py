@@ -242,4 +242,5 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 policies.add_command(given_policies.build)
 policies.add_command(own_checks.test)
+policies.add_command(own_checks.docs)
 policies.add_command(gatekeeper.verify)

@@ -12,13 +12,11 @@ from typing import Any, Final
 import orjson
 
 from usher import errors
-from usher.own_checks import compilation, examples
+from usher.own_checks import compilation, examples, judged_examples
 from usher.own_checks.compilation import Compiler
 from usher.own_checks.examples import Example
 from usher.own_checks.folders import LIBRARY, Check, Folder
-from usher.policy import decision
 from usher.policy.checks import bundle, own
-from usher.policy.engines.engine import Entrypoint
 from usher.policy.engines.wasm import WasmEngine
 
 _FAILED: Final = 2
@@ -76,8 +74,7 @@ def run(folder: Folder, compiler: Compiler, *, coverage: float = 0) -> list[Tria
         compilation.write(place, compilation.sources(folder, tests=True))
         (place / "examples.json").write_bytes(_tree(known))
         measured = _measured(folder, compiler, place)
-    engine = WasmEngine(compiled.module, entrypoints=(Entrypoint.FINDINGS,))
-    with contextlib.closing(engine):
+    with contextlib.closing(judged_examples.engine(compiled)) as engine:
         trials = [_of_check(check, known[check.entry.key], engine, measured) for check in folder.checks]
     if folder.libraries:
         trials.append(_of_libraries(folder, measured))
@@ -204,12 +201,10 @@ def _of_libraries(folder: Folder, measured: _Measured) -> Trial:
 def _of_examples(key: str, known: Sequence[Example], engine: WasmEngine) -> Iterator[Failure]:
     for each in known:
         try:
-            result = engine.evaluate(Entrypoint.FINDINGS, each.document)
+            found, unknown = judged_examples.judged(each, key, engine)
         except errors.EngineError as error:
             yield Failure(place=str(each.file), reason=f"the check cannot judge it: {error}")
             continue
-        found = [finding for finding in decision.findings(result) if finding.check == key]
-        unknown = [part for part in decision.unknowns(result) if part.check == key]
         if each.kind == "bad" and not found:
             yield Failure(place=str(each.file), reason="the check finds nothing in a bad example")
         if each.kind == "good" and found:

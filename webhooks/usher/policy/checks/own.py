@@ -17,6 +17,9 @@ CODE: Final = re.compile(r"(?!US[HM]\d)[A-Z]{2,10}\d{1,4}")
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """The folder of an own check, which is also the last part of its package."""
 
+_OF_USHER: Final = ("closes", "order", "promises", "silent", "protects_others")
+"""Fields of METADATA that would have no effect in an own check."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnChecks:
@@ -45,6 +48,8 @@ def refuse(entries: Iterable[Entry], *, source: str) -> None:
             )
         if entry.severity is None:
             raise errors.InputError(f"{source}: {entry.code} {entry.name}: has no severity; add it to its METADATA")
+        if field := next((name for name in _OF_USHER if getattr(entry, name)), ""):
+            raise errors.InputError(f"{source}: {entry.code} {entry.name}: {field} is for rules of usher; remove it")
         for word in _words(entry):
             if word in taken:
                 raise errors.InputError(f"{source}: {entry.name}: {word} belongs to {taken[word]}; choose another one")
