@@ -153,6 +153,24 @@ def test_code_scanning_gets_the_rule_without_a_page_of_usher(run_in: Any, begun:
     assert "usher explain" not in json.dumps(rule)
 
 
+LOOP = """
+	many := numbers.range(1, 1000)
+	count([1 | some a in many; some b in many; some c in many; some d in many; a < b; b < c; c < d; d < a]) == 0
+"""
+
+
+def test_own_checks_that_take_too_long_leave_the_findings_of_usher_and_do_not_pass(run_in: Any, begun: Path) -> None:
+    rule = begun / "checks/gpus_per_team/gpus_per_team.rego"
+    rule.write_text(rule.read_text().replace("gpus_per_team.maximum\n", f"gpus_per_team.maximum{LOOP}"))
+
+    run = run_in("check", "pod.yaml", "--policies", "checks", "--as-written", "--format", "json")
+
+    assert run.code == 2
+    assert "USH301" in {code for code, _ in codes(run)}
+    assert "own checks of checks: entry point usher/main/findings: the policies took longer than 1 s" in run.out
+    assert run_in("check", "pod.yaml", "--policies", "checks", "--allow-unknown").code == 0
+
+
 # bundles
 
 

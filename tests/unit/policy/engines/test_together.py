@@ -66,7 +66,7 @@ def test_own_checks_that_fail_leave_a_part_that_was_not_judged_and_the_findings_
 
     assert found["findings"] == OURS["findings"]
     assert found["unknown"] == [
-        {"check": "", "unknown": {"path": "", "reason": "acme.bundle: took longer than 1 s"}},
+        {"check": "", "unknown": {"path": "", "reason": "own checks of acme.bundle: took longer than 1 s"}},
     ]
 
 

@@ -68,7 +68,11 @@ def _asked(beside: Beside, document: bytes) -> paths.Object:
         return {name: list(_checked(result, name, inner, beside)) for name, inner in _LISTS}
     except errors.EngineError as error:
         # An unknown without a check counts as a part that was not judged, so the run does not pass.
-        return {"unknown": [{"check": "", "unknown": {"path": paths.ROOT, "reason": f"{beside.source}: {error}"}}]}
+        return {
+            "unknown": [
+                {"check": "", "unknown": {"path": paths.ROOT, "reason": f"own checks of {beside.source}: {error}"}}
+            ]
+        }
 
 
 def _checked(result: paths.Object, name: str, inner: str, beside: Beside) -> Iterator[paths.Json]:
