@@ -46,6 +46,13 @@ def test_the_wheel_brings_the_policies_and_leaves_their_tests_behind(wheel: Path
     assert not [name for name in policies if "_test.rego" in name or "/examples" in name]
 
 
+def test_the_wheel_brings_what_own_checks_are_compiled_with(wheel: Path) -> None:
+    policies = {name.removeprefix("usher/_policies/") for name in names(wheel)}
+    libraries = {path.name for path in (ROOT / "policies/usher/lib").glob("*.rego") if "_test" not in path.name}
+
+    assert {"capabilities.json", "schemas/input.json", *(f"usher/lib/{name}" for name in libraries)} <= policies
+
+
 def test_the_wheel_holds_every_module_of_the_sources(wheel: Path) -> None:
     modules = {path.relative_to(ROOT / "webhooks").as_posix() for path in (ROOT / "webhooks/usher").rglob("*.py")}
 

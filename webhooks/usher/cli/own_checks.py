@@ -48,6 +48,11 @@ def begin(name: str, *, directory: Path, code: str) -> None:
             f"--code {code}: give a prefix of your site and a number that no other check has, for example "
             f"{next_code([check.entry.code for check in known])}; the prefixes USH and USM belong to usher"
         )
+    if not own.NAME.fullmatch(name):
+        raise errors.InputError(
+            f"{name!r}: write small letters, digits and underscores, like gpus_per_team; a name is not lib, and does "
+            "not end in _test"
+        )
     folder = directory / name
     scaffold.write(folder, scaffold.files(own.CATEGORY, name, code))
     click.echo(f"{code}: {folder}\nNext: write the rule and its examples, then usher policies test {directory}")

@@ -119,7 +119,7 @@ def _check(folder: Path) -> Check:
     name = folder.name
     if not own.NAME.fullmatch(name):
         raise errors.InputError(
-            f"{folder}: name the folder in small letters, digits and underscores, like gpus_per_pod"
+            f"{folder}: name the folder in small letters, digits and underscores, like gpus_per_pod, and not X_test"
         )
     rule, test = folder / f"{name}.rego", folder / f"{name}{_TEST}"
     for file in sorted(folder.rglob("*.rego")):

@@ -92,8 +92,8 @@ class _Measured:
     covered: Mapping[str, Mapping[str, Any]]
     """By file; empty where a test failed."""
 
-    def of(self, package: str) -> list[Mapping[str, Any]]:
-        return [each for each in self.tests if each["package"].startswith(package)]
+    def of(self, package: re.Pattern[str]) -> list[Mapping[str, Any]]:
+        return [each for each in self.tests if package.fullmatch(each["package"])]
 
     def failures(self, tests: Sequence[Mapping[str, Any]]) -> Iterator[Failure]:
         for test in tests:
@@ -162,7 +162,7 @@ def _details(text: str) -> dict[str, str]:
 
 def _of_check(check: Check, known: Sequence[Example], engine: WasmEngine, measured: _Measured) -> Trial:
     name = check.rule.parent.name
-    tests = measured.of(f"data.usher.checks.{own.CATEGORY}.{name}_test")
+    tests = measured.of(re.compile(rf"data\.usher\.checks\.{own.CATEGORY}\.{name}_test"))
     coverage, uncovered = measured.coverage([check.rule])
     folder = check.rule.parent
     missing = [
@@ -184,7 +184,7 @@ def _of_check(check: Check, known: Sequence[Example], engine: WasmEngine, measur
 
 
 def _of_libraries(folder: Folder, measured: _Measured) -> Trial:
-    tests = measured.of("data.site.")
+    tests = measured.of(re.compile(r"data\.site\..*"))
     rules = [file for file in folder.libraries if not file.name.endswith("_test.rego")]
     coverage, uncovered = measured.coverage(rules)
     return Trial(

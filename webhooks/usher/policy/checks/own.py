@@ -14,8 +14,8 @@ CATEGORY: Final = "site"
 CODE: Final = re.compile(r"(?!US[HM]\d)[A-Z]{2,10}\d{1,4}")
 """The codes of own checks: a prefix of the site, and a number. The prefixes USH and USM belong to usher."""
 
-NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
-"""The folder of an own check, which is also the last part of its package."""
+NAME: Final = re.compile(r"(?!lib$)[a-z][a-z0-9_]{0,62}(?<!_test)")
+"""The folder of an own check, which is also the last part of its package; `lib` holds what checks share."""
 
 _OF_USHER: Final = ("closes", "order", "promises", "silent", "protects_others")
 """Fields of METADATA that would have no effect in an own check."""
