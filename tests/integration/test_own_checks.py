@@ -107,7 +107,7 @@ def test_a_check_needs_a_test_and_examples_of_both_kinds(run_in: Any, begun: Pat
     ("file", "change", "message"),
     [
         (RULE, ("# custom:", "# colour: red\n# custom:"), f"{RULE}:11: METADATA: colour"),
-        (RULE, ("code: ACME101", "code: USH101"), f"{RULE}:12: METADATA: custom.code"),
+        (RULE, ("code: ACME101", "code: USH101"), f"{RULE}:12: METADATA: custom.code: expected a prefix of your site"),
         (RULE, ("package usher", "package other"), f"{RULE}:21: expected `package usher.checks.site.gpus_per_team`"),
         (RULE, ("deny contains", "warn contains"), "has no rule `deny contains`, so it would never find anything"),
         (RULE, ("pod_set.accelerators", "pod_set.acelerators"), f"{RULE}:28: rego_type_error: undefined ref"),

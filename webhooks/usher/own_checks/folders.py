@@ -24,6 +24,9 @@ LARGEST: Final = 2**20
 
 _PACKAGE: Final = re.compile(r"^package +(\S+)", re.MULTILINE)
 _TEST: Final = "_test.rego"
+_CODES: Final = metadata.Codes(
+    pattern=own.CODE, words="a prefix of your site and a number, like ACME101; USH and USM belong to usher"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +135,7 @@ def _check(folder: Path) -> Check:
         raise errors.InputError(f"{folder}: has no {rule.name}, so it is not a check")
     text = text_of(rule)
     _require_package(rule, text, f"usher.checks.{own.CATEGORY}.{name}")
-    entry = metadata.entry(text, file=rule, key=f"{own.CATEGORY}/{name}", code=own.CODE)
+    entry = metadata.entry(text, file=rule, key=f"{own.CATEGORY}/{name}", codes=_CODES)
     if problem := metadata.problem_of_kinds(entry):
         raise errors.InputError(f"{rule}: METADATA: {problem}")
     if "deny" not in generated_rego.rules(text):

@@ -1,6 +1,7 @@
 """Reads the METADATA of a check or mutation from its Rego file (https://www.openpolicyagent.org/docs/policy-language#metadata)."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +14,18 @@ from usher.kinds import registry
 from usher.policy.checks import catalogue
 
 _BLOCK = re.compile(r"^# METADATA\n((?:#.*\n)+)package ", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Codes:
+    """The form of the codes of some rules."""
+
+    pattern: re.Pattern[str]
+    words: str
+    """The form as people read it in an error."""
+
+
+OF_USHER: Final = Codes(pattern=catalogue.CODE, words="USH or USM and a number of three or four digits")
 
 
 class _Custom(pydantic.BaseModel):
@@ -38,11 +51,10 @@ class _Custom(pydantic.BaseModel):
     @pydantic.field_validator("code")
     @classmethod
     def _is_a_code(cls, code: str, info: pydantic.ValidationInfo) -> str:
-        pattern = info.context
-        if not isinstance(pattern, re.Pattern) or not pattern.fullmatch(code):
-            raise pydantic_core.PydanticCustomError(
-                "code", "a code matches {pattern}", {"pattern": getattr(pattern, "pattern", "")}
-            )
+        codes = info.context
+        if not isinstance(codes, Codes) or not codes.pattern.fullmatch(code):
+            words = codes.words if isinstance(codes, Codes) else ""
+            raise pydantic_core.PydanticCustomError("code", "expected {words}", {"words": words})
         return code
 
 
@@ -64,17 +76,17 @@ def read(policies: Path, file: Path) -> catalogue.Entry:
         BundleError: there is no METADATA block at the package, or it is not of the shape that we require.
     """
     category, name = file.relative_to(policies / "usher").parts[1:3]
-    return entry(file.read_text(encoding="utf-8"), file=file, key=f"{category}/{name}", code=catalogue.CODE)
+    return entry(file.read_text(encoding="utf-8"), file=file, key=f"{category}/{name}", codes=OF_USHER)
 
 
-def entry(content: str, *, file: Path, key: str, code: re.Pattern[str]) -> catalogue.Entry:
+def entry(content: str, *, file: Path, key: str, codes: Codes) -> catalogue.Entry:
     """The catalogue entry of a rule file.
 
     Args:
         content: its text.
         file: its name, for errors.
         key: of the check or mutation.
-        code: the form of its code.
+        codes: the form of its code.
 
     Raises:
         BundleError: there is no METADATA block at the package, or it is not of the shape that we require.
@@ -82,7 +94,7 @@ def entry(content: str, *, file: Path, key: str, code: re.Pattern[str]) -> catal
     match = _BLOCK.search(content)
     if match is None:
         raise errors.BundleError(f"{file}:1: no METADATA comment directly above the package; see another check")
-    values = _values(file, match[1], before=content.count("\n", 0, match.start(1)), code=code)
+    values = _values(file, match[1], before=content.count("\n", 0, match.start(1)), codes=codes)
     return catalogue.Entry(
         key=key,
         code=values.custom.code,
@@ -107,12 +119,12 @@ def entry(content: str, *, file: Path, key: str, code: re.Pattern[str]) -> catal
     )
 
 
-def _values(file: Path, block: str, *, before: int, code: re.Pattern[str]) -> _Metadata:
+def _values(file: Path, block: str, *, before: int, codes: Codes) -> _Metadata:
     """The values of a block; `before` counts the lines above it, so that errors name lines of the file."""
     text = "\n".join(line.removeprefix("#").removeprefix(" ") for line in block.splitlines())
     try:
         (document,) = reader.parse(text.encode(), source=str(file))
-        return _Metadata.model_validate(document.value, context=code)
+        return _Metadata.model_validate(document.value, context=codes)
     except errors.ManifestError as error:
         raise errors.BundleError(f"{file}:{before + error.line}: METADATA: {error.reason}") from None
     except pydantic.ValidationError as error:
