@@ -41,6 +41,9 @@ COMMANDS: Final = {
     "snapshot": Lazy(module="usher.cli.snapshot", name="snapshot", help="Save the facts of a cluster in a file."),
     "init": Lazy(module="usher.cli.init", name="init", help="Write a first usher.yaml of what a cluster has."),
     "queue": Lazy(module="usher.cli.queue", name="queue", help="Show whether a job can start, and what limits it."),
+    "replay": Lazy(
+        module="usher.cli.replay", name="replay", help="Show what a change of usher.yaml or policies would deny."
+    ),
     "explain": Lazy(
         module="usher.cli.explain", name="explain", help="Explain a rule, or what each rule says of a file."
     ),

@@ -100,7 +100,6 @@ def _judged(
     item: Item, source: str, applied: _Applied, *, evaluator: Evaluator, settings: Settings
 ) -> findings.Result | findings.Failure | None:
     """The decision about an object; None for one that makes no pods or is in another namespace."""
-    line = item.document.line if item.document is not None else 0
     request = Request(
         value=item.value,
         namespace=settings.namespace,
@@ -110,6 +109,23 @@ def _judged(
         facts=applied.facts,
         place=settings.command.value,
     )
+    line = item.document.line if item.document is not None else 0
+    return answered(request, item, source, line=line, evaluator=evaluator, settings=settings)
+
+
+def answered(  # noqa: PLR0913 - a request, and its place
+    request: Request, item: Item, source: str, *, line: int, evaluator: Evaluator, settings: Settings
+) -> findings.Result | findings.Failure | None:
+    """The decision about the object of a request; None for one that makes no pods or is in another namespace.
+
+    Args:
+        request: the request.
+        item: its object and where its text is.
+        source: the file that it comes from.
+        line: the line of the file; 0 without one.
+        evaluator: what decides.
+        settings: those of the run.
+    """
     merged: merge.Merged | None = None
     try:
         if settings.mutated:
@@ -149,6 +165,7 @@ def _judged(
         exemption=decision.exemption,
         makes_pods=workload.makes_pods,
         change=None if merged is None else _change(item, merged, workload, evaluator, diff=settings.diff),
+        owner=workload.owner,
     )
 
 

@@ -1,6 +1,6 @@
 """Judges many objects by one evaluator. It reads and writes no files, and goes on after a failure."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from usher import __version__
 from usher.policy.evaluator import Evaluator
@@ -9,7 +9,7 @@ from usher.scan.batches import Batch
 from usher.scan.judging import Part, Settings
 from usher.scan.surroundings import Surroundings
 
-__all__ = ["Settings", "Watch", "report", "run", "unwatched"]
+__all__ = ["Settings", "Watch", "report", "run", "run_each", "unwatched"]
 
 Watch = Callable[[str, int, int], None]
 """Called with what was done, how many, and of how many; 0 where that is not known."""
@@ -23,15 +23,27 @@ def run(
     batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings, watch: Watch = unwatched
 ) -> findings.Report:
     """Judges every object of the batches, which are taken one at a time."""
+    (found,) = run_each(batches, evaluators=[evaluator], settings=settings, watch=watch)
+    return found
+
+
+def run_each(
+    batches: Iterable[Batch], *, evaluators: Sequence[Evaluator], settings: Settings, watch: Watch = unwatched
+) -> list[findings.Report]:
+    """Judges every object of the batches by each of several evaluators: one report for each, about the same objects."""
     # A cluster is too large to be held at once, and its objects have the numbers that their autoscalers chose.
     together = list(_watched(batches, watch)) if settings.command is findings.Command.CHECK else []
     files = [outlines.of(batch, namespace=settings.namespace) for batch in together]
     surroundings = Surroundings(files, namespace=settings.namespace)
-    whole, total = Part(), sum(len(batch.items) for batch in together)
+    wholes, total = [Part() for _ in evaluators], sum(len(batch.items) for batch in together)
     for batch in together or batches:
-        whole.add(judging.judge(batch, surroundings, evaluator=evaluator, settings=settings))
-        watch("objects judged", whole.counts["objects"], total)
-    return report(whole, evaluator=evaluator, settings=settings)
+        for whole, evaluator in zip(wholes, evaluators, strict=True):
+            whole.add(judging.judge(batch, surroundings, evaluator=evaluator, settings=settings))
+        watch("objects judged", wholes[0].counts["objects"], total)
+    return [
+        report(whole, evaluator=evaluator, settings=settings)
+        for whole, evaluator in zip(wholes, evaluators, strict=True)
+    ]
 
 
 def report(whole: Part, *, evaluator: Evaluator, settings: Settings) -> findings.Report:
