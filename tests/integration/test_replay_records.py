@@ -131,7 +131,7 @@ def test_damaged_lines_are_named_and_nothing_else_is_lost(record: Path, tmp_path
 
 def test_the_log_of_the_server_is_refused_by_name(tmp_path: Path) -> None:
     log = tmp_path / "usher.log"
-    log.write_text('{"uid":"1","endpoint":"validate","kind":"Job","event":"decision"}\n')
+    log.write_text('{"uid":"1","kind":"Job","event":"decision","level":"info","timestamp":"2026-11-23T05:40:00Z"}\n')
 
     run = command.usher("replay", log, "--against", config(tmp_path, "strict"))
 
@@ -157,7 +157,7 @@ def test_an_anonymised_record_keeps_no_name_and_equal_names_stay_equal(tmp_path:
 
 def test_a_full_record_is_renamed_and_the_log_says_so(tmp_path: Path) -> None:
     arguments = (f"--record={tmp_path / 'reviews.jsonl'}", "--record-size=1")
-    padding = {f"example.com/{number}": "x" * 30_000 for number in range(7)}
+    padding = {f"example.com/{number}": "x" * 15_000 for number in range(14)}
     with server_process.running(tmp_path, config=PRESET, arguments=arguments) as server:
         for number in range(12):
             value = builders.pod(name=f"pod-{number}", namespace="research", annotations=padding)

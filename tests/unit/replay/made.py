@@ -19,7 +19,8 @@ def found(check: str = CHECKS[0], outcome: Outcome = Outcome.DENY, message: str 
 
 
 def unknown(check: str = CHECKS[0], reason: str = "a field cannot be read") -> Unknown:
-    return Unknown(check=check, path="/spec", reason=reason)
+    name = check.partition("/")[2]
+    return Unknown(check=check, code="USH9" if check else "", name=name, path="/spec", reason=reason)
 
 
 def verdict(

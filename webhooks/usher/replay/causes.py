@@ -10,6 +10,9 @@ from usher.replay.comparison import Change, CheckChange, Difference, State
 from usher.replay.verdicts import Found, Outcome, Verdict
 from usher.scan import devices as scan_devices
 
+UNREAD: Final = "parts that could not be read"
+"""Stands for the name of a check where usher could not read a part of the object itself."""
+
 
 class Heading(NamedTuple):
     """The check that makes objects differ, and how what it says changes."""
@@ -126,7 +129,8 @@ def _explains(check: CheckChange, difference: Difference) -> bool:
 
 def _of_check(check: CheckChange, *, remedies: bool, exemption: str) -> Iterator[Reason]:
     turn = f"before: {_SAYS[check.before]}; after: {_SAYS[check.after]}"
-    heading = Heading(code=check.code, name=check.name, turn=f"{turn}, because {exemption}" if exemption else turn)
+    name = check.name or UNREAD
+    heading = Heading(code=check.code, name=name, turn=f"{turn}, because {exemption}" if exemption else turn)
     worst = next((each.outcome for each in check.said if isinstance(each, Found)), Outcome.NOTHING)
     for each in check.said:
         if not isinstance(each, Found):

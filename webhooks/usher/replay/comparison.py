@@ -116,32 +116,39 @@ def _difference(before: Verdict, after: Verdict, checks: tuple[CheckChange, ...]
 def _check_changes(before: Verdict, after: Verdict) -> Iterator[CheckChange]:
     if before.failure or after.failure:
         return
-    old, new = _states(before), _states(after)
-    for key in sorted({*old, *new}):
-        was, now = old.get(key, State.NOTHING), new.get(key, State.NOTHING)
+    for key in sorted(_checks(before) | _checks(after)):
+        was, now = _state(before, key, other=after), _state(after, key, other=before)
         if was is now:
             continue
         if State.NOT_EVALUATED in (was, now):
-            said = _unknown(after if now is State.NOT_EVALUATED else before, key)
+            said: tuple[Said, ...] = _unknown(after if now is State.NOT_EVALUATED else before, key)
         else:
             said = _found(after if now is not State.NOTHING else before, key)
         yield CheckChange(check=key, code=said[0].code, name=said[0].name, before=was, after=now, said=said)
 
 
-def _states(verdict: Verdict) -> dict[str, State]:
-    """What each check says: the worst of its findings; without a denial, that it could not evaluate something."""
-    states = {each.check: State(each.outcome.value) for each in reversed(_worst_first(verdict.found))}
-    for unknown in verdict.unknown:
-        if states.get(unknown.check) is not State.DENY:
-            states[unknown.check] = State.NOT_EVALUATED
-    return states
+def _checks(verdict: Verdict) -> set[str]:
+    """The checks that say something."""
+    return {each.check for each in verdict.found} | {each.check for each in verdict.unknown}
 
 
-def _found(verdict: Verdict, check: str) -> tuple[Said, ...]:
+def _state(verdict: Verdict, check: str, *, other: Verdict) -> State:
+    """What a check says: the worst of its findings.
+
+    If it could not evaluate something that it could evaluate for the other verdict, that says more than its milder
+    findings.
+    """
+    found = _found(verdict, check)
+    state = State(found[0].outcome.value) if found else State.NOTHING
+    alone = bool(_unknown(verdict, check)) and not _unknown(other, check)
+    return State.NOT_EVALUATED if alone and state is not State.DENY else state
+
+
+def _found(verdict: Verdict, check: str) -> tuple[Found, ...]:
     return tuple(_worst_first(each for each in verdict.found if each.check == check))
 
 
-def _unknown(verdict: Verdict, check: str) -> tuple[Said, ...]:
+def _unknown(verdict: Verdict, check: str) -> tuple[Unknown, ...]:
     return tuple(each for each in verdict.unknown if each.check == check)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
+from usher import model
 from usher.policy.checks.catalogue import Entry
 from usher.replay.verdicts import Found, Outcome, Side, Unknown, Verdict
 from usher.scan import devices, findings
@@ -32,6 +33,8 @@ def side(
         rules: the checks that the reviews may name, by key.
     """
     verdicts = [*(of_result(each, found.rules) for each in found.results), *map(of_failure, found.failures)]
+    reviews = list(reviews)
+    known = [each for each in reviews if each.occasion.allowed is not None]
     return Side(
         label=label,
         version=found.version,
@@ -39,6 +42,8 @@ def side(
         verdicts=(*_numbered(verdicts), *(of_review(each, rules) for each in reviews)),
         problems=tuple(_place(each.source, each.line, each.reason) for each in found.problems),
         notes=tuple(_place(each.source, 0, each.reason) for each in found.notes),
+        recorded=len(known),
+        as_recorded=sum(_allows(each) is each.occasion.allowed for each in known),
     )
 
 
@@ -74,6 +79,11 @@ def of_review(judged: Judged, rules: Mapping[str, Entry]) -> Verdict:
         owner_uid=occasion.owner_uid,
         user=occasion.user,
     )
+
+
+def _allows(judged: Judged) -> bool | None:
+    result = judged.result
+    return None if isinstance(result, findings.Failure) else result.worst is not model.Outcome.DENY
 
 
 def of_failure(failure: findings.Failure) -> Verdict:

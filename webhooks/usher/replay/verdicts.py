@@ -102,3 +102,7 @@ class Side:
     """Inputs that could not be used, each with its place."""
     notes: tuple[str, ...] = ()
     """What was left out on purpose, each with its place."""
+    recorded: int = 0
+    """Recorded reviews whose answer is known."""
+    as_recorded: int = 0
+    """Of these, the ones that this side answers as the server did."""

@@ -12,7 +12,7 @@ from usher.replay.comparison import Difference
 from usher.replay.impact import Impact
 from usher.reports import json_shape, replay_wording
 from usher.reports.json_report import Amount
-from usher.reports.json_shape import API_VERSION, IF_KNOWN, IntegerIfAny, Shape, TextIfAny
+from usher.reports.json_shape import API_VERSION, IF_KNOWN, IntegerIfAny, Shape, TextIfAny, attribute
 
 
 def write(impact: Impact, stream: TextIO, /) -> None:
@@ -51,16 +51,20 @@ class Concerned(Shape):
     workloads: int
     pods: Amount
     gpus: Amount
-    devices: dict[str, Amount]
+    accelerators: dict[str, Amount] = attribute("devices")
 
 
 ByDifference = Annotated[dict[str, Concerned], BeforeValidator(_named)]
 
 
 class Side(Shape):
+    """`asRecorded` of `recorded` reviews get the answer that the server gave."""
+
     label: str
     version: str
     policies: str
+    recorded: IntegerIfAny
+    as_recorded: IntegerIfAny
 
 
 class Check(Shape):
@@ -110,7 +114,7 @@ class Shown(Shape):
     source: str
     line: IntegerIfAny
     pods: Amount
-    devices: dict[str, Amount]
+    accelerators: dict[str, Amount] = attribute("devices")
 
 
 class Object(Shape):

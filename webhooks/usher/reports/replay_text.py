@@ -5,6 +5,7 @@ from typing import Final, NamedTuple, TextIO
 
 from rich.text import Text
 
+from usher.replay import causes
 from usher.replay.amounts import Group
 from usher.replay.causes import Chapter
 from usher.replay.comparison import Difference
@@ -55,8 +56,8 @@ def write(impact: Impact, stream: TextIO, /, *, color: bool = False, width: int 
 def _head(impact: Impact, lines: Lines) -> None:
     worst = next(iter(impact.by_difference), Difference.NOTHING)
     lines.wrapped(replay_wording.summary(impact), first=Text(""), rest="  ", style=_STYLES.get(worst, "bold"))
-    for label, side in (("before", impact.comparison.before), ("after ", impact.comparison.after)):
-        lines.wrapped(replay_wording.side(side), first=Text(f"  {label}  ", style="dim"), rest=" " * 10)
+    for label, side in replay_wording.sides(impact):
+        lines.wrapped(side, first=Text(f"  {label:<6}  ", style="dim"), rest=" " * 10)
     lines.write()
 
 
@@ -75,7 +76,7 @@ def _checks(impact: Impact, lines: Lines) -> None:
     columns = ("newly denies", "no longer denies", "newly warns", "no longer warns", "not evaluated")
     rows = [
         (
-            f"{each.code} {each.name}".strip() or "parts that could not be read",
+            f"{each.code} {each.name}".strip() or causes.UNREAD,
             *(
                 replay_wording.cell(part)
                 for part in (
@@ -153,6 +154,8 @@ def _more(number: int, thing: str, lines: Lines, *, margin: int = 2) -> None:
 
 def _end(impact: Impact, lines: Lines) -> None:
     comparison = impact.comparison
+    if fidelity := replay_wording.fidelity(impact):
+        lines.wrapped(fidelity, first=Text("record: ", style="dim"), rest="  ")
     if comparison.owned:
         lines.wrapped(replay_wording.owned(comparison.owned), first=Text("left out: ", style="dim"), rest="  ")
     notes = list(dict.fromkeys((*comparison.before.notes, *comparison.after.notes)))

@@ -80,9 +80,19 @@ def _gpus(concerned: Concerned) -> str:
     )
 
 
-def side(found: Side) -> str:
-    """The configuration, the version and the policies of a side."""
-    return f"{found.label}, gpu-usher {found.version}, policies {found.policies[:16]}"
+def sides(impact: Impact) -> tuple[tuple[str, str], tuple[str, str]]:
+    """`before` and `after`, each with its configuration; with the version and the policies where these differ."""
+    before, after = impact.comparison.before, impact.comparison.after
+
+    def shown(side: Side) -> str:
+        parts = [side.label]
+        if before.version != after.version:
+            parts.append(f"gpu-usher {side.version}")
+        if before.policies != after.policies:
+            parts.append(f"policies {side.policies[:16]}")
+        return ", ".join(parts)
+
+    return ("before", shown(before)), ("after", shown(after))
 
 
 def subject(change: Change) -> str:
@@ -105,6 +115,15 @@ def owned(number: int) -> str:
         number, "object that counts as part of its owner", "objects that count as part of their owners"
     )
     return f"{things_}, whose verdict changes in the same way"
+
+
+def fidelity(impact: Impact) -> str:
+    """How often the old side answers as the server did; empty where no review is recorded."""
+    before = impact.comparison.before
+    if not before.recorded:
+        return ""
+    of_all = "all" if before.as_recorded == before.recorded else f"{before.as_recorded:,} of"
+    return f"the old side answers {of_all} {wording.count(before.recorded, 'recorded review')} as the server did then"
 
 
 def stays(impact: Impact) -> str:

@@ -7,6 +7,7 @@ are those of containers, queues, classes, variables and resources; arguments of 
 
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -33,6 +34,8 @@ _METADATA_NAMES: Final = ("name", "generateName", "namespace")
 _SERVICE_ACCOUNT: Final = "system:serviceaccount:"
 _NODE: Final = "system:node:"
 _COMMON_LABELS: Final = "app.kubernetes.io/"
+_NUMBER: Final = re.compile(r"[0-9.]{1,12}|true|false")
+"""Values like `gpu-fraction: "0.5"`, which name nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,8 @@ class Names:
 
     def _label(self, name: str, value: paths.Json, names: Mapping[str, str]) -> paths.Json:
         """The value of a label: usher knows what those with a domain mean; others are words of the site."""
-        if isinstance(value, str) and ("/" not in name or name.startswith(_COMMON_LABELS)):
+        plain = "/" not in name or name.startswith(_COMMON_LABELS)
+        if isinstance(value, str) and plain and not _NUMBER.fullmatch(value):
             return self.name(value, start="l")
         return self._value(value, name, names)
 

@@ -9,13 +9,17 @@ import re
 from typing import Final
 
 from usher import paths
-from usher.reading.environment import READ_VARIABLES
+from usher.reading import environment
+from usher.workloads import nim_servers
 
 MARKER: Final = "not-recorded"
 """Stands for a value."""
 
-_LONGEST_TEXT: Final = 32 * 1024
-"""Characters of a text; no command that rules read is as long."""
+_LONGEST_TEXT: Final = 16 * 1024
+"""Characters of a text; no command that rules read is as long. Each pattern below takes time in proportion to it."""
+
+_READ: Final = (*environment.READ_VARIABLES, *nim_servers.READ_VARIABLES)
+"""How the variables begin whose values rules read."""
 
 _DROPPED: Final = frozenset({"managedFields", "kubectl.kubernetes.io/last-applied-configuration"})
 _DROPPED_AT_TOP: Final = frozenset({"status"})
@@ -25,27 +29,31 @@ _VARIABLES: Final = frozenset({"env", "envvars", "environment", "envsecretkeyref
 
 _TELLTALE: Final = r"(?:token|secret|passw(?:or)?d|passphrase|credential|api-?_?key|access-?_?key|private-?_?key|auth)"
 _SECRET_FIELD: Final = re.compile(_TELLTALE + r"s?$", re.IGNORECASE)
-_SECRET_FLAG: Final = rf"--?(?:[\w.-]*[-_.])?{_TELLTALE}"
+_SECRET_FLAG: Final = rf"(?<![\w.-])--?(?:[\w.-]{{0,60}}[-_.])?{_TELLTALE}"
 """`--hf-token`, and not `--tokenizer` or `--max-num-batched-tokens`."""
 _FLAG: Final = re.compile(rf"^{_SECRET_FLAG}$", re.IGNORECASE)
 _FLAG_VALUE: Final = re.compile(rf"({_SECRET_FLAG}(?:=|\s+))(\"[^\"]*\"|'[^']*'|[^\s\"']+)", re.IGNORECASE)
 _ASSIGNMENT: Final = re.compile(r"\b([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s\"';&|]+)")
 _ASSIGNED_UPPER: Final = re.compile(r"[A-Z_][A-Z0-9_]*\Z")
-_YAML_VALUE: Final = re.compile(r"^(\s*(?:-\s+)?[\"']?value[\"']?\s*:\s*)(\S.*)$", re.MULTILINE)
+_YAML_VALUE: Final = re.compile(r"^([ \t]*(?:-[ \t]+)?[\"']?value[\"']?[ \t]*:[ \t]*)(\S.*)$", re.MULTILINE)
 _JSON_VALUE: Final = re.compile(r"(\"value\"\s*:\s*)\"(?:[^\"\\]|\\.)*\"")
 _ENTRY: Final = re.compile(r"""(["']?\b([A-Z][A-Z0-9_]{2,})["']?\s*:\s*)("[^"]*"|'[^']*'|[^\s,}]+)""")
 """A variable in a map of YAML or JSON: `HF_TOKEN: abc`."""
-_URL_USER: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^/@\s:]+(?::[^/@\s]*)?@")
+_URL_USER: Final = re.compile(r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{0,30}://)[^/@\s:]+(?::[^/@\s]*)?@")
 
 
 def of(value: paths.Object) -> paths.Object:
     """The object without secrets."""
     is_data = value.get("kind") in ("Secret", "ConfigMap")
     return {
-        key: MARKER if is_data and key in _DATA else _of(each, key)
+        key: _without_data(each) if is_data and key in _DATA else _of(each, key)
         for key, each in value.items()
         if key not in _DROPPED_AT_TOP
     }
+
+
+def _without_data(value: paths.Json) -> paths.Json:
+    return dict.fromkeys(value, MARKER) if isinstance(value, dict) else MARKER
 
 
 def _of(value: paths.Json, key: str) -> paths.Json:
@@ -86,7 +94,7 @@ def _variable(entry: paths.Json, key: str) -> paths.Json:
 
 def _named(name: str, value: paths.Json) -> paths.Json:
     """The value of a variable: as it is where rules read it, and where it is empty."""
-    if not value or name.startswith(READ_VARIABLES) or isinstance(value, bool):
+    if not value or name.startswith(_READ) or isinstance(value, bool):
         return value
     if isinstance(value, dict):
         return _of(value, name)
@@ -108,9 +116,9 @@ def _text(text: str, key: str) -> str:
 
 def _assigned(match: re.Match[str]) -> str:
     name = match.group(1)
-    kept = name.startswith(READ_VARIABLES) or not _ASSIGNED_UPPER.match(name)
+    kept = name.startswith(_READ) or not _ASSIGNED_UPPER.match(name)
     return match.group() if kept else f"{name}={MARKER}"
 
 
 def _entered(match: re.Match[str]) -> str:
-    return match.group() if match.group(2).startswith(READ_VARIABLES) else f"{match.group(1)}{MARKER}"
+    return match.group() if match.group(2).startswith(_READ) else f"{match.group(1)}{MARKER}"

@@ -68,12 +68,12 @@ def is_record(path: Path) -> bool:
             first, newline, rest = stream.read(_HEAD).partition(b"\n")
     except (OSError, ValueError):
         return False
-    names = (b'"kind":"ReviewRecord"', b'"kind":"AdmissionReview"', b'"event":')
+    named = any(kind in first for kind in (b'"kind":"ReviewRecord"', b'"kind":"AdmissionReview"'))
+    logged = all(field in first for field in (b'"event":"', b'"level":"', b'"timestamp":"'))
     # A manifest in JSON begins with a brace too; a document of several lines does not end in its first.
     one_line = bool(newline) and first.rstrip().endswith(b"}") and (not rest.strip() or rest.lstrip().startswith(b"{"))
-    return path.suffix == ".jsonl" or (
-        first.lstrip().startswith(b"{") and any(name in first for name in names) and (one_line or not newline)
-    )
+    is_object = first.lstrip().startswith(b"{") and (one_line or not newline)
+    return path.suffix == ".jsonl" or (is_object and (named or logged))
 
 
 def judge(path: Path, evaluators: Sequence[Evaluator], *, watch: Watch = unwatched) -> Record:

@@ -120,9 +120,8 @@ class Recorder:
                     "record_stopped", file=str(self._settings.file), reason=(error.strerror or str(error)).lower()
                 )
             except Exception as error:  # noqa: BLE001 - an object that cannot be recorded must not end the thread
-                structlog.get_logger().error("record_failed", error=type(error).__name__)
                 with self._lock:
-                    self._left_out["usher could not write them"] += 1
+                    self._left_out[f"usher could not write them ({type(error).__name__})"] += 1
         with contextlib.suppress(OSError):
             self._stream.close()
 

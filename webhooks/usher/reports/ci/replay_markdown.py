@@ -6,11 +6,11 @@ GitHub takes 65,536 characters. Causes that do not fit are counted at the end.
 from collections.abc import Iterator, Sequence
 from typing import Final, TextIO
 
+from usher.replay import causes
 from usher.replay.amounts import Group
 from usher.replay.causes import Cause, Chapter
 from usher.replay.comparison import Difference
 from usher.replay.impact import Impact
-from usher.replay.verdicts import Side
 from usher.reports import replay_wording, wording
 from usher.reports.ci import markdown_text
 
@@ -40,15 +40,12 @@ def write(impact: Impact, stream: TextIO, /, *, max_size: int = MAX_SIZE) -> Non
         parts = wording.count(left_out, "part is", "parts are")
         pieces.append(f"\n**{parts} left out**, because a comment has room for {max_size:,} characters.\n")
     comparison = impact.comparison
-    sides = (f"{label}: {replay_wording.side(side)}" for label, side in _sides(impact))
-    pieces.append("\n" + "".join(f"* {_prose(each)}\n" for each in sides))
+    pieces.append("\n" + "".join(f"* {label}: {_prose(side)}\n" for label, side in replay_wording.sides(impact)))
+    if fidelity := replay_wording.fidelity(impact):
+        pieces.append(f"* {_prose(fidelity)}\n")
     if comparison.owned:
         pieces.append(f"* {_prose(replay_wording.owned(comparison.owned))}\n")
     stream.write("".join(pieces))
-
-
-def _sides(impact: Impact) -> tuple[tuple[str, Side], ...]:
-    return ("before", impact.comparison.before), ("after", impact.comparison.after)
 
 
 def _head(impact: Impact) -> str:
@@ -65,7 +62,7 @@ def _head(impact: Impact) -> str:
 def _tables(impact: Impact) -> Iterator[str]:
     rows = [
         (
-            f"{each.code} {each.name}".strip() or "parts that could not be read",
+            f"{each.code} {each.name}".strip() or causes.UNREAD,
             replay_wording.cell(each.newly_denies),
             replay_wording.cell(each.no_longer_denies),
             replay_wording.cell(each.newly_warns),
