@@ -157,6 +157,36 @@ def test_the_workloads_of_a_cluster_are_judged_by_both_sides(
     assert run.json["byDifference"]["newly denied"]["gpus"]["number"] == 16
 
 
+def test_the_workloads_of_a_snapshot_are_judged_as_those_of_the_cluster(
+    api: ApiServer, kubeconfig: Path, tmp_path: Path, off: Path, on: Path
+) -> None:
+    api.add(wrong_job(), *(gpu_pod(f"pod-{number}") for number in range(3)))
+    facts, workloads, sides = (
+        tmp_path / "facts.json.gz",
+        tmp_path / "workloads.jsonl",
+        ("--config", off, "--against", on),
+    )
+    taken = command.usher("snapshot", "-o", facts, "--workloads", workloads, "--kubeconfig", kubeconfig, "--partial")
+
+    live = command.usher("replay", "--live", "--kubeconfig", kubeconfig, *sides, "--format", "json")
+    run = command.usher("replay", workloads, "--facts", facts, *sides, "--format", "json")
+
+    assert f"{workloads}: 4 workloads, {workloads.stat().st_size:,} bytes\n" in taken.out
+    assert run.json["byDifference"] == live.json["byDifference"]
+    assert "recorded" not in run.json["before"], "no server answered"
+
+
+def test_a_namespace_that_the_cluster_lacks_does_not_look_like_a_pass(
+    api: ApiServer, kubeconfig: Path, off: Path, on: Path
+) -> None:
+    api.add(wrong_job())
+
+    run = command.usher("replay", "--kubeconfig", kubeconfig, "-n", "typo", "--config", off, "--against", on)
+
+    assert run.code == 2
+    assert "no workload is in namespace typo of the cluster of context test" in run.err
+
+
 def test_the_report_goes_to_a_file_whole(tmp_path: Path, off: Path, on: Path) -> None:
     jobs, comment = command.write(tmp_path / "jobs.yaml", command.bad()), tmp_path / "comment.md"
 

@@ -22,6 +22,8 @@ def texts(value: paths.Json) -> str:
     "place",
     [
         {"env": [{"name": "HF_TOKEN", "value": SECRET}]},
+        {"env": [{"name": "NVIDIA_API_KEY", "value": SECRET}]},
+        {"command": ["bash", "-c", f"NVIDIA_API_KEY={SECRET} python serve.py"]},
         {"env": {"HF_TOKEN": SECRET}},
         {"envVars": {"PASSWORD": SECRET}},
         {"runtimeEnv": {"env_vars": {"WANDB_API_KEY": SECRET}}},

@@ -50,13 +50,17 @@ class Inputs:
         from usher.scan import review_record
 
         evaluators = [judge.evaluator for judge in judges]
-        files = [path for path in self.paths if not review_record.is_record(Path(path))]
+        paths = dict.fromkeys(self.paths)
+        files = [path for path in paths if not review_record.is_record(Path(path))]
         for path in files:
             _refuse_snapshot(path)
-        records = [review_record.judge(Path(path), evaluators, watch=watch) for path in self.paths if path not in files]
+        records = [review_record.judge(Path(path), evaluators, watch=watch) for path in paths if path not in files]
         found = self._reports(files, judges, watch=watch)
         if files:
             inputs.require_objects(found[0], files)
+        if self.api is not None and not found[0].results and not found[0].failed:
+            where = f"namespace {self.namespace} of the {self.api.name}" if self.namespace else f"the {self.api.name}"
+            raise errors.InputError(f"no workload is in {where}; `usher audit` lists what usher may read")
         sides = []
         for number, (judge, report) in enumerate(zip(judges, found, strict=True)):
             side = gathering.side(
@@ -104,5 +108,5 @@ def _refuse_snapshot(path: str) -> None:
     if head == snapshot.MAGIC:
         raise errors.InputError(
             f"{path}: a snapshot holds facts and no workloads; give it with --facts, and name manifests, a record of "
-            "reviews, or --live for the workloads of a cluster"
+            "reviews, or what `usher snapshot --workloads FILE` writes"
         )

@@ -11,6 +11,8 @@ from typing import Final
 import orjson
 
 from usher import errors, paths
+from usher.policy.request import Operation
+from usher.review import redaction
 from usher.review.parsing import API_VERSION, Review, parse
 
 RECORD_VERSION: Final = "gpu-usher.io/v1alpha1"
@@ -73,6 +75,29 @@ def request_of(review: Review, *, value: paths.Json, old_value: paths.Json) -> d
     if old_value is not None:
         request["oldObject"] = old_value
     return request
+
+
+def of_object(value: paths.Object, *, number: int, version: str) -> bytes:
+    """The line of an object that exists, without secrets, as if it were created now.
+
+    Args:
+        value: the object as the API server gives it.
+        number: of the line, for the uid of the review.
+        version: of usher.
+    """
+    kept, metadata = redaction.of(value), paths.metadata(value)
+    group, _, api_version = paths.text(value.get("apiVersion")).rpartition("/")
+    kind = {"group": group, "version": api_version, "kind": paths.text(value.get("kind"))}
+    request = {
+        "uid": f"object-{number}",
+        "kind": kind,
+        "resource": {"group": group, "version": api_version, "resource": ""},
+        "name": paths.text(metadata.get("name")),
+        "namespace": paths.text(metadata.get("namespace")),
+        "operation": Operation.CREATE.value,
+        "object": kept,
+    }
+    return line(request, recorded={"usher": version})
 
 
 def read(data: bytes) -> RecordedReview | Head:

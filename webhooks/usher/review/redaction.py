@@ -94,11 +94,16 @@ def _variable(entry: paths.Json, key: str) -> paths.Json:
 
 def _named(name: str, value: paths.Json) -> paths.Json:
     """The value of a variable: as it is where rules read it, and where it is empty."""
-    if not value or name.startswith(_READ) or isinstance(value, bool):
+    if not value or _is_read(name) or isinstance(value, bool):
         return value
     if isinstance(value, dict):
         return _of(value, name)
     return MARKER
+
+
+def _is_read(name: str) -> bool:
+    """Whether rules read a variable; NVIDIA_API_KEY is in one of the families, and a secret."""
+    return name.startswith(_READ) and not _SECRET_FIELD.search(name)
 
 
 def _text(text: str, key: str) -> str:
@@ -116,9 +121,9 @@ def _text(text: str, key: str) -> str:
 
 def _assigned(match: re.Match[str]) -> str:
     name = match.group(1)
-    kept = name.startswith(_READ) or not _ASSIGNED_UPPER.match(name)
+    kept = _is_read(name) or not _ASSIGNED_UPPER.match(name)
     return match.group() if kept else f"{name}={MARKER}"
 
 
 def _entered(match: re.Match[str]) -> str:
-    return match.group() if match.group(2).startswith(_READ) else f"{match.group(1)}{MARKER}"
+    return match.group() if _is_read(match.group(2)) else f"{match.group(1)}{MARKER}"

@@ -121,7 +121,6 @@ class _Reader:
     def last_occasions(self, stream: BinaryIO) -> dict[tuple[str, str], tuple[int, int]]:
         """Line and first byte of the last review of each object and operation."""
         last: dict[tuple[str, str], tuple[int, int]] = {}
-        reviews = 0
         for line, start, data in _lines(stream):
             if not data.strip():
                 continue
@@ -135,14 +134,13 @@ class _Reader:
                 if found.anonymised:
                     self._missing["anonymised"] = 1
                 continue
-            reviews += 1
             if reason := _not_judged(found):
                 self._missing[reason] += 1
                 continue
             about = occasion(found)
             # The last one is at the end of the order too, as in the file.
             last[about.key, about.operation] = line, start
-        self._end(reviews)
+        self._end(len(last))
         return last
 
     def _problem(self, line: int, reason: str) -> None:
@@ -150,12 +148,12 @@ class _Reader:
         if self._bad <= _MOST_PROBLEMS:
             self._record.problems.append(findings.Problem(source=self._source, line=line, reason=reason))
 
-    def _end(self, reviews: int) -> None:
+    def _end(self, objects: int) -> None:
         if self._bad > _MOST_PROBLEMS:
             more = f"{self._bad - _MOST_PROBLEMS:,} more lines cannot be read"
             self._record.problems.append(findings.Problem(source=self._source, reason=more))
-        if not reviews and not self._bad:
-            reason = "holds no review; `usher serve --record FILE` records them"
+        if not objects and not self._bad:
+            reason = "holds no review that creates or changes an object; `usher serve --record FILE` records them"
             self._record.problems.append(findings.Problem(source=self._source, reason=reason))
         if self._missing.pop("anonymised", 0):
             reason = "is anonymised: rules of usher.yaml by namespace, name, user or image do not match its objects"
