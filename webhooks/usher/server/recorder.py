@@ -28,8 +28,9 @@ _LARGEST_BODY: Final = 256 * 1024
 """Bytes of a review that is recorded. A walk through a larger one would hold up the event loop."""
 
 _WAITING: Final = 1000
-_WAITING_BYTES: Final = 16 * MEBIBYTE
-"""Reviews, and the bytes of their bodies, that wait for the thread; further ones are counted and left out."""
+_WAITING_BYTES: Final = 4 * MEBIBYTE
+"""Reviews, and the bytes of their bodies, that wait for the thread; further ones are counted and left out.
+Objects take ten times the memory of their bodies."""
 
 _BETWEEN: Final = 60.0
 """Seconds between two log lines about reviews that were left out."""
