@@ -101,7 +101,7 @@ def test_objects_that_only_saved_verdicts_have_do_not_pass(tmp_path: Path, on: P
     run = command.usher("replay", jobs, "--before", saved, "--config", on)
 
     assert run.code == 2
-    assert "has one side alone of 1 Job = 2 GPUs" in run.out
+    assert "1 Job = 2 GPUs seen by one side alone" in run.out
     assert command.usher("replay", jobs, "--before", saved, "--config", on, "--allow-unknown").code == 0
 
 

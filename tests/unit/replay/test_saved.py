@@ -59,6 +59,13 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
         assert saved.loads(data, source="a.json").verdicts
 
 
+def test_fields_that_later_versions_add_change_nothing() -> None:
+    value: Any = orjson.loads(changed(later="x"))
+    value["side"]["later"] = {"a": 1}
+
+    assert saved.loads(orjson.dumps(value), source="a.json") == saved.loads(GOOD, source="a.json")
+
+
 def test_shares_of_a_gpu_stay_exact() -> None:
     value: Any = orjson.loads(changed(devices={"gpu-fraction": {"number": "0.1"}}))
 

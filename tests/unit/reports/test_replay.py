@@ -98,7 +98,7 @@ def test_the_json_report_has_all_objects_that_differ() -> None:
 def test_a_check_that_one_side_could_not_evaluate_is_said_with_its_reason() -> None:
     shown = text(compared(side(verdict("a", found())), side(verdict("a", unknowns=[unknown(CHECKS[0], "no facts")]))))
 
-    assert shown.startswith("newly denies nothing; evaluates on one side alone 1 Job = 8 GPUs\n")
+    assert shown.startswith("newly denies nothing; 1 Job = 8 GPUs evaluated on one side alone\n")
     assert "before: denied; after: not evaluated" in shown
     assert "    no facts\n" in shown
 

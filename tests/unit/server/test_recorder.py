@@ -87,6 +87,16 @@ def test_reviews_beyond_the_bounds_are_counted_in_the_record(tmp_path: Path, mon
     assert (names[0], names[-1], len(names)) == ("first", "pod-999", 1001)
 
 
+def test_a_review_that_is_left_out_last_is_counted_when_the_server_ends(tmp_path: Path) -> None:
+    made = Recorder(settings(tmp_path))
+    with capture_logs() as log:
+        made.record("validate", answer("huge"), 10 * MEBIBYTE)
+        made.close()
+
+    assert [line.get("missing") for line in lines(tmp_path / "reviews.jsonl")] == [None, {"larger than 256 KiB": 1}]
+    assert [(line["event"], line["reasons"]) for line in log] == [("reviews_not_recorded", {"larger than 256 KiB": 1})]
+
+
 def test_a_full_disk_ends_the_record_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Recorder(settings(tmp_path))
 

@@ -12,15 +12,15 @@ from usher.replay.verdicts import Side
 from usher.reports import wording
 from usher.scan import devices as scan_devices
 
-_VERBS: Final = {
-    Difference.NEWLY_DENIED: "newly denies",
-    Difference.NOT_EVALUATED: "evaluates on one side alone",
-    Difference.NO_LONGER_DENIED: "no longer denies",
-    Difference.NEWLY_WARNED: "newly warns of",
-    Difference.NO_LONGER_WARNED: "no longer warns of",
-    Difference.OTHER_FINDINGS: "has other findings in",
-    Difference.OTHER_WORDS: "words findings differently in",
-    Difference.ONE_SIDE: "has one side alone of",
+_SENTENCES: Final = {
+    Difference.NEWLY_DENIED: "newly denies {}",
+    Difference.NOT_EVALUATED: "{} evaluated on one side alone",
+    Difference.NO_LONGER_DENIED: "no longer denies {}",
+    Difference.NEWLY_WARNED: "newly warns of {}",
+    Difference.NO_LONGER_WARNED: "no longer warns of {}",
+    Difference.OTHER_FINDINGS: "other findings in {}",
+    Difference.OTHER_WORDS: "other words about {}",
+    Difference.ONE_SIDE: "{} seen by one side alone",
 }
 
 _PLURAL: Final = re.compile(r"[A-Za-z]*[a-rt-xz]")
@@ -38,10 +38,10 @@ def summary(impact: Impact) -> str:
 def _parts(impact: Impact) -> Iterator[str]:
     if Difference.NEWLY_DENIED not in impact.by_difference:
         yield "newly denies nothing"
-    for difference, verb in _VERBS.items():
+    for difference, sentence in _SENTENCES.items():
         if difference in impact.by_difference:
             concerned = impact.of(difference)
-            yield f"{verb} {things(concerned)}{_gpus(concerned)}"
+            yield sentence.format(f"{things(concerned)}{_gpus(concerned)}")
     if set(impact.by_difference) <= {Difference.NOTHING}:
         yield f"no verdict changes among {things(impact.whole)}"
 

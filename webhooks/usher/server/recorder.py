@@ -124,6 +124,8 @@ class Recorder:
                 with self._lock:
                     self._left_out[f"usher could not write them ({type(error).__name__})"] += 1
         with contextlib.suppress(OSError):
+            if not self._stopped:
+                self._write(b"")
             self._stream.close()
 
     def _line(self, waiting: _Waiting) -> bytes:
@@ -143,7 +145,7 @@ class Recorder:
         return record_lines.line(request, recorded=recorded)
 
     def _write(self, line: bytes) -> None:
-        """Writes a line, and before it how many reviews are missing."""
+        """Writes a line, if there is one, and before it how many reviews are missing."""
         self._tell()
         with self._lock:
             missing, self._left_out = self._left_out, Counter()
@@ -157,9 +159,11 @@ class Recorder:
 
     def _tell(self) -> None:
         now = time.monotonic()
-        if self._left_out and now - self._told >= _BETWEEN:
+        with self._lock:
+            reasons = dict(self._left_out)
+        if reasons and now - self._told >= _BETWEEN:
             self._told = now
-            structlog.get_logger().warning("reviews_not_recorded", reasons=dict(self._left_out))
+            structlog.get_logger().warning("reviews_not_recorded", reasons=reasons)
 
     def _rotate(self) -> None:
         file = self._settings.file
