@@ -2,7 +2,8 @@
 
 The record loses values of variables that no rule reads, also in shell scripts and in YAML within texts; values that
 follow a flag named like a secret; user and password in URLs; the manifest that kubectl keeps in an annotation;
-`managedFields`, `status`, and the data of ConfigMaps and Secrets. Names of variables stay, so checks about them hold.
+`managedFields`, addresses and images in a `status`, and the data of ConfigMaps and Secrets. Names of variables stay, so
+checks about them hold.
 """
 
 import re
@@ -22,7 +23,11 @@ _READ: Final = (*environment.READ_VARIABLES, *nim_servers.READ_VARIABLES)
 """How the variables begin whose values rules read."""
 
 _DROPPED: Final = frozenset({"managedFields", "kubectl.kubernetes.io/last-applied-configuration"})
-_DROPPED_AT_TOP: Final = frozenset({"status"})
+_DROPPED_OF_STATUS: Final = frozenset(
+    {"addresses", "hostIP", "hostIPs", "images", "nodeInfo", "podIP", "podIPs"}
+    | {"containerStatuses", "ephemeralContainerStatuses", "initContainerStatuses"}
+)
+"""Addresses, and the names of images on a node and in a pod; rules read the rest."""
 _DATA: Final = frozenset({"data", "stringData", "binaryData"})
 _VARIABLES: Final = frozenset({"env", "envvars", "environment", "envsecretkeyrefs", "extraenv", "env_vars"})
 """Names of fields, in lower case, whose lists and maps hold variables."""
@@ -46,10 +51,15 @@ def of(value: paths.Object) -> paths.Object:
     """The object without secrets."""
     is_data = value.get("kind") in ("Secret", "ConfigMap")
     return {
-        key: _without_data(each) if is_data and key in _DATA else _of(each, key)
+        key: _without_data(each) if is_data and key in _DATA else _of(_status(each) if key == "status" else each, key)
         for key, each in value.items()
-        if key not in _DROPPED_AT_TOP
     }
+
+
+def _status(value: paths.Json) -> paths.Json:
+    if not isinstance(value, dict):
+        return value
+    return {key: each for key, each in value.items() if key not in _DROPPED_OF_STATUS}
 
 
 def _without_data(value: paths.Json) -> paths.Json:
