@@ -132,6 +132,7 @@ def _found(finding: findings.Finding) -> Found:
         path=judgement.finding.path,
         message=judgement.finding.message,
         remedy=judgement.finding.remedy,
+        line=0 if finding.place is None else finding.place.line,
     )
 
 

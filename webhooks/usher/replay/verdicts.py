@@ -1,6 +1,6 @@
 """The verdicts of one side of a comparison: one value for each object, without the objects themselves."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from usher.scan.devices import NOTHING, Amount, Devices
@@ -28,6 +28,8 @@ class Found:
     path: str
     message: str
     remedy: str = ""
+    line: int = field(default=0, compare=False)
+    """Of the field in its file; 0 where unknown. A finding stays the same when lines move."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -141,7 +141,7 @@ def _chapter(chapter: Chapter, room: _Room, lines: Lines) -> None:
             lines.wrapped(cause.remedy, first=Text("      = ", style="dim"), rest="        ")
         for change in cause.changes[: room.objects]:
             # Never wrapped: a path that is broken over lines can be neither clicked nor copied.
-            text = f"      {replay_wording.subject(change)}, {replay_wording.place(change)}"
+            text = f"      {replay_wording.subject(change)}, {replay_wording.place(change, cause.message)}"
             lines.write(Text(wording.printable(text)))
         _more(len(cause.changes) - room.objects, "object", lines, margin=6)
     _more(len(chapter.causes) - room.causes, "message", lines, margin=4)

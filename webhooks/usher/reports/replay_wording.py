@@ -101,10 +101,14 @@ def subject(change: Change) -> str:
     return f"{change.shown.subject} ({wording.devices(devices)})" if any(devices.values()) else change.shown.subject
 
 
-def place(change: Change) -> str:
-    """`jobs/bert.yaml:12`; of a recorded review with who asked."""
+def place(change: Change, message: str = "") -> str:
+    """`jobs/bert.yaml:41`, the line of the finding with this message, else of the object.
+
+    Of a recorded review the line in the record, and who asked.
+    """
     shown = change.shown
-    where = f"{shown.source}:{shown.line}" if shown.line else shown.source
+    line = next((each.line for each in shown.found if each.message == message and each.line), shown.line)
+    where = f"{shown.source}:{line}" if line else shown.source
     occasion = f", {shown.occasion}" if shown.occasion not in ("", "CREATE") else ""
     return f"{where}{occasion}{f' by {shown.user}' if shown.user else ''}"
 

@@ -120,7 +120,7 @@ def _heading(chapter: Chapter) -> str:
 
 def _cause(cause: Cause, *, remedy: str) -> str:
     text = cause.message.rstrip(".") + (f". {wording.capitalised(remedy)}" if remedy else "")
-    places = [f"{replay_wording.subject(each)}, {replay_wording.place(each)}" for each in cause.changes]
+    places = [f"{replay_wording.subject(each)}, {replay_wording.place(each, cause.message)}" for each in cause.changes]
     listed = "".join(f"  * {_code(place)}\n" for place in places[:_SHOWN])
     more = f"  * and {len(places) - _SHOWN:,} more\n" if len(places) > _SHOWN else ""
     return f"* {_prose(text)}\n{listed}{more}"
