@@ -7,6 +7,7 @@ checks about them hold.
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from usher import paths
@@ -113,11 +114,22 @@ def _named(name: str, value: paths.Json) -> paths.Json:
 
 def _is_read(name: str) -> bool:
     """Whether rules read a variable; NVIDIA_API_KEY is in one of the families, and a secret."""
-    return name.startswith(_READ) and not _SECRET_FIELD.search(name)
+    return name.startswith(_READ) and not _is_secret(name)
+
+
+def _is_secret(name: str) -> bool:
+    """Whether a field or variable is named like a secret, which its end shows."""
+    return _ends_as_secret(name[-32:])
+
+
+@lru_cache(maxsize=4096)
+def _ends_as_secret(end: str) -> bool:
+    """The same names come again and again; short ends bound what strangers can put into the memory."""
+    return _SECRET_FIELD.search(end) is not None
 
 
 def _text(text: str, key: str) -> str:
-    if len(text) > _LONGEST_TEXT or (text and _SECRET_FIELD.search(key)):
+    if len(text) > _LONGEST_TEXT or (text and _is_secret(key)):
         return MARKER
     if "=" in text or " " in text:
         text = _FLAG_VALUE.sub(rf"\1{MARKER}", text)
