@@ -12,7 +12,7 @@ from usher import errors
 from usher.documents import reader
 from usher.fixing import rewriting, verdicts, wishes, writing
 from usher.fixing.wishes import Wish
-from usher.scan import findings
+from usher.scan import findings, parsing
 from usher.scan.batches import Batch
 
 MAX_ROUNDS: Final = 50
