@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, NoReturn
 
 import click
-from click.shell_completion import shell_complete
+from click.shell_completion import add_completion_class, shell_complete
 
 from usher import __version__, errors
 from usher.cli import exit_codes
@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # tests replace the streams
     asked = os.environ.get(COMPLETION_VARIABLE)
-    code = shell_complete(usher, {}, "usher", COMPLETION_VARIABLE, asked) if asked else _exit_code(given)
+    code = _completed(asked) if asked else _exit_code(given)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -125,6 +125,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             # Otherwise Python flushes again at exit, prints an error, and ends with a code of its own.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     sys.exit(code)
+
+
+def _completed(asked: str) -> int:
+    from usher.cli.completion import SHELLS
+
+    for name, shell in SHELLS.items():
+        add_completion_class(shell, name)
+    return shell_complete(usher, {}, "usher", COMPLETION_VARIABLE, asked)
 
 
 def _exit_code(arguments: list[str]) -> int:
