@@ -4,6 +4,7 @@ import contextlib
 import errno
 import gc
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -150,8 +151,7 @@ def _exit_code(arguments: list[str]) -> int:
     except (click.exceptions.Abort, KeyboardInterrupt):
         return _INTERRUPTED
     except click.UsageError as error:
-        error.show()
-        return _FAILED
+        return _misused(error)
     except click.ClickException as error:
         code = error.code if isinstance(error, exit_codes.CommandFailed) else _FAILED
         return _complain(error.format_message(), code=code)
@@ -166,6 +166,18 @@ def _exit_code(arguments: list[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the last resort: people see a message instead of a traceback
         return _internal(error, debug=debug)
     return 0
+
+
+def _misused(error: click.UsageError) -> int:
+    from usher.reports import wording
+
+    shown = io.StringIO()
+    error.show(file=shown)
+    # It quotes the command line, which names of files and branches reach in CI.
+    lines = [wording.harmless(wording.printable(line)) for line in shown.getvalue().splitlines()]
+    with contextlib.suppress(OSError):
+        click.echo("\n".join(lines), err=True)
+    return _FAILED
 
 
 def _internal(error: Exception, *, debug: bool) -> int:
