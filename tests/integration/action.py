@@ -1,6 +1,6 @@
 """Runs the steps of action.yml as a runner of GitHub does: in bash, with the inputs in the environment.
 
-`python3` and the environment of the action are those of the tests, and pip only writes down what it was asked for.
+`python3` is the one of integration.ci_python: pip only writes down its arguments.
 """
 
 import re
@@ -8,7 +8,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,25 +15,10 @@ from typing import Any, Final
 
 import yaml
 
-from integration import command
+from integration import ci_python, command
 
 ROOT: Final = Path(__file__).parents[2]
 _EXPRESSION: Final = re.compile(r"\$\{\{ *inputs\.([\w-]+) *\}\}")
-
-_PYTHON: Final = """#!/bin/sh
-[ "$2 $3" = "-m venv" ] || exec {python} "$@"
-for folder; do :; done
-{python} -I -m venv --without-pip "$folder"
-for packages in "$folder"/lib/python*/site-packages; do echo {packages} >"$packages/dependencies.pth"; done
-mv "$folder/bin/python" "$folder/bin/real"
-cp {pip} "$folder/bin/python"
-"""
-"""Makes an environment with the dependencies of the tests, and a program in the place of pip."""
-
-_PIP: Final = """#!/bin/sh
-[ "$2 $3" = "-m pip" ] || exec "$(dirname "$0")/real" "$@"
-echo "$*" >>{log}
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +41,7 @@ class Runner:
 
     @property
     def asked_of_pip(self) -> list[str]:
-        log = self.home / "pip.log"
-        return log.read_text().splitlines() if log.exists() else []
+        return ci_python.asked_of_pip(self.home)
 
     def steps(self, *numbers: int, **inputs: str) -> Ended:
         """Runs steps of the action, or all, up to the first that fails; `_` in names of inputs is `-`."""
@@ -114,15 +97,8 @@ def definition() -> Any:
 
 def runner(home: Path, *, installed: bool = True) -> Runner:
     """A runner with an empty checkout; `installed`: the action has installed usher already."""
-    python = home / "bin" / "python3"
-    for folder in (home / "checkout", python.parent):
-        folder.mkdir(parents=True)
-    pip = python.with_name("pip-that-writes")
-    pip.write_text(_PIP.format(log=shlex.quote(str(home / "pip.log"))))
-    parts = {"pip": pip, "python": sys.executable, "packages": sysconfig.get_path("purelib")}
-    python.write_text(_PYTHON.format(**{name: shlex.quote(str(part)) for name, part in parts.items()}))
-    for program in (pip, python):
-        program.chmod(0o755)
+    (home / "checkout").mkdir(parents=True)
+    ci_python.write(home)
     if installed:
         program = home / "gpu-usher" / "bin" / "python"
         program.parent.mkdir(parents=True)
