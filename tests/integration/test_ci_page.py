@@ -14,6 +14,7 @@ import yaml
 from integration import action, ci_python, command, gitlab_component
 from integration.command import bad, good, write
 from integration.test_pre_commit_hook import Repository
+from usher import __version__
 
 pytestmark = pytest.mark.process
 
@@ -67,6 +68,13 @@ def test_every_set_up_on_the_page_has_a_test() -> None:
     assert {heading: len(each) for heading, each in BLOCKS.items()} == {
         "GitHub Actions": 1, "GitLab": 1, "pre-commit": 1, "Jenkins": 1, "Tekton": 1, "Argo CD": 2, "Flux": 1,
     }  # fmt: skip
+
+
+def test_the_set_ups_name_this_version() -> None:
+    named = re.findall(r"gpu-usher==([\w.]+)|gpu-usher(?:/[\w-]+)?@v([\w.]+)|rev: v([\w.]+)", PAGE)
+
+    assert {version for each in named for version in each if version} == {__version__}
+    assert all(any(each[place] for each in named) for place in range(3))
 
 
 def steps() -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 import contextlib
 from pathlib import Path
+from typing import Final
 
 import click
 from click.shell_completion import CompletionItem
 
 from usher import errors
 
-_SECONDS = 2.0
+_SECONDS: Final = 2.0
 """A person waits for the answer."""
 
 
