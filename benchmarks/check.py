@@ -1,24 +1,121 @@
-"""Measures `usher check` on 1,000 objects of every kind: reading, judging as written and as mutated, and the report."""
+"""Measures `usher check` with all checks on 10,000 Pods, beside conftest and gator with five rules each.
 
-import io
-import itertools
+The tools take turns. conftest and gator are built by Go where they are missing; kyverno runs if it is installed.
+"""
+
+import os
+import shutil
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import sections
-import yardstick
-from usher.config.load import load
-from usher.policy import assembly
-from usher.reports import text
-from usher.scan import findings, runner, sources
-from usher.scan.batches import Batch
 
 ROOT = Path(__file__).parents[1]
-OBJECTS = 1000
-ROUNDS = 7
+PEERS = ROOT / ".tools" / "peers"
+RULES = ROOT / "benchmarks" / "peers"
+MODULES = {
+    "conftest": "github.com/open-policy-agent/conftest@v0.71.1",
+    "gator": "github.com/open-policy-agent/gatekeeper/v3/cmd/gator@v3.23.1",
+}
+PODS = 10_000
+CHANGED = PODS // 100
+ROUNDS = 3
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata:
+  name: train-{number:05}
+  namespace: team-{team}
+  labels:
+    app.kubernetes.io/name: trainer
+    app.kubernetes.io/instance: "run-{number}"
+    kueue.x-k8s.io/queue-name: research
+  annotations:
+    example.com/owner: "person-{person}@example.com"
+    example.com/purpose: "a run of the nightly training of the model"
+spec:
+  restartPolicy: Never
+  priorityClassName: research
+  terminationGracePeriodSeconds: 60
+  tolerations:
+    - key: nvidia.com/gpu
+      operator: Exists
+      effect: NoSchedule
+  nodeSelector:
+    nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3
+    topology.kubernetes.io/zone: eu-west-1{zone}
+  affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms:
+          - matchExpressions:
+              - key: node-role.example.com/gpu
+                operator: In
+                values: ["true"]
+  initContainers:
+    - name: fetch
+      image: registry.example.com/fetch:1.{minor}
+      command: ["sh", "-c", "fetch /data"]
+      resources:
+        requests: {{cpu: "1", memory: 2Gi}}
+        limits: {{cpu: "1", memory: 2Gi}}
+      volumeMounts:
+        - name: data
+          mountPath: /data
+  containers:
+    - name: trainer
+      image: registry.example.com/trainer:2.{minor}
+      args:
+        - --epochs=10
+        - --seed={number}
+      env:
+        - name: NCCL_DEBUG
+          value: INFO
+        - name: RUN
+          value: "{number}"
+      ports:
+        - containerPort: 8080
+          name: metrics
+      resources:
+        requests:
+          cpu: "8"
+          memory: 64Gi
+          nvidia.com/gpu: {gpus}
+        limits:
+          cpu: "8"
+          memory: 64Gi
+          nvidia.com/gpu: {gpus}
+      volumeMounts:
+        - name: data
+          mountPath: /data
+        - name: shm
+          mountPath: /dev/shm
+  volumes:
+    - name: data
+      persistentVolumeClaim:
+        claimName: data-{claim}
+    - name: shm
+      emptyDir:
+        medium: Memory
+        sizeLimit: 16Gi
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One run."""
+
+    seconds: float
+    processor: float
+    mebibytes: float
+    """The largest process."""
 
 
 def main() -> None:
@@ -26,58 +123,106 @@ def main() -> None:
 
 
 def report() -> list[str]:
-    evaluator = assembly.embedded(load(ROOT / "tests/data/mutations/usher.yaml"))
-
-    def judged(batches: list[Batch], *, mutated: bool) -> findings.Report:
-        settings = runner.Settings(command=findings.Command.CHECK, mutated=mutated)
-        return runner.run(batches, evaluator=evaluator, settings=settings)
-
     with tempfile.TemporaryDirectory() as folder:
-        write(Path(folder))
-        batches = read(folder)
-        report_of_all = judged(batches, mutated=True)
-        cases: dict[str, Callable[[], object]] = {
-            "reading the files": lambda: read(folder),
-            "judging them as written": lambda: judged(batches, mutated=False),
-            "mutating and judging them": lambda: judged(batches, mutated=True),
-            "writing the report": lambda: text.write(report_of_all, io.StringIO()),
-        }
-        taken: dict[str, list[float]] = {name: [] for name in cases}
-        units = []
-        for _ in range(ROUNDS):
-            units.append(yardstick.measured(yardstick.add_up))
-            for name, call in cases.items():
-                started = time.process_time()
-                call()
-                taken[name].append(time.process_time() - started)
-        changed = sum(result.change is not None for result in report_of_all.results)
-    lines = ["| step | processor seconds: median (min-max) |", "| --- | ---: |"]
-    for name, values in taken.items():
-        lines.append(f"| {name} | {statistics.median(values):.2f} ({min(values):.2f}-{max(values):.2f}) |")
-    number = sum(len(batch.items) for batch in batches)
-    unit = statistics.median(units)
+        pods, cache = Path(folder) / "pods", Path(folder) / "cache"
+        pods.mkdir()
+        for number in range(PODS):
+            write(pods, number, gpus=1 + number % 8)
+        cases = commands(pods, cache)
+        taken: dict[str, list[Taken]] = {name: [] for name in cases}
+        for turn in range(ROUNDS):
+            for name, (command, before) in cases.items():
+                before(turn)
+                taken[name].append(run(command, cache=cache))
+        one = [run([usher(), "check", str(pods / "00001.yaml")], cache=cache) for _ in range(5)]
+        bare = [run([sys.executable, "-c", ""], cache=cache) for _ in range(5)]
+    unit = statistics.median(each.seconds for each in taken.get("conftest", taken["usher, first run"]))
+    lines = [
+        "| tool | rules | seconds: median (min-max) | against conftest | processor seconds | MiB |",
+        "| --- | --- | ---: | ---: | ---: | ---: |",
+    ]
+    for name, runs in taken.items():
+        seconds = [each.seconds for each in runs]
+        median = statistics.median(seconds)
+        lines.append(
+            f"| {name} | {'all' if name.startswith('usher') else 'five'} | {median:.2f} "
+            f"({min(seconds):.2f}-{max(seconds):.2f}) | {median / unit:.2f} | "
+            f"{statistics.median(each.processor for each in runs):.2f} | {max(each.mebibytes for each in runs):.0f} |"
+        )
+    over = statistics.median(each.seconds for each in one) - statistics.median(each.seconds for each in bare)
     return [
-        f"{number:,} objects; the webhook changes {changed:,} of them; {ROUNDS} rounds.",
+        (
+            f"{PODS:,} files with a Pod of {len(pod(0, gpus=1)) / 1000:.1f} kB; {ROUNDS} rounds; "
+            f"{len(os.sched_getaffinity(0))} processors."
+        ),
         "",
         *lines,
         "",
-        f"The {yardstick.NAME} took {unit:.3f} ms.",
+        f"One small file: {over:.2f} s over the start of Python.",
     ]
 
 
-def write(folder: Path) -> None:
-    """Copies of the manifests of every kind, until there are 1,000 objects."""
-    texts = [file.read_text() for file in sorted((ROOT / "tests/data/mutations").glob("*/*.yaml"))]
-    number = 0
-    for copy, manifest in enumerate(itertools.cycle(texts)):
-        if number >= OBJECTS:
-            return
-        (folder / f"{copy:04}.yaml").write_text(manifest)
-        number += manifest.count("\nkind: ")
+def commands(pods: Path, cache: Path) -> dict[str, tuple[Sequence[str], Callable[[int], None]]]:
+    """The command of each case, and what happens before each turn."""
+
+    def emptied(_turn: int) -> None:
+        shutil.rmtree(cache, ignore_errors=True)
+
+    def filled(turn: int) -> None:
+        for number in range(turn, PODS, PODS // CHANGED):
+            write(pods, number, gpus=1 + (number + turn + 1) % 8)
+
+    def unchanged(_turn: int) -> None: ...
+
+    check = [usher(), "check", str(pods), "--format", "json"]
+    found: dict[str, tuple[Sequence[str], Callable[[int], None]]] = {
+        "usher, first run": (check, emptied),
+        "usher, 1 % changed": (check, filled),
+        "usher, one process, no cache": ([*check, "--jobs", "1", "--no-cache"], unchanged),
+    }
+    if conftest := peer("conftest"):
+        found["conftest"] = ([conftest, "test", "--policy", str(RULES / "conftest.rego"), str(pods)], unchanged)
+    if gator := peer("gator"):
+        found["gator"] = ([gator, "test", f"--filename={RULES / 'gator'}", f"--filename={pods}"], unchanged)
+    return found
 
 
-def read(folder: str) -> list[Batch]:
-    return list(sources.read([folder], stdin=io.BytesIO()))
+def peer(name: str) -> str | None:
+    """A tool of others, built where that is possible."""
+    if not (PEERS / name).exists() and shutil.which("go"):
+        environment = {**os.environ, "GOBIN": str(PEERS), "GOFLAGS": "-mod=mod"}
+        subprocess.run(["go", "install", MODULES[name]], env=environment, check=False)
+    return str(PEERS / name) if (PEERS / name).exists() else shutil.which(name)
+
+
+def usher() -> str:
+    return str(Path(sys.executable).parent / "usher")
+
+
+def run(command: Sequence[str], *, cache: Path) -> Taken:
+    environment = {**os.environ, "USHER_CACHE_DIR": str(cache)}
+    started = time.perf_counter()
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    seconds = time.perf_counter() - started
+    return Taken(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def write(folder: Path, number: int, *, gpus: int) -> None:
+    (folder / f"{number:05}.yaml").write_text(pod(number, gpus=gpus))
+
+
+def pod(number: int, *, gpus: int) -> str:
+    return POD.format(
+        number=number,
+        team=number % 20,
+        person=number % 50,
+        zone="abc"[number % 3],
+        minor=number % 9,
+        claim=number % 100,
+        gpus=gpus,
+    )
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from usher import errors
-from usher.cli import inputs, manifest_inputs, progress, reporting
+from usher.cli import baselines, gatekeeper, inputs, manifest_inputs, path_completion, progress, reporting
 from usher.cli.exit_codes import FailOn
 
 
@@ -20,6 +20,7 @@ Examples:
   usher check . --changed-since origin/main
   usher check --diff job.yaml              show in full what the webhook would add, and why
   usher check --as-written job.yaml        judge the file alone, without what the webhook adds
+  usher check jobs/ --policies gatekeeper/  judge all objects by these policies of Gatekeeper as well
   usher check jobs/ --format json --output report.json
   usher check jobs/ --format text --format sarif=usher.sarif --format junit=usher.xml
 
@@ -29,7 +30,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
   1  something is denied, or --fail-on names it
   2  an input could not be read, an object could not be judged, or no object was found"""
 )
-@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=path_completion.files)
 @manifest_inputs.options
 @inputs.config_option
 @inputs.facts_option
@@ -37,9 +38,17 @@ Exit codes (docs/ci.md has those of --exit-codes):
     "--require-facts", is_flag=True, help="End as failed (exit code 2) if a check was left out for want of facts."
 )
 @inputs.namespace_option
+@gatekeeper.policies_option
+@gatekeeper.opa_option
 @click.option("--diff", is_flag=True, help="Show in full what the mutating webhook would change, and why.")
 @click.option("--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them.")
 @click.option("--allow-unknown", is_flag=True, help="Accept workloads that have parts which usher cannot judge.")
+@click.option(
+    "--allow-empty",
+    is_flag=True,
+    help="Accept files without any Kubernetes object, where a program names the files, as pre-commit does.",
+)
+@baselines.options
 @reporting.options(fail_on=FailOn.DENY)
 @inputs.engine_options
 @click.option(
@@ -64,9 +73,15 @@ def check(
     facts: tuple[str, ...],
     require_facts: bool,
     namespace: str,
+    policies: tuple[str, ...],
+    opa: Path | None,
     diff: bool,
     as_written: bool,
     allow_unknown: bool,
+    baseline: Path | None,
+    ratchet: bool,
+    write_baseline: Path | None,
+    allow_empty: bool,
     engine: str,
     opa_url: str | None,
     jobs: int | None,
@@ -81,7 +96,7 @@ def check(
     As in the cluster, the mutating webhook goes first: what it adds is a note, and the findings are about what remains
     wrong. With --as-written the findings are about the file alone.
     """
-    from usher.scan import findings, processes, runner, verdicts
+    from usher.scan import findings, processes, runner, sources, verdicts
 
     manifests = manifest_inputs.Manifests(
         paths=paths,
@@ -91,6 +106,8 @@ def check(
         changed_since=changed_since,
         namespace=namespace,
     )
+    kept = baselines.Baselines(known=baseline, ratchet=ratchet, written=write_baseline)
+    known_findings = kept.read()
     files = manifests.find()
     file = inputs.find_config(config)
     settings = runner.Settings(
@@ -106,7 +123,7 @@ def check(
     make = partial(inputs.assembled, file, engine=engine, opa_url=opa_url, known=known)
     # Few files are judged sooner than a cache is opened; a diff needs the objects themselves.
     many = len(files) >= processes.FILES_PER_PROCESS
-    cached = many and not (no_cache or diff or changed_since or (given is not None and given.live))
+    cached = many and not (policies or no_cache or diff or changed_since or (given is not None and given.live))
     remember = (
         partial(verdicts.opened, settings=settings, facts=inputs.digest(facts))
         if cached
@@ -114,15 +131,22 @@ def check(
     )
     number = jobs or processes.default_number(len(files))
     with (
-        processes.started(files, make=make, settings=settings, number=number, remember=remember) as run,
+        gatekeeper.started(policies, opa=opa) as site,
+        processes.started(() if site else files, make=make, settings=settings, number=number, remember=remember) as run,
         inputs.evaluator(file, engine=engine, opa_url=opa_url, known=known, quiet=reporting.quiet) as evaluator,
         progress.shown(quiet=reporting.quiet) as watch,
     ):
-        found = runner.report(run.judge(evaluator, watch=watch), evaluator=evaluator, settings=settings)
-    inputs.require_objects(found, manifests.named)
+        if site is not None:
+            # Policies compare an object with all others, so one process judges them.
+            batches = map(sources.load, files)
+            found = runner.run(batches, evaluator=evaluator, settings=settings, watch=watch, policies=site)
+        else:
+            found = runner.report(run.judge(evaluator, watch=watch), evaluator=evaluator, settings=settings)
+    if not allow_empty:
+        inputs.require_objects(found, manifests.named)
     if require_facts and found.without_facts:
         raise errors.InputError(
             f"{found.without_facts} checks were left out because the facts of the cluster are missing; "
             "name them with --facts, or leave out --require-facts"
         )
-    context.exit(reporting.finish(found, allow_unknown=allow_unknown))
+    context.exit(reporting.finish(kept.applied(found, known_findings), allow_unknown=allow_unknown))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from usher import errors
-from usher.cli import inputs
+from usher.cli import gatekeeper, inputs
 from usher.config import words
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _WIDTH: Final = 100
 
 @click.group()
 def policies() -> None:
-    """List and explain the checks and mutations."""
+    """List and explain the checks and mutations; build and verify policies of Gatekeeper."""
 
 
 @policies.command(
@@ -217,3 +217,7 @@ def _paragraphs(text: str) -> Iterator[str]:
             yield ""
         width = min(_WIDTH, shutil.get_terminal_size((_WIDTH, 0)).columns)
         yield from textwrap.wrap(" ".join(paragraph.split()), width, break_long_words=False, break_on_hyphens=False)
+
+
+policies.add_command(gatekeeper.build)
+policies.add_command(gatekeeper.verify)

@@ -54,7 +54,7 @@ def numbers(found: findings.Report) -> str:
 def _not_evaluated(found: findings.Report) -> Iterator[tuple[str, str]]:
     for (code, name), entries in groupby(found.not_evaluated, key=lambda entry: (entry.code, entry.name)):
         for entry in entries:
-            where = wording.count(entry.workloads, "workload")
+            where = wording.count(entry.workloads, entry.subject)
             yield "not evaluated", f"{f'{code} {name}'.strip()}, {where}: {entry.reason}"
 
 

@@ -131,7 +131,7 @@ class Result:
     @property
     def outcome(self) -> str:
         """The outcome in reports: the worst one of the findings, or `exempt`, `unknown` or `clean`."""
-        if self.exemption:
+        if self.exemption and self.worst is None:
             return "exempt"
         if self.worst is not None:
             return self.worst.value
@@ -180,6 +180,13 @@ class NotEvaluated:
     name: str
     reason: str
     workloads: int
+    required: bool = False
+    """Whether it is a policy that the site gave: then `workloads` are objects, and the run does not pass."""
+
+    @property
+    def subject(self) -> str:
+        """The thing that `workloads` counts."""
+        return "object" if self.required else "workload"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,10 +260,10 @@ class Report:
 
     @property
     def unread(self) -> int:
-        """Parts of workloads that could not be judged: unknown kinds, fields of a wrong type. Neither pass nor
-        violation.
+        """Parts of workloads that could not be judged: unknown kinds, fields of a wrong type, policies of the site.
+        Neither pass nor violation.
         """
-        return sum(result.unread for result in self.results)
+        return sum(result.unread for result in self.results) + sum(each.required for each in self.not_evaluated)
 
     @property
     def failed(self) -> bool:

@@ -9,7 +9,7 @@ from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compil
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
-from usher.scan import devices, findings
+from usher.scan import devices, findings, site_policies
 from usher.scan.batches import Batch, Item
 from usher.scan.changes import Changes
 from usher.scan.positions import Pointer
@@ -64,9 +64,17 @@ class _Applied:
     around: lookup.Lookup
     facts: Store
     scalers: Scalers
+    policies: site_policies.SitePolicies | None
 
 
-def judge(batch: Batch, surroundings: Surroundings, *, evaluator: Evaluator, settings: Settings) -> Part:
+def judge(
+    batch: Batch,
+    surroundings: Surroundings,
+    *,
+    evaluator: Evaluator,
+    settings: Settings,
+    policies: site_policies.SitePolicies | None = None,
+) -> Part:
     """The decisions about the objects of a file. An object that cannot be judged becomes a failure."""
     part = Part(problems=[*batch.problems], notes=[*batch.notes])
     part.counts.update(
@@ -83,6 +91,7 @@ def judge(batch: Batch, surroundings: Surroundings, *, evaluator: Evaluator, set
         around=surroundings.around(batch),
         facts=evaluator.facts.with_applied(values, namespace=settings.namespace),
         scalers=surroundings.scalers,
+        policies=policies,
     )
     for item in batch.items:
         if settings.changes is not None and not settings.changes.concerns(item.value, batch.source):
@@ -110,11 +119,18 @@ def _judged(
         place=settings.command.value,
     )
     line = item.document.line if item.document is not None else 0
-    return answered(request, item, source, line=line, evaluator=evaluator, settings=settings)
+    return answered(request, item, source, line=line, evaluator=evaluator, settings=settings, policies=applied.policies)
 
 
 def answered(  # noqa: PLR0913 - a request, and its place
-    request: Request, item: Item, source: str, *, line: int, evaluator: Evaluator, settings: Settings
+    request: Request,
+    item: Item,
+    source: str,
+    *,
+    line: int,
+    evaluator: Evaluator,
+    settings: Settings,
+    policies: site_policies.SitePolicies | None = None,
 ) -> findings.Result | findings.Failure | None:
     """The decision about the object of a request; None for one that makes no pods or is in another namespace.
 
@@ -125,6 +141,7 @@ def answered(  # noqa: PLR0913 - a request, and its place
         line: the line of the file; 0 without one.
         evaluator: what decides.
         settings: those of the run.
+        policies: policies of Gatekeeper.
     """
     merged: merge.Merged | None = None
     try:
@@ -137,11 +154,14 @@ def answered(  # noqa: PLR0913 - a request, and its place
     except (errors.EngineError, errors.MutationError) as error:
         return findings.Failure(source=source, line=line, identity=_identity_as_written(item.value), reason=str(error))
     workload = decision.workload
-    if workload is None or (settings.only_namespace and workload.namespace != settings.only_namespace):
+    judged = merged.value if merged is not None and settings.mutated else item.value
+    of_policies = policies.judged(item, judged) if policies else site_policies.NOTHING
+    if workload is None:
+        return site_policies.result(item, source, _identity_as_written(item.value), of_policies)
+    if settings.only_namespace and workload.namespace != settings.only_namespace:
         return None
     pointer = Pointer(item)
-    judged = merged.value if merged is not None and settings.mutated else item.value
-    return findings.Result(
+    own = findings.Result(
         source=source,
         line=line,
         identity=_identity(workload),
@@ -167,6 +187,7 @@ def answered(  # noqa: PLR0913 - a request, and its place
         change=None if merged is None else _change(item, merged, workload, evaluator, diff=settings.diff),
         owner=workload.owner,
     )
+    return site_policies.combined(own, of_policies)
 
 
 def _is_added(path: str, before: paths.Object, judged: paths.Object) -> bool:

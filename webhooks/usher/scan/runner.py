@@ -1,10 +1,12 @@
 """Judges many objects by one evaluator. It reads and writes no files, and goes on after a failure."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from usher import __version__
+from usher.gatekeeper.evaluation import Policies
 from usher.policy.evaluator import Evaluator
-from usher.scan import findings, judging, outlines, totals
+from usher.scan import findings, judging, outlines, site_policies, totals
 from usher.scan.batches import Batch
 from usher.scan.judging import Part, Settings
 from usher.scan.surroundings import Surroundings
@@ -20,34 +22,75 @@ def unwatched(_things: str, _done: int, _total: int) -> None:
 
 
 def run(
-    batches: Iterable[Batch], *, evaluator: Evaluator, settings: Settings, watch: Watch = unwatched
+    batches: Iterable[Batch],
+    *,
+    evaluator: Evaluator,
+    settings: Settings,
+    watch: Watch = unwatched,
+    policies: Policies | None = None,
 ) -> findings.Report:
-    """Judges every object of the batches, which are taken one at a time."""
-    (found,) = run_each(batches, evaluators=[evaluator], settings=settings, watch=watch)
+    """Judges every object of the batches, which are taken one at a time.
+
+    Args:
+        batches: the objects.
+        evaluator: usher's own checks.
+        settings: those of the run.
+        watch: hears how far the run is.
+        policies: policies of Gatekeeper, for `usher check`.
+
+    Raises:
+        InputError: the policies compare objects, and the objects are too large for that.
+        EngineError: the objects do not fit into the memory of a policy.
+    """
+    (found,) = run_each(batches, evaluators=[evaluator], settings=settings, watch=watch, policies=policies)
     return found
 
 
 def run_each(
-    batches: Iterable[Batch], *, evaluators: Sequence[Evaluator], settings: Settings, watch: Watch = unwatched
+    batches: Iterable[Batch],
+    *,
+    evaluators: Sequence[Evaluator],
+    settings: Settings,
+    watch: Watch = unwatched,
+    policies: Policies | None = None,
 ) -> list[findings.Report]:
-    """Judges every object of the batches by each of several evaluators: one report for each, about the same objects."""
+    """Judges as `run` does, by each of several evaluators: one report for each, about the same objects."""
     # A cluster is too large to be held at once, and its objects have the numbers that their autoscalers chose.
     together = list(_watched(batches, watch)) if settings.command is findings.Command.CHECK else []
     files = [outlines.of(batch, namespace=settings.namespace) for batch in together]
     surroundings = Surroundings(files, namespace=settings.namespace)
-    wholes, total = [Part() for _ in evaluators], sum(len(batch.items) for batch in together)
+    sides = [_Side(evaluator, _site(policies, together, evaluator, settings), Part()) for evaluator in evaluators]
+    total, done = sum(len(batch.items) for batch in together), 0
     for batch in together or batches:
-        for whole, evaluator in zip(wholes, evaluators, strict=True):
-            whole.add(judging.judge(batch, surroundings, evaluator=evaluator, settings=settings))
-        watch("objects judged", wholes[0].counts["objects"], total)
+        for evaluator, site, whole in sides:
+            whole.add(judging.judge(batch, surroundings, evaluator=evaluator, settings=settings, policies=site))
+            done = whole.counts["objects"]
+        watch("objects judged", done, total)
     return [
-        report(whole, evaluator=evaluator, settings=settings)
-        for whole, evaluator in zip(wholes, evaluators, strict=True)
+        report(whole, evaluator=evaluator, settings=settings, more=site.not_evaluated() if site else ())
+        for evaluator, site, whole in sides
     ]
 
 
-def report(whole: Part, *, evaluator: Evaluator, settings: Settings) -> findings.Report:
-    """The report of a run whose files are all judged."""
+class _Side(NamedTuple):
+    evaluator: Evaluator
+    site: site_policies.SitePolicies | None
+    whole: Part
+
+
+def _site(
+    policies: Policies | None, together: Sequence[Batch], evaluator: Evaluator, settings: Settings
+) -> site_policies.SitePolicies | None:
+    if policies is None:
+        return None
+    items = (item for batch in together for item in batch.items)
+    return site_policies.SitePolicies(policies, items, namespace=settings.namespace, facts=evaluator.facts)
+
+
+def report(
+    whole: Part, *, evaluator: Evaluator, settings: Settings, more: Sequence[findings.NotEvaluated] = ()
+) -> findings.Report:
+    """The report of a run whose files are all judged; `more` are policies of the site that were not evaluated."""
     notes = list(whole.notes)
     if settings.changes is not None and (left_out := whole.counts["unchanged"]):
         reason = f"{left_out:,} objects that did not change, and do not name one that did, are left out"
@@ -63,7 +106,7 @@ def report(whole: Part, *, evaluator: Evaluator, settings: Settings) -> findings
         failures=tuple(whole.failures),
         problems=tuple(whole.problems),
         notes=tuple(notes),
-        not_evaluated=totals.not_evaluated(whole.results, evaluator),
+        not_evaluated=(*totals.not_evaluated(whole.results, evaluator), *more),
         without_facts=totals.checks_without_facts(whole.results, evaluator),
         exceptions=totals.exceptions(whole.results, evaluator),
         rules=totals.rules(whole.results, evaluator),

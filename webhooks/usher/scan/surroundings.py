@@ -47,10 +47,14 @@ class Surroundings:
         if name not in self._directories:
             return lookup.NOTHING
         if name not in self._around:
-            files = self._directories[name]
-            values = [value for each in files for value in (self._load(each) if each.offered is None else each.offered)]
+            values = [value for each in self._directories[name] for value in self._offered(each)]
             self._around[name] = lookup.Objects(values, namespace=self._namespace)
         return self._around[name]
+
+    def _offered(self, outline: Outline) -> Sequence[paths.Object]:
+        if outline.offered is not None:
+            return outline.offered
+        return self._load(outline) if outline.offers else ()
 
     def digest(self, outline: Outline) -> bytes | None:
         """What the other files contribute to the verdict about a file; None where that is not known by digests."""

@@ -22,7 +22,6 @@ from pydantic import TypeAdapter, ValidationError
 from usher import __version__
 from usher.policy.checks import bundle
 from usher.policy.evaluator import Evaluator
-from usher.reading.lookup import Reference
 from usher.scan import sources
 from usher.scan.judging import Part, Settings
 from usher.scan.outlines import Named, Outline, directory_of
@@ -34,6 +33,9 @@ _LARGEST: Final = 256 * 2**20
 _KEPT: Final = 30 * 86400
 """Seconds for which a verdict is kept."""
 _WRITABLE_BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
+_TABLE: Final = """
+CREATE TABLE IF NOT EXISTS verdicts (key BLOB PRIMARY KEY, made INTEGER, named BLOB, surroundings BLOB, verdict BLOB)
+"""
 _SELECT: Final = "SELECT named, surroundings, verdict FROM verdicts WHERE key = ?"
 _WAITS: Final = 2.0
 """Seconds for which a run waits for another one that writes."""
@@ -52,8 +54,9 @@ class Kept:
 class Verdicts:
     """The verdicts of one configuration, with the facts and the installation of this run."""
 
-    def __init__(self, database: sqlite3.Connection, basis: bytes) -> None:
+    def __init__(self, database: sqlite3.Connection, file: Path, basis: bytes) -> None:
         self._database = database
+        self._file = file
         self._basis = basis
         self._parts = TypeAdapter(Part)
 
@@ -72,10 +75,7 @@ class Verdicts:
                 outline = Outline(
                     source=source,
                     directory=directory_of(source),
-                    named=[
-                        Named(Reference(group=group, kind=kind, name=name, namespace=namespace), prefix)
-                        for group, kind, name, namespace, prefix in named
-                    ],
+                    named=[Named(*each) for each in named],
                     offers=bool(offers),
                     offered=None,
                     path=path,
@@ -99,16 +99,19 @@ class Verdicts:
         ]
         if not rows:
             return
-        with contextlib.suppress(sqlite3.Error), self._database:
-            self._database.executemany("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", rows)
-            self._database.execute("DELETE FROM verdicts WHERE made < ?", (now - _KEPT,))
+        try:
+            with self._database:
+                self._database.executemany("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", rows)
+                self._database.execute("DELETE FROM verdicts WHERE made < ?", (now - _KEPT,))
+        except sqlite3.OperationalError:
+            pass  # another run writes, or the disk is full
+        except sqlite3.DatabaseError:
+            with contextlib.suppress(OSError):
+                self._file.unlink()
 
 
 def _named(outline: Outline) -> bytes:
-    named = [
-        (each.reference.group, each.reference.kind, each.reference.name, each.reference.namespace, each.prefix)
-        for each in outline.named
-    ]
+    named = [tuple(each) for each in outline.named]
     return orjson.dumps([named, outline.offers])
 
 
@@ -131,17 +134,22 @@ def opened(evaluator: Evaluator, settings: Settings, *, facts: bytes) -> Iterato
         facts: a digest of the facts.
     """
     try:
-        database = _database(directory())
-    except (OSError, RuntimeError, sqlite3.Error):  # RuntimeError: no home directory
+        file = directory() / f"verdicts-{_FORMAT}.sqlite"
+        database = _database(file)
+    except (OSError, RuntimeError, sqlite3.OperationalError):  # RuntimeError: no home directory
+        yield None
+        return
+    except sqlite3.DatabaseError:
+        file.unlink(missing_ok=True)
         yield None
         return
     with contextlib.closing(database):
-        yield Verdicts(database, _basis(evaluator, settings, facts))
+        yield Verdicts(database, file, _basis(evaluator, settings, facts))
 
 
-def _database(folder: Path) -> sqlite3.Connection:
+def _database(file: Path) -> sqlite3.Connection:
+    folder = file.parent
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = folder / f"verdicts-{_FORMAT}.sqlite"
     for each in (folder, file):
         if each is folder or each.exists():
             found = each.lstat()
@@ -152,11 +160,8 @@ def _database(folder: Path) -> sqlite3.Connection:
     database = sqlite3.connect(file, timeout=_WAITS)
     file.chmod(0o600)
     # A verdict that is lost is made again, so that no write has to reach the disk.
-    database.executescript(
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
-        "CREATE TABLE IF NOT EXISTS verdicts (key BLOB PRIMARY KEY, made INTEGER, named BLOB, surroundings BLOB, "
-        "verdict BLOB)"
-    )
+    database.execute("PRAGMA synchronous=OFF")
+    database.execute(_TABLE)
     return database
 
 

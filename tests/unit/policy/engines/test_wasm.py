@@ -212,7 +212,7 @@ def test_the_largest_review_fits_and_its_memory_is_given_back(engine: engines_wa
     gc.collect()
     assert first() is None
     assert echo(engine, "small") == "small"
-    assert engine._instance().memory_size < engines_wasm.REBUILD_ABOVE
+    assert engine._instance().grown < engines_wasm.REBUILD_ABOVE
 
 
 def test_an_instance_that_failed_is_gone_for_good(engine: engines_wasm.WasmEngine) -> None:

@@ -55,7 +55,7 @@ class Engine(Protocol):
     def close(self) -> None: ...
 
 
-def checked_result(value: object, *, entrypoint: Entrypoint) -> paths.Object:
+def checked_result(value: object, *, entrypoint: str) -> paths.Object:
     """The value, if it is a result object of the supported version.
 
     Raises:
@@ -71,7 +71,7 @@ def checked_result(value: object, *, entrypoint: Entrypoint) -> paths.Object:
     return value
 
 
-def parsed(text: bytes, *, entrypoint: Entrypoint) -> object:
+def parsed(text: bytes, *, entrypoint: str) -> object:
     """The JSON value of an engine's answer.
 
     Raises:

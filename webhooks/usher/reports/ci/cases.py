@@ -67,7 +67,7 @@ def failing(found: findings.Report) -> frozenset[model.Outcome]:
 
 def _of_result(result: findings.Result, found: findings.Report) -> Iterator[Case]:
     name = str(result.identity)
-    if result.exemption:
+    if result.exemption and not result.findings:
         yield Case(name=name, state=State.SKIPPED, reason=f"not judged: {result.exemption}")
         return
     by_check = sorted(result.findings, key=lambda finding: wording.by_code(finding.judgement))
@@ -92,9 +92,11 @@ def _of_result(result: findings.Result, found: findings.Report) -> Iterator[Case
 
 
 def _of_run(found: findings.Report) -> Iterator[Case]:
+    accepted = found.ending is None or found.ending.unknown_accepted
     for each in found.not_evaluated:
-        where = wording.count(each.workloads, "workload")
+        where = wording.count(each.workloads, each.subject)
         name = f"{each.code} {each.name}".strip()
-        yield Case(name=f"{name} not evaluated", state=State.SKIPPED, reason=f"{where}: {each.reason}", code=each.code)
+        state = State.ERROR if each.required and not accepted else State.SKIPPED
+        yield Case(name=f"{name} not evaluated", state=state, reason=f"{where}: {each.reason}", code=each.code)
     for note in found.notes:
         yield Case(name=f"{note.source} left out", state=State.SKIPPED, reason=note.reason)

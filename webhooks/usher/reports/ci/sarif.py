@@ -172,9 +172,9 @@ def _notifications(found: findings.Report, other: Sequence[Entry]) -> Iterator[s
             notification["locations"] = [_location(entry)]
         yield notification
     for each in found.not_evaluated:
-        where = wording.count(each.workloads, "workload")
+        where = wording.count(each.workloads, each.subject)
         yield {
-            "level": "note",
+            "level": "warning" if each.required else "note",
             "message": _message(f"{f'{each.code} {each.name}'.strip()} not evaluated, {where}: {each.reason}"),
             "associatedRule": {"id": each.code or each.check},
         }

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from usher import model
 from usher.policy.checks import catalogue
 from usher.reports.ci import markdown_text, sarif_shape
 from usher.reports.ci.entries import Entry
-from usher.scan import findings
+from usher.scan import findings, site_policies
 
 _SECURITY: Final = frozenset({"isolation", "tenancy"})
 """Categories of checks that keep workloads apart; only these have a security severity."""
@@ -41,11 +42,17 @@ def of(kept: Iterable[Entry], found: findings.Report) -> dict[str, sarif_shape.R
     for entry in kept:
         if entry.finding is not None:
             judgement = entry.finding.judgement
-            named[judgement.finding.check] = (judgement.code, judgement.name)
+            named[judgement.finding.check] = (_id(judgement), judgement.name)
     in_order = sorted(named, key=lambda check: (len(named[check][0]), *named[check]))
     return {
         check: _rule(found.rules[check]) if check in found.rules else _unknown_rule(*named[check]) for check in in_order
     }
+
+
+def _id(judgement: model.Judgement) -> str:
+    """The code of a check; for a policy of the site also its constraint, since a template may have several."""
+    of_site = judgement.finding.check.startswith(site_policies.PREFIX)
+    return f"{judgement.code}/{judgement.name}" if of_site else judgement.code
 
 
 def _unknown_rule(code: str, name: str) -> sarif_shape.Rule:

@@ -1,0 +1,1 @@
+"""Policies of Gatekeeper: ConstraintTemplates in Rego with their constraints, evaluated as Gatekeeper would."""
