@@ -6,7 +6,16 @@ from pathlib import Path
 import click
 
 from usher import errors
-from usher.cli import gatekeeper, given_policies, inputs, manifest_inputs, progress, reporting
+from usher.cli import (
+    baselines,
+    gatekeeper,
+    given_policies,
+    inputs,
+    manifest_inputs,
+    path_completion,
+    progress,
+    reporting,
+)
 from usher.cli.exit_codes import FailOn
 
 
@@ -30,7 +39,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
   1  something is denied, or --fail-on names it
   2  an input could not be read, an object could not be judged, or no object was found"""
 )
-@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=path_completion.files)
 @manifest_inputs.options
 @inputs.config_option
 @inputs.facts_option
@@ -42,6 +51,12 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @click.option("--diff", is_flag=True, help="Show in full what the mutating webhook would change, and why.")
 @click.option("--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them.")
 @click.option("--allow-unknown", is_flag=True, help="Accept workloads that have parts which usher cannot judge.")
+@click.option(
+    "--allow-empty",
+    is_flag=True,
+    help="Accept files without any Kubernetes object, where a program names the files, as pre-commit does.",
+)
+@baselines.options
 @reporting.options(fail_on=FailOn.DENY)
 @inputs.engine_options
 @click.option(
@@ -72,6 +87,10 @@ def check(
     diff: bool,
     as_written: bool,
     allow_unknown: bool,
+    baseline: Path | None,
+    ratchet: bool,
+    write_baseline: Path | None,
+    allow_empty: bool,
     engine: str,
     opa_url: str | None,
     jobs: int | None,
@@ -96,6 +115,8 @@ def check(
         changed_since=changed_since,
         namespace=namespace,
     )
+    kept = baselines.Baselines(known=baseline, ratchet=ratchet, written=write_baseline)
+    known_findings = kept.read()
     files = manifests.find()
     file = inputs.find_config(config)
     settings = runner.Settings(
@@ -134,10 +155,11 @@ def check(
             found = runner.run(batches, evaluator=evaluator, settings=settings, watch=watch, policies=site)
         else:
             found = runner.report(run.judge(evaluator, watch=watch), evaluator=evaluator, settings=settings)
-    inputs.require_objects(found, manifests.named)
+    if not allow_empty:
+        inputs.require_objects(found, manifests.named)
     if require_facts and found.without_facts:
         raise errors.InputError(
             f"{found.without_facts} checks were left out because the facts of the cluster are missing; "
             "name them with --facts, or leave out --require-facts"
         )
-    context.exit(reporting.finish(found, allow_unknown=allow_unknown))
+    context.exit(reporting.finish(kept.applied(found, known_findings), allow_unknown=allow_unknown))

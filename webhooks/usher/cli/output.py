@@ -50,7 +50,7 @@ def write(found: "findings.Report", targets: Sequence[Target], *, color: str, qu
     on_stdout = next((each.format_name for each in targets if each.path is None), None)
     if on_stdout is not None:
         try:
-            _writer(on_stdout, color=_colored(color), quiet=quiet)(found, sys.stdout)
+            _writer(on_stdout, color=colored(color), quiet=quiet)(found, sys.stdout)
             sys.stdout.flush()
         except BrokenPipeError:
             raise
@@ -121,7 +121,7 @@ def _writer(format_name: str, *, color: bool, quiet: bool) -> _Write:
     return write
 
 
-def _colored(choice: str) -> bool:
+def colored(choice: str) -> bool:
     """Whether to write colours: --color decides, then NO_COLOR (https://no-color.org), then the terminal."""
     if choice != "auto":
         return choice == "always"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from usher.cli import certificates, inputs
+from usher.cli import certificates, inputs, record_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Answer questions of clients with a token on the admin port, over TLS (docs/portal.md). Needs a cluster.",
 )
+@record_options.options
 @click.option("--engine", type=click.Choice(["wasm", "opa"]), default="wasm", show_default=True, help="Policy engine.")
 @click.option(
     "--opa-url", default="http://127.0.0.1:8181", show_default=True, help="The OPA server, with --engine opa."
@@ -82,6 +83,7 @@ def serve(
     admin_port: int,
     metrics_access: str,
     portal: bool,
+    record: record_options.Options,
     engine: str,
     opa_url: str,
     reload_interval: float,
@@ -148,6 +150,7 @@ def serve(
         configuration=config_file,
         metrics_access=_access(kubeconfig, context_name) if metrics_access == "token" else None,
         portal=_portal(_access(kubeconfig, context_name)) if portal else None,
+        record=record.settings(),
     )
     logs.configure()
 

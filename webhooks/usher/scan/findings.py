@@ -120,6 +120,8 @@ class Result:
     """False for objects that are not workloads: queues, quotas, classes, nodes."""
     change: Change | None = None
     """None where the command makes no mutations, or they have nothing to say."""
+    owner: model.Owner | None = None
+    """The controller that the object names; nothing proves that it is true."""
 
     @property
     def worst(self) -> model.Outcome | None:

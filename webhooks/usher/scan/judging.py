@@ -109,7 +109,6 @@ def _judged(
     item: Item, source: str, applied: _Applied, *, evaluator: Evaluator, settings: Settings
 ) -> findings.Result | findings.Failure | None:
     """The decision about an object; None for one that makes no pods or is in another namespace."""
-    line = item.document.line if item.document is not None else 0
     request = Request(
         value=item.value,
         namespace=settings.namespace,
@@ -119,6 +118,31 @@ def _judged(
         facts=applied.facts,
         place=settings.command.value,
     )
+    line = item.document.line if item.document is not None else 0
+    return answered(request, item, source, line=line, evaluator=evaluator, settings=settings, policies=applied.policies)
+
+
+def answered(  # noqa: PLR0913 - a request, and its place
+    request: Request,
+    item: Item,
+    source: str,
+    *,
+    line: int,
+    evaluator: Evaluator,
+    settings: Settings,
+    policies: site_policies.SitePolicies | None = None,
+) -> findings.Result | findings.Failure | None:
+    """The decision about the object of a request; None for one that makes no pods or is in another namespace.
+
+    Args:
+        request: the request.
+        item: its object and where its text is.
+        source: the file that it comes from.
+        line: the line of the file; 0 without one.
+        evaluator: what decides.
+        settings: those of the run.
+        policies: policies of Gatekeeper.
+    """
     merged: merge.Merged | None = None
     try:
         if settings.mutated:
@@ -131,7 +155,7 @@ def _judged(
         return findings.Failure(source=source, line=line, identity=_identity_as_written(item.value), reason=str(error))
     workload = decision.workload
     judged = merged.value if merged is not None and settings.mutated else item.value
-    of_policies = applied.policies.judged(item, judged) if applied.policies else site_policies.NOTHING
+    of_policies = policies.judged(item, judged) if policies else site_policies.NOTHING
     if workload is None:
         return site_policies.result(item, source, _identity_as_written(item.value), of_policies)
     if settings.only_namespace and workload.namespace != settings.only_namespace:
@@ -161,6 +185,7 @@ def _judged(
         exemption=decision.exemption,
         makes_pods=workload.makes_pods,
         change=None if merged is None else _change(item, merged, workload, evaluator, diff=settings.diff),
+        owner=workload.owner,
     )
     return site_policies.combined(own, of_policies)
 

@@ -1,6 +1,7 @@
 """Judges many objects by one evaluator. It reads and writes no files, and goes on after a failure."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from usher import __version__
 from usher.gatekeeper.evaluation import Policies
@@ -10,7 +11,7 @@ from usher.scan.batches import Batch
 from usher.scan.judging import Part, Settings
 from usher.scan.surroundings import Surroundings
 
-__all__ = ["Settings", "Watch", "report", "run", "unwatched"]
+__all__ = ["Settings", "Watch", "report", "run", "run_each", "unwatched"]
 
 Watch = Callable[[str, int, int], None]
 """Called with what was done, how many, and of how many; 0 where that is not known."""
@@ -41,19 +42,49 @@ def run(
         InputError: the policies compare objects, and the objects are too large for that.
         EngineError: the objects do not fit into the memory of a policy.
     """
+    (found,) = run_each(batches, evaluators=[evaluator], settings=settings, watch=watch, policies=policies)
+    return found
+
+
+def run_each(
+    batches: Iterable[Batch],
+    *,
+    evaluators: Sequence[Evaluator],
+    settings: Settings,
+    watch: Watch = unwatched,
+    policies: Policies | None = None,
+) -> list[findings.Report]:
+    """Judges as `run` does, by each of several evaluators: one report for each, about the same objects."""
     # A cluster is too large to be held at once, and its objects have the numbers that their autoscalers chose.
     together = list(_watched(batches, watch)) if settings.command is findings.Command.CHECK else []
     files = [outlines.of(batch, namespace=settings.namespace) for batch in together]
     surroundings = Surroundings(files, namespace=settings.namespace)
-    site = None
-    if policies is not None:
-        items = (item for batch in together for item in batch.items)
-        site = site_policies.SitePolicies(policies, items, namespace=settings.namespace, facts=evaluator.facts)
-    whole, total = Part(), sum(len(batch.items) for batch in together)
+    sides = [_Side(evaluator, _site(policies, together, evaluator, settings), Part()) for evaluator in evaluators]
+    total, done = sum(len(batch.items) for batch in together), 0
     for batch in together or batches:
-        whole.add(judging.judge(batch, surroundings, evaluator=evaluator, settings=settings, policies=site))
-        watch("objects judged", whole.counts["objects"], total)
-    return report(whole, evaluator=evaluator, settings=settings, more=site.not_evaluated() if site else ())
+        for evaluator, site, whole in sides:
+            whole.add(judging.judge(batch, surroundings, evaluator=evaluator, settings=settings, policies=site))
+            done = whole.counts["objects"]
+        watch("objects judged", done, total)
+    return [
+        report(whole, evaluator=evaluator, settings=settings, more=site.not_evaluated() if site else ())
+        for evaluator, site, whole in sides
+    ]
+
+
+class _Side(NamedTuple):
+    evaluator: Evaluator
+    site: site_policies.SitePolicies | None
+    whole: Part
+
+
+def _site(
+    policies: Policies | None, together: Sequence[Batch], evaluator: Evaluator, settings: Settings
+) -> site_policies.SitePolicies | None:
+    if policies is None:
+        return None
+    items = (item for batch in together for item in batch.items)
+    return site_policies.SitePolicies(policies, items, namespace=settings.namespace, facts=evaluator.facts)
 
 
 def report(

@@ -28,6 +28,7 @@ from usher.server.reloading import Current
 from usher.server.workers import LARGE, LargeReviews
 
 Review = Callable[[bytes, Evaluator], Answer]
+Record = Callable[[str, Answer, int], None]
 _Result = TypeVar("_Result")
 
 _ENDPOINTS: Final[dict[str, Review]] = {"/mutate": mutate, "/validate": validate, "/configuration": judge}
@@ -43,7 +44,7 @@ _NOT_FOUND: Final = b"reviews are answered at /mutate, /validate and /configurat
 class Reviews:
     """Answers reviews, and 404 on every other path."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it hands reviews to
         self,
         *,
         current: Current,
@@ -51,6 +52,7 @@ class Reviews:
         stopping: Callable[[], bool],
         admission: Admission | None = None,
         told: Callable[[Answer], None] = lambda _answer: None,
+        record: Record | None = None,
     ) -> None:
         """Prepares to answer.
 
@@ -60,9 +62,12 @@ class Reviews:
             stopping: whether this process will end, so that clients are to connect to another.
             admission: what charges quotas; None without a cluster.
             told: gets each answer.
+            record: gets each answer with its endpoint and the size of the review in bytes, and returns at once; None
+                where reviews are not recorded.
         """
         self._admission = admission
         self._told = told
+        self._record = record
         self._current = current
         self._metrics = metrics
         self._stopping = stopping
@@ -118,6 +123,8 @@ class Reviews:
             self._metrics.answered(endpoint, answer, seconds=now - when.arrived, queued=phases["queued"])
             logs.decision(endpoint, answer, seconds=now - when.arrived, phases=phases)
             self._told(answer)
+            if self._record is not None:
+                self._record(endpoint, answer, len(received))
 
     def _refuse(self, endpoint: str, status: int, reason: str) -> None:
         self._refusals.log(endpoint, status, reason)

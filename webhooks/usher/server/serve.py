@@ -18,7 +18,7 @@ from fastapi import APIRouter
 from usher import errors, paths
 from usher.certs.serving import RELOAD_INTERVAL, Checked, Source, watch
 from usher.policy.evaluator import Evaluator, Request
-from usher.server import ports
+from usher.server import ports, recorder
 from usher.server.access import Access
 from usher.server.admin import admin_app
 from usher.server.live_cluster import Cluster, ClusterParts, bound_arenas
@@ -53,6 +53,8 @@ class Settings:
     """Who may read the metrics; None for everybody. With it, the admin port speaks TLS too."""
     portal: Portal | None = None
     """Makes what answers questions on the admin port, which speaks TLS then; None without it."""
+    record: recorder.Settings | None = None
+    """Where reviews are recorded; None without a record."""
 
 
 def run(
@@ -105,8 +107,14 @@ async def _serve(
     stopping = asyncio.Event()
     live = Cluster(cluster, lambda: current.evaluator, metrics)
     live.start(interval=settings.reload_interval)
+    recorded = None if settings.record is None else recorder.Recorder(settings.record)
     reviews = Reviews(
-        current=current, metrics=metrics, stopping=stopping.is_set, admission=live.admission, told=live.tell
+        current=current,
+        metrics=metrics,
+        stopping=stopping.is_set,
+        admission=live.admission,
+        told=live.tell,
+        record=None if recorded is None else recorded.record,
     )
     webhook = ports.server(reviews, context=source.context, clients=settings.clients)
 
@@ -142,6 +150,8 @@ async def _serve(
             for task in background:
                 task.cancel()
             reviews.close()
+            if recorded is not None:
+                recorded.close()
             current.evaluator.engine.close()
             live.stop()
 

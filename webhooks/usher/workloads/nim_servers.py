@@ -19,6 +19,9 @@ _PIPELINE: Final = "NIM_PIPELINE_PARALLEL_SIZE"
 _PROFILE: Final = "NIM_MODEL_PROFILE"
 _SEVERAL_PODS: Final = frozenset({"NIM_LEADER_ROLE", "NIM_MULTI_NODE", "NIM_NODE_RANK", "NIM_NUM_COMPUTE_NODES"})
 
+READ_VARIABLES: Final = (_TENSOR, _PIPELINE, _PROFILE, *sorted(_SEVERAL_PODS))
+"""The variables that this module reads."""
+
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,3}", re.ASCII)
 _IN_PROFILE: Final = re.compile(r"[-_]tp([1-9][0-9]{0,3})(?:[-_]pp([1-9][0-9]{0,3}))?(?![0-9a-z])", re.ASCII)
 

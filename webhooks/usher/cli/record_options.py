@@ -1,0 +1,116 @@
+"""What `usher serve` records for `usher replay`: the options, and the settings that follow from them."""
+
+import functools
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from usher import errors
+
+if TYPE_CHECKING:
+    from usher.server import recorder
+
+Command = Callable[..., Any]
+
+_SHORTEST_KEY: Final = 16
+"""Bytes of a key that cannot be guessed."""
+
+_LARGEST_KEY: Final = 4096
+
+_OPTIONS: Final = (
+    click.option(
+        "--record",
+        "record_file",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Record the reviews of /validate for `usher replay`, without values of variables (docs/replay.md).",
+    ),
+    click.option(
+        "--record-size",
+        type=click.IntRange(1, 65_536),
+        default=64,
+        show_default=True,
+        metavar="MIB",
+        help="With --record: at this size FILE is renamed to FILE.1 and begun again.",
+    ),
+    click.option(
+        "--record-anonymised",
+        is_flag=True,
+        help="With --record: replace names of namespaces, objects, users and images by hashes.",
+    ),
+    click.option(
+        "--record-key",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="With --record-anonymised: the key of the hashes, for equal hashes in all replicas [default: a new one "
+        "for each start].",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The values of the options above."""
+
+    file: Path | None
+    mebibytes: int
+    anonymised: bool
+    key: Path | None
+
+    def settings(self) -> "recorder.Settings | None":
+        """What to record; None to record nothing.
+
+        Raises:
+            InputError: the key cannot be read, or is too short.
+            UsageError: an option misses the one that it belongs to.
+        """
+        from usher.server import recorder
+
+        if self.file is None:
+            if self.anonymised or self.key is not None:
+                raise click.UsageError("--record-anonymised and --record-key need --record FILE")
+            return None
+        if self.key is not None and not self.anonymised:
+            raise click.UsageError("--record-key needs --record-anonymised")
+        key = None
+        if self.anonymised:
+            key = secrets.token_bytes(32) if self.key is None else _key(self.key)
+        return recorder.Settings(file=self.file, size=self.mebibytes * recorder.MEBIBYTE, key=key)
+
+
+def options(command: Command) -> Command:
+    """Adds the options to a command, which gets them as `record`."""
+
+    @functools.wraps(command)
+    def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
+        record = Options(
+            file=parameters.pop("record_file"),
+            mebibytes=parameters.pop("record_size"),
+            anonymised=parameters.pop("record_anonymised"),
+            key=parameters.pop("record_key"),
+        )
+        return command(*arguments, record=record, **parameters)
+
+    decorated: Command = run
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated
+
+
+def _key(file: Path) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            key = stream.read(_LARGEST_KEY).strip()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise errors.InputError(f"--record-key: {file} cannot be read: {reason}") from None
+    if len(key) < _SHORTEST_KEY:
+        raise errors.InputError(
+            f"--record-key: {file} holds {len(key)} bytes; a key needs {_SHORTEST_KEY} or more, "
+            "for example of `openssl rand -hex 32`"
+        )
+    return key

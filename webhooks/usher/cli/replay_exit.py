@@ -1,0 +1,49 @@
+"""The exit code of `usher replay`, by what changes."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from usher.cli import output
+
+if TYPE_CHECKING:
+    from usher.replay.impact import Impact
+
+
+class FailOn(StrEnum):
+    """The mildest difference that ends the command as failed."""
+
+    DENIED = "denied"
+    WARNED = "warned"
+    ANY = "any"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How the command ends."""
+
+    code: int
+    reason: str = ""
+    """For standard error; empty where the report says it."""
+
+
+def decide(found: "Impact", fail_on: FailOn, *, allow_unknown: bool) -> Ending:
+    """The exit code. A comparison that is not complete proves nothing, so that comes first."""
+    from usher.replay.comparison import Difference
+
+    there = {each for each in found.by_difference if each is not Difference.NOTHING}
+    if found.comparison.failed:
+        return Ending(code=output.FAILED, reason="the comparison is incomplete, so it does not pass (exit code 2)")
+    failing = {
+        FailOn.DENIED: {Difference.NEWLY_DENIED},
+        FailOn.WARNED: {Difference.NEWLY_DENIED, Difference.NEWLY_WARNED},
+        FailOn.ANY: set(Difference) - {Difference.NOTHING, Difference.NOT_EVALUATED},
+        FailOn.NEVER: set(),
+    }[fail_on]
+    if there & failing:
+        return Ending(code=output.FINDINGS)
+    if there & {Difference.NOT_EVALUATED, Difference.ONE_SIDE} and not allow_unknown:
+        reason = "some objects were evaluated on one side alone, so this does not pass (exit code 2); "
+        return Ending(code=output.FAILED, reason=f"{reason}--allow-unknown accepts them")
+    return Ending(code=0)

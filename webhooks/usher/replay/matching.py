@@ -1,0 +1,86 @@
+"""Pairs the verdicts of two sides by their objects, and counts each object once."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from usher.replay import comparison
+from usher.replay.comparison import Change, Difference
+from usher.replay.verdicts import Side, Verdict
+
+_ORDER: Final = {difference: number for number, difference in enumerate(Difference)}
+
+_MOST_OWNERS: Final = 8
+"""Owners above each other; more of them, or a circle, are an invention."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What a new side changes."""
+
+    before: Side
+    after: Side
+    changes: tuple[Change, ...]
+    """One for each object, in the order of the sources; also for objects without a difference."""
+    owned: int = 0
+    """Objects that count as part of their owner, because its verdict changes in the same way."""
+    failures: tuple[Change, ...] = ()
+    """Objects without a verdict on a side, because of an error in usher."""
+
+    def of(self, difference: Difference) -> list[Change]:
+        """The objects with this difference."""
+        return [change for change in self.changes if change.difference is difference]
+
+    @property
+    def failed(self) -> bool:
+        """Whether an input or an object could not be judged, so that no difference proves nothing."""
+        return bool(self.failures or self.before.problems or self.after.problems)
+
+
+def compare(before: Side, after: Side) -> Comparison:
+    """The differences between two sides.
+
+    An object that was reviewed on several occasions counts once, with the difference that matters most. An object
+    whose recorded owner changes in the same way counts as part of it: pods of a Job are its GPUs, and not more GPUs.
+    """
+    found = list(_by_object(before.verdicts, after.verdicts))
+    changes = [_of_object(each) for each in found]
+    by_uid = {change.shown.uid: change for change in changes if change.shown.uid}
+    own = [change for change in changes if not _is_covered(change, by_uid)]
+    return Comparison(
+        before=before,
+        after=after,
+        changes=tuple(own),
+        owned=len(changes) - len(own),
+        failures=tuple(change for each in found for change in each if change.reason),
+    )
+
+
+def _by_object(before: Iterable[Verdict], after: Iterable[Verdict]) -> Iterable[list[Change]]:
+    """For each object its differences, one for each occasion."""
+    sides: dict[tuple[str, str], list[Verdict | None]] = {}
+    for number, verdicts in enumerate((before, after)):
+        for verdict in verdicts:
+            # The last review of an object says what became of it.
+            sides.setdefault((verdict.key, verdict.occasion), [None, None])[number] = verdict
+    objects: dict[str, list[Change]] = defaultdict(list)
+    for (key, _), (old, new) in sides.items():
+        objects[key].append(comparison.of(old, new))
+    return objects.values()
+
+
+def _of_object(changes: Sequence[Change]) -> Change:
+    return min(changes, key=lambda change: _ORDER[change.difference])
+
+
+def _is_covered(change: Change, by_uid: dict[str, Change]) -> bool:
+    """Whether an owner above has the same difference. Owners in a circle cover nothing: they would all be left out."""
+    covered, verdict = False, change.shown
+    for _ in range(_MOST_OWNERS):
+        owner = by_uid.get(verdict.owner_uid) if verdict.owner_uid else None
+        if owner is None:
+            return covered
+        covered = covered or owner.difference is change.difference
+        verdict = owner.shown
+    return False
