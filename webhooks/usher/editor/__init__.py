@@ -1,0 +1,4 @@
+"""What an editor shows: text -> findings, explanations, completions and changes, as values of our own.
+
+Only `protocol` and `serving` know the Language Server Protocol. Only `neighbours` and `site` read files.
+"""
