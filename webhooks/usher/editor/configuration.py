@@ -57,6 +57,8 @@ class _Places:
         line, column, end_column = self._place(pointer)
         start, end = self._text.offset_of(line, column), self._text.offset_of(line, end_column)
         message = wording.capitalised(wording.printable(reason))
+        if pointer not in self._places:
+            message = f"{wording.printable(paths.readable(pointer))}: {wording.printable(reason)}"
         return Diagnostic(range=self._text.range(start, end), severity=severity, message=message)
 
     def _place(self, pointer: str) -> tuple[int, int, int]:
