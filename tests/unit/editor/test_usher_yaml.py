@@ -8,6 +8,7 @@ import editors
 from usher.config.models import Config
 from usher.editor import completion, configuration, schema
 from usher.editor.diagnostics import Severity
+from usher.editor.explanation import Hover
 from usher.editor.positions import Text
 
 HEAD = "apiVersion: gpu-usher.io/v1alpha1\nkind: Config\n"
@@ -27,7 +28,7 @@ def offered(content: str) -> dict[str, completion.Completion]:
     return {each.label: each for each in completion.completions(text, point, editors.CATALOGUE)}
 
 
-def explained(content: str) -> completion.Hover | None:
+def explained(content: str) -> Hover | None:
     text = Text(content.replace(CURSOR, "", 1))
     return completion.hover(text, text.point(content.index(CURSOR)))
 
