@@ -1,6 +1,7 @@
 """Of one workload and one cluster the webhook, a snapshot, the cluster's manifests and an audit say the same."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -99,9 +100,19 @@ def outlooks(site: Cluster, taken: Path, written: Path) -> list[command.Run]:
 
 
 @pytest.fixture(scope="module")
-def existing(site: Cluster, shown: Said, outlooks: list[command.Run]) -> Cluster:
+def by_cluster(site: Cluster, account: Path, written: Path) -> Said:
+    """What `usher check` reports while it reads the facts from the cluster of the current context."""
+    home = site.directory / "home"
+    (home / ".kube").mkdir(parents=True)
+    shutil.copy(account, home / ".kube" / "config")
+    return checked(written, facts="live", HOME=str(home))
+
+
+@pytest.fixture(scope="module")
+def existing(site: Cluster, shown: Said, outlooks: list[command.Run], by_cluster: Said) -> Cluster:
     """The cluster with the workloads in it, which nobody has denied. From then on they use up quotas themselves."""
     assert shown
+    assert by_cluster
     assert outlooks
     for each in WORKLOADS:
         site.create(each)
@@ -150,6 +161,10 @@ def test_the_manifests_of_a_cluster_say_what_its_snapshot_says(
     manifests: Path, written: Path, by_snapshot: Said
 ) -> None:
     assert checked(written, facts=manifests) == by_snapshot
+
+
+def test_the_cluster_itself_says_what_its_snapshot_says(by_cluster: Said, by_snapshot: Said) -> None:
+    assert by_cluster == by_snapshot
 
 
 def test_an_audit_finds_it_in_what_exists(audited: command.Run, by_snapshot: Said) -> None:
@@ -227,8 +242,9 @@ def codes(said: Any) -> set[str]:
     return {each["code"] for each in said["findings"]}
 
 
-def checked(written: Path, *, facts: Path) -> Said:
-    done = command.usher("check", written, "--as-written", "--facts", facts, "--config", CONFIG, "--format", "json")
+def checked(written: Path, *, facts: Path | str, **environment: str) -> Said:
+    arguments = ("--as-written", "--facts", facts, "--config", CONFIG, "--format", "json")
+    done = command.usher("check", written, *arguments, env=environment)
     assert done.code == 1, done.err
     return reported(done, WORKLOADS)
 

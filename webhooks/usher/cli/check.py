@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from usher import errors
-from usher.cli import gatekeeper, inputs, manifest_inputs, progress, reporting
+from usher.cli import baselines, gatekeeper, inputs, manifest_inputs, progress, reporting
 from usher.cli.exit_codes import FailOn
 
 
@@ -43,6 +43,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @click.option("--diff", is_flag=True, help="Show in full what the mutating webhook would change, and why.")
 @click.option("--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them.")
 @click.option("--allow-unknown", is_flag=True, help="Accept workloads that have parts which usher cannot judge.")
+@baselines.options
 @reporting.options(fail_on=FailOn.DENY)
 @inputs.engine_options
 @click.option(
@@ -72,6 +73,9 @@ def check(
     diff: bool,
     as_written: bool,
     allow_unknown: bool,
+    baseline: Path | None,
+    ratchet: bool,
+    write_baseline: Path | None,
     engine: str,
     opa_url: str | None,
     jobs: int | None,
@@ -96,6 +100,8 @@ def check(
         changed_since=changed_since,
         namespace=namespace,
     )
+    kept = baselines.Baselines(known=baseline, ratchet=ratchet, written=write_baseline)
+    known_findings = kept.read()
     files = manifests.find()
     file = inputs.find_config(config)
     settings = runner.Settings(
@@ -136,4 +142,4 @@ def check(
             f"{found.without_facts} checks were left out because the facts of the cluster are missing; "
             "name them with --facts, or leave out --require-facts"
         )
-    context.exit(reporting.finish(found, allow_unknown=allow_unknown))
+    context.exit(reporting.finish(kept.applied(found, known_findings), allow_unknown=allow_unknown))

@@ -37,6 +37,7 @@ class Lazy:
 
 COMMANDS: Final = {
     "check": Lazy(module="usher.cli.check", name="check", help="Judge manifests before they are applied."),
+    "fix": Lazy(module="usher.cli.fix", name="fix", help="Write mutations and safe remedies into manifests."),
     "audit": Lazy(module="usher.cli.audit", name="audit", help="Report on the workloads of a live cluster, in GPUs."),
     "snapshot": Lazy(module="usher.cli.snapshot", name="snapshot", help="Save the facts of a cluster in a file."),
     "init": Lazy(module="usher.cli.init", name="init", help="Write a first usher.yaml of what a cluster has."),
@@ -93,6 +94,7 @@ Examples:
   usher check jobs/                        judge every manifest below jobs/
   helm template chart/ | usher check -     judge what a chart renders to
   usher check --diff job.yaml              show in full what the webhook would add
+  usher fix job.yaml                       write it into the file, with the safe remedies
   usher audit                              report on the cluster of the current kubectl context
   usher explain USH103                     show what a code means and how to fix it
 

@@ -28,6 +28,8 @@ class Chunk:
     """Line of the first character, from 1."""
     column: int = 1
     """Column of the first character, from 1: more only for JSON values that share a line."""
+    offset: int = 0
+    """Number of its first character in the file, from 0, without the byte order mark that may begin the file."""
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of a character, from 1. Lines end at a line feed, as in editors."""
@@ -108,7 +110,8 @@ def too_many(chunk: Chunk) -> errors.ManifestError:
 def _document(file: Chunk, start: int, end: int, line: int) -> Chunk:
     text = file.text[start:end].removeprefix(_BYTE_ORDER_MARK)
     # kubectl reads by the line and ends each: a block scalar at the end of a file keeps its line feed.
-    chunk = Chunk(source=file.source, text=text if text.endswith("\n") else text + "\n", line=line)
+    ended = text if text.endswith("\n") else text + "\n"
+    chunk = Chunk(source=file.source, text=ended, line=line, offset=end - len(text))
     if stray := _BYTE_ORDER_MARK in text and _STRAY_MARK.search(text):
         raise chunk.refusal(
             "a byte order mark inside the document would become part of a key; remove it", offset=stray.start()

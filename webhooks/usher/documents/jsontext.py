@@ -53,7 +53,9 @@ def decode(chunk: chunks.Chunk) -> list[Value]:
         line += text.count("\n", before, start)
         line_start = text.rfind("\n", before, start) + 1
         column = start - line_start + 1 if line_start else column + start - before
-        part = chunks.Chunk(source=chunk.source, text=text[start:end], line=line, column=column)
+        part = chunks.Chunk(
+            source=chunk.source, text=text[start:end], line=line, column=column, offset=chunk.offset + start
+        )
         values.append(Value(value=value, chunk=part))
         if len(values) > chunks.MAX_DOCUMENTS:
             raise chunks.too_many(part)

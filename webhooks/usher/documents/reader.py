@@ -74,10 +74,15 @@ def parse(text: str | bytes, *, source: str) -> list[Document]:
 
 def trace(document: Document) -> composing.Composed | None:
     """The document composed once more, with the offsets of its values and keys in its chunk."""
-    source = (
-        jsontext.event_source(document.chunk) if document.is_json else yaml.CBaseLoader(document.chunk.text).get_event
-    )
-    return composing.compose(document.chunk, source, traced=True)
+    return composing.compose(document.chunk, event_source(document), traced=True)
+
+
+def event_source(document: Document) -> composing.EventSource:
+    """The document as events, whose marks count the characters of its chunk."""
+    if document.is_json:
+        return jsontext.event_source(document.chunk)
+    source: composing.EventSource = yaml.CBaseLoader(document.chunk.text).get_event
+    return source
 
 
 def _json_values(chunk: chunks.Chunk) -> list[jsontext.Value] | json.JSONDecodeError | None:

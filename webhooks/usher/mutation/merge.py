@@ -50,6 +50,8 @@ class Merged:
     value: paths.Object
     operations: tuple[Operation, ...] = ()
     applied: tuple[model.Intent, ...] = ()
+    ends: tuple[int, ...] = ()
+    """For each applied intent, how many operations belong to it and to those before it; the rest is the record."""
     skipped: tuple[Skipped, ...] = ()
     conflicts: tuple[tuple[model.Intent, ...], ...] = ()
     """Intents that want different values in one place; usher skips all of them."""
@@ -99,13 +101,14 @@ def merge(  # noqa: PLR0913 - the object, its intents, and what decides about th
     unwanted = {id(each.intent) for each in skipped}
     agreeing, conflicts = _without_conflicts(intent for intent in intents if id(intent) not in unwanted)
     edit = Edit(original)
-    applied = []
+    applied, ends = [], []
     for intent in agreeing:
         reason, told = _outcome(edit, intent, workload, objects)
         if reason:
             skipped.append(Skipped(intent=intent, reason=reason, told=told))
         else:
             applied.append(intent)
+            ends.append(len(edit.operations))
     if applied and recording and not _record(edit, {name_of(intent.mutation) for intent in applied}):
         skipped += [Skipped(intent=intent, reason=NO_RECORD, told=True) for intent in applied]
         applied = []
@@ -115,6 +118,7 @@ def merge(  # noqa: PLR0913 - the object, its intents, and what decides about th
         value=edit.value,
         operations=tuple(edit.operations),
         applied=tuple(applied),
+        ends=tuple(ends),
         skipped=tuple(skipped),
         conflicts=conflicts,
     )

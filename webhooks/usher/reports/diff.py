@@ -8,6 +8,7 @@ import yaml
 from rich.text import Text
 
 from usher import model, paths
+from usher.fixing import rendering
 from usher.reports import intents, wording
 from usher.reports.lines import Lines
 from usher.scan import findings
@@ -58,7 +59,7 @@ def _ordered(after: paths.Json, before: paths.Json) -> paths.Json:
     """The value with new keys in the usual order of manifests, because engines differ in the order of keys."""
     if isinstance(after, dict):
         old = before if isinstance(before, dict) else {}
-        keys = after if isinstance(before, dict) else sorted(after, key=intents.rank)
+        keys = after if isinstance(before, dict) else sorted(after, key=rendering.rank)
         return {key: _ordered(after[key], old.get(key)) for key in keys}
     if isinstance(after, list):
         items = before if isinstance(before, list) else []

@@ -3,10 +3,9 @@
 from typing import Final
 
 from usher import model, paths
+from usher.fixing import rendering
 from usher.mutation import strategies
 from usher.scan import findings
-
-_ORDER: Final = ("name", "key", "operator", "value", "values", "effect")
 
 _PAIRS: Final = (("key", "value"), ("setting", "value"), ("name", "value"), ("name", "amount"))
 """Keys of values that people write as `name=value`."""
@@ -14,11 +13,6 @@ _PAIRS: Final = (("key", "value"), ("setting", "value"), ("name", "value"), ("na
 
 _PARTS: Final = {"containers": ("initContainers", "containers"), "volumes": ("volumes",)}
 """The lists of a recipe, by what people call their entries."""
-
-
-def rank(key: str) -> tuple[int, str]:
-    """Sorts the keys of a value in the usual order of manifests."""
-    return _ORDER.index(key) if key in _ORDER else len(_ORDER), key
 
 
 def field(intent: model.Intent) -> str:
@@ -52,7 +46,7 @@ def value(intent: model.Intent) -> str:
             return f"{wanted[name]}={_short(wanted[content])}"
     if "name" in wanted:
         return str(wanted["name"])
-    return " ".join(f"{key}={_short(wanted[key])}" for key in sorted(wanted, key=rank))
+    return " ".join(f"{key}={_short(wanted[key])}" for key in sorted(wanted, key=rendering.rank))
 
 
 def _short(content: paths.Json) -> str:

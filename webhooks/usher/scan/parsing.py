@@ -1,5 +1,6 @@
 """The Kubernetes objects in the content of a file, or in what a program printed."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from usher import errors, paths
@@ -24,6 +25,11 @@ def parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
             return Batch(source=source, ignored=1)
         problem = findings.Problem(source=source, line=error.line, column=error.column, reason=error.reason)
         return Batch(source=source, problems=(problem,))
+    return of_documents(documents, source=source, explicit=explicit)
+
+
+def of_documents(documents: Sequence[reader.Document], *, source: str, explicit: bool) -> Batch:
+    """The objects in the documents of a file; arguments as for a file."""
     items: list[Item] = []
     notes, ignored = [], 0
     for document in documents:
@@ -40,7 +46,7 @@ def parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
             ignored += 1
             if explicit or objects.meant_as_workload(value):
                 notes.append(findings.Note(source=f"{source}:{document.line}", reason=f"{_at(prefix)}{reason}"))
-    return Batch(source=source, items=tuple(items), notes=tuple(notes), ignored=ignored)
+    return Batch(source=source, items=tuple(items), documents=tuple(documents), notes=tuple(notes), ignored=ignored)
 
 
 def _holds_no_object(content: bytes) -> bool:

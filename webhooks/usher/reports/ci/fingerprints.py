@@ -1,19 +1,14 @@
-"""Fingerprints by which CI systems know a finding of an earlier run again.
-
-They do not change when lines move, when a list gets an item before the place, or when a number in the message changes.
-"""
+"""Fingerprints by which CI systems know a finding of an earlier run again (`scan.fingerprints`, and the file)."""
 
 import hashlib
 import posixpath
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from usher.reports.ci.entries import Entry
+from usher.scan import fingerprints
 
-_NUMBERS: Final = re.compile(r"\d+")
-_INDEX: Final = re.compile(r"/\d+(?=/|$)")
 _DIGITS: Final = 32
 
 
@@ -31,15 +26,5 @@ def of(entries: Iterable[Entry]) -> Iterator[tuple[Entry, str]]:
 def _key(entry: Entry) -> tuple[str, ...]:
     source = posixpath.normpath(entry.source)
     if entry.finding is None or entry.result is None:
-        return source, entry.title, entry.subject, _NUMBERS.sub("#", entry.message)
-    identity, found = entry.result.identity, entry.finding.judgement.finding
-    return (
-        source,
-        found.check,
-        identity.api_version,
-        identity.kind,
-        identity.namespace,
-        identity.name,
-        _INDEX.sub("/*", found.path),
-        _NUMBERS.sub("#", found.message),
-    )
+        return source, entry.title, entry.subject, fingerprints.without_numbers(entry.message)
+    return source, *fingerprints.of(entry.result, entry.finding)

@@ -1,0 +1,107 @@
+"""The options of `usher check` for a baseline: findings that are known already do not fail."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from usher import errors
+from usher.cli import output
+
+if TYPE_CHECKING:
+    from usher.scan import findings
+    from usher.scan.baseline import Known
+
+Command = Callable[..., Any]
+
+_LARGEST = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baselines:
+    """What the options name."""
+
+    known: Path | None
+    ratchet: bool
+    written: Path | None
+
+    def read(self) -> "Known | None":
+        """The known findings; None without a baseline.
+
+        Raises:
+            InputError: the file cannot be read, or is not a baseline.
+            UsageError: the options contradict each other.
+        """
+        from usher.scan import baseline
+
+        if self.ratchet and self.known is None:
+            raise click.UsageError("--ratchet needs --baseline FILE")
+        if self.known is None:
+            return None
+        try:
+            with self.known.open("rb") as stream:
+                content = stream.read(_LARGEST + 1)
+        except OSError as error:
+            raise errors.InputError(f"{self.known}: cannot be read: {error.strerror}") from None
+        if len(content) > _LARGEST:
+            raise errors.InputError(f"{self.known}: larger than {_LARGEST // 2**20} MiB")
+        return baseline.loads(content, source=str(self.known))
+
+    def applied(self, found: "findings.Report", known: "Known | None") -> "findings.Report":
+        """The report with new findings alone, and the files as the options want them.
+
+        A run that failed writes no file: it does not know all findings.
+
+        Raises:
+            InputError: a file cannot be written.
+        """
+        from usher.reports.wording import count
+        from usher.scan import baseline, findings
+
+        if self.written is not None and not found.failed:
+            # These findings are known from now on.
+            known = baseline.of(found)
+            self._write(self.written, known)
+            click.echo(f"usher: {self.written}: {count(known.total(), 'finding')} written", err=True)
+            return baseline.compared(found, known).report
+        if known is None:
+            return found
+        compared = baseline.compared(found, known)
+        reason = f"{count(compared.known, 'finding')} that the baseline knows"
+        if compared.gone:
+            reason += f"; {count(compared.gone, 'finding')} of it {'is' if compared.gone == 1 else 'are'} gone"
+            if self.ratchet and self.known is not None and not found.failed:
+                self._write(self.known, compared.remaining)
+                reason += ", and removed from the file"
+            else:
+                reason += f" (--ratchet removes {'it' if compared.gone == 1 else 'them'})"
+        note = findings.Note(source=str(self.known), reason=reason)
+        return replace(compared.report, notes=(*found.notes, note))
+
+    def _write(self, file: Path, known: "Known") -> None:
+        from usher.scan import baseline
+
+        output.replace_bytes(file, baseline.dumps(known), what="baseline")
+
+
+def options(command: Command) -> Command:
+    """Adds the options to a command."""
+    for option in (
+        click.option(
+            "--write-baseline",
+            type=click.Path(dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="Write all findings of this run into a baseline.",
+        ),
+        click.option("--ratchet", is_flag=True, help="Remove findings that are gone from the file of --baseline."),
+        click.option(
+            "--baseline",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Leave out the findings of this file: only new ones are reported and fail.",
+        ),
+    ):
+        command = option(command)
+    return command

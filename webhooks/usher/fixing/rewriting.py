@@ -1,0 +1,132 @@
+"""The new text of a file, and the proof that it says what was wanted and nothing else."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from usher import errors, paths
+from usher.documents import chunks, reader
+from usher.fixing import alignment, edits, planning, templates
+
+_MARK: Final = "\ufeff".encode()
+_UNPROVEN: Final = "usher cannot write this change so that the text says exactly that; change it by hand"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewritten:
+    """What became of a file."""
+
+    content: bytes
+    """The new content; the old one where nothing could be written."""
+    documents: Sequence[reader.Document]
+    """What the content holds."""
+    refusals: Mapping[int, tuple[planning.Refusal, ...]]
+    """By number of the document. A document with refusals stays as it was."""
+
+
+def rewrite(content: bytes, documents: Sequence[reader.Document], wanted: Mapping[int, paths.Json]) -> Rewritten:
+    """Writes wanted values into documents of a file.
+
+    Args:
+        content: the file.
+        documents: what the reader made of it.
+        wanted: the value of each document that changes, by its number.
+    """
+    changes = {index: value for index, value in wanted.items() if not alignment.same(value, documents[index].value)}
+    if not changes:
+        return Rewritten(content=content, documents=documents, refusals={})
+    if reason := templates.why_not(content):
+        refused = {index: (_whole(documents[index], reason),) for index in changes}
+        return Rewritten(content=content, documents=documents, refusals=refused)
+    texts: dict[int, str] = {}
+    refusals: dict[int, tuple[planning.Refusal, ...]] = {}
+    for index, value in changes.items():
+        text, refused_here = _rewritten(documents[index], value)
+        if refused_here:
+            refusals[index] = refused_here
+        else:
+            texts[index] = text
+    return _proven(content, documents, changes, texts, refusals)
+
+
+def holds(content: bytes, documents: Sequence[reader.Document]) -> bool:
+    """Whether documents stand in a content where they say they do."""
+    try:
+        text = content.removeprefix(_MARK).decode()
+    except UnicodeDecodeError:
+        return False
+    return all(
+        text.startswith(each.chunk.text, each.chunk.offset)
+        or text[each.chunk.offset :] == each.chunk.text.removesuffix("\n")
+        for each in documents
+    )
+
+
+def _proven(
+    content: bytes,
+    documents: Sequence[reader.Document],
+    wanted: Mapping[int, paths.Json],
+    texts: dict[int, str],
+    refusals: dict[int, tuple[planning.Refusal, ...]],
+) -> Rewritten:
+    """The new content, parsed again to see that it says what was wanted; what it does not say is refused."""
+    while texts:
+        new = _put(content, {index: (documents[index].chunk, text) for index, text in texts.items()})
+        found = _parsed(new)
+        wrong = _wrong(found, documents, {index: wanted[index] for index in texts})
+        if found is not None and not wrong:
+            return Rewritten(content=new, documents=found, refusals=refusals)
+        # One text can make the whole file say something else, so each has to prove itself alone.
+        alone = {index for index in texts if _wrong(_parsed(texts[index].encode()), [documents[index]], wanted)}
+        for index in alone or set(texts):
+            refusals[index] = (_whole(documents[index], _UNPROVEN),)
+            del texts[index]
+    return Rewritten(content=content, documents=documents, refusals=refusals)
+
+
+def _rewritten(document: reader.Document, wanted: paths.Json) -> tuple[str, tuple[planning.Refusal, ...]]:
+    if reason := templates.why_odd(document.chunk.text):
+        return "", (_whole(document, reason),)
+    plan = planning.plan(document, wanted)
+    if plan.refusals:
+        return "", plan.refusals
+    try:
+        return edits.applied(document.chunk.text, plan.edits), ()
+    except edits.RefusedError:
+        return "", (_whole(document, _UNPROVEN),)
+
+
+def _put(content: bytes, stretches: Mapping[int, tuple[chunks.Chunk, str]]) -> bytes:
+    mark = _MARK if content.startswith(_MARK) else b""
+    text = content[len(mark) :].decode()
+    parts, position = [], 0
+    for _, (chunk, new) in sorted(stretches.items()):
+        end = chunk.offset + len(chunk.text)
+        # The reader ends a last line that has no end of its own; the file goes on without one.
+        parts += [text[position : chunk.offset], new if end <= len(text) else new.rstrip("\r\n")]
+        position = end
+    return mark + "".join([*parts, text[position:]]).encode()
+
+
+def _parsed(content: bytes) -> list[reader.Document] | None:
+    try:
+        return reader.parse(content, source="")
+    except errors.ManifestError:
+        return None
+
+
+def _wrong(
+    found: Sequence[reader.Document] | None, documents: Sequence[reader.Document], wanted: Mapping[int, paths.Json]
+) -> set[int]:
+    """Numbers of the documents that do not say what they should; all of them where their number is another one."""
+    if found is None or len(found) != len(documents):
+        return {old.index for old in documents}
+    return {
+        old.index
+        for new, old in zip(found, documents, strict=True)
+        if not alignment.same(new.value, wanted.get(old.index, old.value))
+    }
+
+
+def _whole(document: reader.Document, reason: str) -> planning.Refusal:
+    return planning.Refusal(pointer=paths.ROOT, line=document.line, reason=reason)

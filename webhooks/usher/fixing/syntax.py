@@ -1,0 +1,190 @@
+"""The syntax of one document: each mapping, list, text and alias as it is written, with its place.
+
+`documents` gives values, where an alias is a copy of its anchor. An edit has to know which text is an alias.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, Final
+
+from yaml import events
+
+from usher.documents import frames, reader, scalars
+
+MERGE: Final = "<<"
+
+_PROPERTIES: Final = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:[ \t\r\n]+(?:#[^\n]*)?)*)+")
+_BLOCK_STYLES: Final = ("|", ">")
+_KEEP: Final = re.compile(r"[|>][0-9]?\+|[|>]\+")
+
+
+class Sort(Enum):
+    MAPPING = auto()
+    LIST = auto()
+    SCALAR = auto()
+    ALIAS = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A value as it is written; offsets count the characters of the chunk, the end is exclusive."""
+
+    sort: Sort
+    start: int
+    """With its anchor and tag."""
+    body: int
+    """Without them."""
+    end: int
+    """After its last character. A block collection ends with its last value, whatever comments follow."""
+    style: str = ""
+    """The quote or block indicator of a scalar."""
+    flow: bool = False
+    """Whether the collection stands in brackets."""
+    anchor: str = ""
+    """The name of its anchor, or the one that the alias names."""
+    entries: "tuple[Entry, ...]" = ()
+    shared: bool = False
+    """Whether an alias of the document refers to it or to the anchor that an alias names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An item of a list, or a key of a mapping with its value."""
+
+    value: Node
+    key: Node | None = None
+    name: str = ""
+    """The key as kubectl sends it."""
+    merges: bool = False
+    """Whether the key is `<<`, so that the entries of its value belong to the mapping."""
+
+    @property
+    def start(self) -> int:
+        return self.value.start if self.key is None else self.key.start
+
+    @property
+    def end(self) -> int:
+        return self.value.end if self.key is None else max(self.key.end, self.value.end)
+
+
+class _Open:
+    """A collection whose end has not been read."""
+
+    __slots__ = ("entries", "event", "key", "name")
+
+    def __init__(self, event: events.CollectionStartEvent | None) -> None:
+        self.event = event
+        self.entries = list[Entry]()
+        self.key: Node | None = None
+        self.name = ""
+
+    @property
+    def is_mapping(self) -> bool:
+        return isinstance(self.event, events.MappingStartEvent)
+
+    def put(self, node: Node, event: events.Event) -> None:
+        if not self.is_mapping:
+            self.entries.append(Entry(value=node))
+        elif self.key is None:
+            self.key, self.name = node, _name(event)
+        else:
+            merges = self.name == MERGE and not self.key.style
+            self.entries.append(Entry(key=self.key, name=self.name, value=node, merges=merges))
+            self.key = None
+
+
+def tree(document: reader.Document) -> Node:
+    """The syntax of a document that the reader accepted."""
+    text, stack = document.chunk.text, [_Open(None)]
+    aliased = _aliased(document)
+    for event in _events(document):
+        if isinstance(event, events.CollectionStartEvent):
+            stack.append(_Open(event))
+        elif isinstance(event, events.CollectionEndEvent):
+            opened = stack.pop()
+            stack[-1].put(_collection(opened, event, text, aliased), event)
+        elif isinstance(event, events.NodeEvent):
+            stack[-1].put(_leaf(event, text, aliased), event)
+    return stack[0].entries[0].value
+
+
+def anchors(node: Node) -> Iterator[Node]:
+    """The values at and below a node that aliases refer to."""
+    if node.shared and node.sort is not Sort.ALIAS:
+        yield node
+    for entry in node.entries:
+        yield from anchors(entry.value)
+        if entry.key is not None:
+            yield from anchors(entry.key)
+
+
+def _events(document: reader.Document) -> Iterator[events.Event]:
+    next_event = reader.event_source(document)
+    while type(event := next_event()) is not events.StreamEndEvent and event is not None:
+        yield event
+
+
+def _aliased(document: reader.Document) -> frozenset[str]:
+    if document.is_json or "*" not in document.chunk.text:
+        return frozenset()
+    return frozenset(event.anchor or "" for event in _events(document) if isinstance(event, events.AliasEvent))
+
+
+def _leaf(event: events.NodeEvent, text: str, aliased: frozenset[str]) -> Node:
+    start, end = frames.span(event)
+    anchor = event.anchor or ""
+    if isinstance(event, events.AliasEvent):
+        return Node(sort=Sort.ALIAS, start=start, body=start, end=end, anchor=anchor, shared=True)
+    style = str(getattr(event, "style", None) or "")
+    body = min(_body(event, text), end)
+    if style in _BLOCK_STYLES:
+        end = _end_of_block(text, body, end)
+    return Node(sort=Sort.SCALAR, start=start, body=body, end=end, style=style, anchor=anchor, shared=anchor in aliased)
+
+
+def _collection(opened: _Open, event: events.CollectionEndEvent, text: str, aliased: frozenset[str]) -> Node:
+    begun: Any = opened.event
+    start, _ = frames.span(begun)
+    flow = bool(begun.flow_style)
+    end = frames.span(event)[1] if flow else opened.entries[-1].end
+    anchor = begun.anchor or ""
+    return Node(
+        sort=Sort.MAPPING if opened.is_mapping else Sort.LIST,
+        start=start,
+        body=_body(begun, text),
+        end=end,
+        flow=flow,
+        anchor=anchor,
+        entries=tuple(opened.entries),
+        shared=anchor in aliased,
+    )
+
+
+def _body(event: events.NodeEvent, text: str) -> int:
+    start, _ = frames.span(event)
+    if event.anchor is None and getattr(event, "tag", None) is None:
+        return start
+    properties = _PROPERTIES.match(text, start)
+    return properties.end() if properties else start
+
+
+def _end_of_block(text: str, start: int, end: int) -> int:
+    """A block scalar ends with its last line of text, or with its last blank line where it keeps these."""
+    # libyaml counts the indentation of the next line to the scalar.
+    content = text[start:end].rstrip(" ")
+    if _KEEP.match(content):
+        return start + len(content.removesuffix("\n").removesuffix("\r"))
+    return start + len(content.rstrip("\r\n"))
+
+
+def _name(event: events.Event) -> str:
+    """The key that kubectl sends; the reader has accepted it."""
+    if not isinstance(event, events.ScalarEvent):
+        return ""
+    if event.tag is not None:
+        return scalars.as_key(scalars.resolve_tagged(event.value, tag=event.tag), event.value)
+    if event.implicit[0]:
+        return scalars.as_key(scalars.resolve(event.value), event.value)
+    return event.value
