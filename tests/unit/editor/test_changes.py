@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import builders
 import editors
 from usher.config import models
-from usher.editor import changes
+from usher.editor import changes, writing
 from usher.editor.positions import Encoding, Point, Range, Text
 from usher.editor.session import Cancelled, Session
 from usher.policy import assembly
@@ -132,3 +132,17 @@ def test_an_edit_makes_the_new_text_of_the_old_one(old: str, new: str, encoding:
     text = Text(old, encoding=encoding)
     edit = changes.edit(text, new)
     assert (old if edit is None else applied(text, edit)) == new
+
+
+def test_what_usher_fix_writes_is_offered(evaluator: Evaluator) -> None:
+    asked = editors.session(lambda: evaluator, write=writing.write)
+    content = "# ours\n" + editors.manifest(UNEQUAL)
+    opened = editors.document(content)
+    (remedy,) = asked.remedies(editors.analysed(asked, opened), EVERYWHERE, {}, check=editors.wanted)
+    assert applied(opened.text, remedy.edit) == content.replace("gpu: 1", "gpu: 2")
+    added, both = (applied(opened.text, each.edit) for each in asked.whole_changes(opened, {}, check=editors.wanted))
+    assert content.splitlines()[0] == added.splitlines()[0]
+    assert "tolerations:" in added
+    assert "gpu: 1" in added
+    assert "tolerations:" in both
+    assert "gpu: 1" not in both

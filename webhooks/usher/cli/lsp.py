@@ -39,6 +39,7 @@ def lsp(*, config: Path | None, facts: tuple[str, ...], namespace: str, verbose:
     """
     if importlib.util.find_spec("pygls") is None:
         raise errors.InputError("usher lsp needs the package pygls; run: pip install 'gpu-usher[lsp]'")
+    from usher.editor import writing
     from usher.editor.manifests import Manifests
     from usher.editor.serving import Server
     from usher.editor.session import Session
@@ -54,7 +55,8 @@ def lsp(*, config: Path | None, facts: tuple[str, ...], namespace: str, verbose:
         lambda: _evaluator(config, facts),
         rests_on=lambda: [*filter(None, [inputs.find_config(config)]), *map(Path, facts)],
     )
-    session = Session(Manifests(site, namespace=namespace), catalogue=bundle.load().catalogue)
+    manifests = Manifests(site, namespace=namespace)
+    session = Session(manifests, catalogue=bundle.load().catalogue, write=writing.write)
     with _streams() as (stdin, stdout):
         Server(session).run(stdin, stdout)
 
