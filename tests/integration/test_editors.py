@@ -1,5 +1,7 @@
 """`usher lsp` as an editor meets it: a process of its own, with a real client at the other end of its streams."""
 
+import subprocess
+import sys
 from pathlib import Path
 from unittest import mock
 
@@ -203,3 +205,28 @@ def test_without_pygls_the_command_says_what_to_install() -> None:
     assert run.code == 2
     assert run.err == "usher: usher lsp needs the package pygls; run: pip install 'gpu-usher[lsp]'\n"
     assert run.out == ""
+
+
+def test_what_anything_prints_goes_to_standard_error() -> None:
+    program = (
+        "from usher.cli import lsp\n"
+        "with lsp._streams() as (_, own):\n"
+        "    print('stray', flush=True)\n"
+        "    own.write(b'protocol')\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        check=True,
+        env=command.environment(),
+        timeout=editor.BOUND,
+    )
+    assert (run.stdout, run.stderr) == (b"protocol", b"stray\n")
+
+
+async def test_a_wrong_configuration_offers_no_changes(tmp_path: Path) -> None:
+    async with editor.started("--config", tmp_path / "missing.yaml", cwd=tmp_path) as ours:
+        ours.open(UNTITLED, BAD)
+        await ours.next(UNTITLED)
+        beginning = types.Range(types.Position(0, 0), types.Position(0, 0))
+        assert await ours.actions(UNTITLED, beginning) == []

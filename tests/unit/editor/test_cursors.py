@@ -90,7 +90,7 @@ def test_the_key_of_a_line_is_found_from_anywhere_on_it() -> None:
     assert cursor.key_at(text, Point(1, 11)) == (("pools", 0, "name"), 4, 8)
 
 
-def test_a_line_without_a_key_has_none() -> None:
+def test_a_line_of_a_text_has_no_key() -> None:
     text = Text("a: |\n  text\n")
     assert cursor.key_at(text, Point(1, 3)) is None
     assert cursor.key_at(text, Point(7, 0)) is None

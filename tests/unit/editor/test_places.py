@@ -68,7 +68,7 @@ def test_places_of_usher_do_not_count_a_byte_order_mark(line: int, column: int, 
     assert Text("\ufeffab\ncd").offset_of(line, column) == offset
 
 
-def test_a_carriage_return_alone_ends_a_line_of_the_editor_and_none_of_usher() -> None:
+def test_a_carriage_return_alone_ends_a_line_of_the_editor_but_no_line_of_usher() -> None:
     text = Text("a\rb\nc")
     assert text.point(text.offset_of(1, 3)) == Point(1, 0)
     assert text.point(text.offset_of(2, 1)) == Point(2, 0)

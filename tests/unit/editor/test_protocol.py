@@ -56,7 +56,7 @@ def test_marks_of_markdown_in_texts_are_escaped() -> None:
     assert found.contents.value == ("**a\\*b\\***\n\n\\<img src=x\\> \\[x\\](y) \\`c\\`\n\n[t\\]](<https://e.com/a>)")
 
 
-def test_addresses_other_than_those_of_the_web_are_no_links() -> None:
+def test_only_an_address_of_the_web_becomes_a_link() -> None:
     hover = Hover(range=SPAN, title="t", paragraphs=(), links=(("a", "command:run"), ("b", "https://x>y")))
     found = protocol.to_hover([hover], protocol.MARKDOWN)
     assert found is not None

@@ -11,7 +11,7 @@ import builders
 import editors
 from usher import errors
 from usher.config import models
-from usher.editor import documents, explanation
+from usher.editor import documents
 from usher.editor.diagnostics import Diagnostic, Severity
 from usher.editor.documents import Sort
 from usher.editor.positions import Point
@@ -46,7 +46,7 @@ def test_broken_yaml_is_one_error_at_its_place(asked: Session) -> None:
     assert "indentation" in found.message
 
 
-def test_broken_yaml_without_an_object_is_no_business_of_usher(asked: Session) -> None:
+def test_broken_yaml_that_cannot_hold_an_object_is_passed_over(asked: Session) -> None:
     assert shown(asked, editors.document("// a comment\n{\n  compilerOptions: [\n")) == []
 
 
@@ -70,7 +70,7 @@ def test_a_template_that_is_not_rendered_is_an_information(asked: Session) -> No
     assert "helm template" in found.message
 
 
-def test_a_template_of_a_chart_is_left_alone(asked: Session, tmp_path: Path) -> None:
+def test_a_template_of_a_chart_gets_one_information(asked: Session, tmp_path: Path) -> None:
     (tmp_path / "Chart.yaml").touch()
     opened = editors.document(editors.manifest(UNEQUAL), at=tmp_path / "templates/sub/pod.yaml")
     (found,) = shown(asked, opened)
@@ -204,24 +204,6 @@ def test_an_answer_that_is_not_wanted_any_more_ends_early(asked: Session) -> Non
         asked.analyse(editors.document(editors.manifest(UNEQUAL)), {}, check=check)
 
 
-def test_a_finding_explains_its_check(asked: Session) -> None:
-    opened = editors.document(editors.manifest(UNEQUAL))
-    analysis = editors.analysed(asked, opened)
-    place = analysis.diagnostics[0].range.start
-    (found,) = explanation.hovers(place, analysis.diagnostics, editors.CATALOGUE, analysis.config)
-    assert found.title == "USH103 gpu-requests-equal-limits: GPU requests equal GPU limits"
-    why, _, remedy, severity = found.paragraphs
-    assert why == editors.CATALOGUE.checks["resources/gpu_requests_equal_limits"].why
-    assert remedy.startswith("Remedy: Set requests and limits")
-    assert severity == "Severity critical; here: deny."
-    assert found.links[0][1].startswith("https://kubernetes.io/")
-
-
-def test_a_place_without_a_finding_has_no_explanation(asked: Session) -> None:
-    analysis = editors.analysed(asked, editors.document(editors.manifest(UNEQUAL)))
-    assert list(explanation.hovers(Point(0, 0), analysis.diagnostics, editors.CATALOGUE, analysis.config)) == []
-
-
 @given(st.text(alphabet=st.sampled_from("apiVersion: kind{}[]-\n\r\"'&*!|#\ufeff\U0001f600\ud800\0"), max_size=80))
 def test_any_text_has_diagnostics_within_it(content: str) -> None:
     def never() -> Evaluator:
@@ -237,3 +219,17 @@ def test_every_prefix_of_a_manifest_has_an_answer(asked: Session) -> None:
     content = editors.manifest(UNEQUAL)
     for length in range(0, len(content), 3):
         assert not any("internal error" in each.message for each in shown(asked, editors.document(content[:length])))
+
+
+def test_judging_ends_between_two_objects_when_its_answer_is_not_wanted_any_more(asked: Session) -> None:
+    calls = 0
+
+    def check() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        asked.analyse(editors.document(editors.manifest(*[UNEQUAL] * 9)), {}, check=check)
+    assert calls == 3

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from usher.config import models
 from usher.editor.diagnostics import Diagnostic
 from usher.editor.documents import Document
+from usher.scan import findings
+from usher.scan.batches import Item
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,3 +18,7 @@ class Analysis:
     diagnostics: Sequence[Diagnostic] = ()
     config: models.Config = field(default_factory=models.Config)
     """The configuration by which the document was judged."""
+    items: Sequence[Item] = ()
+    """Its objects."""
+    results: Sequence[findings.Result] = ()
+    """The decisions about those that usher judges."""

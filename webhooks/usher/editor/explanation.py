@@ -1,13 +1,15 @@
-"""What the editor says of a finding when a cursor rests on it."""
+"""What the editor says of a finding, and of an object, when a cursor rests on it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from usher.config import models
+from usher.editor.analysis import Analysis
 from usher.editor.diagnostics import Diagnostic
 from usher.editor.positions import Point, Range
 from usher.policy.checks.catalogue import Catalogue, Entry
-from usher.reports import rule_pages
+from usher.reports import mended, rule_pages, wording
+from usher.scan import positions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,16 +23,45 @@ class Hover:
     """Title and address of each."""
 
 
-def hovers(
-    point: Point, diagnostics: Sequence[Diagnostic], catalogue: Catalogue, config: models.Config
-) -> Iterator[Hover]:
-    """The explanations of the checks that found something at a point, each check once."""
+def hovers(point: Point, analysis: Analysis, catalogue: Catalogue) -> Iterator[Hover]:
+    """The explanations of the checks that found something at a point, each check once, and of its object."""
     seen = set[str]()
-    for diagnostic in diagnostics:
+    for diagnostic in analysis.diagnostics:
         entry = catalogue.checks.get(diagnostic.rule)
         if entry is not None and diagnostic.range.holds(point) and entry.key not in seen:
             seen.add(entry.key)
-            yield _explained(entry, diagnostic, config)
+            yield _explained(entry, diagnostic, analysis.config)
+    yield from _of_object(point, analysis)
+
+
+def _of_object(point: Point, analysis: Analysis) -> Iterator[Hover]:
+    """What usher reads of an object, and what the webhook adds to it, on the line of its kind."""
+    text = analysis.document.text
+    line = point.line + 1
+    before = [each for each in analysis.items if each.document is not None and each.document.line <= line]
+    if not before or before[-1].prefix:
+        return
+    item = before[-1]
+    place = positions.Pointer(item).place("/kind")
+    result = next((each for each in analysis.results if item.document and each.line == item.document.line), None)
+    if place is None or result is None or not result.makes_pods:
+        return
+    span = text.range(text.offset_of(place.line, place.column), text.offset_of(place.line, place.end_column))
+    if span.start.line != point.line:
+        return
+    read = f"usher reads: role {result.role}, {wording.pods(result.pods)}, {wording.devices(result.accelerators)}."
+    added = () if result.change is None else tuple(mended.entries_of(result.change))
+    yield Hover(
+        range=span,
+        title=wording.printable(str(result.identity)),
+        paragraphs=(
+            read,
+            *(
+                f"The mutating webhook {'adds' if mark == '+' else 'warns'} ({name}): {wording.printable(words)}"
+                for mark, name, words in added
+            ),
+        ),
+    )
 
 
 def _explained(entry: Entry, diagnostic: Diagnostic, config: models.Config) -> Hover:

@@ -62,11 +62,17 @@ class Manifests:
             unread.append(at_line(text, 1, severity=Severity.WARNING, message=message))
             return Analysis(document=document, diagnostics=tuple(unread))
         around = self._around(document, opened, check)
-        shown = [*unread, *_of_report(self._report(batch, around, evaluator, diff=False), text, evaluator)]
-        check()
+        report = self._report(batch, around, evaluator, diff=False, check=check)
+        shown = [*unread, *_of_report(report, text, evaluator)]
         if around.left_out:
             shown.append(at_line(text, 1, severity=Severity.INFORMATION, message=around.left_out))
-        return Analysis(document=document, diagnostics=tuple(shown), config=evaluator.config)
+        return Analysis(
+            document=document,
+            diagnostics=tuple(shown),
+            config=evaluator.config,
+            items=batch.items,
+            results=report.results,
+        )
 
     def written(
         self,
@@ -89,18 +95,19 @@ class Manifests:
         around = self._around(document, opened, check)
 
         def judge(batches: Sequence[Batch]) -> findings.Report:
-            check()
-            return self._report(batches[0], around, evaluator, diff=True)
+            return self._report(batches[0], around, evaluator, diff=True, check=check)
 
         content = document.text.content.encode()
         return write(batch, content, judge=judge, evaluator=evaluator, keys=keys).decode()
 
-    def _report(self, batch: Batch, around: Neighbours, evaluator: Evaluator, *, diff: bool) -> findings.Report:
+    def _report(
+        self, batch: Batch, around: Neighbours, evaluator: Evaluator, *, diff: bool, check: Check
+    ) -> findings.Report:
         """The verdict about a file alone, with what its neighbours say; `diff` as for `usher check`."""
         settings = runner.Settings(command=findings.Command.CHECK, namespace=self._namespace, mutated=True, diff=diff)
         own = outlines.of(batch, namespace=self._namespace)
         surroundings = Surroundings([own, *around.outlines], namespace=self._namespace)
-        part = judging.judge(batch, surroundings, evaluator=evaluator, settings=settings)
+        part = judging.judge(batch, surroundings, evaluator=evaluator, settings=settings, before_each=check)
         return runner.report(part, evaluator=evaluator, settings=settings)
 
     def _around(self, document: Document, opened: Mapping[Path, str], check: Check) -> Neighbours:

@@ -13,7 +13,7 @@ from typing import BinaryIO, Final, TypeVar
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from usher import __version__
+from usher import __version__, errors
 from usher.editor import completion, documents, explanation, protocol
 from usher.editor.analysis import Analysis
 from usher.editor.changes import Change
@@ -136,7 +136,7 @@ class Server:
         analysis = self._analyses.get(document.uri)
         if analysis is None:
             return None
-        found = explanation.hovers(point, analysis.diagnostics, self._session.catalogue, analysis.config)
+        found = explanation.hovers(point, analysis, self._session.catalogue)
         return protocol.to_hover(list(found), self._markup())
 
     def _completion(self, params: types.CompletionParams) -> types.CompletionList | None:
@@ -170,6 +170,10 @@ class Server:
 
         try:
             return await self._in_worker(found)
+        except errors.UsherError as error:
+            # The diagnostics say it as well.
+            _log.warning("no changes are offered: %s", error)
+            return []
         finally:
             stop.set()
 
