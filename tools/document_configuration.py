@@ -14,8 +14,15 @@ One file says what usher should know of a site: its node pools, queues and rules
 the file usher uses the defaults below. `usher init` writes a first file from a cluster, and
 `usher config check FILE` names every mistake of a file at once, with the nearest word that usher knows.
 
-An editor completes and checks the file by [usher.schema.json](usher.schema.json). For many it is enough to name the
-schema in the first line:
+Whole files for four kinds of site are in [examples/sites](../examples/sites), and a shorter one for one cluster is
+[examples/usher.yaml](../examples/usher.yaml). usher reads the file again when it changes, and keeps the one before if
+the new one has a mistake.
+
+## In an editor
+
+An editor completes and checks the file by its schema. `usher config schema >usher.schema.json` prints the schema of the
+usher that you have installed; [usher.schema.json](usher.schema.json) is the one of this version. Editors with the YAML
+language server (VS Code with the YAML extension, Neovim, Helix, Emacs) read its path in the first line:
 
 ```yaml
 # yaml-language-server: $schema=usher.schema.json
@@ -23,9 +30,17 @@ apiVersion: gpu-usher.io/v1alpha1
 kind: Config
 ```
 
-Whole files for four kinds of site are in [examples/sites](../examples/sites), and a shorter one for one cluster is
-[examples/usher.yaml](../examples/usher.yaml). usher reads the file again when it changes, and keeps the one before if
-the new one has a mistake."""
+In VS Code, `.vscode/settings.json` does the same for all files with these names:
+
+```json
+{
+  "yaml.schemas": {
+    "./usher.schema.json": ["usher.yaml", "usher-*.yaml", "clusters/*/usher.yaml"]
+  }
+}
+```
+
+The schema does not know everything: `usher config check usher.yaml` also finds contradictions within the file."""
 
 _CODE_LIMIT: Final = 60
 """The most characters of a default that the table shows."""

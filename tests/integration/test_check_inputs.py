@@ -282,3 +282,23 @@ def test_outside_a_repository_there_is_no_change_to_find(work: Path) -> None:
 
     assert run.code == 2
     assert "git" in run.err
+
+
+def test_files_without_objects_are_accepted_where_a_program_names_the_files(work: Path) -> None:
+    (work / "values.yaml").write_text("replicas: 1\n")
+
+    assert check("values.yaml", cwd=work).code == 2
+    assert check("values.yaml", "--allow-empty", cwd=work).code == 0
+
+
+def test_a_missing_file_and_a_broken_one_are_never_accepted_as_empty(work: Path) -> None:
+    (work / "broken.yaml").write_text("kind: [\napiVersion: v1\n")
+
+    assert check("gone.yaml", "--allow-empty", cwd=work).code == 2
+    assert check("broken.yaml", "--allow-empty", cwd=work).code == 2
+
+
+def test_require_match_still_wants_a_workload(work: Path) -> None:
+    (work / "values.yaml").write_text("replicas: 1\n")
+
+    assert check("values.yaml", "--allow-empty", "--require-match", cwd=work).code == 2

@@ -272,3 +272,13 @@ def test_an_interrupted_run_ends_with_130_and_without_a_traceback() -> None:
     _, err = process.communicate(timeout=60)
 
     assert (process.returncode, err) == (130, b"")
+
+
+def test_a_wrong_option_cannot_write_a_command_of_a_ci_system(tmp_path: Path) -> None:
+    run = usher("check", "--fail-on", "##[add-mask]x", "\x1b[31m", cwd=tmp_path)
+    other = usher("check", "--\n::add-mask::x", cwd=tmp_path)
+
+    assert (run.code, other.code) == (2, 2)
+    assert "##[" not in run.err
+    assert not [line for line in other.err.splitlines() if line.startswith("::")]
+    assert run.err.startswith("Usage: usher check [OPTIONS] PATH...\n")

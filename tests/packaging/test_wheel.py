@@ -35,7 +35,14 @@ def names(wheel: Path) -> list[str]:
 def test_the_wheel_has_one_top_level_package(wheel: Path) -> None:
     top = {name.partition("/")[0] for name in names(wheel)}
 
-    assert {name for name in top if not name.endswith(".dist-info")} == {"usher"}
+    assert {name for name in top if not name.endswith((".dist-info", ".data"))} == {"usher"}
+
+
+def test_the_wheel_brings_the_manual_pages_to_where_man_looks(wheel: Path) -> None:
+    pages = {name.partition(".data/")[2] for name in names(wheel) if ".data/" in name}
+
+    assert pages == {f"data/share/man/man1/{page.name}" for page in (ROOT / "docs/man").glob("*.1")}
+    assert "data/share/man/man1/usher-check.1" in pages
 
 
 def test_the_wheel_brings_the_policies_and_leaves_their_tests_behind(wheel: Path) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import os
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import yaml
 
 import builders
 from usher import paths
-from usher.documents import chunks
+from usher.documents import chunks, reader
 from usher.scan import sources
 from usher.scan.batches import Batch
 
@@ -128,6 +129,50 @@ def test_a_named_pipe_in_a_directory_is_not_waited_for(tmp_path: Path) -> None:
     written(tmp_path / "pod.yaml", builders.pod(name="there"))
 
     assert names(read(tmp_path)) == ["there"]
+
+
+def test_a_named_pipe_that_nothing_is_written_into_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "PIPE_SECONDS", 0.05)
+    os.mkfifo(tmp_path / "pipe")
+
+    (batch,) = read(tmp_path / "pipe")
+
+    assert [each.reason for each in batch.problems] == [
+        "cannot be read: a pipe into which nothing was written for 0.05 s"
+    ]
+
+
+def test_a_named_pipe_is_read_to_its_end(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=["apiVersion: v1\nkind: Pod\n"])
+    writer.start()
+
+    (batch,) = read(tmp_path / "pipe")
+
+    writer.join()
+    assert [item.value["kind"] for item in batch.items] == ["Pod"]
+
+
+def test_a_broken_document_does_not_hide_the_others_of_its_file(tmp_path: Path) -> None:
+    documents = [f"apiVersion: v1\nkind: Pod\nmetadata: {{name: pod-{number}}}\n" for number in range(1, 10)]
+    documents[6] = "apiVersion: v1\nkind: [Pod\n"
+    (tmp_path / "nine.yaml").write_text("---\n".join(documents))
+
+    (batch,) = read(tmp_path / "nine.yaml")
+
+    assert [paths.metadata(item.value)["name"] for item in batch.items] == [
+        f"pod-{n}" for n in (1, 2, 3, 4, 5, 6, 8, 9)
+    ]
+    assert [each.line for each in batch.problems] == [27]
+
+
+def test_a_file_of_broken_documents_is_given_up_after_some(tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("---\n".join(["apiVersion: [\n"] * 1000))
+
+    (batch,) = read(tmp_path / "bad.yaml")
+
+    assert len(batch.problems) == reader.MAX_ERRORS + 1
+    assert "the rest of the file is not read" in batch.problems[-1].reason
 
 
 def test_standard_input_is_read_for_a_dash() -> None:

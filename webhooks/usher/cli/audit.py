@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from usher import errors
-from usher.cli import inputs, progress, reporting
+from usher.cli import inputs, path_completion, progress, reporting
 from usher.cli.exit_codes import FailOn
 from usher.config import words
 
@@ -33,7 +33,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
   1  there are findings that --fail-on names
   2  the cluster or a file could not be read, or an object could not be judged"""
 )
-@click.argument("paths", nargs=-1, metavar="[PATH...]")
+@click.argument("paths", nargs=-1, metavar="[PATH...]", shell_complete=path_completion.files)
 @inputs.config_option
 @inputs.facts_option
 @inputs.cluster_options

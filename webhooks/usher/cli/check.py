@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from usher import errors
-from usher.cli import baselines, gatekeeper, inputs, manifest_inputs, progress, reporting
+from usher.cli import baselines, gatekeeper, inputs, manifest_inputs, path_completion, progress, reporting
 from usher.cli.exit_codes import FailOn
 
 
@@ -30,7 +30,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
   1  something is denied, or --fail-on names it
   2  an input could not be read, an object could not be judged, or no object was found"""
 )
-@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=path_completion.files)
 @manifest_inputs.options
 @inputs.config_option
 @inputs.facts_option
@@ -43,6 +43,11 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @click.option("--diff", is_flag=True, help="Show in full what the mutating webhook would change, and why.")
 @click.option("--as-written", is_flag=True, help="Judge the objects without what the mutating webhook adds to them.")
 @click.option("--allow-unknown", is_flag=True, help="Accept workloads that have parts which usher cannot judge.")
+@click.option(
+    "--allow-empty",
+    is_flag=True,
+    help="Accept files without any Kubernetes object, where a program names the files, as pre-commit does.",
+)
 @baselines.options
 @reporting.options(fail_on=FailOn.DENY)
 @inputs.engine_options
@@ -76,6 +81,7 @@ def check(
     baseline: Path | None,
     ratchet: bool,
     write_baseline: Path | None,
+    allow_empty: bool,
     engine: str,
     opa_url: str | None,
     jobs: int | None,
@@ -136,7 +142,8 @@ def check(
             found = runner.run(batches, evaluator=evaluator, settings=settings, watch=watch, policies=site)
         else:
             found = runner.report(run.judge(evaluator, watch=watch), evaluator=evaluator, settings=settings)
-    inputs.require_objects(found, manifests.named)
+    if not allow_empty:
+        inputs.require_objects(found, manifests.named)
     if require_facts and found.without_facts:
         raise errors.InputError(
             f"{found.without_facts} checks were left out because the facts of the cluster are missing; "

@@ -3,9 +3,55 @@
 from typing import Final
 
 import click
-from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
+from click.shell_completion import BashComplete, CompletionItem, FishComplete, ShellComplete, ZshComplete
 
-_SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
+
+class _Bash(BashComplete):
+    """Bash, whose words end at `=`: it passes `--format=sa` as three words, and click expects one."""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        args, incomplete = super().get_completion_args()
+        *complete, incomplete = joined([*args, incomplete])
+        return complete, incomplete
+
+
+class _Zsh(ZshComplete):
+    """zsh, which replaces the whole word `--fail-on=d`."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[str]]:
+        return whole_words(super().get_completions(args, incomplete), incomplete)
+
+
+class _Fish(FishComplete):
+    """fish, which compares with the whole word `--fail-on=d`."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[str]]:
+        return whole_words(super().get_completions(args, incomplete), incomplete)
+
+
+SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
+
+
+def whole_words(items: list[CompletionItem[str]], incomplete: str) -> list[CompletionItem[str]]:
+    """The values of an option with the option before them, where one word holds both."""
+    option, equals, _ = incomplete.partition("=")
+    if not equals or not option.startswith("-"):
+        return items
+    return [
+        CompletionItem(f"{option}={each.value}", type=each.type, help=each.help) if each.type == "plain" else each
+        for each in items
+    ]
+
+
+def joined(words: list[str]) -> list[str]:
+    """The words of a command line, with those around a single `=` as one."""
+    found: list[str] = []
+    for place, word in enumerate(words):
+        if found and (word == "=" or words[place - 1] == "="):
+            found[-1] += word
+        else:
+            found.append(word)
+    return found
 
 
 @click.command(
@@ -15,11 +61,11 @@ Examples:
   source <(usher completion zsh)           in ~/.zshrc
   usher completion fish > ~/.config/fish/completions/usher.fish"""
 )
-@click.argument("shell", type=click.Choice(list(_SHELLS)))
+@click.argument("shell", type=click.Choice(list(SHELLS)))
 @click.pass_context
 def completion(context: click.Context, *, shell: str) -> None:
     """Print the script that lets SHELL complete the commands and options of usher."""
     from usher.cli.main import COMPLETION_VARIABLE
 
-    script = _SHELLS[shell](context.find_root().command, {}, "usher", COMPLETION_VARIABLE)
+    script = SHELLS[shell](context.find_root().command, {}, "usher", COMPLETION_VARIABLE)
     click.echo(script.source())

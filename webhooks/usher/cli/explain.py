@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from usher import errors
-from usher.cli import inputs, policies
+from usher.cli import inputs, path_completion, policies
 
 if TYPE_CHECKING:
     from usher.policy.evaluator import Evaluator
@@ -24,7 +24,7 @@ Examples:
   usher explain job.yaml                     what each check and mutation says of the objects, and why
   helm template chart/ | usher explain -     the same for what a chart renders to"""
 )
-@click.argument("code_name_or_file")
+@click.argument("code_name_or_file", shell_complete=path_completion.files)
 @inputs.config_option
 @inputs.facts_option
 @inputs.namespace_option

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from usher import errors
+from usher.cli import path_completion
 
 if TYPE_CHECKING:
     from usher.config import models
@@ -43,6 +44,7 @@ def facts_option(command: Command) -> Command:
         "--facts",
         multiple=True,
         metavar="PATH",
+        shell_complete=path_completion.facts,
         help="Facts of a cluster: a file of `usher snapshot`, or manifests of queues, quotas, classes and so on, "
         "complete for each kind. Repeatable. `usher check` takes `live` too: the cluster of the current context.",
     )(command)

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import gc
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, NoReturn
 
 import click
-from click.shell_completion import shell_complete
+from click.shell_completion import add_completion_class, shell_complete
 
 from usher import __version__, errors
 from usher.cli import exit_codes
@@ -120,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # tests replace the streams
     asked = os.environ.get(COMPLETION_VARIABLE)
-    code = shell_complete(usher, {}, "usher", COMPLETION_VARIABLE, asked) if asked else _exit_code(given)
+    code = _completed(asked) if asked else _exit_code(given)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -128,6 +129,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             # Otherwise Python flushes again at exit, prints an error, and ends with a code of its own.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     sys.exit(code)
+
+
+def _completed(asked: str) -> int:
+    from usher.cli.completion import SHELLS
+
+    for name, shell in SHELLS.items():
+        add_completion_class(shell, name)
+    return shell_complete(usher, {}, "usher", COMPLETION_VARIABLE, asked)
 
 
 def _exit_code(arguments: list[str]) -> int:
@@ -145,8 +154,7 @@ def _exit_code(arguments: list[str]) -> int:
     except (click.exceptions.Abort, KeyboardInterrupt):
         return _INTERRUPTED
     except click.UsageError as error:
-        error.show()
-        return _FAILED
+        return _misused(error)
     except click.ClickException as error:
         code = error.code if isinstance(error, exit_codes.CommandFailed) else _FAILED
         return _complain(error.format_message(), code=code)
@@ -161,6 +169,18 @@ def _exit_code(arguments: list[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the last resort: people see a message instead of a traceback
         return _internal(error, debug=debug)
     return 0
+
+
+def _misused(error: click.UsageError) -> int:
+    from usher.reports import wording
+
+    shown = io.StringIO()
+    error.show(file=shown)
+    # It quotes the command line, which names of files and branches reach in CI.
+    lines = [wording.harmless(wording.printable(line)) for line in shown.getvalue().splitlines()]
+    with contextlib.suppress(OSError):
+        click.echo("\n".join(lines), err=True)
+    return _FAILED
 
 
 def _internal(error: Exception, *, debug: bool) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from usher import errors
-from usher.cli import inputs
+from usher.cli import inputs, path_completion
 
 if TYPE_CHECKING:
     from usher.scan.changes import Changes
@@ -76,16 +76,22 @@ def options(command: Command) -> Command:
             "--changed-since",
             default="",
             metavar="REV",
+            shell_complete=path_completion.revisions,
             help="Only objects that changed since this branch left a git revision, and those that name them.",
         ),
         click.option(
-            "--values", multiple=True, metavar="FILE", help="Values for the charts of --helm, as in helm. Repeatable."
+            "--values",
+            multiple=True,
+            metavar="FILE",
+            shell_complete=path_completion.files,
+            help="Values for the charts of --helm, as in helm. Repeatable.",
         ),
         click.option(
             "--helm",
             "charts",
             multiple=True,
             metavar="CHART",
+            shell_complete=path_completion.directories,
             help="What `helm template` renders of a chart. Repeatable.",
         ),
         click.option(
@@ -94,6 +100,7 @@ def options(command: Command) -> Command:
             "kustomizations",
             multiple=True,
             metavar="DIR",
+            shell_complete=path_completion.directories,
             help="What `kustomize build` (or kubectl) renders of a directory. Repeatable.",
         ),
     ):

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import click
 
 from usher import errors
-from usher.cli import inputs, output, portal_address
+from usher.cli import inputs, output, path_completion, portal_address
 from usher.cli.portal_address import Asking
 
 _API: Final = "/api/v1"
@@ -62,7 +62,14 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
     return with_options
 
 
-_file_option = click.option("-f", "--file", required=True, metavar="FILE", help="Manifests; - for standard input.")
+_file_option = click.option(
+    "-f",
+    "--file",
+    required=True,
+    metavar="FILE",
+    shell_complete=path_completion.files,
+    help="Manifests; - for standard input.",
+)
 _namespace_option = click.option("-n", "--namespace", default="default", help="Of objects that do not name one.")
 
 

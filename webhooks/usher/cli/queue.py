@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from usher import errors
-from usher.cli import inputs
+from usher.cli import inputs, path_completion
 
 if TYPE_CHECKING:
     from usher.policy.evaluator import Evaluator
@@ -30,7 +30,7 @@ Exit codes:
   1  a workload can never start
   2  an answer is unknown (--allow-unknown accepts that), or an input could not be read"""
 )
-@click.argument("file")
+@click.argument("file", shell_complete=path_completion.files)
 @inputs.config_option
 @inputs.facts_option
 @inputs.live_option

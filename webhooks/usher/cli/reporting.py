@@ -65,6 +65,8 @@ class _Format(click.ParamType[output.Target]):
         param: click.Parameter,  # noqa: ARG002 - click's signature
         incomplete: str,
     ) -> list[CompletionItem]:
+        if "=" in incomplete:
+            return [CompletionItem(incomplete.partition("=")[2], type="file")]
         return [CompletionItem(name, help=each.reader) for name, each in FORMATS.items() if name.startswith(incomplete)]
 
 

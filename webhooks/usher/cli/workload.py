@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from usher import errors
-from usher.cli import inputs
+from usher.cli import inputs, path_completion
 
 if TYPE_CHECKING:
     from usher.scan.batches import Batch
@@ -33,7 +33,7 @@ Exit codes:
   0  the workloads are shown; parts of them may be unknown
   2  an input could not be read, or no object in it makes pods"""
 )
-@click.argument("file")
+@click.argument("file", shell_complete=path_completion.files)
 @inputs.config_option
 @inputs.namespace_option
 @inputs.format_option

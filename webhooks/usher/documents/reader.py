@@ -18,6 +18,10 @@ from usher.documents import chunks, composing, jsontext, plain, syntax
 _MEANT_AS_JSON: Final = re.compile(r"\s*\{\s*[\"}]")
 
 
+MAX_ERRORS: Final = 20
+"""Unusable documents of one file after which the rest of it is not read."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """One document of a file or stream; `usher.documents.places` knows where its values stand."""
@@ -36,40 +40,69 @@ class Document:
     """Whether the text was read by JSON's rules."""
 
 
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The documents of a file that are usable, and why others are not."""
+
+    documents: list[Document]
+    errors: list[errors.ManifestError]
+
+
 def parse(text: str | bytes, *, source: str) -> list[Document]:
     """The documents of a file. Empty ones (nothing, comments, null) are left out, `List` kinds stay as they are.
 
     Raises:
         ManifestError: kubectl would refuse a document, or would silently drop or change something in it.
     """
-    documents = list[Document]()
-    aliased = 0
-    for chunk in chunks.split(chunks.whole(text, source=source)):
-        values = _json_values(chunk)
-        if isinstance(values, list):
-            found = [(each.value, each.chunk.line, each.chunk) for each in values]
-        elif values is None and (read := _plain(chunk)) is not None:
-            found = [(read.value, chunk.line + read.line, chunk)] if read.value is not None else []
-        elif composed := _composed(chunk, aliased=aliased, not_json=values):
-            found = [(composed.value, chunk.place(composed.start)[0], chunk)]
-            aliased = composed.aliased
-        else:
-            continue
-        for value, line, part in found:
-            if len(documents) == chunks.MAX_DOCUMENTS:
-                raise chunks.too_many(part)
-            if value is not None:
-                documents.append(
-                    Document(
-                        value=value,
-                        source=source,
-                        index=len(documents),
-                        line=line,
-                        chunk=part,
-                        is_json=isinstance(values, list),
-                    )
+    found = parse_each(text, source=source)
+    if found.errors:
+        raise found.errors[0]
+    return found.documents
+
+
+def parse_each(text: str | bytes, *, source: str) -> Parsed:
+    """As `parse`, but an unusable document does not keep the others of its file from being read."""
+    found, aliased = Parsed([], []), 0
+    try:
+        for chunk in chunks.split(chunks.whole(text, source=source)):
+            try:
+                aliased = _read(chunk, found.documents, aliased)
+            except errors.ManifestError as error:
+                found.errors.append(error)
+                if len(found.errors) == MAX_ERRORS:
+                    break
+    except errors.ManifestError as error:
+        found.errors.append(error)
+    return found
+
+
+def _read(chunk: chunks.Chunk, documents: list[Document], aliased: int) -> int:
+    """Adds the documents of a chunk to those before it; returns what aliases have used up, the chunk included."""
+    values = _json_values(chunk)
+    if isinstance(values, list):
+        found = [(each.value, each.chunk.line, each.chunk) for each in values]
+    elif values is None and (plainly := _plain(chunk)) is not None:
+        found = [(plainly.value, chunk.line + plainly.line, chunk)] if plainly.value is not None else []
+    elif composed := _composed(chunk, aliased=aliased, not_json=values):
+        found = [(composed.value, chunk.place(composed.start)[0], chunk)]
+        aliased = composed.aliased
+    else:
+        return aliased
+    for value, line, part in found:
+        if len(documents) == chunks.MAX_DOCUMENTS:
+            raise chunks.too_many(part)
+        if value is not None:
+            documents.append(
+                Document(
+                    value=value,
+                    source=part.source,
+                    index=len(documents),
+                    line=line,
+                    chunk=part,
+                    is_json=isinstance(values, list),
                 )
-    return documents
+            )
+    return aliased
 
 
 def trace(document: Document) -> composing.Composed | None:

@@ -64,8 +64,8 @@ def digest(value: paths.Object) -> bytes:
 
 def _names(value: paths.Object, namespace: str) -> Iterator[str]:
     named = outlines.named(value, namespace)
-    if (named.reference.group, named.reference.kind) not in registry.NEVER_NAMED:
-        yield from filter(None, [named.reference.name])
+    if (named.group, named.kind) not in registry.NEVER_NAMED:
+        yield from filter(None, [named.name])
     growth = growth_of(value, namespace=namespace)
     if growth is not None:
         yield from filter(None, [growth.target.name])

@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from usher import paths
 from usher.kinds import registry
@@ -14,12 +15,19 @@ from usher.scan.batches import Batch
 from usher.workloads.growths import growth_of
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """An object by name. One with a prefix instead has no name."""
+class Named(NamedTuple):
+    """An object by name; texts alone, because processes send each other thousands."""
 
-    reference: Reference
+    group: str
+    kind: str
+    namespace: str
+    name: str
     prefix: str
+    """`generateName` of an object without a name."""
+
+    @property
+    def reference(self) -> Reference:
+        return Reference(group=self.group, kind=self.kind, name=self.name, namespace=self.namespace)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +63,7 @@ def of(batch: Batch, *, namespace: str, path: Path | None = None, key: bytes = b
     for item in batch.items:
         each = named(item.value, namespace)
         names.append(each)
-        if (each.reference.group, each.reference.kind) in registry.NEVER_NAMED:
+        if (each.group, each.kind) in registry.NEVER_NAMED:
             continue
         offered.append(item.value)
         growth = growth_of(item.value, namespace=namespace)
@@ -87,10 +95,6 @@ def named(value: paths.Object, namespace: str) -> Named:
     """The name of an object; `namespace` is that of objects without one."""
     group, _, kind = group_version_kind(value)
     metadata = paths.metadata(value)
-    reference = Reference(
-        group=group,
-        kind=kind,
-        name=paths.text(metadata.get("name")),
-        namespace=paths.text(metadata.get("namespace")) or namespace,
-    )
-    return Named(reference, "" if reference.name else paths.text(metadata.get("generateName")))
+    name = paths.text(metadata.get("name"))
+    within = paths.text(metadata.get("namespace")) or namespace
+    return Named(group, kind, within, name, "" if name else paths.text(metadata.get("generateName")))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from usher import errors, paths
+from usher import paths
 from usher.documents import chunks, reader
 from usher.scan import findings, objects
 from usher.scan.batches import Batch, Item
@@ -18,14 +18,20 @@ def parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
         explicit: whether the user named the file. A directory may well hold Helm values, workflows and kustomizations
             between the manifests; a named file was meant to be judged.
     """
-    try:
-        documents = reader.parse(content, source=source)
-    except errors.ManifestError as error:
-        if not explicit and _holds_no_object(content):
-            return Batch(source=source, ignored=1)
-        problem = findings.Problem(source=source, line=error.line, column=error.column, reason=error.reason)
-        return Batch(source=source, problems=(problem,))
-    return of_documents(documents, source=source, explicit=explicit)
+    found = reader.parse_each(content, source=source)
+    if not found.errors:
+        return of_documents(found.documents, source=source, explicit=explicit)
+    if not explicit and _holds_no_object(content):
+        return Batch(source=source, ignored=1)
+    problems = [
+        findings.Problem(source=source, line=error.line, column=error.column, reason=error.reason)
+        for error in found.errors
+    ]
+    if len(problems) == reader.MAX_ERRORS:
+        reason = f"after {reader.MAX_ERRORS} unusable documents the rest of the file is not read; mend these first"
+        problems.append(findings.Problem(source=source, reason=reason))
+    usable = of_documents(found.documents, source=source, explicit=explicit)
+    return replace(usable, problems=tuple(problems))
 
 
 def of_documents(documents: Sequence[reader.Document], *, source: str, explicit: bool) -> Batch:

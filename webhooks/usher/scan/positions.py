@@ -50,7 +50,9 @@ class Pointer:
         if nearest == self._item.prefix and nearest + _HEAD in known:
             return known[nearest + _HEAD]
         position = known.nearest(nearest)
-        shows_value = nearest == wanted and self._is_scalar(nearest) and position.line == position.end_line
+        # A null may have no text, and then its key says where it is.
+        has_text = position.line == position.end_line and position.column < position.end_column
+        shows_value = nearest == wanted and self._is_scalar(nearest) and has_text
         return position.key if position.key is not None and not shows_value else position
 
     def _is_scalar(self, pointer: str) -> bool:

@@ -59,7 +59,7 @@ class Scalers:
             each.reference
             for outline in (outlines if targets else ())
             for each in outline.named
-            if each.reference.name in targets
+            if each.name in targets
         )
         self._sources = Counter(each.source for each in every)
 

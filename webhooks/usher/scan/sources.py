@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import select
 import stat
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -18,6 +19,9 @@ SUFFIXES: Final = (".yaml", ".yml", ".json")
 """The files that usher reads of a directory."""
 
 STDIN: Final = "-"
+
+PIPE_SECONDS: Final = 10.0
+"""For how long usher waits for text in a named pipe."""
 
 _CHART: Final = "Chart.yaml"
 _PATTERN: Final = re.compile(r"[*?[]")
@@ -54,6 +58,8 @@ def load(found: Found) -> Batch:
 def read_content(file: File) -> bytes | Batch:
     """The content of a file, or enough of it to show that it is too large; the problem if it cannot be read."""
     try:
+        if not file.size and stat.S_ISFIFO(file.path.stat().st_mode):
+            return _written_into(file.path)
         with file.path.open("rb") as stream:
             # A read of the largest size would reserve that much memory for every file.
             content = stream.read(min(file.size, chunks.MAX_FILE_BYTES) + 1)
@@ -62,6 +68,21 @@ def read_content(file: File) -> bytes | Batch:
             return content
     except OSError as error:
         return _unreadable(file.path, error)
+
+
+def _written_into(pipe: Path) -> bytes | Batch:
+    """The text that a program writes into a named pipe, as `<(...)` of a shell is one."""
+    content = b""
+    with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as stream:  # noqa: PTH123 - a path waits for a writer
+        while len(content) <= chunks.MAX_FILE_BYTES:
+            ready, _, _ = select.select([stream], [], [], PIPE_SECONDS)
+            more = stream.read(chunks.MAX_FILE_BYTES + 1 - len(content)) if ready else None
+            if more == b"" and content:
+                break
+            if not more:
+                return _problem(pipe, f"a pipe into which nothing was written for {PIPE_SECONDS:g} s")
+            content += more
+    return content
 
 
 def parse(file: File, content: bytes) -> Batch:
@@ -146,7 +167,11 @@ def _chart(directory: Path) -> Batch:
 
 def _unreadable(path: Path, error: OSError | ValueError) -> Batch:
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    problem = findings.Problem(source=name(path), reason=f"cannot be read: {reason[:1].lower()}{reason[1:]}")
+    return _problem(path, f"{reason[:1].lower()}{reason[1:]}")
+
+
+def _problem(path: Path, reason: str) -> Batch:
+    problem = findings.Problem(source=name(path), reason=f"cannot be read: {reason}")
     return Batch(source=name(path), problems=(problem,))
 
 

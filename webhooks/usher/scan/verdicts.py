@@ -22,7 +22,6 @@ from pydantic import TypeAdapter, ValidationError
 from usher import __version__
 from usher.policy.checks import bundle
 from usher.policy.evaluator import Evaluator
-from usher.reading.lookup import Reference
 from usher.scan import sources
 from usher.scan.judging import Part, Settings
 from usher.scan.outlines import Named, Outline, directory_of
@@ -76,10 +75,7 @@ class Verdicts:
                 outline = Outline(
                     source=source,
                     directory=directory_of(source),
-                    named=[
-                        Named(Reference(group=group, kind=kind, name=name, namespace=namespace), prefix)
-                        for group, kind, name, namespace, prefix in named
-                    ],
+                    named=[Named(*each) for each in named],
                     offers=bool(offers),
                     offered=None,
                     path=path,
@@ -115,10 +111,7 @@ class Verdicts:
 
 
 def _named(outline: Outline) -> bytes:
-    named = [
-        (each.reference.group, each.reference.kind, each.reference.name, each.reference.namespace, each.prefix)
-        for each in outline.named
-    ]
+    named = [tuple(each) for each in outline.named]
     return orjson.dumps([named, outline.offers])
 
 
