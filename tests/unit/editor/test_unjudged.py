@@ -46,6 +46,14 @@ def test_broken_yaml_is_one_error_at_its_place(asked: Session) -> None:
     assert "indentation" in found.message
 
 
+def test_a_broken_document_keeps_the_others_of_its_text(asked: Session) -> None:
+    opened = editors.document(f"apiVersion: v1\nkind: [\n---\n{editors.manifest(UNEQUAL)}")
+    broken, unequal = shown(asked, opened)
+    assert broken.severity is Severity.ERROR
+    assert broken.range.start.line <= 2
+    assert unequal.code == "USH103"
+
+
 def test_broken_yaml_that_cannot_hold_an_object_is_passed_over(asked: Session) -> None:
     assert shown(asked, editors.document("// a comment\n{\n  compilerOptions: [\n")) == []
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -62,7 +63,8 @@ class Manifests:
             unread.append(at_line(text, 1, severity=Severity.WARNING, message=message))
             return Analysis(document=document, diagnostics=tuple(unread))
         around = self._around(document, opened, check)
-        report = self._report(batch, around, evaluator, diff=False, check=check)
+        # Its problems and notes are shown already.
+        report = self._report(replace(batch, problems=(), notes=()), around, evaluator, diff=False, check=check)
         shown = [*unread, *_of_report(report, text, evaluator)]
         if around.left_out:
             shown.append(at_line(text, 1, severity=Severity.INFORMATION, message=around.left_out))
