@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import orjson
 import pytest
 
 import builders
@@ -77,6 +78,17 @@ def test_columns_are_those_of_the_client_behind_characters_of_any_width(asked: S
     wider = {Encoding.UTF_8: 4, Encoding.UTF_16: 1, Encoding.UTF_32: 0}[encoding]
     assert found.range.start == Point(6, before + wider)
     assert editors.underlined(found, opened) == "2"
+
+
+def test_a_finding_in_json_underlines_its_value(asked: Session) -> None:
+    value = builders.replaced(UNEQUAL, "/metadata/name", GRINNING)
+    opened = editors.document(orjson.dumps(value).decode())
+    assert editors.underlined(by_code(shown(asked, opened), "USH103"), opened) == "2"
+
+
+def test_a_finding_behind_a_byte_order_mark_underlines_its_value(asked: Session) -> None:
+    opened = editors.document(f"\ufeff{orjson.dumps(UNEQUAL).decode()}")
+    assert editors.underlined(by_code(shown(asked, opened), "USH103"), opened) == "2"
 
 
 def test_a_long_value_is_underlined_to_its_end(asked: Session) -> None:
