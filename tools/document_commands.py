@@ -26,6 +26,7 @@ _SECTIONS: Final = {"Examples": "EXAMPLES", "Exit codes": "EXIT STATUS"}
 """Headings in the texts of commands, and those that manual pages have for them."""
 ENVIRONMENT: Final = {
     "USHER_CONFIG": "Path of `usher.yaml`, for commands without `--config`.",
+    "USHER_OPA": "The program `opa`, for commands without `--opa`.",
     "USHER_CACHE_DIR": "Where `usher check` keeps the verdicts of earlier runs.",
     "KUBECONFIG": "The kubeconfig of commands that read a cluster, as for `kubectl`.",
     "NO_COLOR": "Any value switches colours off.",

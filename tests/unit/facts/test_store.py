@@ -135,6 +135,7 @@ def test_no_object_is_too_odd_to_be_trimmed_and_kept(value: paths.Json) -> None:
 
 def test_values_of_environment_variables_are_left_out_but_for_those_that_rules_read() -> None:
     variables: list[paths.Json] = [{"name": "HF_TOKEN", "value": "secret"}, {"name": "NCCL_DEBUG", "value": "WARN"}]
+    variables.append({"name": "NVIDIA_API_KEY", "value": "secret"})
     runtime = builders.custom(
         "serving.kserve.io/v1alpha1", "ServingRuntime", {"containers": [{"name": "c", "env": variables}]}, name="vllm"
     )
@@ -143,6 +144,7 @@ def test_values_of_environment_variables_are_left_out_but_for_those_that_rules_r
     assert paths.resolve(kept, "/spec/containers/0/env") == [
         {"name": "HF_TOKEN"},
         {"name": "NCCL_DEBUG", "value": "WARN"},
+        {"name": "NVIDIA_API_KEY"},
     ]
 
 

@@ -19,7 +19,7 @@ def place(line: int, text: str, marked: str) -> scan_findings.Place:
     """Where `marked` stands in a line."""
     column = text.index(marked) + 1
     excerpt = scan_findings.Excerpt(text=text, column=column, end_column=column + len(marked))
-    return scan_findings.Place(line=line, column=column, excerpt=excerpt)
+    return scan_findings.Place(line=line, column=column, end_column=column + len(marked), excerpt=excerpt)
 
 
 LIMIT = place(41, '                  nvidia.com/gpu: "4"', '"4"')

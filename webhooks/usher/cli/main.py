@@ -54,6 +54,7 @@ COMMANDS: Final = {
     "serve": Lazy(module="usher.cli.serve", name="serve", help="Run the webhook server."),
     "certs": Lazy(module="usher.cli.certs", name="certs", help="Make or show the server's certificate."),
     "config": Lazy(module="usher.cli.config", name="config", help="Check usher.yaml, or print its schema."),
+    "lsp": Lazy(module="usher.cli.lsp", name="lsp", help="Serve an editor: findings while you type."),
     "manifests": Lazy(module="usher.cli.manifests", name="manifests", help="Print manifests for the cluster."),
     "preflight": Lazy(
         module="usher.cli.preflight", name="preflight", help="Say what enforcement would meet in a live cluster."

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pydantic
-import pydantic_core
 
 from usher import errors, paths
 from usher.config import models, reasons, salvage
@@ -55,18 +54,31 @@ def parse(data: bytes, *, source: str, more: Callable[[models.Config], Iterable[
         return models.Config.model_validate(documents[0].value)
     except pydantic.ValidationError as error:
         where = places.Places(documents[0])
-        problems = [_problem(detail, where) for detail in error.errors()]
-        problems += _of_meaning(documents[0].value, where, more)
+        problems = [
+            (_line(where, pointer), paths.readable(pointer) if pointer else "", reason)
+            for pointer, reason in _mistakes(documents[0].value, error, more)
+        ]
         raise errors.ConfigError(source, sorted(problems, key=lambda problem: problem[0])) from None
 
 
-def _of_meaning(
-    value: paths.Json, where: places.Places, more: Callable[[models.Config], Iterable[Problem]]
-) -> Iterable[tuple[int, str, str]]:
+def mistakes(value: paths.Json, *, more: Callable[[models.Config], Iterable[Problem]] = _nothing) -> list[Problem]:
+    """All mistakes in the value of usher.yaml, at their pointers; `more` is asked about a good value as well."""
+    try:
+        config = models.Config.model_validate(value)
+    except pydantic.ValidationError as error:
+        return list(_mistakes(value, error, more))
+    return list(more(config))
+
+
+def _mistakes(
+    value: paths.Json, error: pydantic.ValidationError, more: Callable[[models.Config], Iterable[Problem]]
+) -> Iterable[Problem]:
+    for detail in error.errors():
+        yield paths.join(paths.ROOT, *detail["loc"]), reasons.reason(detail)
     rest = salvage.salvage(value)
-    for pointer, reason in () if rest is None else more(rest.config):
-        place = rest.pointer_in_file(pointer) if rest is not None else pointer
-        yield _line(where, place), paths.readable(place), reason
+    if rest is not None:
+        for pointer, reason in more(rest.config):
+            yield rest.pointer_in_file(pointer), reason
 
 
 def refusal(file: Path | None, problems: Sequence[tuple[str, str]]) -> errors.ConfigError:
@@ -93,12 +105,6 @@ def located_in(data: bytes, problems: Sequence[tuple[str, str]]) -> list[tuple[i
     return [
         (0 if where is None else _line(where, pointer), paths.readable(pointer), reason) for pointer, reason in problems
     ]
-
-
-def _problem(detail: pydantic_core.ErrorDetails, where: places.Places) -> tuple[int, str, str]:
-    pointer = paths.join(paths.ROOT, *detail["loc"])
-    place = paths.readable(pointer) if detail["loc"] else ""
-    return _line(where, pointer), place, reasons.reason(detail)
 
 
 def _line(where: places.Places, pointer: str) -> int:

@@ -40,6 +40,8 @@ _REASONS: Final = {
         "* and & at the start of a value name an alias or an anchor; quote the value if text is meant"
     ),
 }
+UNRENDERED: Final = "looks like an unrendered template"
+"""What the reason says first where the text is not YAML because it has template marks."""
 _TOLD_AT_THE_START: Final = frozenset(
     [
         "found unexpected end of stream",
@@ -74,7 +76,7 @@ def unrendered(chunk: chunks.Chunk, start: int, end: int) -> errors.ManifestErro
         return None
     line, _ = chunk.place(match.start(1))
     return chunk.refusal(
-        f"looks like an unrendered template (line {line}): render it first, e.g. helm template | usher check -",
+        f"{UNRENDERED} (line {line}): render it first, e.g. helm template | usher check -",
         offset=match.start(1),
     )
 

@@ -1,5 +1,6 @@
 """The fields that usher keeps of an object of a cluster: only those that rules read, and no secrets."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -102,6 +103,9 @@ def kueue_configuration(value: paths.Object) -> paths.Object:
 _OPEN_VARIABLES: Final = ("CUDA_", "NCCL_", "NVIDIA_")
 """Prefixes of environment variables that rules read; the values of all others may be secrets."""
 
+_SECRETIVE: Final = re.compile("API_?KEY|ACCESS_?KEY|TOKEN|SECRET|PASSW|CREDENTIAL")
+"""Names whose values are secrets in spite of their prefix: NVIDIA_API_KEY."""
+
 
 def spec_without_secrets(value: paths.Object) -> paths.Object:
     """The spec, without values of environment variables but for those that rules read: they may be secrets."""
@@ -122,6 +126,8 @@ def _without_values(value: paths.Json) -> paths.Json:
 
 def _variable(entry: paths.Json) -> paths.Json:
     name = entry.get("name") if isinstance(entry, dict) else None
-    if not isinstance(entry, dict) or (isinstance(name, str) and name.startswith(_OPEN_VARIABLES)):
+    if not isinstance(entry, dict):
+        return entry
+    if isinstance(name, str) and name.startswith(_OPEN_VARIABLES) and not _SECRETIVE.search(name):
         return entry
     return {key: item for key, item in entry.items() if key != "value"}

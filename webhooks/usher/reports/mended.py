@@ -25,7 +25,7 @@ _MARGIN: Final = 9
 
 def has_lines(result: findings.Result) -> bool:
     """Whether there is anything to say about the changes of an object."""
-    return result.change is not None and any(True for _ in _lines(result.change))
+    return result.change is not None and any(True for _ in entries_of(result.change))
 
 
 Told = dict[tuple[tuple[str, str, str], ...], str]
@@ -34,7 +34,7 @@ Told = dict[tuple[tuple[str, str, str], ...], str]
 
 def write(result: findings.Result, lines: Lines, told: Told) -> None:
     """The note on one object; nothing without changes. `told` gets what the note shows."""
-    entries = tuple(_lines(result.change)) if result.change is not None else ()
+    entries = tuple(entries_of(result.change)) if result.change is not None else ()
     if not entries:
         return
     outcome = model.Outcome.AUDIT
@@ -59,7 +59,7 @@ def write_together(results: Iterable[findings.Result], lines: Lines) -> None:
     """One note for all objects with the same changes, those with the most objects first."""
     alike: dict[tuple[tuple[str, str, str], ...], list[findings.Result]] = {}
     for result in results:
-        entries = tuple(_lines(result.change)) if result.change is not None else ()
+        entries = tuple(entries_of(result.change)) if result.change is not None else ()
         if entries:
             alike.setdefault(entries, []).append(result)
     style = wording.STYLES[model.Outcome.AUDIT]
@@ -95,11 +95,11 @@ def _write_entries(entries: Iterable[tuple[str, str, str]], lines: Lines) -> Non
 def changed(results: Iterable[findings.Result]) -> int:
     """How many objects have a note that the webhook adds something."""
     return sum(
-        any(mark == "+" for mark, _, _ in _lines(result.change)) for result in results if result.change is not None
+        any(mark == "+" for mark, _, _ in entries_of(result.change)) for result in results if result.change is not None
     )
 
 
-def _lines(change: findings.Change) -> Iterator[tuple[str, str, str]]:
+def entries_of(change: findings.Change) -> Iterator[tuple[str, str, str]]:
     """Mark, mutation and text: `+` for added values, `!` for warnings of the webhook."""
     merged = change.merged
     applied: dict[str, list[model.Intent]] = {}

@@ -34,10 +34,12 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A place in a file; line and column count from 1."""
+    """A place in one line of a file; line and columns count from 1."""
 
     line: int
     column: int
+    end_column: int
+    """The one after the last character; the excerpt may be cut before it."""
     excerpt: Excerpt
 
 

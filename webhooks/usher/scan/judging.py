@@ -1,6 +1,7 @@
 """One file judged: the decision about each of its objects, with what surrounds it."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from usher import errors, model, paths
@@ -67,15 +68,29 @@ class _Applied:
     policies: site_policies.SitePolicies | None
 
 
-def judge(
+def _nothing() -> None:
+    """Nothing is to be done before each object."""
+
+
+def judge(  # noqa: PLR0913 - the file, what it is judged by, and who may end it
     batch: Batch,
     surroundings: Surroundings,
     *,
     evaluator: Evaluator,
     settings: Settings,
     policies: site_policies.SitePolicies | None = None,
+    before_each: Callable[[], None] = _nothing,
 ) -> Part:
-    """The decisions about the objects of a file. An object that cannot be judged becomes a failure."""
+    """The decisions about the objects of a file. An object that cannot be judged becomes a failure.
+
+    Args:
+        batch: the file.
+        surroundings: what the other files say.
+        evaluator: decides.
+        settings: those of the run.
+        policies: policies of Gatekeeper.
+        before_each: called before each object; an error that it raises ends the judging.
+    """
     part = Part(problems=[*batch.problems], notes=[*batch.notes])
     part.counts.update(
         files=batch.is_file and bool(batch.items),
@@ -94,6 +109,7 @@ def judge(
         policies=policies,
     )
     for item in batch.items:
+        before_each()
         if settings.changes is not None and not settings.changes.concerns(item.value, batch.source):
             part.counts["unchanged"] += 1
             continue

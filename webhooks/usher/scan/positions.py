@@ -31,8 +31,16 @@ class Pointer:
         return findings.Place(
             line=span.line,
             column=span.column,
+            end_column=self._end(span, excerpt),
             excerpt=findings.Excerpt(text=excerpt.text, column=excerpt.column, end_column=excerpt.end_column),
         )
+
+    @staticmethod
+    def _end(span: places.Span, excerpt: places.Excerpt) -> int:
+        """The end of a span in its first line; at least one character is shown, as in the excerpt."""
+        if span.end_line == span.line:
+            return max(span.end_column, span.column + 1)
+        return span.column + excerpt.end_column - excerpt.column
 
     def _span(self, known: places.Places, pointer: str) -> places.Span:
         wanted = self._item.prefix + pointer

@@ -27,7 +27,7 @@ from usher.scan.judging import Part, Settings
 from usher.scan.outlines import Named, Outline, directory_of
 
 DIRECTORY_VARIABLE: Final = "USHER_CACHE_DIR"
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _LARGEST: Final = 256 * 2**20
 """Bytes of the file, after which it is begun again."""
 _KEPT: Final = 30 * 86400

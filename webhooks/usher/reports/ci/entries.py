@@ -146,7 +146,7 @@ def _place(place: findings.Place | None) -> tuple[int, int, int]:
     """Line, column and the column after the end; zeros where the place is not known."""
     if place is None:
         return 0, 0, 0
-    return place.line, place.column, place.column + place.excerpt.end_column - place.excerpt.column
+    return place.line, place.column, place.end_column
 
 
 def _reason(part: findings.NotJudged) -> str:

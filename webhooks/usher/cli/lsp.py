@@ -1,0 +1,75 @@
+"""`usher lsp`: the language server for editors."""
+
+import contextlib
+import importlib.util
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from usher import errors
+from usher.cli import inputs
+
+if TYPE_CHECKING:
+    from usher.policy.evaluator import Evaluator
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  usher lsp                                                  what an editor starts
+  usher lsp --config clusters/a100/usher.yaml --facts cluster.json.gz
+
+\b
+docs/editors.md has the settings for VS Code, Neovim, Helix and Emacs."""
+)
+@inputs.config_option
+@inputs.facts_option
+@inputs.namespace_option
+@click.option("--verbose", "-v", is_flag=True, help="Log each message to standard error.")
+def lsp(*, config: Path | None, facts: tuple[str, ...], namespace: str, verbose: bool) -> None:
+    """Serve an editor over standard input and output, by the Language Server Protocol.
+
+    It shows the findings of `usher check` while you type, explains them, and completes usher.yaml. It needs the extra
+    packages of `pip install 'gpu-usher[lsp]'`. usher.yaml and the facts are read again when they change.
+    """
+    if importlib.util.find_spec("pygls") is None:
+        raise errors.InputError("usher lsp needs the package pygls; run: pip install 'gpu-usher[lsp]'")
+    from usher.editor import writing
+    from usher.editor.manifests import Manifests
+    from usher.editor.serving import Server
+    from usher.editor.session import Session
+    from usher.editor.site import Site
+    from usher.policy.checks import bundle
+
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.DEBUG if verbose else logging.WARNING,
+        format="usher: %(levelname)s: %(name)s: %(message)s",
+    )
+    site = Site(
+        lambda: _evaluator(config, facts),
+        rests_on=lambda: [*filter(None, [inputs.find_config(config)]), *map(Path, facts)],
+    )
+    manifests = Manifests(site, namespace=namespace)
+    session = Session(manifests, catalogue=bundle.load().catalogue, write=writing.write)
+    with _streams() as (stdin, stdout):
+        Server(session).run(stdin, stdout)
+
+
+def _evaluator(config: Path | None, facts: tuple[str, ...]) -> "Evaluator":
+    return inputs.assembled(inputs.find_config(config), engine="wasm", opa_url=None, facts=facts)
+
+
+@contextlib.contextmanager
+def _streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """The streams of the protocol. What anything else prints goes to standard error, so that it cannot break it."""
+    sys.stdout.flush()
+    own = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    with open(own, "wb") as stdout:  # noqa: PTH123 - a file descriptor
+        yield sys.stdin.buffer, stdout

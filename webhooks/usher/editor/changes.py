@@ -1,0 +1,76 @@
+"""Changes of a document that the editor offers to make."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from usher.editor.positions import Range, Text
+from usher.policy.evaluator import Evaluator
+from usher.scan import findings
+from usher.scan.batches import Batch
+
+Judge = Callable[[Sequence[Batch]], findings.Report]
+"""Judges a file, with mutations and diffs, beside its neighbours."""
+
+
+class Write(Protocol):
+    """Writes into a file what admission would change, and the remedies of findings that leave no choice."""
+
+    def __call__(
+        self, batch: Batch, content: bytes, *, judge: Judge, evaluator: Evaluator, keys: Collection[str]
+    ) -> bytes:
+        """The new content; the same where there is nothing to change, or a change cannot be written.
+
+        Args:
+            batch: the objects of the file.
+            content: the file.
+            judge: judges the file before and after the change.
+            evaluator: knows the checks and mutations.
+            keys: `category/name` of the checks and mutations whose changes are wanted; empty for all.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    range: Range
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A change that the user can choose by its title."""
+
+    title: str
+    edit: Edit
+    rule: str = ""
+    """The check whose finding it mends; empty for a change of the whole file."""
+
+
+def edit(text: Text, new: str) -> Edit | None:
+    """The edit that makes the new text of the old one: the lines between the first and the last difference."""
+    old = text.content
+    if old == new:
+        return None
+    start = _common(old, new)
+    start = max(old.rfind("\n", 0, start), new.rfind("\n", 0, start)) + 1
+    tail = _common(old[start:][::-1], new[start:][::-1])
+    # An edit ends where a line does, so that no character is cut in two.
+    kept = old[len(old) - tail :]
+    tail = len(kept) - kept.find("\n") - 1 if "\n" in kept else 0
+    return Edit(range=text.range(start, len(old) - tail), text=new[start : len(new) - tail])
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts have in common at their start."""
+    most = min(len(one), len(other))
+    if one[:most] == other[:most]:
+        return most
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[:middle] == other[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -1,0 +1,114 @@
+"""The other manifests in the directory of a document, as they are on the disk."""
+
+import contextlib
+import os
+import stat
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from usher.scan import outlines, parsing, sources
+from usher.scan.batches import Batch
+from usher.scan.outlines import Outline
+
+MAX_FILES: Final = 200
+MAX_BYTES: Final = 8 * 2**20
+"""Of all neighbours together."""
+_REMEMBERED: Final = 1000
+_ENTRIES: Final = 10_000
+"""A directory with more entries is not looked at."""
+
+Check = Callable[[], None]
+"""Raises an error when the answer is not wanted any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbours:
+    """The outlines of the other files of a directory."""
+
+    outlines: tuple[Outline, ...] = ()
+    left_out: str = ""
+    """Why the directory was not read; empty where it was."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    """A file, with what changes when its content does."""
+
+    path: Path
+    size: int
+    changed: int
+    """Nanoseconds since 1970."""
+    inode: int
+
+
+class Directories:
+    """Reads directories, and remembers the files that have not changed. For one thread."""
+
+    def __init__(self, *, namespace: str) -> None:
+        self._namespace = namespace
+        self._known: OrderedDict[_File, Outline] = OrderedDict()
+
+    def around(self, path: Path, opened: Mapping[Path, str], *, check: Check) -> Neighbours:
+        """The neighbours of a file.
+
+        Args:
+            path: the file, which is not read.
+            opened: the texts of files that are open in the editor, and may not be saved.
+            check: called before each file.
+        """
+        files = _manifests(path.parent, without=path)
+        if files is None or len(files) > MAX_FILES or sum(file.size for file in files) > MAX_BYTES:
+            reason = (
+                f"the directory has more than {MAX_FILES} manifests or {MAX_BYTES // 2**20} MiB of them, so the editor "
+                "judges this file alone; usher check judges them together"
+            )
+            return Neighbours(left_out=reason)
+        found = []
+        for file in files:
+            check()
+            if file.path in opened:
+                found.append(self._outline(_parsed(opened[file.path].encode(errors="surrogatepass"), file.path)))
+            else:
+                found.append(self._remembered(file))
+        return Neighbours(outlines=tuple(found))
+
+    def _remembered(self, file: _File) -> Outline:
+        if file not in self._known:
+            content = sources.read_content(sources.File(file.path, explicit=False, size=file.size))
+            self._known[file] = self._outline(content if isinstance(content, Batch) else _parsed(content, file.path))
+            if len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        self._known.move_to_end(file)
+        return self._known[file]
+
+    def _outline(self, batch: Batch) -> Outline:
+        return outlines.of(batch, namespace=self._namespace)
+
+
+def _parsed(content: bytes, path: Path) -> Batch:
+    return parsing.parsed(content, source=sources.name(path), explicit=False)
+
+
+def _manifests(directory: Path, *, without: Path) -> list[_File] | None:
+    """The manifests directly in a directory, sorted; None where it has too many entries."""
+    try:
+        with os.scandir(directory) as entries:
+            names = [entry.name for entry, _ in zip(entries, range(_ENTRIES), strict=False)]
+    except OSError:
+        return []
+    if len(names) == _ENTRIES:
+        return None
+    found = []
+    for name in sorted(names):
+        path = directory / name
+        if name.startswith(".") or path == without or path.suffix not in sources.SUFFIXES:
+            continue
+        with contextlib.suppress(OSError):
+            status = path.stat()
+            # Opening a pipe or a device could wait for ever.
+            if stat.S_ISREG(status.st_mode):
+                found.append(_File(path=path, size=status.st_size, changed=status.st_mtime_ns, inode=status.st_ino))
+    return found

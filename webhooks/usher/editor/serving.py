@@ -1,0 +1,232 @@
+"""The language server: messages of the protocol in and out; all judging happens in one other thread."""
+
+import asyncio
+import functools
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final, TypeVar
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from usher import __version__, errors
+from usher.editor import completion, documents, explanation, protocol
+from usher.editor.analysis import Analysis
+from usher.editor.changes import Change
+from usher.editor.documents import Document, Sort
+from usher.editor.neighbours import Check
+from usher.editor.positions import Text
+from usher.editor.session import Cancelled, Session
+
+WAIT: Final = 0.2
+"""Seconds after a change of the text before it is judged, in which the next change may come."""
+
+_Answer = TypeVar("_Answer")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A document that is being judged, or waits for it."""
+
+    task: asyncio.Task[None]
+    stop: threading.Event
+
+
+class Server:
+    """Serves one editor over a pair of streams."""
+
+    def __init__(self, session: Session, *, wait: float = WAIT) -> None:
+        self._session = session
+        self._wait = wait
+        self._analyses: dict[str, Analysis] = {}
+        self._running: dict[str, _Running] = {}
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="judging")
+        # A whole text is sent with each change: manifests are small, and no edit can be applied in the wrong place.
+        self._language = LanguageServer(
+            "usher", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full, max_workers=1
+        )
+        self._register()
+
+    def run(self, stdin: BinaryIO, stdout: BinaryIO) -> None:
+        """Serves until the editor ends, or asks the server to."""
+        try:
+            self._language.start_io(stdin, stdout)
+        finally:
+            for running in self._running.values():
+                running.stop.set()
+            self._worker.shutdown(cancel_futures=True)
+
+    def _register(self) -> None:
+        handlers: dict[str, Callable[..., object]] = {
+            types.TEXT_DOCUMENT_DID_OPEN: self._opened,
+            types.TEXT_DOCUMENT_DID_CHANGE: self._changed,
+            types.TEXT_DOCUMENT_DID_SAVE: self._saved,
+            types.TEXT_DOCUMENT_DID_CLOSE: self._closed,
+            types.TEXT_DOCUMENT_HOVER: self._hover,
+            types.TEXT_DOCUMENT_COMPLETION: self._completion,
+        }
+        options = None
+        if self._session.offers_changes:
+            handlers[types.TEXT_DOCUMENT_CODE_ACTION] = self._actions
+            kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll]
+            options = types.CodeActionOptions(code_action_kinds=kinds)
+        for name, handler in handlers.items():
+            # pygls gives its handlers attributes, which a method cannot have.
+            of_actions = options if name == types.TEXT_DOCUMENT_CODE_ACTION else None
+            self._language.feature(name, of_actions)(functools.partial(handler))
+
+    def _opened(self, params: types.DidOpenTextDocumentParams) -> None:
+        self._judge(params.text_document.uri, wait=0)
+
+    def _changed(self, params: types.DidChangeTextDocumentParams) -> None:
+        self._judge(params.text_document.uri, wait=self._wait)
+
+    def _saved(self, _params: types.DidSaveTextDocumentParams) -> None:
+        """Judges all documents again: what was saved may be usher.yaml, or a neighbour."""
+        for document in self._documents():
+            self._judge(document.uri, wait=self._wait)
+
+    def _closed(self, params: types.DidCloseTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        self._stop(uri)
+        self._analyses.pop(uri, None)
+        self._language.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
+
+    def _judge(self, uri: str, *, wait: float) -> None:
+        self._stop(uri)
+        stop = threading.Event()
+        task = asyncio.get_running_loop().create_task(self._judged(uri, wait, stop))
+        self._running[uri] = _Running(task, stop)
+
+    def _stop(self, uri: str) -> None:
+        running = self._running.pop(uri, None)
+        if running is not None:
+            running.stop.set()
+            running.task.cancel()
+
+    async def _judged(self, uri: str, wait: float, stop: threading.Event) -> None:
+        await asyncio.sleep(wait)
+        document = self._document(uri)
+        if document is None:
+            return
+        opened = self._texts()
+        try:
+            analysis = await self._in_worker(lambda: self._session.analyse(document, opened, check=_check(stop)))
+        except Cancelled:
+            return
+        self._analyses[uri] = analysis
+        shown = [protocol.to_diagnostic(each) for each in analysis.diagnostics]
+        self._language.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri=uri, version=document.version, diagnostics=shown)
+        )
+
+    def _hover(self, params: types.HoverParams) -> types.Hover | None:
+        document = self._document(params.text_document.uri)
+        if document is None:
+            return None
+        point = protocol.point(params.position)
+        if documents.sort_of(document) is Sort.CONFIGURATION:
+            key = completion.hover(document.text, point)
+            return protocol.to_hover([key] if key is not None else [], self._markup())
+        analysis = self._analyses.get(document.uri)
+        if analysis is None:
+            return None
+        found = explanation.hovers(point, analysis, self._session.catalogue)
+        return protocol.to_hover(list(found), self._markup())
+
+    def _completion(self, params: types.CompletionParams) -> types.CompletionList | None:
+        document = self._document(params.text_document.uri)
+        if document is None or documents.sort_of(document) is not Sort.CONFIGURATION:
+            return None
+        point = protocol.point(params.position)
+        return protocol.to_completions(completion.completions(document.text, point, self._session.catalogue))
+
+    async def _actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+        document = self._document(params.text_document.uri)
+        analysis = self._analyses.get(params.text_document.uri)
+        if document is None or analysis is None or analysis.document.version != document.version:
+            return []
+        opened, stop = self._texts(), threading.Event()
+        wanted, only = protocol.range_of(params.range), params.context.only
+        automatic = params.context.trigger_kind is types.CodeActionTriggerKind.Automatic
+
+        def found() -> list[types.CodeAction]:
+            check = _check(stop)
+            actions = list[types.CodeAction]()
+            if _asked(types.CodeActionKind.QuickFix, only):
+                remedies = self._session.remedies(analysis, wanted, opened, check=check)
+                actions += (self._quick_fix(each, analysis) for each in remedies)
+            # A light bulb asks at each move of the cursor.
+            if _asked(types.CodeActionKind.SourceFixAll, only) and not automatic:
+                kind = types.CodeActionKind.SourceFixAll
+                every = self._session.whole_changes(document, opened, check=check)
+                actions += (_action(each, kind, document, ()) for each in every)
+            return actions
+
+        try:
+            return await self._in_worker(found)
+        except errors.UsherError as error:
+            # The diagnostics say it as well.
+            _log.warning("no changes are offered: %s", error)
+            return []
+        finally:
+            stop.set()
+
+    def _quick_fix(self, change: Change, analysis: Analysis) -> types.CodeAction:
+        mended = [protocol.to_diagnostic(each) for each in analysis.diagnostics if each.rule == change.rule]
+        return _action(change, types.CodeActionKind.QuickFix, analysis.document, mended)
+
+    async def _in_worker(self, question: Callable[[], _Answer]) -> _Answer:
+        return await asyncio.get_running_loop().run_in_executor(self._worker, question)
+
+    def _document(self, uri: str) -> Document | None:
+        return next((each for each in self._documents(only=uri)), None)
+
+    def _documents(self, *, only: str = "") -> list[Document]:
+        units = protocol.encoding(self._language.workspace.position_encoding)
+        return [
+            Document(uri=each.uri, text=Text(each.source, encoding=units), version=each.version or 0)
+            for each in self._language.workspace.text_documents.values()
+            if not only or each.uri == only
+        ]
+
+    def _texts(self) -> dict[Path, str]:
+        """The texts of all files that are open."""
+        found = {}
+        for each in self._language.workspace.text_documents.values():
+            path = documents.path_of(each.uri)
+            if path is not None:
+                found[path] = each.source
+        return found
+
+    def _markup(self) -> types.MarkupKind:
+        """What the editor can show."""
+        text = self._language.client_capabilities.text_document
+        hover = text.hover if text is not None else None
+        formats: Sequence[types.MarkupKind] = (hover.content_format if hover is not None else None) or ()
+        return protocol.MARKDOWN if protocol.MARKDOWN in formats else protocol.PLAIN
+
+
+def _action(
+    change: Change, kind: types.CodeActionKind, document: Document, diagnostics: Sequence[types.Diagnostic]
+) -> types.CodeAction:
+    return protocol.to_action(change, kind=kind, uri=document.uri, version=document.version, diagnostics=diagnostics)
+
+
+def _asked(kind: types.CodeActionKind, only: Sequence[types.CodeActionKind | str] | None) -> bool:
+    """Whether an editor asks for a kind of actions, or for a kind that includes it: `source` includes all its kinds."""
+    words = [each.value if isinstance(each, types.CodeActionKind) else each for each in only or ()]
+    return not words or any(kind.value == word or kind.value.startswith(f"{word}.") for word in words)
+
+
+def _check(stop: threading.Event) -> Check:
+    def check() -> None:
+        if stop.is_set():
+            raise Cancelled
+
+    return check
