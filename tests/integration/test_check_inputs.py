@@ -250,6 +250,20 @@ def test_an_object_that_names_a_changed_one_is_judged_too(work: Path, git: Git) 
 
 
 @needs_git
+def test_the_pods_that_a_changed_service_selects_are_judged_too(work: Path, git: Git) -> None:
+    service = builders.custom("v1", "Service", {"selector": {"app": "chat"}}, name="front")
+    chat = builders.template(builders.container(gpus=1), labels={"app": "chat", "tier": "a"}, annotations=None)
+    other = builders.template(builders.container(gpus=1), labels={"app": "other"}, annotations=None)
+    write(work / "service.yaml", service)
+    write(work / "chat.yaml", builders.deployment(chat, name="chat"), builders.deployment(other, name="other"))
+    git("add", ".")
+    git("commit", "--quiet", "--message=second")
+    write(work / "service.yaml", builders.replaced(service, "/spec/clusterIP", "None"))
+
+    assert names(check(".", "--changed-since", "HEAD", cwd=work)) == {"chat"}
+
+
+@needs_git
 def test_what_the_other_branch_changed_since_is_not_ours(work: Path, git: Git) -> None:
     write(work / "a.yaml", greedy("a"))
     git("add", ".")

@@ -25,12 +25,22 @@ class Changes:
     """Digests of the objects that these files held before, wherever each of them was."""
     names: frozenset[str]
     """Names of objects that changed or are gone, and that others may name; and of what changed autoscalers scale."""
+    selectors: tuple[frozenset[tuple[str, str]], ...]
+    """The labels by which changed Services select pods."""
 
     def concerns(self, value: paths.Object, source: str) -> bool:
         """Whether an object changed, or names one that did."""
         if source in self.sources and digest(value) not in self.known:
             return True
-        return not self.names.isdisjoint(_texts(value))
+        return not self.names.isdisjoint(_texts(value)) or self._selects(value)
+
+    def _selects(self, value: paths.Object) -> bool:
+        """Whether a changed Service selects the labels of an object or of a template in it."""
+        return any(
+            selector <= {(key, text) for key, text in each.items() if isinstance(text, str)}
+            for each in (_mappings(value) if self.selectors else ())
+            for selector in self.selectors
+        )
 
 
 def of(before: Iterable[Batch], now: Iterable[Batch], *, since: str, namespace: str) -> Changes:
@@ -51,6 +61,7 @@ def of(before: Iterable[Batch], now: Iterable[Batch], *, since: str, namespace: 
         sources=frozenset(batch.source for batch in after),
         known=frozenset(old),
         names=frozenset(name for value in differing for name in _names(value, namespace)),
+        selectors=tuple(filter(None, map(_selector, differing))),
     )
 
 
@@ -71,13 +82,30 @@ def _names(value: paths.Object, namespace: str) -> Iterator[str]:
         yield from filter(None, [growth.target.name])
 
 
+def _selector(value: paths.Object) -> frozenset[tuple[str, str]]:
+    """The labels that a Service selects; empty for everything else."""
+    spec = value.get("spec")
+    if (value.get("apiVersion"), value.get("kind")) != ("v1", "Service") or not isinstance(spec, dict):
+        return frozenset()
+    selector = spec.get("selector")
+    labels = selector.items() if isinstance(selector, dict) else ()
+    return frozenset((key, text) for key, text in labels if isinstance(text, str))
+
+
 def _texts(value: paths.Json) -> Iterator[str]:
+    return (each for each in _parts(value) if isinstance(each, str))
+
+
+def _mappings(value: paths.Json) -> Iterator[paths.Object]:
+    return (each for each in _parts(value) if isinstance(each, dict))
+
+
+def _parts(value: paths.Json) -> Iterator[paths.Json]:
     pending = [value]
     while pending:
         each = pending.pop()
-        if isinstance(each, str):
-            yield each
-        elif isinstance(each, dict):
+        yield each
+        if isinstance(each, dict):
             pending.extend(each.values())
         elif isinstance(each, list):
             pending.extend(each)
