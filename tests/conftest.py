@@ -1,5 +1,6 @@
 """What holds for all tests."""
 
+import os
 from collections.abc import Generator
 from typing import Final
 
@@ -12,8 +13,9 @@ from xdist.workermanage import WorkerController
 
 pytest_plugins = ["shared_tests"]
 
-# A deadline would be a timed assertion: other tests run at the same time.
-settings.register_profile("untimed", deadline=None)
+# A deadline would be a timed assertion: other tests run at the same time. CI tries the same examples every time, so
+# that it judges the change; other runs look for new ones.
+settings.register_profile("untimed", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("untimed")
 
 

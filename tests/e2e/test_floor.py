@@ -50,7 +50,7 @@ def tenant(cluster: Cluster, namespace: str, installed: None) -> Cluster:  # noq
         description="the API server has compiled the policies",
     )
     wait_until(
-        lambda: environment(made.create(within(builders.pod(), namespace), dry_run=True)),
+        lambda: any(environment(made.create(within(builders.pod(), namespace), dry_run=True))),
         description="the API server has compiled the mutation",
     )
     return made
