@@ -221,6 +221,29 @@ def test_only_changed_objects_are_judged(work: Path, git: Git) -> None:
 
 
 @needs_git
+def test_files_that_git_does_not_track_are_new(work: Path, git: Git, tmp_path: Path) -> None:
+    write(work / "same.yaml", greedy("same"))
+    (work / ".gitignore").write_text("rendered.yaml\n")
+    git("add", ".")
+    git("commit", "--quiet", "--message=second")
+    write(work / "rendered.yaml", greedy("rendered"))
+    write(tmp_path / "elsewhere.yaml", greedy("elsewhere"))
+
+    run = check(".", "rendered.yaml", "../elsewhere.yaml", "--changed-since", "HEAD", cwd=work)
+
+    assert names(run) == {"rendered", "elsewhere"}
+
+
+@needs_git
+def test_a_stream_is_new(work: Path, git: Git) -> None:
+    stream = yaml.safe_dump(greedy("streamed"))
+    run = command.usher("check", "-", "--changed-since", "HEAD", "--format", "json", stdin=stream, cwd=work)
+
+    assert git("status", "--porcelain") == ""
+    assert names(run) == {"streamed"}
+
+
+@needs_git
 def test_an_object_that_only_moved_did_not_change(work: Path, git: Git) -> None:
     write(work / "a.yaml", greedy("one"), greedy("two"))
     git("add", ".")

@@ -3,6 +3,7 @@
 import io
 import os
 import threading
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -147,6 +148,25 @@ def test_a_named_pipe_is_read_to_its_end(tmp_path: Path) -> None:
     writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=["apiVersion: v1\nkind: Pod\n"])
     writer.start()
 
+    (batch,) = read(tmp_path / "pipe")
+
+    writer.join()
+    assert [item.value["kind"] for item in batch.items] == ["Pod"]
+
+
+def test_a_slow_writer_of_a_named_pipe_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "PIPE_SECONDS", 0.05)
+    os.mkfifo(tmp_path / "pipe")
+
+    def write_slowly() -> None:
+        with (tmp_path / "pipe").open("w") as stream:
+            for line in ("apiVersion: v1\n", "kind: Pod\n"):
+                time.sleep(0.2)
+                stream.write(line)
+                stream.flush()
+
+    writer = threading.Thread(target=write_slowly)
+    writer.start()
     (batch,) = read(tmp_path / "pipe")
 
     writer.join()

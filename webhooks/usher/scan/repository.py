@@ -14,8 +14,12 @@ from usher.scan.batches import Batch
 class _Difference:
     before: frozenset[str]
     """Paths in the commit of files that changed or are gone, from the top of the repository."""
-    now: frozenset[str]
-    """Absolute paths of files that changed or are new."""
+    same: frozenset[str]
+    """Absolute paths of files that git tracks and that did not change."""
+
+    def leaves(self, found: sources.Found) -> bool:
+        """Whether a file is as it was. Whatever git does not track is new: ignored files, other folders, a stream."""
+        return isinstance(found, sources.File) and os.path.realpath(found.path) in self.same
 
 
 def changed_since(revision: str, found: Sequence[sources.Found], *, namespace: str) -> changes.Changes:
@@ -32,11 +36,7 @@ def changed_since(revision: str, found: Sequence[sources.Found], *, namespace: s
     git = _Git.here()
     base = git.base(revision)
     difference = git.difference(base)
-    now = [
-        sources.load(each)
-        for each in found
-        if isinstance(each, sources.File) and os.path.realpath(each.path) in difference.now
-    ]
+    now = [sources.load(each) for each in found if not difference.leaves(each)]
     return changes.of(git.files(base, difference.before), now, since=revision, namespace=namespace)
 
 
@@ -70,6 +70,7 @@ class _Git:
     def difference(self, base: str) -> _Difference:
         """What differs between a commit and the files as they are."""
         before, now = set[str](), set[str]()
+        top = os.path.realpath(self.top)
         entries = iter(self._names("diff", "--name-status", "-z", "--find-renames", "--no-ext-diff", base))
         for status in entries:
             old = next(entries, "")
@@ -77,11 +78,9 @@ class _Git:
             if status != "A":
                 before.add(old)
             if status != "D":
-                now.add(os.path.realpath(self.top / new))
-        untracked = self._names("ls-files", "--others", "--exclude-standard", "-z")
-        return _Difference(
-            before=frozenset(before), now=frozenset({*now, *(os.path.realpath(self.top / name) for name in untracked)})
-        )
+                now.add(new)
+        tracked = set(self._names("ls-files", "-z")) - now
+        return _Difference(before=frozenset(before), same=frozenset(f"{top}/{name}" for name in tracked))
 
     def files(self, base: str, names: frozenset[str]) -> Iterator[Batch]:
         """Files as a commit has them; those that may hold manifests."""

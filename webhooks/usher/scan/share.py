@@ -25,9 +25,9 @@ class _Entry:
     kept: Kept | None = None
 
     def read(self) -> Batch:
-        if self.batch is None and isinstance(self.found, sources.File):
-            return sources.parse(self.found, self.content)
-        return self.batch or Batch(source="")
+        if isinstance(self.found, Batch):
+            return self.found
+        return self.batch or sources.parse(self.found, self.content)
 
 
 class Share:
@@ -73,10 +73,11 @@ class Share:
         return whole
 
     def _entry(self, found: sources.Found) -> _Entry:
-        content = sources.read_content(found) if isinstance(found, sources.File) else found
-        if isinstance(found, Batch) or isinstance(content, Batch):
-            batch = content if isinstance(content, Batch) else Batch(source="")
-            return _Entry(found, outlines.of(batch, namespace=self._settings.namespace), batch)
+        if isinstance(found, Batch):
+            return self._read_already(found)
+        content = sources.read_content(found)
+        if isinstance(content, Batch):
+            return self._read_already(content)
         key = b""
         if self._verdicts is not None:
             key = self._verdicts.key(sources.name(found.path), content, explicit=found.explicit)
@@ -86,6 +87,9 @@ class Share:
         batch = sources.parse(found, content)
         outline = outlines.of(batch, namespace=self._settings.namespace, path=found.path, key=key)
         return _Entry(found, outline, batch)
+
+    def _read_already(self, batch: Batch) -> _Entry:
+        return _Entry(batch, outlines.of(batch, namespace=self._settings.namespace), batch)
 
 
 def _objects(outline: Outline) -> list[paths.Object]:

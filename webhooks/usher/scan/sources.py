@@ -5,6 +5,7 @@ import os
 import re
 import select
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ SUFFIXES: Final = (".yaml", ".yml", ".json")
 STDIN: Final = "-"
 
 PIPE_SECONDS: Final = 10.0
-"""For how long usher waits for text in a named pipe."""
+"""For how long usher waits for a program that writes into a named pipe."""
 
 _CHART: Final = "Chart.yaml"
 _PATTERN: Final = re.compile(r"[*?[]")
@@ -72,16 +73,20 @@ def read_content(file: File) -> bytes | Batch:
 
 def _written_into(pipe: Path) -> bytes | Batch:
     """The text that a program writes into a named pipe, as `<(...)` of a shell is one."""
-    content = b""
+    content, deadline = b"", time.monotonic() + PIPE_SECONDS
     with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as stream:  # noqa: PTH123 - a path waits for a writer
         while len(content) <= chunks.MAX_FILE_BYTES:
-            ready, _, _ = select.select([stream], [], [], PIPE_SECONDS)
-            more = stream.read(chunks.MAX_FILE_BYTES + 1 - len(content)) if ready else None
-            if more == b"" and content:
+            more = stream.read(chunks.MAX_FILE_BYTES + 1 - len(content))
+            if more:
+                content += more
+            elif more is None:  # a program holds the other end, and may take long
+                select.select([stream], [], [])
+            elif content:
                 break
-            if not more:
+            elif (left := deadline - time.monotonic()) > 0:
+                select.select([stream], [], [], left)
+            else:
                 return _problem(pipe, f"a pipe into which nothing was written for {PIPE_SECONDS:g} s")
-            content += more
     return content
 
 
