@@ -46,7 +46,7 @@ def record_of(server: ServerProcess, reviews: int, *, name: str = "reviews.jsonl
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Two Jobs of which one asks for more than its limit, a Pod without GPUs, and a dry run of a third Job."""
+    """A good Job, a Job that asks for more than its limit, a Pod without GPUs, and a dry run of a third Job."""
     directory = tmp_path_factory.mktemp("recording")
     arguments = (f"--record={directory / 'reviews.jsonl'}",)
     with server_process.running(directory, config=PRESET, arguments=arguments) as server:

@@ -189,7 +189,7 @@ def test_a_usage_error_ends_with_2_in_every_profile() -> None:
 
 @pytest.mark.process
 def test_a_log_of_a_ci_system_never_shows_progress(jobs: Path) -> None:
-    """Some runners give a terminal, and say with CI that nobody looks at it."""
+    """Some runners give a terminal that is a log; the variable CI tells the two apart."""
     ours, theirs = pty.openpty()
     done = subprocess.run(
         [sys.executable, "-m", "usher", "check", "jobs"],

@@ -26,7 +26,7 @@ def side(
     """One side of a comparison.
 
     Args:
-        found: the report of its run. Objects of equal name in one file are told apart by their order.
+        found: the report of its run. The order distinguishes objects of equal name in one file.
         label: the configuration as people name it.
         policies: the revision of its policies.
         reviews: what it decided about recorded reviews.
