@@ -93,7 +93,8 @@ def report(
     """The report of a run whose files are all judged; `more` are policies of the site that were not evaluated."""
     notes = list(whole.notes)
     if settings.changes is not None and (left_out := whole.counts["unchanged"]):
-        reason = f"{left_out:,} objects that did not change, and do not name one that did, are left out"
+        objects = "object" if left_out == 1 else "objects"
+        reason = f"{left_out:,} {objects} that did not change, without the name of one that did"
         notes.append(findings.Note(source=f"--changed-since {settings.changes.since}", reason=reason))
     return findings.Report(
         command=settings.command,
