@@ -94,7 +94,7 @@ def test_null_counts_as_nothing_but_where_something_has_to_be(kind: str) -> None
 
 
 @pytest.mark.parametrize("labels", ["", [], 7])
-def test_no_queue_label_fits_where_labels_are_no_object(labels: paths.Json) -> None:
+def test_no_queue_label_fits_where_the_labels_are_not_an_object(labels: paths.Json) -> None:
     job = builders.job()
     assert workload(job).queue_label_path == "/metadata"
     assert workload(builders.replaced(job, "/metadata", {"name": "job", "labels": labels})).queue_label_path is None
