@@ -43,6 +43,12 @@ FORMATS: Final = {
         audit="usher.reports.audit.yaml_document",
         reader="programs, the document of json",
     ),
+    "csv": Format(audit="usher.reports.audit.csv_tables", reader="spreadsheets, a folder of tables", is_folder=True),
+    "parquet": Format(
+        audit="usher.reports.audit.parquet_tables",
+        reader="data tools and `usher report merge`, a folder",
+        is_folder=True,
+    ),
 }
 """By the name that `--format` takes; the first is the default."""
 
