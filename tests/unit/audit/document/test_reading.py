@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import audits
+from builders import audit_documents as audits
 from usher import errors
 from usher.audit.document import reading
 from usher.reports.audit import json_document

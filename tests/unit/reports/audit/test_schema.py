@@ -7,7 +7,7 @@ from typing import Any, Final
 import jsonschema
 import pytest
 
-from builders import audits
+from builders import audit_documents as audits
 from usher.audit.document import Audit
 from usher.reports.audit import json_document
 
