@@ -37,12 +37,18 @@ FORMATS: Final = {
     "gitlab": Format(module="usher.reports.ci.gitlab", reader="GitLab Code Quality"),
     "azure": Format(module="usher.reports.ci.azure", reader="Azure Pipelines", names_failures=True),
     "tap": Format(module="usher.reports.ci.tap", reader="the Test Anything Protocol", names_failures=True),
-    "markdown": Format(module="usher.reports.ci.markdown", reader="comments on pull requests", names_failures=True),
+    "markdown": Format(
+        module="usher.reports.ci.markdown",
+        audit="usher.reports.audit.markdown",
+        reader="comments on pull requests, issues and wikis",
+        names_failures=True,
+    ),
     "yaml": Format(
         module="usher.reports.yaml_report",
         audit="usher.reports.audit.yaml_document",
         reader="programs, the document of json",
     ),
+    "prometheus": Format(audit="usher.reports.audit.textfile", reader="the textfile collector of the node exporter"),
     "csv": Format(audit="usher.reports.audit.csv_tables", reader="spreadsheets, a folder of tables", is_folder=True),
     "parquet": Format(
         audit="usher.reports.audit.parquet_tables",
