@@ -91,6 +91,8 @@ class Workload:
     """The name of its priority class."""
     scheduler: str = ""
     suspended: bool = False
+    gang: bool = False
+    """Whether its pods need each other, so that some of them without the others only hold accelerators."""
     is_template: bool = False
     """Whether it makes pods only when another object refers to it."""
     labels: Mapping[str, str] = field(default_factory=dict)

@@ -12,9 +12,11 @@ from usher.audit.building.manifests import Manifests
 from usher.audit.building.wanted import Wanted
 from usher.audit.estate import ENDED, Estate, Missing, Node, Pod, Workload
 from usher.authorities.knowledge import Knowledge
+from usher.facts.snapshot import Recorded, State
 from usher.kinds import registry
 from usher.kinds.kept_fields import Key
 from usher.reading.lookup import Absence
+from usher.scan import ownership
 from usher.scan.findings import Result
 
 _POD: Final[Key] = ("", "Pod")
@@ -25,16 +27,18 @@ _NAMESPACE: Final[Key] = ("", "Namespace")
 class EstateBuilder:
     """Takes objects, and makes an estate of them."""
 
-    def __init__(self, known: Knowledge, *, wanted: Iterable[Wanted] = (), namespace: str = "") -> None:
+    def __init__(self, known: Knowledge, *, wanted: Iterable[Wanted] = (), namespace: str = "", only: str = "") -> None:
         """An empty estate.
 
         Args:
             known: reads workloads as admission does.
             wanted: the other kinds to keep.
             namespace: the namespace of objects without one.
+            only: the namespace whose workloads and pods count; empty for all.
         """
         self._known = known
         self._namespace = namespace
+        self._only = only
         self._workloads = workloads.Workloads(known.config)
         self._pods = pods.Pods(self._normalised)
         self._trees = owners.Trees()
@@ -52,25 +56,31 @@ class EstateBuilder:
 
     def add(self, value: paths.Object) -> None:
         """Takes an object of any kind; it may have any shape."""
-        key = fields.key(value)
+        key, metadata = ownership.key(value), paths.metadata(value)
         if (wanted := self._wanted.get(key)) is not None:
             self._keep(wanted, value)
         reader = self._gathereders.get(key)
+        if self._only and paths.text(metadata.get("namespace") or self._namespace) not in ("", self._only):
+            return
         if reader is not None:
             reader(value)
         elif key in registry.WORKLOADS or key not in registry.BY_KEY:
             self._object(value, key)
 
-    def lists(self, key: Key) -> None:
-        """Notes that all objects of a kind come, or have come: with objects or without, it is known."""
-        if key == _NODE:
-            self._gathered.nodes_known = True
-        if key in self._wanted and not isinstance(self._objects.get(key), list):
-            self._objects[key] = []
+    def knows_nodes(self) -> None:
+        """Notes that all nodes were listed, even if there was no node."""
+        self._gathered.nodes_known = True
 
-    def lacks(self, key: Key) -> None:
-        """Notes that the cluster does not serve a kind."""
-        self._objects.setdefault(key, Absence.MISSING)
+    def record(self, recorded: Recorded) -> None:
+        """Takes all objects of a wanted kind, or that it cannot be read."""
+        key = recorded.kind.key
+        if recorded.state is State.MISSING:
+            self._objects[key] = Absence.MISSING
+        if recorded.state is not State.KNOWN:
+            return
+        self._objects[key] = list(recorded.values)
+        for value in recorded.values if key == SLICE else ():
+            self._claimable.add(value)
 
     def _keep(self, wanted: Wanted, value: paths.Object) -> None:
         kept = self._objects.get(wanted.key)
@@ -96,7 +106,7 @@ class EstateBuilder:
     def _object(self, value: paths.Object, key: Key) -> None:
         """An object that makes pods, or of a kind that usher does not know."""
         metadata = paths.metadata(value)
-        uid, owner = paths.text(metadata.get("uid")), paths.text(fields.controller(value).get("uid"))
+        uid, owner = paths.text(metadata.get("uid")), paths.text(ownership.controller(value).get("uid"))
         self._trees.add(value)
         if self._trees.owner(owner, paths.text(metadata.get("namespace"))):
             return
@@ -121,7 +131,7 @@ class EstateBuilder:
         self._trees.add(value)
         if pods.phase(value) in ENDED:
             return
-        reference = fields.controller(value)
+        reference = ownership.controller(value)
         owner = paths.text(reference.get("uid"))
         asked = self._pods.asked(value)
         if not asked.devices:

@@ -7,10 +7,19 @@ from typing import Final
 from usher import paths
 from usher.accelerators import device_classes
 from usher.audit.building import fields
-from usher.kinds.kept_fields import Key
+from usher.audit.building.wanted import Wanted
+from usher.kinds.kept_fields import Key, keeping
 from usher.scan.devices import Amount, Devices
 
 SLICE: Final[Key] = ("resource.k8s.io", "ResourceSlice")
+
+WANTED: Final = Wanted(
+    group=SLICE[0],
+    versions=("v1", "v1beta2", "v1beta1"),
+    plural="resourceslices",
+    kind=SLICE[1],
+    keep=keeping("/spec/driver", "/spec/nodeName", "/spec/pool/name", "/spec/devices"),
+)
 
 
 class Claimable:

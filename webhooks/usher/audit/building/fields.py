@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from usher import paths
-from usher.kinds.kept_fields import Key
 
 
 def mapping(value: paths.Json) -> paths.Object:
@@ -31,14 +30,3 @@ def time(value: paths.Json) -> datetime | None:
     except ValueError:
         return None
     return None if found.tzinfo is None else found.astimezone(UTC)
-
-
-def key(value: paths.Object) -> Key:
-    """Group and kind."""
-    return paths.text(value.get("apiVersion")).rpartition("/")[0], paths.text(value.get("kind"))
-
-
-def controller(value: paths.Object) -> paths.Object:
-    """The reference to the controlling owner; empty without one. Nothing proves that it is true."""
-    references = mappings(paths.metadata(value).get("ownerReferences"))
-    return next((each for each in references if each.get("controller") is True), {})

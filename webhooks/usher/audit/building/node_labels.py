@@ -1,8 +1,8 @@
 """What labels say of a node: its board, the memory of a device, and how the node is paid for.
 
 Sources: NVIDIA/k8s-device-plugin docs/gpu-feature-discovery/README.md and internal/lm (product, memory in MiB,
-replicas, sharing strategy); ROCm/k8s-device-plugin cmd/k8s-node-labeller/README.md (amd.com/gpu.vram); Intel's NFD rules
-(gpu.intel.com/product); GKE, AKS, EKS, Karpenter, CoreWeave and OCI: their tables of node labels.
+replicas, sharing strategy); ROCm/k8s-device-plugin cmd/k8s-node-labeller/README.md (amd.com/gpu.vram); Intel's rules
+for NFD (gpu.intel.com/product); GKE, AKS, EKS, Karpenter, CoreWeave and OCI: their tables of node labels.
 """
 
 import re

@@ -8,9 +8,8 @@ its own tree, so that no reference takes it out of an audit.
 from dataclasses import dataclass
 
 from usher import paths
-from usher.audit.building import fields
 from usher.kinds import registry
-from usher.kinds.kept_fields import Key
+from usher.scan import ownership
 from usher.scan.findings import Identity
 
 
@@ -21,12 +20,6 @@ class Listed:
     identity: Identity
     controller: str
     """The uid of the controlling owner that it names; empty without one."""
-
-
-def makes_objects(key: Key) -> bool:
-    """Whether objects of a kind make others: templates do not, and a driver of Spark is a Pod that makes Pods."""
-    known = registry.BY_KEY.get(key)
-    return known is None or (known.pods is not None and not known.is_template)
 
 
 def identity(value: paths.Object) -> Identity:
@@ -51,8 +44,10 @@ class Trees:
     def add(self, value: paths.Object) -> None:
         """Takes an object; one without a uid, as in a manifest, owns nothing."""
         uid = paths.text(paths.metadata(value).get("uid"))
-        if uid and makes_objects(fields.key(value)):
-            controller = paths.text(fields.controller(value).get("uid"))
+        key = ownership.key(value)
+        # Usher knows nothing of other kinds, and they may well make pods.
+        if uid and (ownership.makes_objects(key) or key not in registry.BY_KEY):
+            controller = paths.text(ownership.controller(value).get("uid"))
             self._listed[uid] = Listed(identity=identity(value), controller=controller)
             self._tops.clear()
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from usher.kinds.kept_fields import Keep, Key
+from usher.kinds.kept_fields import FactKind, Keep, Key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +30,11 @@ class Wanted:
     def key(self) -> Key:
         """Group and kind, as in `Estate.objects`."""
         return self.group, self.kind
+
+    @property
+    def fact_kind(self) -> FactKind:
+        """The kind as it is read from a cluster."""
+        return FactKind(group=self.group, versions=self.versions, kind=self.kind, plural=self.plural, keep=self.keep)
 
     @property
     def resource(self) -> str:

@@ -48,6 +48,7 @@ class Workloads:
             priority=_priority(read),
             scheduler=next((each.scheduler.name for each in read.pod_sets), ""),
             suspended=read.suspended,
+            gang=read.gang.wanted or read.gang.waits or read.gang_native,
             is_template=read.is_template,
             labels=dict(read.labels) if with_labels else {},
             annotations=frozenset(key for key in read.annotations if key.startswith(_OWN)),
@@ -109,6 +110,7 @@ def grouped(members: Sequence[Workload], *, name: str, size: int) -> Workload:
         queue=first.queue,
         priority=first.priority,
         scheduler=first.scheduler,
+        gang=True,
         labels=first.labels,
         annotations=frozenset().union(*(each.annotations for each in members)),
     )
