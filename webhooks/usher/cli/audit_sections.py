@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 def wanted() -> "tuple[Wanted, ...]":
     """The kinds that the sections read beside workloads, nodes and pods."""
-    from usher.audit.building import claimable
+    from usher.audit.wanted import merged
 
-    return (claimable.WANTED,)
+    return merged()
 
 
 def analysed(
