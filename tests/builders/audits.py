@@ -49,8 +49,11 @@ _KINDS: Final = (
 
 def audit(**changes: Any) -> Audit:
     """A measured cluster with 60 workloads, findings of every severity, savings, readiness and a trend."""
-    workloads = tuple(_workloads(60))
-    base = Audit(
+    return _of(tuple(_workloads(60))).model_copy(update=changes)
+
+
+def _of(workloads: tuple[WorkloadEntry, ...]) -> Audit:
+    return Audit(
         version="0.6.0",
         taken=_text(TAKEN),
         cluster=Cluster(name="prod-eu-1", server="v1.36.1", nodes=64),
@@ -88,7 +91,6 @@ def audit(**changes: Any) -> Audit:
         readiness=READINESS,
         trend=_trend(),
     )
-    return base.model_copy(update=changes)
 
 
 def not_measured() -> Audit:
@@ -108,6 +110,11 @@ def not_measured() -> Audit:
             "trend": Trend(),
         }
     )
+
+
+def small() -> Audit:
+    """A few rows in each table, and enough workloads for filters."""
+    return _of(tuple(_workloads(9)))
 
 
 def empty() -> Audit:
