@@ -29,7 +29,13 @@ class Format:
 
 
 FORMATS: Final = {
-    "text": Format(module="usher.reports.text", reader="people", for_terminals=True, names_failures=True),
+    "text": Format(
+        module="usher.reports.text",
+        audit="usher.reports.audit.text",
+        reader="people",
+        for_terminals=True,
+        names_failures=True,
+    ),
     "json": Format(module="usher.reports.json_report", audit="usher.reports.audit.json_document", reader="programs"),
     "sarif": Format(module="usher.reports.ci.sarif", reader="code scanning and editors"),
     "junit": Format(module="usher.reports.ci.junit", reader="readers of test results"),
