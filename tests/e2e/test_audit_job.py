@@ -11,7 +11,8 @@ import yaml
 from e2e import accounts
 from e2e.cluster import Cluster, Object
 from integration import command
-from usher.kinds.registry import LISTED
+from usher.cli import audit_sections
+from usher.kinds.registry import FACTS, LISTED
 
 AUDIT = accounts.MANIFESTS / "audit"
 ACCOUNT = "gpu-usher-audit"
@@ -79,7 +80,10 @@ def may(cluster: Cluster, verb: str, resource: str, *, namespace: str = "") -> b
 
 
 def test_its_account_may_list_every_kind_that_an_audit_lists(auditor: Cluster) -> None:
-    assert [kind.resource for kind in LISTED if not may(auditor, "list", f"{kind.group}/{kind.plural}")] == []
+    kinds = {(kind.group, kind.plural) for kind in (*LISTED, *FACTS.values())}
+    kinds |= {(kind.group, kind.plural) for kind in audit_sections.wanted()}
+
+    assert [kind for kind in sorted(kinds) if not may(auditor, "list", "/".join(kind))] == []
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import click
 
+from usher.cli import audit_sections
 from usher.manifests.audits.settings import Settings
 
 _DEFAULT: Final = Settings()
@@ -72,5 +73,5 @@ def audit(*, schedule: str, once: bool, no_role: bool, **chosen: Any) -> None:  
         raise click.UsageError("the parts of several shards need --output-dir URL or --claim NAME")
     if settings.clusters and settings.report_objects:
         raise click.UsageError("--report-objects writes to its own cluster; leave out --clusters")
-    found = documents.of(settings, with_role=not no_role)
+    found = documents.of(settings, wanted=audit_sections.wanted(), with_role=not no_role)
     click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)

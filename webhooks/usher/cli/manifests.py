@@ -5,7 +5,7 @@ from typing import Literal
 
 import click
 
-from usher.cli import inputs
+from usher.cli import audit_sections, inputs
 from usher.cli.audit_manifests import audit
 from usher.cli.floor import floor
 
@@ -108,7 +108,7 @@ def audit_role() -> None:
 
     from usher.manifests import roles
 
-    click.echo(yaml.safe_dump(roles.audit_role(), sort_keys=False, width=120), nl=False)
+    click.echo(yaml.safe_dump(roles.audit_role(wanted=audit_sections.wanted()), sort_keys=False, width=120), nl=False)
 
 
 @manifests.command()

@@ -30,7 +30,7 @@ class PartKey:
 
 
 def is_done(store: stores.Store, key: PartKey) -> bool:
-    """Whether the part is there as a whole: its record, and each of its files with the digest of the record."""
+    """Whether the part is there and complete: its record, and each of its files with the digest of the record."""
     try:
         record = records.read(stores.read(store, f"{key.folder}/{records.NAME}", most=records.MOST_BYTES))
     except (OSError, ValueError):
@@ -42,7 +42,7 @@ def is_done(store: stores.Store, key: PartKey) -> bool:
         key.shard.of,
     ):
         return False
-    return all(_is_intact(store, key.folder, each) for each in record.files)
+    return record.complete and all(_is_intact(store, key.folder, each) for each in record.files)
 
 
 def _is_intact(store: stores.Store, folder: str, file: File) -> bool:

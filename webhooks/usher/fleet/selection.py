@@ -127,8 +127,8 @@ def missing_shards(cluster: ChosenCluster) -> tuple[int, ...]:
 
 def _missing_reason(missing: Sequence[int], of: int) -> str:
     shown = ", ".join(map(str, missing[:_SHOWN])) + (", ..." if len(missing) > _SHOWN else "")
-    what = f"shard {shown} of {of} is" if len(missing) == 1 else f"shards {shown} of {of} are"
-    return f"{what} missing; its namespaces count nowhere. Start the run again: finished shards are left out"
+    what = f"shard {shown} of {of}" if len(missing) == 1 else f"shards {shown} of {of}"
+    return f"{what}: the numbers leave out their namespaces; start the run again, which goes on with what is missing"
 
 
 def _incomplete_reason(record: Record) -> str:

@@ -200,6 +200,7 @@ def summary(database: Database, rows: Sequence[FleetRow], exceptions_ending: int
         clusters=len(rows),
         clusters_complete=sum(each.complete for each in rows),
         clusters_without_nodes=sum(each.gpus is None for each in rows),
+        clusters_not_measured=sum(each.usage.measured is None for each in rows),
         findings={row["name"]: row["number"] for row in database.rows(_OUTCOMES)},
         severities={row["name"]: row["number"] for row in database.rows(_SEVERITIES)},
         usage=whole.usage,

@@ -55,6 +55,8 @@ class FleetSummary(Part):
     gpus_half_started: float = 0
     clusters_without_nodes: int = 0
     """Clusters whose nodes are not known: their GPUs are missing in the capacity."""
+    clusters_not_measured: int = 0
+    """Clusters without measured usage: their idle hours are missing."""
     workloads: int = 0
     workloads_never: int = 0
     objects: int = 0

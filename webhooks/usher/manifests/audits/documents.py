@@ -1,9 +1,10 @@
 """All objects of an audit in the cluster, in the order to apply them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from usher import paths
+from usher.audit.building.wanted import Wanted
 from usher.manifests import roles
 from usher.manifests.audits import jobs, network
 from usher.manifests.audits.settings import NAME, Settings
@@ -18,12 +19,18 @@ _REPORTS: Final = (
 _API_GROUP: Final = "rbac.authorization.k8s.io"
 
 
-def of(settings: Settings, *, with_role: bool = True) -> Sequence[paths.Object]:
-    """The objects; `with_role` adds the ClusterRole that manifests/base has too."""
-    return tuple(_objects(settings, with_role=with_role))
+def of(settings: Settings, *, wanted: Iterable[Wanted] = (), with_role: bool = True) -> Sequence[paths.Object]:
+    """The objects.
+
+    Args:
+        settings: the choices of the site.
+        wanted: the kinds that sections of the report read.
+        with_role: whether to add the ClusterRole that manifests/base has too.
+    """
+    return tuple(_objects(settings, roles.audit_role(wanted=wanted) if with_role else None))
 
 
-def _objects(settings: Settings, *, with_role: bool) -> Iterator[paths.Object]:
+def _objects(settings: Settings, role: paths.Object | None) -> Iterator[paths.Object]:
     yield {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
@@ -32,8 +39,8 @@ def _objects(settings: Settings, *, with_role: bool) -> Iterator[paths.Object]:
     }
     # Other clusters give their rights to the accounts of their kubeconfigs.
     if not settings.clusters:
-        if with_role:
-            yield roles.audit_role()
+        if role is not None:
+            yield role
         yield _binding(roles.AUDIT_NAME, settings.namespace)
     if settings.report_objects and not settings.clusters:
         yield reports_role()
