@@ -104,9 +104,11 @@ def audit_role() -> None:
     """Print the ClusterRole for `usher audit`: it may list every kind that usher reads."""
     import yaml
 
+    from usher.audit.wanted import merged
     from usher.manifests import roles
 
-    click.echo(yaml.safe_dump(roles.audit_role(), sort_keys=False, width=120), nl=False)
+    wanted = [(each.group, each.plural) for each in merged()]
+    click.echo(yaml.safe_dump(roles.audit_role(wanted), sort_keys=False, width=120), nl=False)
 
 
 @manifests.command()
