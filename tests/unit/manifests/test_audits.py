@@ -139,7 +139,7 @@ def test_the_manifests_are_those_that_are_printed() -> None:
     found = list(yaml.safe_load_all((MANIFESTS / "audit" / "audit.yaml").read_text()))
 
     assert found == list(documents.of(Settings(), with_role=False))
-    assert [each for each in documents.of(Settings()) if each not in found] == [roles.audit_role()]
+    assert [each for each in documents.of(Settings()) if each not in found] == [roles.audit_role([])]
 
 
 def test_all_objects_of_an_audit_have_one_name() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The objects of an audit, and what is known of their cluster."""
+    """The objects of an audit, and the facts of their cluster."""
 
     name: str
     """That of the cluster, or the files."""

@@ -4,7 +4,6 @@ from typing import Any, Final
 
 import click
 
-from usher.cli import audit_sections
 from usher.manifests.audits.settings import Settings
 
 _DEFAULT: Final = Settings()
@@ -66,6 +65,7 @@ def audit(*, schedule: str, once: bool, no_role: bool, **chosen: Any) -> None:  
     """
     import yaml
 
+    from usher.audit.wanted import merged
     from usher.manifests.audits import documents
 
     settings = Settings(schedule="" if once else schedule, **chosen)
@@ -73,5 +73,6 @@ def audit(*, schedule: str, once: bool, no_role: bool, **chosen: Any) -> None:  
         raise click.UsageError("the parts of several shards need --output-dir URL or --claim NAME")
     if settings.clusters and settings.report_objects:
         raise click.UsageError("--report-objects writes to its own cluster; leave out --clusters")
-    found = documents.of(settings, wanted=audit_sections.wanted(), with_role=not no_role)
+    others = [(each.group, each.plural) for each in merged()]
+    found = documents.of(settings, others=others, with_role=not no_role)
     click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)

@@ -4,10 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from usher import paths
-from usher.audit.building.wanted import Wanted
 from usher.authorities.gpu_quota.definitions import GROUP, namespace_of_accounts
-from usher.kinds.kept_fields import KUEUE_CONFIGURATION, FactKind
-from usher.kinds.kind import Kind
+from usher.kinds.kept_fields import KUEUE_CONFIGURATION
 from usher.kinds.registry import FACTS, LISTED, WORKLOADS
 
 ACCOUNT: Final = "gpu-usher"
@@ -46,13 +44,15 @@ def rules(resources: Iterable[tuple[str, str]], *, verbs: Sequence[str]) -> list
     ]
 
 
-def audit_role(*, wanted: Iterable[Wanted] = ()) -> paths.Object:
+def audit_role(others: Iterable[tuple[str, str]]) -> paths.Object:
     """A ClusterRole for audits: it may list every kind that usher knows or reads, and nothing else.
 
-    `wanted` are the kinds that sections of the report read besides.
+    Args:
+        others: groups and plurals of the kinds that only audits read.
     """
-    kinds: list[Kind | FactKind | Wanted] = [*LISTED, *FACTS.values(), *wanted]
-    resources = [(kind.group, kind.plural) for kind in kinds]
+    listed = [(kind.group, kind.plural) for kind in LISTED]
+    facts = [(kind.group, kind.plural) for kind in FACTS.values()]
+    resources = [*listed, *facts, *others]
     return {
         "apiVersion": _API_VERSION,
         "kind": "ClusterRole",

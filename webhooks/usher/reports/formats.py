@@ -37,6 +37,9 @@ FORMATS: Final = {
         names_failures=True,
     ),
     "json": Format(module="usher.reports.json_report", audit="usher.reports.audit.json_document", reader="programs"),
+    "findings": Format(
+        module="usher.reports.json_report", reader="programs, the document of json that `usher check` writes"
+    ),
     "sarif": Format(module="usher.reports.ci.sarif", reader="code scanning and editors"),
     "junit": Format(module="usher.reports.ci.junit", reader="readers of test results"),
     "github": Format(module="usher.reports.ci.github", reader="GitHub Actions", names_failures=True),

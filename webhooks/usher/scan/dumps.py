@@ -1,7 +1,7 @@
 """Objects of a cluster that were saved in files: what `kubectl get ... -o yaml` prints.
 
-Only the API server gives an object a uid, so an object with one comes from a cluster. It is treated as there: what a
-listed workload owns counts as part of it, and what is finished holds nothing.
+Only the API server gives an object a uid, so an object with one comes from a cluster. It is treated as there:
+objects of a listed workload count as part of it, and finished ones hold nothing.
 """
 
 from collections.abc import Iterable, Sequence

@@ -37,7 +37,7 @@ class Owners:
         """By uid."""
 
     def add(self, value: paths.Object) -> None:
-        """Takes an object. Pods are no owners: what a Pod makes is judged itself."""
+        """Takes an object. A Pod does not count as an owner: what it makes is judged itself."""
         uid, kind = paths.text(paths.metadata(value).get("uid")), key(value)
         if uid and kind != ("", "Pod") and makes_objects(kind):
             self._namespaces[uid] = paths.text(paths.metadata(value).get("namespace"))

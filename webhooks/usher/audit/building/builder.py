@@ -127,6 +127,9 @@ class EstateBuilder:
             self._manifests.add(uid, value)
 
     def _pod(self, value: paths.Object) -> None:
+        if not paths.metadata(value).get("uid"):
+            self._object(value, _POD)  # a manifest, which neither runs nor waits
+            return
         self._gathered.pods += 1
         self._trees.add(value)
         if pods.phase(value) in ENDED:
@@ -142,7 +145,7 @@ class EstateBuilder:
         own = None
         if not self._trees.owner(owner, found.namespace) and asked.workload is not None:
             own = self._own(value, asked.workload, found)
-        self._gathered.held[found.uid or f"pod {self._gathered.pods}"] = Held(
+        self._gathered.held[found.uid] = Held(
             found,
             owner,
             own,

@@ -1,7 +1,8 @@
 """Kinds that a section of the audit reads beside workloads, nodes and pods."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from usher import paths
 from usher.kinds.kept_fields import FactKind, Keep, Key
 
 
@@ -31,6 +32,14 @@ class Wanted:
         """Group and kind, as in `Estate.objects`."""
         return self.group, self.kind
 
+    def joined(self, other: "Wanted") -> "Wanted":
+        """The same kind with the fields of both."""
+
+        def keep(value: paths.Object) -> paths.Object:
+            return _joined(self.keep(value), other.keep(value))
+
+        return replace(self, keep=keep)
+
     @property
     def fact_kind(self) -> FactKind:
         """The kind as it is read from a cluster."""
@@ -40,3 +49,11 @@ class Wanted:
     def resource(self) -> str:
         """As in `kubectl get`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
+
+
+def _joined(one: paths.Object, other: paths.Object) -> paths.Object:
+    result = dict(one)
+    for key, value in other.items():
+        before = result.get(key)
+        result[key] = _joined(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+    return result

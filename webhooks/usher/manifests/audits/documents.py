@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from usher import paths
-from usher.audit.building.wanted import Wanted
 from usher.manifests import roles
 from usher.manifests.audits import jobs, network
 from usher.manifests.audits.settings import NAME, Settings
@@ -19,15 +18,15 @@ _REPORTS: Final = (
 _API_GROUP: Final = "rbac.authorization.k8s.io"
 
 
-def of(settings: Settings, *, wanted: Iterable[Wanted] = (), with_role: bool = True) -> Sequence[paths.Object]:
+def of(settings: Settings, *, others: Iterable[tuple[str, str]] = (), with_role: bool = True) -> Sequence[paths.Object]:
     """The objects.
 
     Args:
         settings: the choices of the site.
-        wanted: the kinds that sections of the report read.
+        others: groups and plurals of the kinds that only audits read.
         with_role: whether to add the ClusterRole that manifests/base has too.
     """
-    return tuple(_objects(settings, roles.audit_role(wanted=wanted) if with_role else None))
+    return tuple(_objects(settings, roles.audit_role(others) if with_role else None))
 
 
 def _objects(settings: Settings, role: paths.Object | None) -> Iterator[paths.Object]:

@@ -1,4 +1,4 @@
-"""An audit for people at a terminal: one screen with what matters, the findings by cause, and what is left out."""
+"""An audit for people at a terminal: one screen that matters most, the findings by cause, and the parts left out."""
 
 from collections.abc import Iterator
 from typing import Final, TextIO

@@ -45,8 +45,9 @@ def _check(outcome: model.Outcome, title: str, entries: Sequence[FindingEntry], 
         if remedy:
             lines.wrapped(remedy, first=Text("  = ", style="dim"), rest="    ")
         for entry in found[:SHOWN]:
-            lines.wrapped(_place(entry), first=Text(" " * 6), rest=" " * 10)
-        _more(len(found) - SHOWN, "place", lines, margin=6)
+            place = f"{words.gpus(entry.gpus):>12}  {_place(entry)}"
+            lines.wrapped(place.lstrip(), first=Text(" " * (len(place) - len(place.lstrip()))), rest=" " * 14)
+        _more(len(found) - SHOWN, "place", lines, margin=14)
     _more(len(ordered) - _MESSAGES, "message", lines, margin=2)
     lines.write()
 

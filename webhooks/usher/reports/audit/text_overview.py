@@ -49,6 +49,9 @@ def _gpus(audit: Audit) -> Iterator[Row]:
     else:
         nodes = wording.count(audit.cluster.nodes or 0, "node")
         yield Row("GPUs", f"{words.number(found.gpus)} in {nodes}", indent=0)
+    asked = sum(each.gpus for each in audit.workloads)
+    workloads = wording.count(found.workloads, "workload")
+    yield Row("asked for", f"{words.number(asked)}, by {workloads} with accelerators")
     yield Row("allocated", f"{words.number(found.gpus_allocated)}{_of_capacity(found)}, held by pods on nodes")
     if found.gpus is not None and found.gpus_free is not None:
         yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods")
@@ -59,8 +62,11 @@ def _gpus(audit: Audit) -> Iterator[Row]:
     yield Row("waiting", f"{words.number(found.gpus_waiting)}, wanted by pods without a node or suspended workloads")
     if found.gpus_half_started:
         yield Row("half-started", f"{words.number(found.gpus_half_started)}, held by gangs whose other pods wait")
-    never = wording.count(found.workloads_never, "workload")
-    yield Row("never", f"{words.number(found.gpus_never)}, wanted by {never} that can never run")
+    if found.workloads_never:
+        never = wording.count(found.workloads_never, "workload")
+        yield Row("never", f"{words.number(found.gpus_never)}, wanted by {never} that can never run")
+    else:
+        yield Row("never", "0: no workload is known that can never run")
 
 
 def _of_capacity(found: Summary) -> str:
