@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from usher import paths
+from usher.audit.building import fields as building
 from usher.audit.estate import Estate
 from usher.reading.lookup import Absence
 
@@ -13,7 +14,6 @@ MOST: Final = 1000
 """Entries of a list that are read."""
 
 _LONGEST: Final = 300
-_LONGEST_TIME: Final = 40
 
 
 def listed(estate: Estate, group: str, kind: str) -> Sequence[paths.Object] | None:
@@ -82,14 +82,7 @@ def texts(value: paths.Json, pointer: str) -> list[str]:
 
 def when(value: paths.Json, pointer: str) -> datetime | None:
     """The time at a place, in UTC."""
-    written = text(value, pointer)
-    if not written or len(written) > _LONGEST_TIME:
-        return None
-    try:
-        found = datetime.fromisoformat(written)
-        return found.astimezone(UTC) if found.tzinfo is not None else None
-    except (ValueError, OverflowError):
-        return None
+    return building.time(text(value, pointer))
 
 
 def owners(value: paths.Object) -> Iterator[str]:

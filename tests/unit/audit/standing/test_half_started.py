@@ -44,9 +44,9 @@ def test_pods_that_do_not_wait_for_each_other_make_no_gang(kind: str) -> None:
     assert found(half(kind, role=model.Role.INFERENCE), codes=CODES) == []
 
 
-def test_a_job_that_trains_is_a_gang_and_another_is_not() -> None:
-    assert len(found(half("Job"), codes=CODES)) == 1
-    assert found(half("Job", role=model.Role.BATCH), codes=CODES) == []
+def test_a_job_is_a_gang_where_its_pods_need_each_other() -> None:
+    assert len(found(half("Job", gang=True), codes=CODES)) == 1
+    assert found(half("Job"), codes=CODES) == []
 
 
 @pytest.mark.parametrize(

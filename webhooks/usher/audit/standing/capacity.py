@@ -10,15 +10,19 @@ from usher.facts import pool_labels
 
 _SCALED: Final = (*pool_labels.KARPENTER, "node.cluster-x-k8s.io/autoscaled")
 
+_GPU: Final = "nvidia.com/gpu"
+"""The name of MIG devices of nodes with the strategy `single`."""
+
 Number = int | Decimal
 
 
 def of(nodes: Iterable[Node]) -> Mapping[str, Number]:
-    """Accelerators of nodes by resource, healthy or not."""
+    """Accelerators of nodes by the resource that pods ask for, healthy or not; each share of a device counts."""
     found: dict[str, Number] = {}
     for node in nodes:
-        for resource, amount in node.capacity.items():
-            found[resource] = found.get(resource, 0) + amount.number
+        for name, amount in node.capacity.items():
+            resource = _GPU if name == node.partition else name
+            found[resource] = found.get(resource, 0) + amount.number * node.shared_by
     return found
 
 
@@ -27,7 +31,7 @@ def grows(resource: str, situation: Situation) -> bool:
     if any(pool.scales and resource in pool.resources for pool in situation.config.pools):
         return True
     nodes = situation.estate.nodes or ()
-    return any(resource in node.capacity and any(key in node.labels for key in _SCALED) for node in nodes)
+    return any(resource in of([node]) and any(key in node.labels for key in _SCALED) for node in nodes)
 
 
 def pool(node: Node) -> str:

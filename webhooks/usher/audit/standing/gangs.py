@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from usher import model
 from usher.audit.estate import Phase, Pod, Workload
 from usher.kinds import registry
 from usher.kinds.kind import KueueUnit
@@ -11,16 +10,13 @@ _APPS: Final = "apps"
 
 
 def is_gang(workload: Workload) -> bool:
-    """Whether some of its pods without the others only hold accelerators: by its kind, or as training on many pods.
+    """Whether some of its pods without the others only hold accelerators.
 
     A kind whose objects have several groups of pods is left out, because an estate does not tell groups apart.
     """
     group = workload.identity.api_version.rpartition("/")[0]
     pods = registry.PODS.get((group, workload.identity.kind))
-    if pods is None or pods.kueue_unit is not KueueUnit.WHOLE:
-        return pods is not None and pods.gang_native
-    trains = workload.role is model.Role.TRAINING and workload.wanted.minimum > 1
-    return pods.needs_gang or pods.gang_native or trains
+    return workload.gang and (pods is None or pods.kueue_unit is not KueueUnit.GROUP)
 
 
 def misses_pods(workload: Workload) -> bool:

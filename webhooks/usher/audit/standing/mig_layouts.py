@@ -22,6 +22,9 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
     asked |= {resource for workload in situation.estate.workloads for pod in workload.pods for resource in pod.devices}
     offering: defaultdict[str, list[Node]] = defaultdict(list)
     for node in situation.estate.nodes:
+        if node.partition:
+            # Pods ask for its slices by the name of whole GPUs.
+            continue
         for resource, amount in node.capacity.items():
             if resource.startswith(RESOURCE_PREFIX) and amount.number > 0 and resource not in asked:
                 offering[resource].append(node)

@@ -43,7 +43,7 @@ ENTRIES: Final = (
         title="A node is not divided as its MIG configuration says",
         severity="high",
         category="nodes",
-        why="The node offers other slices than wanted, or none.",
+        why="The node offers other slices than its configuration wants, or no slice at all.",
         remedy="Read the log of the MIG manager on the node. It starts again when the label nvidia.com/mig.config "
         "changes.",
         source="docs/domain/mig.md",

@@ -11,7 +11,7 @@ ENTRIES: Final = (
         title="An exception of usher.yaml covers no finding",
         severity="low",
         category="exceptions",
-        why="It would let the next such mistake pass, and it hides what is accepted for a reason.",
+        why="It would let the next mistake of this sort pass, and it hides the exceptions that have a reason.",
         remedy="Remove the exception from usher.yaml.",
         source="docs/configuration.md",
     ),
