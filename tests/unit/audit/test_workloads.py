@@ -21,7 +21,7 @@ GPU_TEMPLATE = builders.template(builders.container(gpus=8))
 
 def namespace(name: str = "ml-research", **labels: str) -> paths.Object:
     value = builders.custom("v1", "Namespace", {}, name=name, namespace=None)
-    return builders.replaced(value, "/metadata/labels", {key: each for key, each in labels.items()})
+    return builders.replaced(value, "/metadata/labels", dict(labels.items()))
 
 
 @pytest.mark.parametrize(
