@@ -322,7 +322,7 @@ def test_the_report_says_what_is_missing(measured: Measured) -> None:
     said = "\n".join(measured.measurement.problems)
 
     assert "Allocated GPU-hours are those that kube-state-metrics recorded" in said
-    assert "1 GPU is without DCGM_FI_PROF_GR_ENGINE_ACTIVE" in said
+    assert "1 GPU has no DCGM_FI_PROF_GR_ENGINE_ACTIVE" in said
     assert "1 of 6 GPU nodes have no series, so their GPUs are not measured: n-dark" in said
     assert "Series of n-dra name no pods; they count for the one pod" in said
     assert "audit.prices.rules[3] matches no node (product NVIDIA-H800-*" in said
@@ -361,10 +361,7 @@ def test_without_the_profiling_metrics_mig_is_not_measured_and_other_gpus_are_by
     assert served.measured == 0
     assert served.used is None
     assert served.memory_share is not None
-    assert any(
-        "2 devices without DCGM_FI_PROF_GR_ENGINE_ACTIVE are not measured" in text
-        for text in found.measurement.problems
-    )
+    assert any("2 MIG devices have no DCGM_FI_PROF_GR_ENGINE_ACTIVE" in text for text in found.measurement.problems)
     _assert_same(_of(found, "old"), usage_oracle.hours(_stays("old"), price=_price))
 
 

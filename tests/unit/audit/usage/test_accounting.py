@@ -64,11 +64,10 @@ def test_idle_and_used_are_at_most_measured_and_measured_is_at_most_allocated(kn
 
 @given(lines)
 def test_idle_stretches_are_runs_of_low_activity(found: Line) -> None:
-    (part,) = parts(track(found)) or [None]
+    (part,) = parts(track(found))
     lows = [value < IDLE.below for value in found.values]
     expected = sum(length for low, run in itertools.groupby(lows) if low and (length := len(list(run))) >= IDLE.points)
 
-    assert part is not None
     stretches = list(accounting.stretches(part, below=IDLE.below, points=IDLE.points))
 
     assert sum(end - start for start, end in stretches) == expected

@@ -5,7 +5,7 @@ import pytest
 from builders import usage as build
 from usher.audit.usage.attribution import Attribution, Owner, attribution
 from usher.audit.usage.labels import PodName
-from usher.audit.usage.series import Answer
+from usher.audit.usage.series import Answer, Series
 
 NOTHING = Answer()
 WORKLOADS = [
@@ -18,7 +18,7 @@ WORKLOADS = [
 
 def owned(kind: str, name: str, **labels: str) -> Answer:
     found = {"namespace": "red", "owner_kind": kind, "owner_name": name, "owner_is_controller": "true", **labels}
-    return Answer(series=(build.series(1.0, 1, **found),))
+    return Answer(series=(Series(labels=found, first=0, values=[1.0]),))
 
 
 def known(*, pods: Answer = NOTHING, replicasets: Answer = NOTHING, jobs: Answer = NOTHING) -> Attribution:

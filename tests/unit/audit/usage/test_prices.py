@@ -62,12 +62,16 @@ def test_rules_that_match_nothing_and_boards_without_price_are_said() -> None:
     found = rules({"product": "NVIDIA-H800-*", "perGpuHour": 1}, {"product": "NVIDIA-A100-*", "perGpuHour": 2})
     seen = [H100, Priced(product=build.A100), Priced(product="")]
 
-    assert list(prices.problems(found, seen)) == [
-        "audit.prices.rules[0] matches no node (product NVIDIA-H800-*, instance type *, capacity type *). The GPUs are "
-        "NVIDIA-A100-SXM4-80GB, NVIDIA-H100-80GB-HBM3",
-        "audit.prices has no price for GPUs of unknown product (unknown), NVIDIA-H100-80GB-HBM3 (spot): these GPU-hours "
-        "count as not priced",
-    ]
+    unmatched, unpriced = prices.problems(found, seen)
+
+    assert unmatched == (
+        "audit.prices.rules[0] matches no node (product NVIDIA-H800-*, instance type *, capacity type *). The GPUs "
+        "are NVIDIA-A100-SXM4-80GB, NVIDIA-H100-80GB-HBM3"
+    )
+    assert unpriced == (
+        "audit.prices has no price for GPUs of unknown product (unknown), NVIDIA-H100-80GB-HBM3 (spot): these "
+        "GPU-hours count as not priced"
+    )
 
 
 def test_a_site_without_prices_is_told_so_once() -> None:

@@ -8,18 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import usage as build
 from usher.audit import estate
 from usher.audit.usage import queue_wait
-from usher.audit.usage.series import Answer
+from usher.audit.usage.series import Answer, Series
 
 
-def histogram(*counts: tuple[str, list[float]], first: int = 0) -> Answer:
-    return Answer(
-        series=tuple(
-            build.series(lambda at, of=found: of[at - first], len(found), first=first, le=le) for le, found in counts
-        )
-    )
+def histogram(*counts: tuple[str, list[float]]) -> Answer:
+    return Answer(series=tuple(Series(labels={"le": bound}, first=0, values=values) for bound, values in counts))
 
 
 @given(st.lists(st.floats(0, 1000), min_size=1, max_size=20), st.integers(0, 19))
