@@ -1,4 +1,4 @@
-"""What usher asks of Prometheus over HTTP, and what it says to answers that nobody should trust."""
+"""Questions to Prometheus over HTTP, and the errors about answers that cannot be trusted."""
 
 import base64
 import contextlib
@@ -189,7 +189,7 @@ def test_an_answer_that_cannot_be_used_is_an_error_that_says_why(server: Server,
     assert str(found.value).isprintable()
 
 
-def test_numbers_that_are_none_are_gaps_and_warnings_are_kept(server: Server) -> None:
+def test_infinite_values_are_gaps_and_warnings_are_kept(server: Server) -> None:
     values = [[START + 60, "NaN"], [START + 120, "+Inf"], [START + 180, "2"]]
     server.answer = lambda _: matrix({"metric": {}, "values": values}, warnings=["store \x1b[0m a is down"])
 

@@ -36,7 +36,9 @@ def test_a_rule_prices_what_it_matches(rule: dict[str, Any], price: float | None
 
 
 def test_the_first_rule_that_matches_decides() -> None:
-    found = rules({"product": "NVIDIA-A100-*", "perGpuHour": 1}, {"perGpuHour": 2}, {"perGpuHour": 3})
+    found = rules(
+        {"product": "NVIDIA-A100-*", "perGpuHour": 1}, {"product": "*-H100-*", "perGpuHour": 2}, {"perGpuHour": 3}
+    )
 
     assert prices.per_gpu_hour(found, H100) == 2
 
@@ -74,7 +76,7 @@ def test_rules_that_match_nothing_and_boards_without_price_are_said() -> None:
     )
 
 
-def test_a_site_without_prices_is_told_so_once() -> None:
+def test_one_sentence_says_that_a_site_has_no_prices() -> None:
     assert list(prices.problems(Prices(), [H100])) == [
         "audit.prices of usher.yaml has no rules, so GPU-hours are not priced"
     ]
