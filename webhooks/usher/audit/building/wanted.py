@@ -1,8 +1,9 @@
 """Kinds that a section of the audit reads beside workloads, nodes and pods."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from usher.kinds.kept_fields import Keep, Key
+from usher import paths
+from usher.kinds.kept_fields import FactKind, Keep, Key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,28 @@ class Wanted:
         """Group and kind, as in `Estate.objects`."""
         return self.group, self.kind
 
+    def joined(self, other: "Wanted") -> "Wanted":
+        """The same kind with the fields of both."""
+
+        def keep(value: paths.Object) -> paths.Object:
+            return _joined(self.keep(value), other.keep(value))
+
+        return replace(self, keep=keep)
+
+    @property
+    def fact_kind(self) -> FactKind:
+        """The kind as it is read from a cluster."""
+        return FactKind(group=self.group, versions=self.versions, kind=self.kind, plural=self.plural, keep=self.keep)
+
     @property
     def resource(self) -> str:
         """As in `kubectl get`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
+
+
+def _joined(one: paths.Object, other: paths.Object) -> paths.Object:
+    result = dict(one)
+    for key, value in other.items():
+        before = result.get(key)
+        result[key] = _joined(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+    return result
