@@ -29,8 +29,17 @@ class Format:
 
 
 FORMATS: Final = {
-    "text": Format(module="usher.reports.text", reader="people", for_terminals=True, names_failures=True),
+    "text": Format(
+        module="usher.reports.text",
+        audit="usher.reports.audit.text",
+        reader="people",
+        for_terminals=True,
+        names_failures=True,
+    ),
     "json": Format(module="usher.reports.json_report", audit="usher.reports.audit.json_document", reader="programs"),
+    "findings": Format(
+        module="usher.reports.json_report", reader="programs, the document of json that `usher check` writes"
+    ),
     "sarif": Format(module="usher.reports.ci.sarif", reader="code scanning and editors"),
     "junit": Format(module="usher.reports.ci.junit", reader="readers of test results"),
     "github": Format(module="usher.reports.ci.github", reader="GitHub Actions", names_failures=True),

@@ -14,6 +14,8 @@ class Item:
     value: paths.Object
     document: reader.Document | None = None
     """None for objects of a live cluster."""
+    existing: bool = False
+    """Whether it was listed in a cluster, with the facts of that cluster."""
     prefix: str = paths.ROOT
     """Pointer to the object in its document: `/items/3` in a List."""
 
@@ -23,6 +25,8 @@ class Batch:
     source: str
     """File name as the user wrote it, `<stdin>`, or the resource that was listed."""
     items: tuple[Item, ...] = ()
+    aside: tuple[paths.Object, ...] = ()
+    """Objects that are not judged: owned, finished and exempt ones. An audit counts the accelerators of their pods."""
     documents: tuple[reader.Document, ...] = ()
     """All documents of a file, those without an object too."""
     problems: tuple[findings.Problem, ...] = ()
