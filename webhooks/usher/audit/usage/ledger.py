@@ -1,11 +1,10 @@
 """GPU-hours by pod and node, each with its owner and its price: what all tables are sums of."""
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from usher.audit import estate
-from usher.audit.usage import accounting, prices, shares
+from usher.audit.usage import accounting, merging, prices, shares
 from usher.audit.usage.accounting import Idle, Part, Place
 from usher.audit.usage.attribution import Attribution, Owner
 from usher.audit.usage.devices import Track
@@ -90,8 +89,9 @@ def fleet(tracks: Iterable[Track], nodes: Mapping[str, estate.Node], grid: Grid)
     measured = used = 0.0
     for found in by_device.values():
         of_gpu = share(found[0], nodes) or 0.0
-        for point in range(min(each.first for each in found), max(each.end for each in found)):
-            values = [value for each in found if not math.isnan(value := each.activity.at(point))]
+        first, end = min(each.activity.first for each in found), max(each.activity.end for each in found)
+        for each in zip(*(merging.spread(track.activity, first, end) for track in found), strict=True):
+            values = [value for value in each if value >= 0]
             if values:
                 measured += of_gpu * grid.hours
                 used += of_gpu * grid.hours * sum(values) / len(values)

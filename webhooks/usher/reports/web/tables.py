@@ -169,8 +169,9 @@ def _turning(table: Table) -> Html:
 
 
 def _data(table: Table) -> dict[str, object]:
-    """Equal cells and equal values of filters are there once, because most of them repeat."""
+    """Equal cells, pieces and values of filters are there once, because most of them repeat."""
     known: dict[cells.Cell, int] = {}
+    pieces: dict[cells.Piece, int] = {}
     values: list[dict[str, int]] = [{} for _ in table.filters]
     rows = [
         [
@@ -190,6 +191,9 @@ def _data(table: Table) -> dict[str, object]:
             for column in table.columns
         ],
         "filters": [{"name": key, "values": list(found)} for key, found in zip(table.filters, values, strict=True)],
-        "cells": [cells.data(cell) for cell in known],
+        "cells": [
+            [cells.order(cell), *(pieces.setdefault(piece, len(pieces)) for piece in cell.pieces)] for cell in known
+        ],
+        "pieces": [cells.data(piece) for piece in pieces],
         "rows": rows,
     }
