@@ -69,7 +69,7 @@ def _never(audit: Audit) -> Iterator[Html]:
 
 
 def _finding(found: FindingEntry) -> Html:
-    owner = f"{found.team or words.NO_TEAM}, {numbers.gpus(found.gpus)}"
+    owner = f"{found.team or words.NO_TEAM}{f', {numbers.gpus(found.gpus)}' if found.gpus else ''}"
     return element(
         "li",
         element("a", words.name_of(found.subject), href=f"#{fragment(found)}"),

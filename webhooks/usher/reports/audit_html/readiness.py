@@ -13,8 +13,8 @@ _RANKS: Final = {
 }
 
 _COLUMNS: Final = (
-    tables.Column(title="Standing", ranked=True, explained="Not known is neither a pass nor a failure"),
-    tables.Column(title="Area"),
+    tables.Column(title="Standing", ranked=True, narrow=True, explained="Not known is neither a pass nor a failure"),
+    tables.Column(title="Area", narrow=True),
     tables.Column(title="Item", heads=True),
     tables.Column(title="Evidence"),
     tables.Column(title="Asked for by"),

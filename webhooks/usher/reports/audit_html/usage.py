@@ -19,6 +19,7 @@ def section(audit: Audit) -> Section:
         title="GPUs and money",
         lead="Allocated: a running pod holds the GPU. Used: allocated times activity. Idle: the activity stayed low.",
         body=joined(
+            None if audit.usage else element("p", "The use of GPUs was not measured.", class_="empty"),
             _targets(audit),
             *(_group(table, measured=measured, opened=not index) for index, table in enumerate(audit.usage)),
         ),

@@ -29,6 +29,8 @@ class Column:
     """Whether its cells sort by number, though they are words."""
     heads: bool = False
     """Whether its cells name their rows."""
+    narrow: bool = False
+    """Whether its words are few and short."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +113,7 @@ def _row(columns: Sequence[Column], row: Row) -> Html:
 
 
 def _look(column: Column) -> str | None:
-    return "number" if column.numeric else None
+    return "number" if column.numeric else "narrow" if column.narrow else None
 
 
 def _form(table: Table) -> Html:
@@ -187,7 +189,7 @@ def _data(table: Table) -> dict[str, object]:
     return {
         "page": PAGE,
         "columns": [
-            {"number": column.numeric or column.ranked, "right": column.numeric, "heads": column.heads}
+            {"number": column.numeric or column.ranked, "look": _look(column) or "", "heads": column.heads}
             for column in table.columns
         ],
         "filters": [{"name": key, "values": list(found)} for key, found in zip(table.filters, values, strict=True)],
