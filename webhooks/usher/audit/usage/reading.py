@@ -6,7 +6,7 @@ from typing import Final
 
 from usher import errors
 from usher.audit.usage import metrics
-from usher.audit.usage.series import Answer, Grid, Question, Source
+from usher.audit.usage.series import Answer, Grid, Question, Source, ordered
 
 DEVICES: Final = (
     metrics.ENGINE_ACTIVE,
@@ -61,7 +61,7 @@ def read(source: Source, grid: Grid) -> Readings:
             if question is DEVICES[0]:
                 break
             continue
-        found.answers[question] = answer
+        found.answers[question] = Answer(series=ordered(answer.series))
         for warning in answer.warnings:
             text = f"{source.name} warns that {question.metric} may be incomplete: {warning}"
             if text not in found.problems:

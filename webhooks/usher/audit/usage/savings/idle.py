@@ -12,7 +12,10 @@ from usher.config.fields import seconds
 KIND: Final = "idle workload"
 
 _MOSTLY: Final = 0.5
-"""Of the measured GPU-hours: from this share on the workload is called idle."""
+"""Of the measured GPU-hours: from this idle share on a workload has too many replicas."""
+
+_NEARLY_ALWAYS: Final = 0.8
+"""Of the measured GPU-hours: from this idle share on a workload may be stopped as a whole."""
 
 _STOPPED: Final = "kubeflow-resource-stopped"
 """Annotation with which Kubeflow stops a Notebook (kinds/kubeflow/notebooks.py)."""
@@ -23,7 +26,8 @@ _NOT_USED: Final = 0.01
 
 def find(case: Case) -> Saving | None:
     tally = case.tally
-    if not case.holding or not case.is_measured or tally.idle < _MOSTLY * tally.measured:
+    least = _MOSTLY if case.replicas_path else _NEARLY_ALWAYS
+    if not case.holding or not case.is_measured or tally.idle < least * tally.measured:
         return None
     kept = _kept(case)
     part = 1 - kept / len(case.holding)
