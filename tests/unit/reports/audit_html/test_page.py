@@ -124,6 +124,13 @@ def test_the_sum_of_savings_is_that_of_those_that_count() -> None:
     assert "Sum 1,652 GPU-h USD 4,861" in re.sub(r"\s+", " ", text)
 
 
+def test_rules_that_would_have_prevented_waste_have_its_hours_and_its_cost() -> None:
+    text = section(page(audits.audit()), "prevented")
+
+    assert "USH501 A gang waits for all of its accelerators 1 not measured 208 GPU-h USD 582" in text
+    assert "USH1305 Notebooks ask for one GPU 1 644 GPU-h 0 GPU-h USD 1,803" in text
+
+
 def test_every_label_that_links_to_a_meaning_leads_to_one() -> None:
     html = page(audits.audit())
     targets = set(re.findall(r' id="([^"]*)"', html))
