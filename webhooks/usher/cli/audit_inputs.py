@@ -11,8 +11,11 @@ from usher import errors
 from usher.config import words
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from usher.audit.building.builder import EstateBuilder
     from usher.audit.building.wanted import Wanted
+    from usher.audit.usage import series
     from usher.cluster.api import Lists
     from usher.facts.snapshot import Recorded
     from usher.facts.store import Store
@@ -34,6 +37,8 @@ class Source:
     """The version of the API server."""
     recorded: "Sequence[Recorded]" = ()
     """The other kinds that sections want."""
+    series: "series.Source | None" = None
+    """Its usage, where it comes with the objects."""
 
     def fed(self, builder: "EstateBuilder") -> "Iterator[Batch]":
         """The batches, each after the builder has taken its objects."""
@@ -98,6 +103,25 @@ def files(paths: tuple[str, ...], *, read_facts: bool) -> Source:
 
     batches = dumps.settled(sources.read(paths, stdin=sys.stdin.buffer))
     return Source(name=", ".join(paths), batches=batches, facts=dumps.facts(batches) if read_facts else None)
+
+
+def demo(now: "datetime") -> Source:
+    """The synthetic cluster with its usage."""
+    from usher.audit.demo import cluster, usage
+    from usher.scan import dumps
+    from usher.scan.batches import Batch, Item
+
+    objects = list(cluster.objects(now))
+    batch = Batch(source="demo", items=tuple(Item(value=value) for value in objects), is_file=False)
+    batches = dumps.settled([batch])
+    return Source(
+        name=cluster.NAME,
+        origin=cluster.NAME,
+        server=cluster.SERVER,
+        batches=batches,
+        facts=dumps.facts(batches),
+        series=usage.Source(objects),
+    )
 
 
 def _version(api: "Lists") -> str:

@@ -7,7 +7,9 @@ if TYPE_CHECKING:
     from usher.audit.building.wanted import Wanted
     from usher.audit.estate import Estate
     from usher.audit.sections import Sections
+    from usher.audit.usage.series import Source
     from usher.authorities.knowledge import Knowledge
+    from usher.cli.audit_usage import Options
     from usher.scan import findings
 
 
@@ -24,6 +26,8 @@ def analysed(
     report: "findings.Report",
     *,
     server: str,
+    usage: "Options",
+    series: "Source | None",
     now: datetime,
 ) -> "Sections":
     """What the analyses say.
@@ -33,11 +37,27 @@ def analysed(
         known: the facts and usher.yaml.
         report: the decisions.
         server: the version of the API server; empty where it is not known.
+        usage: how to measure usage.
+        series: the usage of the synthetic cluster; None for the Prometheus of the options.
         now: the time of the audit, in UTC.
     """
     from usher.audit import standing
-    from usher.audit.sections import Sections
+    from usher.audit.sections import Sections, Totals
 
     del server  # the sections of others go here
     found = standing.findings(estate, known, report=report, config=known.config, now=now)
-    return Sections(standing=tuple(found))
+    measured = usage.measure(estate, config=known.config.audit, now=now, source=series)
+    return Sections(
+        standing=tuple(found),
+        measurement=measured.measurement,
+        usage={each.uid: measured.workloads[each.identity] for each in estate.workloads},
+        tables=measured.groups,
+        targets=measured.targets,
+        savings=measured.savings,
+        totals=Totals(
+            usage=measured.total,
+            savings_gpu_hours=measured.saved_gpu_hours,
+            savings_cost=measured.saved_cost,
+            queue_wait_p95_seconds=measured.queue_wait_p95_seconds,
+        ),
+    )
