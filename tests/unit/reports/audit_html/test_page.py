@@ -71,7 +71,7 @@ def test_a_page_without_measurements_has_no_number_for_them_and_says_how_to_meas
     text = words(html)
 
     assert "Run usher audit with --prometheus URL" in text
-    assert "GPU-h" not in text.partition("What the numbers mean")[0].replace("GPU-hours", "")
+    assert "GPU-h" not in text.partition("docs/audit.md of gpu-usher")[0].replace("GPU-hours", "")
     assert "USD" not in text
     assert "Idle not measured Cost of idle GPUs not measured" in text
     assert "Not measured: savings rest on the use of GPUs." in section(html, "savings")
@@ -151,6 +151,16 @@ def test_a_cluster_without_accelerators_has_a_page_without_faults() -> None:
 
     assert "No node of this cluster has GPUs." in text
     assert "No findings." in text
+
+
+def test_the_parts_of_the_capacity_add_up_to_it() -> None:
+    text = words(page(audits.audit()))
+
+    assert "277 GPUs allocated" in text
+    assert "8 GPUs held by gangs that wait for their other pods" in text
+    assert "219 GPUs free" in text
+    assert "8 GPUs out of use" in text
+    assert audits.CAPACITY == 277 + 8 + 219 + 8
 
 
 def test_a_cluster_whose_nodes_are_not_known_has_no_capacity() -> None:

@@ -74,6 +74,7 @@ def _finding(found: FindingEntry) -> Html:
         "li",
         element("a", words.name_of(found.subject), href=f"#{fragment(found)}"),
         element("small", f"{owner}: {found.message}"),
+        element("small", f"Fix: {found.remedy}") if found.remedy else None,
     )
 
 

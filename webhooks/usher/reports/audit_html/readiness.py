@@ -27,7 +27,7 @@ def section(audit: Audit) -> Section:
     listed = sorted(audit.readiness, key=lambda item: (_RANKS[item.standing], item.area, item.id))
     return Section(
         name="readiness",
-        title="Readiness for production",
+        title="Readiness",
         count=len(audit.readiness),
         lead=f"{lead.capitalize()}." if lead else "",
         body=tables.html(
