@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import orjson
@@ -13,6 +13,9 @@ from usher.reports.web.markup import Html, element, visible
 
 PAGE: Final = 100
 """Rows that a page shows at once, by Python and by page.js."""
+
+MOST: Final = 20_000
+"""Rows that a page holds, so that browsers open it: 20,000 findings are about 8 MB."""
 
 FEW: Final = 8
 """A table with no more rows needs no filter."""
@@ -62,8 +65,12 @@ def html(table: Table) -> Html:
     """The table, its filters, and the data of its rows for page.js."""
     if not table.rows:
         return element("p", table.empty, class_="empty")
+    number = len(table.rows)
+    table = replace(table, rows=table.rows[:MOST])
+    cut = f"The page holds {MOST:,} of {number:,} rows, the first ones; --format json has all of them."
     return element(
         "div",
+        element("p", cut, class_="notice") if number > MOST else None,
         _form(table) if len(table.rows) > FEW else None,
         element(
             "div", _table(table), class_="scroll", tabindex="0", role="region", aria_label=f"Table: {table.caption}"
