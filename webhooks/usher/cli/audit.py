@@ -1,12 +1,22 @@
 """`usher audit`: reports on the workloads of a cluster or a directory, in GPUs."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from usher import errors
-from usher.cli import audit_inputs, audit_sections, inputs, path_completion, progress, reporting
+from usher.cli import (
+    audit_history,
+    audit_inputs,
+    audit_report_objects,
+    audit_sections,
+    inputs,
+    path_completion,
+    progress,
+    reporting,
+)
 from usher.cli.exit_codes import FailOn
 
 
@@ -16,13 +26,15 @@ Examples:
   usher audit                              audit the cluster of the current context
   usher audit --context prod --namespace ml-research
   usher audit --format json --output audit.json
+  usher audit --history audits.sqlite      show what changed since earlier audits too
   usher audit dump/                        audit manifests, or a dump of a cluster, instead
 
 \b
 Exit codes (docs/ci.md has those of --exit-codes):
   0  the audit is complete, whatever it found; the report names kinds that may not be listed
   1  there are findings that --fail-on names
-  2  the cluster or a file could not be read, or an object could not be judged"""
+  2  the cluster or a file could not be read, an object could not be judged, or the history or a report object could not
+     be written"""
 )
 @click.argument("paths", nargs=-1, metavar="[PATH...]", shell_complete=path_completion.files)
 @inputs.config_option
@@ -32,7 +44,9 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @click.option(
     "--cluster-name", metavar="NAME", help="The name of the cluster in reports. Default: that of its context."
 )
+@audit_report_objects.options
 @reporting.options(fail_on=FailOn.NEVER, audits=True)
+@audit_history.options
 @inputs.engine_options
 @click.pass_context
 def audit(
@@ -47,6 +61,8 @@ def audit(
     cluster_name: str | None,
     engine: str,
     opa_url: str | None,
+    report_objects: str | None,
+    comparison: audit_history.Comparison,
     reporting: reporting.Reporting,
 ) -> None:
     """Report on the GPUs and workloads of a live cluster, or of manifests if a PATH is given.
@@ -61,6 +77,8 @@ def audit(
 
     if paths and (kubeconfig or context_name):
         raise click.UsageError("with a PATH, usher reads no cluster; leave out --kubeconfig and --context")
+    if paths and report_objects:
+        raise click.UsageError("with a PATH, usher knows no cluster to write into; leave out --report-objects")
     file, now = inputs.find_config(config), datetime.now(UTC)
     wanted = audit_sections.wanted()
     if paths:
@@ -93,6 +111,9 @@ def audit(
         inputs.require_objects(found, paths)
         if namespace and not found.results and not found.failed:
             raise errors.InputError(f"{', '.join(paths)}: no workload is in namespace {namespace}")
+    if namespace:
+        note = findings.Note(source=f"--namespace {namespace}", reason="workloads of other namespaces are left out")
+        found = replace(found, notes=(*found.notes, note))
     document = assembly.document(
         report=found,
         estate=estate,
@@ -102,4 +123,8 @@ def audit(
         sections=sections,
         now=now,
     )
-    context.exit(reporting.finish(found, audit=document))
+    document, failure = comparison.applied(document)
+    code = audit_history.finish(reporting.finish(found, audit=document), failure)
+    if report_objects and source.api is not None:
+        code = max(code, audit_report_objects.write(report_objects, document, source.api, namespace=namespace or ""))
+    context.exit(code)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from usher import errors
-from usher.reports import wording
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
@@ -55,6 +54,8 @@ def finish(code: int, failure: str) -> int:
     """The exit code of an audit that would end with `code`; the failure of its history on standard error."""
     if not failure:
         return code
+    from usher.reports import wording
+
     click.echo(f"usher: {wording.harmless(wording.printable(failure))}; the report is written without trends", err=True)
     return max(code, FAILED)
 

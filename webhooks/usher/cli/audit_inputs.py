@@ -13,6 +13,7 @@ from usher.config import words
 if TYPE_CHECKING:
     from usher.audit.building.builder import EstateBuilder
     from usher.audit.building.wanted import Wanted
+    from usher.cluster import connection
     from usher.cluster.api import Lists
     from usher.facts.snapshot import Recorded
     from usher.facts.store import Store
@@ -34,6 +35,8 @@ class Source:
     """The version of the API server."""
     recorded: "Sequence[Recorded]" = ()
     """The other kinds that sections want."""
+    api: "connection.Api | None" = None
+    """The cluster; None for files."""
 
     def fed(self, builder: "EstateBuilder") -> "Iterator[Batch]":
         """The batches, each after the builder has taken its objects."""
@@ -82,6 +85,7 @@ def live(
         facts=facts,
         batches=itertools.chain(_unlisted(others, "not audited"), batches),
         recorded=others,
+        api=api,
     )
 
 

@@ -18,11 +18,10 @@ _NAMES = ("openreports", "policyreport")
 
 
 def options(command: Command) -> Command:
-    """Adds the option to a command, which gets it as `report_objects`; empty if it was not given."""
+    """Adds the option to a command, which gets it as `report_objects`; None if it was not given."""
     return click.option(
         "--report-objects",
         type=click.Choice(_NAMES),
-        default="",
         help="Write the findings into the cluster too, as Reports of OpenReports or PolicyReports: "
         "one object for each namespace, and stale ones are deleted.",
     )(command)
