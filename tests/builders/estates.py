@@ -27,7 +27,11 @@ API_VERSIONS = {
     "TrainJob": "trainer.kubeflow.org/v1alpha1",
     "RayCluster": "ray.io/v1",
     "Notebook": "kubeflow.org/v1",
+    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1",
 }
+
+GANGS = ("PyTorchJob", "TrainJob", "LeaderWorkerSet")
+"""Kinds whose pods wait for each other, unless a test says otherwise."""
 
 
 def ago(hours: float) -> datetime:
@@ -104,6 +108,7 @@ def entry(
         asks=fields.pop("asks", devices(int(each) * number)),
         pods=tuple(pods),
         team=fields.pop("team", "nlp"),
+        gang=fields.pop("gang", kind in GANGS),
         **fields,
     )
 

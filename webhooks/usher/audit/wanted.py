@@ -4,8 +4,9 @@ from typing import Final
 
 from usher.audit.building import claimable
 from usher.audit.building.wanted import Wanted
+from usher.audit.standing import wanted as standing
 
-WANTED: Final[tuple[Wanted, ...]] = (claimable.WANTED,)
+WANTED: Final[tuple[Wanted, ...]] = (claimable.WANTED, *standing.WANTED)
 """Each section adds its own, and several may want one kind."""
 
 

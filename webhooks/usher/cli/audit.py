@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,12 +13,16 @@ from usher.cli import (
     audit_inputs,
     audit_report_objects,
     audit_sections,
+    audit_shards,
     inputs,
     path_completion,
     progress,
     reporting,
 )
 from usher.cli.exit_codes import FailOn
+
+if TYPE_CHECKING:
+    from usher.scan import findings
 
 
 @click.command(
@@ -47,6 +52,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @audit_report_objects.options
 @reporting.options(fail_on=FailOn.NEVER, audits=True)
 @audit_history.options
+@audit_shards.options
 @inputs.engine_options
 @click.pass_context
 def audit(
@@ -63,6 +69,7 @@ def audit(
     opa_url: str | None,
     report_objects: str | None,
     comparison: audit_history.Comparison,
+    sharding: audit_shards.Sharding | None,
     reporting: reporting.Reporting,
 ) -> None:
     """Report on the GPUs and workloads of a live cluster, or of manifests if a PATH is given.
@@ -75,17 +82,28 @@ def audit(
     from usher.audit.building.builder import EstateBuilder
     from usher.scan import findings, runner
 
-    if paths and (kubeconfig or context_name):
-        raise click.UsageError("with a PATH, usher reads no cluster; leave out --kubeconfig and --context")
-    if paths and report_objects:
-        raise click.UsageError("with a PATH, usher knows no cluster to write into; leave out --report-objects")
+    if paths:
+        _refuse_options_of_clusters(reads=bool(kubeconfig or context_name), writes=bool(report_objects))
+    part = None
+    if sharding is not None:
+        comparison.check_scope(is_whole=sharding.shard.is_whole)
+        if namespace:
+            raise click.UsageError("--output-dir is for parts of whole clusters; leave out --namespace")
+        kubeconfig, context_name = sharding.connection(kubeconfig, context_name)
+        part = sharding.begin(paths, kubeconfig, context_name, name=cluster_name or "")
+        cluster_name = part.key.cluster
     file, now = inputs.find_config(config), datetime.now(UTC)
     wanted = audit_sections.wanted()
     if paths:
         source = audit_inputs.files(paths, read_facts=not facts)
     else:
         source = audit_inputs.live(
-            kubeconfig, context_name, namespace=namespace or "", wanted=wanted, read_facts=not facts
+            kubeconfig,
+            context_name,
+            namespace=namespace or "",
+            wanted=wanted,
+            read_facts=not facts,
+            **({} if part is None else {"seen": part.seen}),
         )
     settings = runner.Settings(
         command=findings.Command.AUDIT,
@@ -111,11 +129,8 @@ def audit(
         inputs.require_objects(found, paths)
         if namespace and not found.results and not found.failed:
             raise errors.InputError(f"{', '.join(paths)}: no workload is in namespace {namespace}")
-    if namespace:
-        note = findings.Note(source=f"--namespace {namespace}", reason="workloads of other namespaces are left out")
-        found = replace(found, notes=(*found.notes, note))
     document = assembly.document(
-        report=found,
+        report=_noted(found, namespace),
         estate=estate,
         config=evaluator.config,
         cluster=cluster_name or source.name,
@@ -124,7 +139,28 @@ def audit(
         now=now,
     )
     document, failure = comparison.applied(document)
+    if part is not None:
+        part.write(document)
+        reporting = audit_shards.without_text(reporting)
     code = audit_history.finish(reporting.finish(found, audit=document), failure)
     if report_objects and source.api is not None:
-        code = max(code, audit_report_objects.write(report_objects, document, source.api, namespace=namespace or ""))
+        only = audit_report_objects.scope(namespace, part)
+        code = max(code, audit_report_objects.write(report_objects, document, source.api, only=only))
     context.exit(code)
+
+
+def _refuse_options_of_clusters(*, reads: bool, writes: bool) -> None:
+    if reads:
+        raise click.UsageError("with a PATH, usher reads no cluster; leave out --kubeconfig and --context")
+    if writes:
+        raise click.UsageError("with a PATH, usher knows no cluster to write into; leave out --report-objects")
+
+
+def _noted(found: "findings.Report", namespace: str | None) -> "findings.Report":
+    """The report, which says that it is about one namespace."""
+    from usher.scan import findings
+
+    if not namespace:
+        return found
+    note = findings.Note(source=f"--namespace {namespace}", reason="workloads of other namespaces are left out")
+    return replace(found, notes=(*found.notes, note))

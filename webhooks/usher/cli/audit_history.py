@@ -28,6 +28,11 @@ class Comparison:
     since: "Audit | None" = None
     """An earlier report."""
 
+    def check_scope(self, *, is_whole: bool) -> None:
+        """Raises UsageError for a part of a cluster: the history would take the rest of it for fixed."""
+        if not is_whole and (self.history or self.since is not None):
+            raise click.UsageError("a shard is a part of a cluster; leave out --history and --since")
+
     def applied(self, audit: "Audit") -> tuple["Audit", str]:
         """The audit with its trend, and why the history could not be used; empty where it could.
 

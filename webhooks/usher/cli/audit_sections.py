@@ -35,7 +35,9 @@ def analysed(
         server: the version of the API server; empty where it is not known.
         now: the time of the audit, in UTC.
     """
+    from usher.audit import standing
     from usher.audit.sections import Sections
 
-    del estate, known, report, server, now  # the sections of others go here
-    return Sections()
+    del server  # the sections of others go here
+    found = standing.findings(estate, known, report=report, config=known.config, now=now)
+    return Sections(standing=tuple(found))

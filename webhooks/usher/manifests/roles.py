@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from usher import paths
-from usher.audit.wanted import WANTED
 from usher.authorities.gpu_quota.definitions import GROUP, namespace_of_accounts
 from usher.kinds.kept_fields import KUEUE_CONFIGURATION
 from usher.kinds.registry import FACTS, LISTED, WORKLOADS
@@ -45,11 +44,15 @@ def rules(resources: Iterable[tuple[str, str]], *, verbs: Sequence[str]) -> list
     ]
 
 
-def audit_role() -> paths.Object:
-    """A ClusterRole for audits: it may list every kind that usher knows or reads, and nothing else."""
+def audit_role(others: Iterable[tuple[str, str]]) -> paths.Object:
+    """A ClusterRole for audits: it may list every kind that usher knows or reads, and nothing else.
+
+    Args:
+        others: groups and plurals of the kinds that only audits read.
+    """
     listed = [(kind.group, kind.plural) for kind in LISTED]
     facts = [(kind.group, kind.plural) for kind in FACTS.values()]
-    resources = [*listed, *facts, *((each.group, each.plural) for each in WANTED)]
+    resources = [*listed, *facts, *others]
     return {
         "apiVersion": _API_VERSION,
         "kind": "ClusterRole",

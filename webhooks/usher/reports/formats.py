@@ -58,6 +58,9 @@ FORMATS: Final = {
         reader="programs, the document of json",
     ),
     "prometheus": Format(audit="usher.reports.audit.textfile", reader="the textfile collector of the node exporter"),
+    "html": Format(
+        audit="usher.reports.audit_html", reader="people, one page with charts and tables", names_failures=True
+    ),
     "csv": Format(audit="usher.reports.audit.csv_tables", reader="spreadsheets, a folder of tables", is_folder=True),
     "parquet": Format(
         audit="usher.reports.audit.parquet_tables",

@@ -27,6 +27,6 @@ def time(value: paths.Json) -> datetime | None:
         return None
     try:
         found = datetime.fromisoformat(value)
-    except ValueError:
+        return None if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return None if found.tzinfo is None else found.astimezone(UTC)
