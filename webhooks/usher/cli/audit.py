@@ -28,13 +28,15 @@ Examples:
   usher audit --prometheus http://prometheus.monitoring:9090 --history audits.db
   usher audit --context prod --namespace ml-research
   usher audit --format json --output audit.json
+  usher audit --history audits.sqlite      show what changed since earlier audits too
   usher audit dump/                        audit manifests, or a dump of a cluster, instead
 
 \b
 Exit codes (docs/ci.md has those of --exit-codes):
   0  the audit is complete, whatever it found; the report names kinds that may not be listed
   1  there are findings that --fail-on names
-  2  the cluster or a file could not be read, or an object could not be judged"""
+  2  the cluster or a file could not be read, an object could not be judged, or the history or a report object could not
+     be written"""
 )
 @click.argument("paths", nargs=-1, metavar="[PATH...]", shell_complete=path_completion.files)
 @click.option("--demo", is_flag=True, help="Audit a synthetic cluster that ships with usher, with usage and prices.")
@@ -91,6 +93,7 @@ def audit(
     )
     part = None
     if sharding is not None:
+        comparison.check_scope(is_whole=sharding.shard.is_whole)
         kubeconfig, context_name = sharding.connection(kubeconfig, context_name)
         part = sharding.begin(paths, kubeconfig, context_name, name=cluster_name or "")
         cluster_name = part.key.cluster
@@ -117,10 +120,11 @@ def audit(
     if part is not None:
         part.write(document)
         reporting = audit_shards.without_text(reporting)
-    code = reporting.finish(taken.found, audit=document)
+    code = audit_history.finish(reporting.finish(taken.found, audit=document), failure)
     if report_objects and taken.api is not None:
-        code = max(code, audit_report_objects.write(report_objects, document, taken.api, namespace=namespace or ""))
-    context.exit(audit_history.finish(code, failure))
+        only = audit_report_objects.scope(namespace, part)
+        code = max(code, audit_report_objects.write(report_objects, document, taken.api, only=only))
+    context.exit(code)
 
 
 def _unwatched(run: Run) -> Taken:

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,7 +80,7 @@ class Run:
         estate = builder.built(results=found.results)
         sections = audit_sections.analysed(estate, evaluator.knowledge, found, usage=self.usage, source=source, now=now)
         document = assembly.document(
-            report=found,
+            report=self._noted(found),
             estate=estate,
             config=evaluator.config,
             cluster=self.cluster_name or source.name,
@@ -89,6 +89,16 @@ class Run:
             now=now,
         )
         return Taken(found=found, audit=document, api=source.api)
+
+    def _noted(self, found: "findings.Report") -> "findings.Report":
+        """The report, which says that it is about one namespace."""
+        from usher.scan import findings
+
+        if not self.namespace:
+            return found
+        reason = "workloads of other namespaces are left out"
+        note = findings.Note(source=f"--namespace {self.namespace}", reason=reason)
+        return replace(found, notes=(*found.notes, note))
 
     def _source(self, now: datetime) -> "Source":
         if self.demo:
