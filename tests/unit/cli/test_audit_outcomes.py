@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from builders import audits
+from builders import audit_documents as audits
 from unit.reports import made
 from usher import errors
 from usher.cli import output

@@ -52,6 +52,9 @@ FORMATS: Final = {
         audit="usher.reports.audit.yaml_document",
         reader="programs, the document of json",
     ),
+    "html": Format(
+        audit="usher.reports.audit_html", reader="people, one page with charts and tables", names_failures=True
+    ),
     "csv": Format(audit="usher.reports.audit.csv_tables", reader="spreadsheets, a folder of tables", is_folder=True),
     "parquet": Format(
         audit="usher.reports.audit.parquet_tables",

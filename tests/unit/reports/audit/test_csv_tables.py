@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import audits
+from builders import audit_documents as audits
 from usher.audit.document import Audit, Usage
 from usher.reports.audit import columns, csv_tables
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from builders import audits
+from builders import audit_documents as audits
 from usher import errors
 from usher.audit.document import Audit
 from usher.reports.audit import columns, parquet_tables
