@@ -31,7 +31,8 @@ def find(case: Case) -> Saving | None:
     offer = _smallest(board, activity=activity, peak=tally.memory_peak, memory=tally.memory_total)
     if offer is None:
         return None
-    profile, share = offer.names[0], offer.shape.compute / board.compute_slices
+    profile, compute = offer.names[0], offer.shape.compute / board.compute_slices
+    freed = 1 - max(compute, offer.shape.memory / board.memory_slices)
     return cases.saving(
         case,
         kind=KIND,
@@ -43,15 +44,15 @@ def find(case: Case) -> Saving | None:
             ),
             (
                 f"Activity at most {cases.percent(activity)} in 95 % of the GPU-hours; {profile} has "
-                f"{offer.shape.compute} of {board.compute_slices} compute slices ({cases.percent(share)})"
+                f"{offer.shape.compute} of {board.compute_slices} compute slices ({cases.percent(compute)})"
             ),
         ),
         change=(
             f"In {case.templates} of {case.workload.identity}, replace resources.limits {_WHOLE}: 1 by "
             f"{profile.resource}: 1, on nodes that offer the profile"
         ),
-        gpu_hours=tally.allocated * (1 - share),
-        cost=case.money(case.each(entry.tally.allocated * (1 - share) for entry in case.entries)),
+        gpu_hours=tally.allocated * freed,
+        cost=case.money(case.each(entry.tally.allocated * freed for entry in case.entries)),
     )
 
 
@@ -61,7 +62,7 @@ def _board(case: Case) -> Board | None:
         return None
     for pod in case.holding:
         node = case.nodes.get(pod.node)
-        shared = node is None or node.product.endswith("-SHARED") or "-MIG-" in node.product
+        shared = node is None or node.shared_by > 1 or node.partition
         if shared or {name: amount.number for name, amount in pod.devices.items()} != {_WHOLE: 1}:
             return None
     found = {boards.by_product(entry.what.product) for entry in case.entries if not entry.profile}
