@@ -14,6 +14,9 @@ KIND: Final = "smaller MIG profile"
 MARGIN: Final = 1.2
 """Times the peak of memory: room for what the window did not show."""
 
+_USABLE: Final = 0.95
+"""A device has a little less than its slices: `nvidia-smi mig -lgip` lists 9.5 GiB for 1g.10gb of an A100-80."""
+
 _MOST_OF_THE_TIME: Final = 0.95
 
 _ROLES: Final = frozenset({model.Role.INFERENCE, model.Role.INTERACTIVE, model.Role.SERVICE, model.Role.BATCH})
@@ -84,4 +87,4 @@ def _smallest(board: Board, *, activity: float, peak: float, memory: float) -> O
 
 def _memory(board: Board, offer: Offer, memory: float) -> float:
     """MiB of a profile: its memory slices of what the device was measured to have, or of what the board has."""
-    return (memory or board.memory * 1024) * offer.shape.memory / board.memory_slices
+    return _USABLE * (memory or board.memory * 1024) * offer.shape.memory / board.memory_slices
