@@ -35,9 +35,11 @@ def analysed(
         server: the version of the API server; empty where it is not known.
         now: the time of the audit, in UTC.
     """
-    from usher.audit import standing
+    from usher.audit import readiness, standing
     from usher.audit.sections import Sections
 
-    del server  # the sections of others go here
     found = standing.findings(estate, known, report=report, config=known.config, now=now)
-    return Sections(standing=tuple(found))
+    return Sections(
+        standing=tuple(found),
+        readiness=readiness.items(estate, known, config=known.config, now=now, server_version=server),
+    )

@@ -38,6 +38,7 @@ def test_a_job_above_the_quota_of_its_queue_can_never_run() -> None:
     seen, of = judged(alone(value, queue="research"), result(entry(), judgement("USH435")))
 
     way = "LocalQueue research of ClusterQueue research"
+    why = f"Kueue ({way}): 16 nvidia.com/gpu asked for; the queue can ever give 8 in flavor a100"
     assert found(seen, kueue(gpus=8), of=of, codes=CODES) == [
         FindingEntry(
             fingerprint="3155eb350d4ed3bd6277a49f9de0b298",
@@ -48,12 +49,12 @@ def test_a_job_above_the_quota_of_its_queue_can_never_run() -> None:
             outcome="audit",
             severity=Severity.HIGH,
             subject=Subject(api_version="batch/v1", kind="Job", namespace=SPACE, name="train"),
-            message="Kueue can never let it run",
+            message=f"it can never run; {why}",
             remedy="Kueue: raise the nominalQuota of ClusterQueue research in flavor a100 by 8 nvidia.com/gpu",
             team="nlp",
             gpus=16,
             since="2026-11-23T06:00:00Z",
-            evidence=(f"Kueue ({way}): 16 nvidia.com/gpu asked for; the queue can ever give 8 in flavor a100",),
+            evidence=(why,),
             held_by="Kueue",
             never=True,
             prevented_by="USH435",

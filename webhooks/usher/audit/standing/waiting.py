@@ -92,7 +92,7 @@ def _never(workload: Workload, wait: _Wait, verdicts: Verdicts, situation: Situa
     return entries.finding(
         "USA001",
         entries.of_workload(workload),
-        f"{fields.listing(list(dict.fromkeys(names)))} can never let it run",
+        f"it can never run; {evidence[0] if evidence else fields.listing(names)}",
         remedy=fields.excerpt("; ".join(remedies)),
         evidence=evidence,
         team=workload.team,
