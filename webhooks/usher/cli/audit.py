@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from usher import errors
-from usher.cli import audit_inputs, audit_sections, inputs, path_completion, progress, reporting
+from usher.cli import audit_inputs, audit_sections, audit_shards, inputs, path_completion, progress, reporting
 from usher.cli.exit_codes import FailOn
 
 
@@ -33,6 +33,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
     "--cluster-name", metavar="NAME", help="The name of the cluster in reports. Default: that of its context."
 )
 @reporting.options(fail_on=FailOn.NEVER, audits=True)
+@audit_shards.options
 @inputs.engine_options
 @click.pass_context
 def audit(
@@ -47,6 +48,7 @@ def audit(
     cluster_name: str | None,
     engine: str,
     opa_url: str | None,
+    sharding: audit_shards.Sharding | None,
     reporting: reporting.Reporting,
 ) -> None:
     """Report on the GPUs and workloads of a live cluster, or of manifests if a PATH is given.
@@ -61,13 +63,25 @@ def audit(
 
     if paths and (kubeconfig or context_name):
         raise click.UsageError("with a PATH, usher reads no cluster; leave out --kubeconfig and --context")
+    part = None
+    if sharding is not None:
+        if namespace:
+            raise click.UsageError("--output-dir is for parts of whole clusters; leave out --namespace")
+        kubeconfig, context_name = sharding.connection(kubeconfig, context_name)
+        part = sharding.begin(paths, kubeconfig, context_name, name=cluster_name or "")
+        cluster_name = part.key.cluster
     file, now = inputs.find_config(config), datetime.now(UTC)
     wanted = audit_sections.wanted()
     if paths:
         source = audit_inputs.files(paths, read_facts=not facts)
     else:
         source = audit_inputs.live(
-            kubeconfig, context_name, namespace=namespace or "", wanted=wanted, read_facts=not facts
+            kubeconfig,
+            context_name,
+            namespace=namespace or "",
+            wanted=wanted,
+            read_facts=not facts,
+            **({} if part is None else {"seen": part.seen}),
         )
     settings = runner.Settings(
         command=findings.Command.AUDIT,
@@ -102,4 +116,7 @@ def audit(
         sections=sections,
         now=now,
     )
+    if part is not None:
+        part.write(document)
+        reporting = audit_shards.without_text(reporting)
     context.exit(reporting.finish(found, audit=document))

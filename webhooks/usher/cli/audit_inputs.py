@@ -2,7 +2,7 @@
 
 import itertools
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,7 +50,13 @@ class Source:
 
 
 def live(
-    kubeconfig: Path | None, context_name: str | None, *, namespace: str, wanted: "Sequence[Wanted]", read_facts: bool
+    kubeconfig: Path | None,
+    context_name: str | None,
+    *,
+    namespace: str,
+    wanted: "Sequence[Wanted]",
+    read_facts: bool,
+    seen: "Callable[[Lists], Lists]" = lambda api: api,
 ) -> Source:
     """A cluster, whose objects are listed while the batches are taken.
 
@@ -60,6 +66,7 @@ def live(
         namespace: the only one to audit; empty for all.
         wanted: the other kinds to read.
         read_facts: whether to read the facts of the cluster.
+        seen: the part of the cluster whose workloads are audited; facts and wanted kinds are those of all of it.
 
     Raises:
         ClusterError: the API server does not answer.
@@ -68,7 +75,7 @@ def live(
     from usher.scan import cluster
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
-    batches = cluster.read(api, namespace=namespace)
+    batches = cluster.read(seen(api), namespace=namespace)
     facts = None
     if read_facts:
         recorded = list(recording.read(api))

@@ -6,6 +6,7 @@ from typing import Literal
 import click
 
 from usher.cli import inputs
+from usher.cli.audit_manifests import audit
 from usher.cli.floor import floor
 
 
@@ -15,6 +16,7 @@ def manifests() -> None:
 
 
 manifests.add_command(floor)
+manifests.add_command(audit)
 
 
 @manifests.command()

@@ -60,7 +60,8 @@ class EstateBuilder:
         if (wanted := self._wanted.get(key)) is not None:
             self._keep(wanted, value)
         reader = self._gathereders.get(key)
-        if self._only and paths.text(metadata.get("namespace") or self._namespace) not in ("", self._only):
+        in_cluster = key in (_NODE, _NAMESPACE, SLICE)
+        if self._only and not in_cluster and paths.text(metadata.get("namespace") or self._namespace) not in ("", self._only):
             return
         if reader is not None:
             reader(value)

@@ -28,3 +28,9 @@ def text(audit: Audit) -> str:
     except orjson.JSONEncodeError:
         # A number of more than 64 bits, or half of a surrogate pair.
         return json.dumps(document, indent=2, sort_keys=True) + "\n"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the document. Readers allow fields beyond it: a later usher may add some."""
+    draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return draft | Audit.model_json_schema(by_alias=True, mode="serialization")

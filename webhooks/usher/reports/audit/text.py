@@ -20,7 +20,9 @@ def write(
     lines = Lines(stream, color=color, width=width)
     if not quiet:
         text_overview.write(audit, lines)
-    text_findings.write(audit.findings, lines)
+    never = sum(entry.never for entry in audit.findings)
+    told = not quiet and never <= text_overview.SHOWN
+    text_findings.write([entry for entry in audit.findings if not (told and entry.never)], lines)
     if quiet:
         return
     for label, text in (*_savings(audit), *_readiness(audit), *_not_evaluated(audit), *_exceptions(audit)):

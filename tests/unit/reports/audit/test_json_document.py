@@ -6,7 +6,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import audits
+from builders import audit_documents as audits
 from usher.audit.document import Audit
 from usher.reports.audit import json_document
 
