@@ -14,8 +14,8 @@ from usher.audit.standing.wanted import VALIDATING
 from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.resource_quota import read as resource_quota_read
+from usher.manifests.webhooks import NAME
 from usher.preflight import registered
-from usher.preflight.cluster import NAME
 from usher.reading.lookup import Absence
 
 _AREA: Final = "isolation"

@@ -9,8 +9,8 @@ from usher.audit.readiness.judgement import Item, Judgement, failed, not_applica
 from usher.audit.readiness.look import Look
 from usher.audit.standing.wanted import MUTATING, VALIDATING
 from usher.manifests.calls import Client
+from usher.manifests.webhooks import NAME
 from usher.preflight import ours, point, registered
-from usher.preflight.cluster import NAME
 from usher.preflight.point import State
 from usher.preflight.registered import Webhook
 
