@@ -1,7 +1,7 @@
 """The options of `usher check` for a baseline: findings that are known already do not fail."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ import click
 
 from usher import errors
 from usher.cli import output
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.scan import findings

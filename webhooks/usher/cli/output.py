@@ -8,7 +8,6 @@ import stat
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, TextIO
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TextIO
 import click
 
 from usher import errors
+from usher.dataclass import dataclass
 from usher.reports.formats import FORMATS
 
 if TYPE_CHECKING:

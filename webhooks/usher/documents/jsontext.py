@@ -8,13 +8,13 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from yaml import error as yaml_error
 from yaml import events
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 from usher.documents import chunks, composing, scalars
 
 _OPENING: Final = re.compile(r"[ \t\r\n]*[{\[\"]")

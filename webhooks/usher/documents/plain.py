@@ -7,10 +7,10 @@ all. Tests compare both on corpora, on traps, and on changed bytes.
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 from usher.documents import plain_lines
 from usher.documents.plain_lines import Doubt, Holds
 

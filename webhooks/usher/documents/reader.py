@@ -6,12 +6,12 @@ The text goes the way it goes in kubectl (k8s.io/cli-runtime, StreamVisitor): it
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Final
 
 import yaml
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 from usher.documents import chunks, composing, jsontext, plain, syntax
 
 # Text that starts like this is meant as JSON, so errors name the JSON error. Other text in brackets may be YAML.

@@ -8,11 +8,11 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from usher import opa_program
+from usher.dataclass import dataclass
 from usher.gatekeeper.templates import Rego
 from usher.opa_program import LARGEST, RegoError
 

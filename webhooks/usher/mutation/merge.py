@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import jsonpatch
 
 from usher import errors, model, paths
+from usher.dataclass import dataclass
 from usher.mutation import containers, skip_reasons, strategies
 from usher.mutation.editing import Edit, Operation, copied
 from usher.reading import lookup

@@ -5,8 +5,9 @@ A new format is a module in this folder, or in `ci` if a CI system reads it, wit
 them: `--help` lists the formats, and has to be quick.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

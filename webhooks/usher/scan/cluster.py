@@ -1,7 +1,7 @@
 """Reads the objects of a live cluster: every kind that usher knows and the API server serves, a page at a time."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import errors, paths
@@ -9,6 +9,7 @@ from usher.cluster import listing
 from usher.cluster.api import Lists, root
 from usher.cluster.listing import Refused
 from usher.config.models import EXEMPTION_LABEL
+from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import Kind
 from usher.scan import findings

@@ -1,11 +1,11 @@
 """The policies that a command names: own checks of the site and policies of Gatekeeper, in files or bundles."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usher import errors, policy_archive
+from usher.dataclass import dataclass
 from usher.own_checks import bundles, folders
 from usher.own_checks.compilation import Compiler
 from usher.policy.checks.own import OwnChecks

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
 from usher.reading.growth import Growth

@@ -7,13 +7,13 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from itertools import chain
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Final, TypeVar
 
 from usher import errors
+from usher.dataclass import dataclass
 from usher.policy.evaluator import Evaluator
 from usher.scan import sources
 from usher.scan.judging import Part, Settings

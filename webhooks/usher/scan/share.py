@@ -1,9 +1,10 @@
 """The files of a run that one process reads and judges: the outlines first, then the verdicts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.policy.evaluator import Evaluator
 from usher.scan import judging, outlines, sources
 from usher.scan.batches import Batch

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.gatekeeper import constraints, inventory, matching, reviews
 from usher.gatekeeper.evaluation import NotJudged, Policies, Violation

@@ -8,10 +8,10 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from usher.dataclass import dataclass
 from usher.documents import chunks
 from usher.scan import findings, ignored, parsing
 from usher.scan.batches import Batch

@@ -12,7 +12,6 @@ import sqlite3
 import stat
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +19,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from usher import __version__
+from usher.dataclass import dataclass
 from usher.policy.checks import bundle
 from usher.policy.evaluator import Evaluator
 from usher.scan import sources
