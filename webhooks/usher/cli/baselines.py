@@ -35,12 +35,12 @@ class Baselines:
             InputError: the file cannot be read, or is not a baseline.
             UsageError: the options contradict each other.
         """
-        from usher.scan import baseline
-
         if self.ratchet and self.known is None:
             raise click.UsageError("--ratchet needs --baseline FILE")
         if self.known is None:
             return None
+        from usher.scan import baseline
+
         try:
             with self.known.open("rb") as stream:
                 content = stream.read(_LARGEST + 1)
@@ -58,6 +58,8 @@ class Baselines:
         Raises:
             InputError: a file cannot be written.
         """
+        if known is None and self.written is None:
+            return found
         from usher.reports.wording import count
         from usher.scan import baseline, findings
 

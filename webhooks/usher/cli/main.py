@@ -7,7 +7,6 @@ import importlib
 import io
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
@@ -191,6 +190,8 @@ def _misused(error: click.UsageError) -> int:
 
 def _internal(error: Exception, *, debug: bool) -> int:
     if debug:
+        import traceback
+
         traceback.print_exception(error)
     hint = "" if debug else " with the output of --debug"
     return _complain(f"internal error: {type(error).__name__}: {error}. This is a bug in usher; please report it{hint}")

@@ -2,17 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from usher import paths
 from usher.dataclass import dataclass
 from usher.policy.evaluator import Evaluator
 from usher.scan import judging, outlines, sources
 from usher.scan.batches import Batch
-from usher.scan.judging import Part, Settings
+from usher.scan.judging import Settings
 from usher.scan.outlines import Outline
+from usher.scan.part import Part
 from usher.scan.runner import Watch, unwatched
 from usher.scan.surroundings import Surroundings
-from usher.scan.verdicts import Kept, Verdicts
+
+if TYPE_CHECKING:
+    from usher.scan.verdicts import Kept, Verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,7 @@ class _Entry:
     outline: Outline
     batch: Batch | None
     content: bytes = b""
-    kept: Kept | None = None
+    kept: "Kept | None" = None
 
     def read(self) -> Batch:
         if isinstance(self.found, Batch):
@@ -35,7 +39,7 @@ class Share:
     """Reads its files when it is made."""
 
     def __init__(
-        self, files: Sequence[sources.Found], *, evaluator: Evaluator, settings: Settings, verdicts: Verdicts | None
+        self, files: Sequence[sources.Found], *, evaluator: Evaluator, settings: Settings, verdicts: "Verdicts | None"
     ) -> None:
         self._evaluator = evaluator
         self._settings = settings

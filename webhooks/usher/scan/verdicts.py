@@ -23,8 +23,9 @@ from usher.dataclass import dataclass
 from usher.policy.checks import bundle
 from usher.policy.evaluator import Evaluator
 from usher.scan import sources
-from usher.scan.judging import Part, Settings
+from usher.scan.judging import Settings
 from usher.scan.outlines import Named, Outline, directory_of
+from usher.scan.part import Part
 
 DIRECTORY_VARIABLE: Final = "USHER_CACHE_DIR"
 _FORMAT: Final = 2

@@ -16,7 +16,7 @@ GROUP: Final = "gpu-usher.io"
 VERSION: Final = "v1alpha1"
 KIND: Final = "GPUQuota"
 
-_PATTERNS: Final = pydantic.TypeAdapter(list[fields.Pattern])
+_PATTERNS: Final = pydantic.TypeAdapter(list[fields.Pattern], config=pydantic.ConfigDict(defer_build=True))
 
 
 def namespace_of_accounts(own: str) -> str:
