@@ -38,7 +38,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @inputs.facts_option
 @inputs.cluster_options
 @click.option("-n", "--namespace", help="Audit only the workloads of this namespace.")
-@reporting.options(fail_on=FailOn.NEVER)
+@reporting.options(fail_on=FailOn.NEVER, audits=True)
 @inputs.engine_options
 @click.pass_context
 def audit(
