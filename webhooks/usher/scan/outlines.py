@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from usher import paths
@@ -44,13 +43,13 @@ class Outline:
     """Whether others may name an object of it."""
     offered: Sequence[paths.Object] | None
     """These objects; None for a file that was not read, because its verdict is remembered."""
-    path: Path | None = None
-    """None for other sources than files."""
+    path: str = ""
+    """Empty for other sources than files. A text, because processes send each other thousands."""
     key: bytes = b""
     """Digest of its name and content; empty where no verdict is to be remembered."""
 
 
-def of(batch: Batch, *, namespace: str, path: Path | None = None, key: bytes = b"") -> Outline:
+def of(batch: Batch, *, namespace: str, path: str = "", key: bytes = b"") -> Outline:
     """The outline of a file.
 
     Args:
