@@ -50,7 +50,7 @@ class Share:
         self._evaluator = evaluator
         self._settings = settings
         self._verdicts = verdicts
-        # A part of the files at a time, because what was read of them may be larger than what is made of it.
+        # A part of the files at a time, because what was read of them may be larger than the objects in it.
         parts = (files[start : start + _AT_ONCE] for start in range(0, len(files), _AT_ONCE))
         self._entries = deque(entry for part in parts for entry in self._read(part))
 
