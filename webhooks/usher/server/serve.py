@@ -101,7 +101,7 @@ async def _serve(
     # Modules and policies live as long as the process: the collector need not look at them again between reviews.
     gc.collect()
     gc.freeze()
-    # A command that ends collects more rarely; a server lives long and meets every kind of failure.
+    # A server runs for weeks; a command that ends collects more rarely.
     gc.set_threshold(100_000, 20, 100)
     metrics = Metrics(engine=evaluator.engine.name, revision=revision)
     source = settings.certificate()
