@@ -68,7 +68,7 @@ class Mutable:
 
 
 BOTH: list[Any] = [Ours, Theirs]
-VALUES = [Ours(name="a", labels={"b": "c"}), One((1, 2)), One(()), Nothing(), Derived(number=1, more=2)]
+VALUES = [Ours(name="a", labels={"b": "c"}), One((1, 2)), One(()), One(None), Nothing(), Derived(number=1, more=2)]
 
 
 def test_a_repr_shows_the_class_and_its_fields_but_no_secret() -> None:
@@ -83,6 +83,13 @@ def test_values_are_equal_by_their_class_and_compared_fields() -> None:
     assert Ours(name="a") != Ours(name="b")
     assert len({type(kind(name="a")) for kind in BOTH if kind(name="a") == Ours(name="a")}) == 1
     assert Nothing() == Nothing()
+
+
+def test_a_value_equals_itself_although_a_field_does_not() -> None:
+    nan = float("nan")
+
+    assert One(nan) == One(nan)
+    assert One(nan) != One(float("nan"))
 
 
 def test_equal_values_have_one_hash() -> None:

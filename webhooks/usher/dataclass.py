@@ -90,14 +90,17 @@ def _constructor(made: type, fields: Sequence["dataclasses.Field[Any]"]) -> Call
     return constructor
 
 
-def _values(names: Sequence[str]) -> Callable[[object], Any]:
-    """The values of some fields: one value, or a tuple of them."""
-    return attrgetter(*names) if names else lambda _: ()
+def _values(names: Sequence[str]) -> Callable[[object], tuple[Any, ...]]:
+    """Gives the values of some fields."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    # Of one name, an `attrgetter` gives the value alone.
+    return lambda value: tuple(getattr(value, name) for name in names)
 
 
-def _equality(compared: Callable[[object], Any]) -> Callable[[object, object], bool]:
+def _equality(compared: Callable[[object], tuple[Any, ...]]) -> Callable[[object, object], bool]:
     def equal_to(self: object, other: object) -> bool:
-        return bool(compared(self) == compared(other)) if other.__class__ is self.__class__ else NotImplemented
+        return compared(self) == compared(other) if other.__class__ is self.__class__ else NotImplemented
 
     return equal_to
 
@@ -111,12 +114,12 @@ def _text(names: Sequence[str]) -> Callable[[object], str]:
     return text
 
 
-def _set_state(made: type, names: Sequence[str]) -> Callable[[object, Any], None]:
+def _set_state(made: type, names: Sequence[str]) -> Callable[[object, tuple[Any, ...]], None]:
     """Fills a value that was pickled or copied with what `__getstate__` gave."""
     setters = [getattr(made, name).__set__ for name in names]
 
-    def fill(self: object, state: Any) -> None:  # noqa: ANN401 - the values of any class
-        for setter, value in zip(setters, (state,) if len(setters) == 1 else state, strict=True):
+    def fill(self: object, state: tuple[Any, ...]) -> None:
+        for setter, value in zip(setters, state, strict=True):
             setter(self, value)
 
     return fill
