@@ -32,6 +32,7 @@ REASONS = {
 OPTIONAL_REASONS = {
     "history-postgres": {"psycopg": "the history of audits in PostgreSQL"},
     "lsp": {"pygls": "the Language Server Protocol, for `usher lsp`"},
+    "fleet": {"duckdb": "the merge of Parquet parts", "fsspec": "parts in object stores"},
     "report": {"duckdb": "Parquet"},
 }
 

@@ -91,6 +91,8 @@ class Workload:
     """The name of its priority class."""
     scheduler: str = ""
     suspended: bool = False
+    gang: bool = False
+    """Whether its pods need each other, so that some of them without the others only hold accelerators."""
     is_template: bool = False
     """Whether it makes pods only when another object refers to it."""
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -107,7 +109,8 @@ class Node:
     name: str
     labels: Mapping[str, str]
     capacity: Devices
-    """The accelerators that it reports, healthy or not."""
+    """The accelerators that it has, healthy or not. The replicas of a shared device count once, and the slices of a
+    node with MIG strategy `single` go by the name of their profile."""
     allocatable: Devices
     """Those that pods may get."""
     product: str
@@ -115,6 +118,10 @@ class Node:
     capacity_type: CapacityType
     memory: int | None = None
     """Bytes of memory of each device; None where no label says it."""
+    shared_by: int = 1
+    """How many pods may share one device (time slices, MPS); 1 where each device has one pod."""
+    partition: str = ""
+    """The resource of the MIG profile that stands behind `nvidia.com/gpu` (MIG strategy `single`); else empty."""
     ready: bool = True
     cordoned: bool = False
     created: datetime | None = None
@@ -144,9 +151,14 @@ class Estate:
     """Those that hold or want accelerators, by namespace, kind and name."""
     objects: Mapping[Key, Sequence[paths.Object] | Absence] = field(default_factory=dict)
     """Other objects that sections ask for, by group and kind: webhook configurations, DaemonSets, Namespaces."""
+    manifests: Mapping[str, paths.Object] = field(default_factory=dict)
+    """The objects of workloads without a running pod, by uid: authorities say whether they can ever run. A workload
+    that is missing here is not asked about."""
     pods_read: int = 0
     """All pods, with accelerators or without."""
     missing: tuple[Missing, ...] = ()
+    unlisted_owners: tuple[Missing, ...] = ()
+    """Kinds that own pods with accelerators and that were not listed: `read` of their pods stand for themselves."""
 
     @property
     def complete(self) -> bool:

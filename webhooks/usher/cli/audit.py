@@ -1,22 +1,13 @@
 """`usher audit`: reports on the workloads of a cluster or a directory, in GPUs."""
 
-import itertools
-import sys
-from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from usher import errors
-from usher.cli import inputs, path_completion, progress, reporting
+from usher.cli import audit_inputs, audit_sections, audit_shards, inputs, path_completion, progress, reporting
 from usher.cli.exit_codes import FailOn
-from usher.config import words
-
-if TYPE_CHECKING:
-    from usher.facts.snapshot import Recorded
-    from usher.facts.store import Store
-    from usher.scan.batches import Batch
 
 
 @click.command(
@@ -25,7 +16,7 @@ Examples:
   usher audit                              audit the cluster of the current context
   usher audit --context prod --namespace ml-research
   usher audit --format json --output audit.json
-  usher audit dump/                        audit manifests instead of a cluster
+  usher audit dump/                        audit manifests, or a dump of a cluster, instead
 
 \b
 Exit codes (docs/ci.md has those of --exit-codes):
@@ -38,7 +29,11 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @inputs.facts_option
 @inputs.cluster_options
 @click.option("-n", "--namespace", help="Audit only the workloads of this namespace.")
+@click.option(
+    "--cluster-name", metavar="NAME", help="The name of the cluster in reports. Default: that of its context."
+)
 @reporting.options(fail_on=FailOn.NEVER, audits=True)
+@audit_shards.options
 @inputs.engine_options
 @click.pass_context
 def audit(
@@ -50,71 +45,78 @@ def audit(
     kubeconfig: Path | None,
     context_name: str | None,
     namespace: str | None,
+    cluster_name: str | None,
     engine: str,
     opa_url: str | None,
+    sharding: audit_shards.Sharding | None,
     reporting: reporting.Reporting,
 ) -> None:
-    """Report on all workloads of a live cluster, or on manifests if a PATH is given.
+    """Report on the GPUs and workloads of a live cluster, or of manifests if a PATH is given.
 
     usher lists every kind that it knows and the API server serves, and judges each object as the webhook would on
     creation. Objects that belong to a listed workload, for example its pods, count as part of it. Facts about queues,
-    quotas and nodes come from the same cluster, or from --facts.
+    quotas and nodes come from the same cluster, or from --facts. A PATH may hold what `kubectl get -A -o yaml` prints.
     """
-    from usher.scan import findings, runner, sources
+    from usher.audit import assembly
+    from usher.audit.building.builder import EstateBuilder
+    from usher.scan import findings, runner
 
     if paths and (kubeconfig or context_name):
         raise click.UsageError("with a PATH, usher reads no cluster; leave out --kubeconfig and --context")
-    file = inputs.find_config(config)
-    known: Store | None = None
+    part = None
+    if sharding is not None:
+        if namespace:
+            raise click.UsageError("--output-dir is for parts of whole clusters; leave out --namespace")
+        kubeconfig, context_name = sharding.connection(kubeconfig, context_name)
+        part = sharding.begin(paths, kubeconfig, context_name, name=cluster_name or "")
+        cluster_name = part.key.cluster
+    file, now = inputs.find_config(config), datetime.now(UTC)
+    wanted = audit_sections.wanted()
     if paths:
-        origin, batches = "", sources.read(paths, stdin=sys.stdin.buffer)
+        source = audit_inputs.files(paths, read_facts=not facts)
     else:
-        from usher.cluster import connection, recording
-        from usher.scan import cluster
-
-        api = connection.connect(kubeconfig=kubeconfig, context=context_name)
-        origin, batches = api.name, cluster.read(api, namespace=namespace or "")
-        if not facts:
-            recorded = list(recording.read(api))
-            known = recording.store(recorded)
-            batches = itertools.chain(_unlisted(recorded), batches)
+        source = audit_inputs.live(
+            kubeconfig,
+            context_name,
+            namespace=namespace or "",
+            wanted=wanted,
+            read_facts=not facts,
+            **({} if part is None else {"seen": part.seen}),
+        )
     settings = runner.Settings(
         command=findings.Command.AUDIT,
         configuration=str(file) if file else "",
-        origin=origin,
+        origin=source.origin,
         only_namespace=namespace or "",
     )
     with (
         inputs.evaluator(
-            file, engine=engine, opa_url=opa_url, facts=facts, known=known, quiet=reporting.quiet
+            file, engine=engine, opa_url=opa_url, facts=facts, known=source.facts, quiet=reporting.quiet
         ) as evaluator,
         progress.shown(quiet=reporting.quiet) as watch,
     ):
         if namespace and not paths:
-            _require_namespace(namespace, evaluator.facts)
-        found = runner.run(batches, evaluator=evaluator, settings=settings, watch=watch)
+            audit_inputs.require_namespace(namespace, evaluator.facts)
+        builder = EstateBuilder(
+            evaluator.knowledge, wanted=wanted, namespace="default" if paths else "", only=namespace or ""
+        )
+        found = runner.run(source.fed(builder), evaluator=evaluator, settings=settings, watch=watch)
+        estate = builder.built(results=found.results)
+        sections = audit_sections.analysed(estate, evaluator.knowledge, found, server=source.server, now=now)
     if paths:
         inputs.require_objects(found, paths)
         if namespace and not found.results and not found.failed:
             raise errors.InputError(f"{', '.join(paths)}: no workload is in namespace {namespace}")
-    context.exit(reporting.finish(found))
-
-
-def _require_namespace(name: str, facts: "Store") -> None:
-    """Raises InputError for a namespace that the cluster lacks: a typing error must not look like a clean audit."""
-    there = facts.names("", "Namespace")
-    if there and name not in there:
-        raise errors.InputError(f"the cluster has no namespace {name}{words.nearest(name, there)}")
-
-
-def _unlisted(recorded: "Iterable[Recorded]") -> "Iterator[Batch]":
-    """Notes on the kinds of facts that decisions had to do without."""
-    from usher.facts.snapshot import State
-    from usher.scan import findings
-    from usher.scan.batches import Batch
-
-    for each in recorded:
-        if each.state is State.NOT_KNOWN:
-            reason = f"unknown to the checks, because usher may not list them: {each.reason}"
-            note = findings.Note(source=each.kind.resource, reason=reason)
-            yield Batch(source=each.kind.resource, notes=(note,), is_file=False)
+    document = assembly.document(
+        report=found,
+        estate=estate,
+        config=evaluator.config,
+        cluster=cluster_name or source.name,
+        server=source.server,
+        sections=sections,
+        now=now,
+    )
+    if part is not None:
+        part.write(document)
+        reporting = audit_shards.without_text(reporting)
+    context.exit(reporting.finish(found, audit=document))

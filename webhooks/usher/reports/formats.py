@@ -30,8 +30,17 @@ class Format:
 
 
 FORMATS: Final = {
-    "text": Format(module="usher.reports.text", reader="people", for_terminals=True, names_failures=True),
+    "text": Format(
+        module="usher.reports.text",
+        audit="usher.reports.audit.text",
+        reader="people",
+        for_terminals=True,
+        names_failures=True,
+    ),
     "json": Format(module="usher.reports.json_report", audit="usher.reports.audit.json_document", reader="programs"),
+    "findings": Format(
+        module="usher.reports.json_report", reader="programs, the document of json that `usher check` writes"
+    ),
     "sarif": Format(module="usher.reports.ci.sarif", reader="code scanning and editors"),
     "junit": Format(module="usher.reports.ci.junit", reader="readers of test results"),
     "github": Format(module="usher.reports.ci.github", reader="GitHub Actions", names_failures=True),
@@ -50,6 +59,9 @@ FORMATS: Final = {
         reader="programs, the document of json",
     ),
     "prometheus": Format(audit="usher.reports.audit.textfile", reader="the textfile collector of the node exporter"),
+    "html": Format(
+        audit="usher.reports.audit_html", reader="people, one page with charts and tables", names_failures=True
+    ),
     "csv": Format(audit="usher.reports.audit.csv_tables", reader="spreadsheets, a folder of tables", is_folder=True),
     "parquet": Format(
         audit="usher.reports.audit.parquet_tables",

@@ -22,6 +22,8 @@ class Batch:
     source: str
     """File name as the user wrote it, `<stdin>`, or the resource that was listed."""
     items: tuple[Item, ...] = ()
+    aside: tuple[paths.Object, ...] = ()
+    """Objects that are not judged: owned, finished and exempt ones. An audit counts the accelerators of their pods."""
     documents: tuple[reader.Document, ...] = ()
     """All documents of a file, those without an object too."""
     problems: tuple[findings.Problem, ...] = ()

@@ -19,11 +19,12 @@ def files(audit: Audit) -> Iterator[tuple[str, bytes]]:
         stream = io.StringIO(newline="")
         writer = csv.writer(stream, lineterminator="\r\n")
         writer.writerow(each.name for each in table.columns)
-        writer.writerows([_cell(value) for value in row.values()] for row in table.rows(audit))
+        writer.writerows([cell(value) for value in row.values()] for row in table.rows(audit))
         yield f"{table.name}.csv", stream.getvalue().encode(errors="backslashreplace")
 
 
-def _cell(value: columns.Value) -> str:
+def cell(value: columns.Value) -> str:
+    """A value as a spreadsheet shows it, never as a formula."""
     match value:
         case None:
             return ""
