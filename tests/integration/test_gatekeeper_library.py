@@ -18,11 +18,11 @@ import yaml
 
 import opa_server
 from integration.command import usher
-from usher import paths
+from usher import cache_directory, paths
 from usher.gatekeeper import compilation, constraints, inventory, library, matching, reviews, suites, templates
 from usher.gatekeeper.evaluation import Policies, Violation
 from usher.gatekeeper.fields import Written
-from usher.scan import policy_files, verdicts
+from usher.scan import policy_files
 
 _VARIABLE = "USHER_GATEKEEPER_LIBRARY"
 _FOLDER = os.environ.get(_VARIABLE, "")
@@ -150,7 +150,7 @@ def messages_of_opa(test: Asked, folder: Path) -> list[list[str]]:
 
 
 def test_every_message_is_that_of_opas_interpreter(tmp_path: Path) -> None:
-    compiler = compilation.compiler(opa_server.OPA, cache=verdicts.directory() / "gatekeeper")
+    compiler = compilation.compiler(opa_server.OPA, cache=cache_directory.find() / "gatekeeper")
     compared = 0
     for number, test in enumerate(asked(compiler)):
         folder = tmp_path / str(number)

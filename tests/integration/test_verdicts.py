@@ -13,7 +13,7 @@ import yaml
 import builders
 from integration import command
 from shared_files import Corpus, available
-from usher import paths
+from usher import cache_directory, paths
 from usher.config import models
 from usher.facts.store import Store
 from usher.kinds import registry
@@ -29,7 +29,7 @@ SETTINGS = runner.Settings(command=findings.Command.CHECK, mutated=True)
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
-    monkeypatch.setenv(verdicts.DIRECTORY_VARIABLE, str(folder))
+    monkeypatch.setenv(cache_directory.VARIABLE, str(folder))
     return folder
 
 
@@ -209,7 +209,7 @@ def test_a_directory_of_another_user_is_not_used(files: Path, cache: Path, monke
 
 
 def test_without_a_place_for_the_cache_files_are_judged(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(verdicts.DIRECTORY_VARIABLE, "/proc/nothing/here")
+    monkeypatch.setenv(cache_directory.VARIABLE, "/proc/nothing/here")
 
     assert run(files)[0].totals.workloads == 2
 
@@ -224,7 +224,7 @@ def test_the_command_remembers_for_many_files_unless_asked_not_to(files: Path, c
     for number in range(processes.FILES_PER_PROCESS):
         shutil.copy(files / "pod.yaml", files / f"{number}.yaml")
 
-    env = command.environment(**{verdicts.DIRECTORY_VARIABLE: str(cache)})
+    env = command.environment(**{cache_directory.VARIABLE: str(cache)})
 
     without = command.usher("check", str(files), "--no-cache", env=env)
     assert not cache.exists()

@@ -6,25 +6,21 @@ It runs where policies are built and tested, never where objects are judged.
 import contextlib
 import hashlib
 import json
-import os
 import shutil
-import stat
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Container
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Final
 
-from usher import errors
+from usher import cache_directory, errors
 
 _TIMEOUT: Final = 60.0
 """Seconds for one call; OPA takes less than 0.1 s for a template of the library of Gatekeeper."""
 _MOST_OUTPUT: Final = 2000
 LARGEST: Final = 8 * 2**20
 """Bytes of a compiled module; 0.4 MiB is usual."""
-
-_WRITABLE_BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 
 _DIGEST: Final = hashlib.sha256().digest_size
 """Bytes at the end of a file of the cache: a file that was cut off is not used."""
@@ -105,11 +101,28 @@ def module(bundle: Path) -> bytes:
     return found
 
 
-def kept(file: Path) -> bytes:
+def made_once(make: Callable[[], bytes], *, of: str, cache: Path | None) -> bytes:
+    """A compiled module: the one that an earlier run kept, or else a new one, which is kept.
+
+    Args:
+        make: compiles the module.
+        of: all that the module follows from.
+        cache: a folder with modules by the digest of `of`; None without one.
+    """
+    if cache is None:
+        return make()
+    file = cache / f"{hashlib.sha256(of.encode()).hexdigest()}.wasm"
+    found = _kept(file)
+    if not found:
+        found = make()
+        _keep(found, file)
+    return found
+
+
+def _kept(file: Path) -> bytes:
     """A module of the cache; empty where the file is absent, not whole, or could be of another user."""
     try:
-        status = file.lstat()
-        if status.st_uid != os.geteuid() or status.st_mode & _WRITABLE_BY_OTHERS or not stat.S_ISREG(status.st_mode):
+        if not cache_directory.is_own(file):
             return b""
         content = file.read_bytes()
     except OSError:
@@ -118,10 +131,10 @@ def kept(file: Path) -> bytes:
     return found if hashlib.sha256(found).digest() == digest else b""
 
 
-def keep(made: bytes, file: Path) -> None:
+def _keep(made: bytes, file: Path) -> None:
     """Writes a module into the cache, where that is possible."""
     with contextlib.suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
+        cache_directory.make(file.parent)
         with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as temporary:
             temporary.write(made + hashlib.sha256(made).digest())
         Path(temporary.name).rename(file)

@@ -13,6 +13,7 @@ from unit.reports import made
 from usher import errors
 from usher.cli import output
 from usher.reports import formats
+from usher.reports.audit import columns
 from usher.scan import findings
 
 FOUND = made.full(findings.Command.AUDIT)
@@ -63,3 +64,17 @@ def test_a_format_of_audits_alone_belongs_to_no_other_command(monkeypatch: pytes
 
     assert "only" in formats.names(audits=True)
     assert "only" not in formats.names(audits=False)
+
+
+def test_a_folder_of_tables_is_made_and_its_old_files_replaced(tmp_path: Path) -> None:
+    written(to("csv", tmp_path / "tables"))
+    (tmp_path / "tables/audits.csv").write_text("old")
+    written(to("csv", tmp_path / "tables"))
+
+    assert (tmp_path / "tables/audits.csv").read_text().startswith("cluster,taken,")
+    assert len(list((tmp_path / "tables").iterdir())) == len(columns.TABLES)
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    with pytest.raises(errors.InputError, match="gone/tables: the folder of the report cannot be made: No such file"):
+        written(to("csv", tmp_path / "gone/tables"))

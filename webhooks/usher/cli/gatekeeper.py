@@ -55,10 +55,10 @@ def compiler(opa: Path | None) -> "Compiler":
 
 def cache(name: str) -> Path | None:
     """A folder in the cache directory of usher; None for a user without a home directory."""
-    from usher.scan import verdicts
+    from usher import cache_directory
 
     try:
-        return verdicts.directory() / name
+        return cache_directory.find() / name
     except RuntimeError:
         return None
 

@@ -4,7 +4,6 @@ A template keeps its package. A module of ours beside it asks for its violations
 (frameworks, constraint/pkg/client/drivers/rego): a violation without a message is none, and equal ones count once.
 """
 
-import hashlib
 import json
 import tempfile
 from collections.abc import Mapping
@@ -63,17 +62,8 @@ class Compiler:
             NotCompiledError: OPA accepts it, and cannot compile it to WebAssembly.
             InputError: the program cannot be run.
         """
-        file = self.cache / f"{self._digest(rego)}.wasm" if self.cache else None
-        if file is not None and (kept := opa_program.kept(file)):
-            return kept
-        module = self._built(rego)
-        if file is not None:
-            opa_program.keep(module, file)
-        return module
-
-    def _digest(self, rego: Rego) -> str:
         source = json.dumps([_REVISION, self.version, rego.version, rego.text, rego.libraries])
-        return hashlib.sha256(source.encode()).hexdigest()
+        return opa_program.made_once(lambda: self._built(rego), of=source, cache=self.cache)
 
     def _built(self, rego: Rego) -> bytes:
         mode = () if rego.version == "v1" else ("--v0-compatible",)

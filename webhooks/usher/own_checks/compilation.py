@@ -51,12 +51,7 @@ class Compiler:
         """
         texts = sources(folder)
         key = json.dumps([_REVISION, self.version, capabilities(), input_version(), texts], sort_keys=True)
-        file = self.cache / f"{hashlib.sha256(key.encode()).hexdigest()}.wasm" if self.cache else None
-        module = opa_program.kept(file) if file is not None else b""
-        if not module:
-            module = self._built(folder, texts)
-            if file is not None:
-                opa_program.keep(module, file)
+        module = opa_program.made_once(lambda: self._built(folder, texts), of=key, cache=self.cache)
         return OwnChecks(
             source=str(folder.directory), entries=tuple(check.entry for check in folder.checks), module=module
         )

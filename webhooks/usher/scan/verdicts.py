@@ -7,9 +7,7 @@ has written cannot run code. Yet it could lie, so a directory that others may wr
 
 import contextlib
 import hashlib
-import os
 import sqlite3
-import stat
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,20 +17,18 @@ from typing import Final
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from usher import __version__
+from usher import __version__, cache_directory
 from usher.policy.checks import bundle
 from usher.policy.evaluator import Evaluator
 from usher.scan import sources
 from usher.scan.judging import Part, Settings
 from usher.scan.outlines import Named, Outline, directory_of
 
-DIRECTORY_VARIABLE: Final = "USHER_CACHE_DIR"
 _FORMAT: Final = 2
 _LARGEST: Final = 256 * 2**20
 """Bytes of the file, after which it is begun again."""
 _KEPT: Final = 30 * 86400
 """Seconds for which a verdict is kept."""
-_WRITABLE_BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 _TABLE: Final = """
 CREATE TABLE IF NOT EXISTS verdicts (key BLOB PRIMARY KEY, made INTEGER, named BLOB, surroundings BLOB, verdict BLOB)
 """
@@ -115,15 +111,6 @@ def _named(outline: Outline) -> bytes:
     return orjson.dumps([named, outline.offers])
 
 
-def directory() -> Path:
-    """The directory of the cache: USHER_CACHE_DIR, or `gpu-usher` in the user's cache directory."""
-    given = os.environ.get(DIRECTORY_VARIABLE)
-    if given:
-        return Path(given)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache") / "gpu-usher"
-
-
 @contextlib.contextmanager
 def opened(evaluator: Evaluator, settings: Settings, *, facts: bytes) -> Iterator[Verdicts | None]:
     """The verdicts that hold for an evaluator and settings; None where no cache can be used.
@@ -134,7 +121,7 @@ def opened(evaluator: Evaluator, settings: Settings, *, facts: bytes) -> Iterato
         facts: a digest of the facts.
     """
     try:
-        file = directory() / f"verdicts-{_FORMAT}.sqlite"
+        file = cache_directory.find() / f"verdicts-{_FORMAT}.sqlite"
         database = _database(file)
     except (OSError, RuntimeError, sqlite3.OperationalError):  # RuntimeError: no home directory
         yield None
@@ -149,12 +136,10 @@ def opened(evaluator: Evaluator, settings: Settings, *, facts: bytes) -> Iterato
 
 def _database(file: Path) -> sqlite3.Connection:
     folder = file.parent
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    cache_directory.make(folder)
     for each in (folder, file):
-        if each is folder or each.exists():
-            found = each.lstat()
-            if found.st_uid != os.geteuid() or found.st_mode & _WRITABLE_BY_OTHERS or stat.S_ISLNK(found.st_mode):
-                raise PermissionError(f"{each} is not the user's own")
+        if (each is folder or each.exists()) and not cache_directory.is_own(each):
+            raise PermissionError(f"{each} is not the user's own")
     if file.exists() and file.stat().st_size > _LARGEST:
         file.unlink()
     database = sqlite3.connect(file, timeout=_WAITS)

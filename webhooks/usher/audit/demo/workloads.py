@@ -109,7 +109,7 @@ def _pod_spec(story: Story) -> paths.Object:
     if not story.careless:
         container["resources"] = {"limits": dict(limits), "requests": dict(limits)}
     spec: paths.Object = {"containers": [container], "nodeSelector": {"node.example.com/pool": story.pool}}
-    if story.kind in ("Job", "PyTorchJob"):
+    if story.kind.endswith("Job"):
         spec["restartPolicy"] = "Never"
     if not story.careless:
         spec["tolerations"] = [dict(TAINT)]

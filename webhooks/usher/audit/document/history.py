@@ -12,7 +12,8 @@ class Point(Part):
 
     taken: str
     complete: bool
-    gpus: float
+    gpus: float | None = None
+    """Null where nodes are not known."""
     gpus_allocated: float
     idle: float | None = None
     idle_cost: float | None = None

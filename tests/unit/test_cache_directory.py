@@ -1,0 +1,81 @@
+"""The cache directory: made for the user alone, and never used where others could have written."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from usher import cache_directory, opa_program
+
+
+@pytest.fixture(params=[0o002, 0o022, 0o077, 0o000], ids=oct)
+def _umask(request: pytest.FixtureRequest) -> Iterator[None]:
+    before = os.umask(request.param)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("_umask")
+def test_every_folder_that_is_made_is_the_users_own_whatever_the_umask_is(tmp_path: Path) -> None:
+    folder = tmp_path / ".cache" / "gpu-usher" / "gatekeeper"
+
+    cache_directory.make(folder)
+
+    for each in (folder, *folder.parents[:2]):
+        assert stat.S_IMODE(each.stat().st_mode) == 0o700
+        assert cache_directory.is_own(each)
+
+
+@pytest.mark.usefixtures("_umask")
+def test_a_module_that_comes_first_leaves_a_directory_that_others_use(tmp_path: Path) -> None:
+    """The verdicts of `usher check` and modules of policies share the directory, in any order."""
+    cache = tmp_path / "cache"
+
+    opa_program.made_once(lambda: b"module", of="source", cache=cache / "own-checks")
+
+    assert cache_directory.is_own(cache)
+
+
+def test_a_module_is_made_once(tmp_path: Path) -> None:
+    made = list[str]()
+
+    def module() -> bytes:
+        made.append("once")
+        return b"module"
+
+    assert [opa_program.made_once(module, of="source", cache=tmp_path / "cache") for _ in range(3)] == [b"module"] * 3
+    assert made == ["once"]
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o777], ids=oct)
+def test_a_file_that_others_may_write_to_is_not_the_users_own(tmp_path: Path, mode: int) -> None:
+    file = tmp_path / "module"
+    file.write_bytes(b"module")
+    file.chmod(mode)
+
+    assert not cache_directory.is_own(file)
+
+
+def test_a_module_that_others_could_have_written_is_made_again(tmp_path: Path) -> None:
+    opa_program.made_once(lambda: b"theirs", of="source", cache=tmp_path)
+    for file in tmp_path.iterdir():
+        file.chmod(0o666)
+
+    assert opa_program.made_once(lambda: b"ours", of="source", cache=tmp_path) == b"ours"
+
+
+def test_a_link_is_never_the_users_own(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+
+    assert not cache_directory.is_own(tmp_path / "link")
+
+
+def test_the_directory_is_the_one_of_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv(cache_directory.VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_directory.find() == tmp_path / "xdg" / "gpu-usher"
+
+    monkeypatch.setenv(cache_directory.VARIABLE, str(tmp_path / "given"))
+    assert cache_directory.find() == tmp_path / "given"
