@@ -3,14 +3,13 @@
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from usher.cli import audit_usage
-
 if TYPE_CHECKING:
     from usher.audit.building.wanted import Wanted
     from usher.audit.estate import Estate
     from usher.audit.sections import Sections
+    from usher.audit.usage.series import Source
     from usher.authorities.knowledge import Knowledge
-    from usher.cli.audit_inputs import Source
+    from usher.cli.audit_usage import Options
     from usher.scan import findings
 
 
@@ -26,26 +25,30 @@ def analysed(
     known: "Knowledge",
     report: "findings.Report",
     *,
-    usage: audit_usage.Options,
-    source: "Source",
+    server: str,
+    usage: "Options",
+    series: "Source | None",
     now: datetime,
 ) -> "Sections":
     """What the analyses say.
 
     Args:
-        estate: the nodes and workloads of the cluster.
+        estate: what the audit sees of the cluster.
         known: the facts and usher.yaml.
         report: the decisions.
-        usage: where to measure usage.
-        source: the cluster or the files.
+        server: the version of the API server; empty where it is not known.
+        usage: how to measure usage.
+        series: the usage of the synthetic cluster; None for the Prometheus of the options.
         now: the time of the audit, in UTC.
     """
     from usher.audit import standing
     from usher.audit.sections import Sections, Totals
 
-    measured = usage.measure(estate, config=known.config.audit, now=now, source=source.series)
+    del server  # the sections of others go here
+    found = standing.findings(estate, known, report=report, config=known.config, now=now)
+    measured = usage.measure(estate, config=known.config.audit, now=now, source=series)
     return Sections(
-        standing=tuple(standing.findings(estate, known, report=report, config=known.config, now=now)),
+        standing=tuple(found),
         measurement=measured.measurement,
         usage=measured.workloads,
         tables=measured.groups,
