@@ -14,6 +14,8 @@ class Item:
     value: paths.Object
     document: reader.Document | None = None
     """None for objects of a live cluster."""
+    existing: bool = False
+    """Whether it was listed in a cluster, with the facts of that cluster."""
     prefix: str = paths.ROOT
     """Pointer to the object in its document: `/items/3` in a List."""
 

@@ -157,7 +157,9 @@ def settled(values: Sequence[paths.Object], resource: Resource, owners: Owners) 
         owners.add(value)
     return Batch(
         source=resource.name,
-        items=tuple(Item(value=value) for value, left_out in zip(values, aside, strict=True) if not left_out),
+        items=tuple(
+            Item(value=value, existing=True) for value, left_out in zip(values, aside, strict=True) if not left_out
+        ),
         aside=tuple(value for value, left_out in zip(values, aside, strict=True) if left_out),
         owned=sum(owned),
         finished=sum(finished),

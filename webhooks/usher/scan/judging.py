@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from usher import errors, model, paths
 from usher.facts.store import Store
@@ -10,7 +10,7 @@ from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compil
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
-from usher.scan import devices, findings, site_policies
+from usher.scan import devices, existing_pods, findings, mutation_changes, site_policies
 from usher.scan.batches import Batch, Item
 from usher.scan.changes import Changes
 from usher.scan.positions import Pointer
@@ -125,15 +125,21 @@ def _judged(
     item: Item, source: str, applied: _Applied, *, evaluator: Evaluator, settings: Settings
 ) -> findings.Result | findings.Failure | None:
     """The decision about an object; None for one that makes no pods or is in another namespace."""
-    request = Request(
-        value=item.value,
-        namespace=settings.namespace,
-        objects=applied.objects,
-        around=applied.around,
-        growths=applied.scalers.of(item.value, source),
-        facts=applied.facts,
-        place=settings.command.value,
-    )
+    if item.existing and item.value.get("kind") == "Pod":
+        # Pods refer to no other Pod, so the objects of their page say nothing, and the verdict can be remembered.
+        request = Request(
+            value=existing_pods.as_judged(item.value), namespace=settings.namespace, place=settings.command.value
+        )
+    else:
+        request = Request(
+            value=item.value,
+            namespace=settings.namespace,
+            objects=applied.objects,
+            around=applied.around,
+            growths=applied.scalers.of(item.value, source),
+            facts=applied.facts,
+            place=settings.command.value,
+        )
     line = item.document.line if item.document is not None else 0
     return answered(request, item, source, line=line, evaluator=evaluator, settings=settings, policies=applied.policies)
 
@@ -200,7 +206,7 @@ def answered(  # noqa: PLR0913 - a request, and its place
         ),
         exemption=decision.exemption,
         makes_pods=workload.makes_pods,
-        change=None if merged is None else _change(item, merged, workload, evaluator, diff=settings.diff),
+        change=None if merged is None else mutation_changes.of(item, merged, workload, evaluator, diff=settings.diff),
         owner=workload.owner,
     )
     return site_policies.combined(own, of_policies)
@@ -217,33 +223,6 @@ def _exists(value: paths.Object, path: str) -> bool:
     except (LookupError, ValueError):
         return False
     return True
-
-
-def _change(
-    item: Item, merged: merge.Merged, workload: model.Workload, evaluator: Evaluator, *, diff: bool
-) -> findings.Change | None:
-    """What the mutations changed; None without `diff` if they have nothing to say."""
-    told = merged.applied or merged.warnings or merged.conflicts or any(each.told for each in merged.skipped)
-    if not diff and not told:
-        return None
-    intents = [*merged.applied, *(skipped.intent for skipped in merged.skipped)]
-    intents += [intent for conflict in merged.conflicts for intent in conflict]
-    keys = {*(intent.mutation for intent in intents), *(note.mutation for note in merged.warnings)}
-    names = {key: evaluator.catalogue.mutation_name(key) for key in keys}
-    places = {}
-    for pod_set in workload.pod_sets:
-        places[pod_set.path] = pod_set.name or "the pod"
-        for container in pod_set.containers:
-            of_pod_set = f" of {pod_set.name}" if pod_set.name else ""
-            places[container.path] = f"{container.type} {container.name}{of_pod_set}"
-    return findings.Change(
-        before=item.value if diff else {},
-        # A report of many files would hold them all.
-        merged=merged if diff else replace(merged, value={}),
-        names=names,
-        silent=frozenset(filter(evaluator.catalogue.is_silent, keys)),
-        places=places,
-    )
 
 
 def _identity(workload: model.Workload) -> findings.Identity:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from usher.audit.document import Audit, ExceptionEntry
 from usher.reports import wording
-from usher.reports.audit import text_findings, text_overview, words
+from usher.reports.audit import text_changes, text_findings, text_overview, words
 from usher.reports.lines import Lines
 
 _SHOWN_NOTES: Final = 10
@@ -20,7 +20,10 @@ def write(
     lines = Lines(stream, color=color, width=width)
     if not quiet:
         text_overview.write(audit, lines)
-    text_findings.write(audit.findings, lines)
+        text_changes.write(audit, lines)
+    never = sum(entry.never for entry in audit.findings)
+    told = not quiet and never <= text_overview.SHOWN
+    text_findings.write([entry for entry in audit.findings if not (told and entry.never)], lines)
     if quiet:
         return
     for label, text in (*_savings(audit), *_readiness(audit), *_not_evaluated(audit), *_exceptions(audit)):

@@ -1,0 +1,36 @@
+"""What the mutations changed in an object, as reports show it."""
+
+from dataclasses import replace
+
+from usher import model
+from usher.mutation import merge
+from usher.policy.evaluator import Evaluator
+from usher.scan import findings
+from usher.scan.batches import Item
+
+
+def of(
+    item: Item, merged: merge.Merged, workload: model.Workload, evaluator: Evaluator, *, diff: bool
+) -> findings.Change | None:
+    """What the mutations changed; None without `diff` if they have nothing to say."""
+    told = merged.applied or merged.warnings or merged.conflicts or any(each.told for each in merged.skipped)
+    if not diff and not told:
+        return None
+    intents = [*merged.applied, *(skipped.intent for skipped in merged.skipped)]
+    intents += [intent for conflict in merged.conflicts for intent in conflict]
+    keys = {*(intent.mutation for intent in intents), *(note.mutation for note in merged.warnings)}
+    names = {key: evaluator.catalogue.mutation_name(key) for key in keys}
+    places = {}
+    for pod_set in workload.pod_sets:
+        places[pod_set.path] = pod_set.name or "the pod"
+        for container in pod_set.containers:
+            of_pod_set = f" of {pod_set.name}" if pod_set.name else ""
+            places[container.path] = f"{container.type} {container.name}{of_pod_set}"
+    return findings.Change(
+        before=item.value if diff else {},
+        # A report of many files would hold them all.
+        merged=merged if diff else replace(merged, value={}),
+        names=names,
+        silent=frozenset(filter(evaluator.catalogue.is_silent, keys)),
+        places=places,
+    )
