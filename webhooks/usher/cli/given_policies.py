@@ -13,6 +13,7 @@ from usher.cli import gatekeeper, own_checks
 if TYPE_CHECKING:
     from usher.policy.checks.own import OwnChecks
     from usher.scan.given_policies import Given
+    from usher.server.policy_bundles import Bundles
 
 
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,6 +32,32 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Policies that judge as well: a directory with your own checks, ConstraintTemplates and constraints of "
         "Gatekeeper (a file or a directory), or a bundle of `usher policies build`. Repeatable.",
     )(command)
+
+
+def bundle_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a server, which takes policies in bundles alone."""
+    command = click.option(
+        "--verify-key",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Take only bundles in --policies that the owner of this public key (Ed25519, PEM) has signed.",
+    )(command)
+    return click.option(
+        "--policies",
+        multiple=True,
+        metavar="BUNDLE",
+        help="Policies that judge as well: own checks or policies of Gatekeeper in a bundle of `usher policies build`, "
+        "read again when it changes. Repeatable.",
+    )(command)
+
+
+def bundles(files: tuple[str, ...], *, verify_key: Path | None) -> "Bundles | None":
+    """The bundles of a server, which it reads when it starts; None without any."""
+    from usher.server.policy_bundles import Bundles
+
+    if verify_key is not None and not files:
+        raise click.UsageError("--verify-key is about the bundles of --policies; name them")
+    return Bundles(files, verify_key=verify_key) if files else None
 
 
 def divided(paths: tuple[str, ...], *, verify_key: Path | None) -> "Given":

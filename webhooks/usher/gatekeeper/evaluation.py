@@ -14,7 +14,7 @@ from usher.gatekeeper.library import Library
 from usher.gatekeeper.reviews import Review
 from usher.policy.engines.engine import DEFAULT_DEADLINE
 from usher.policy.engines.host_functions import PURE
-from usher.policy.engines.wasm import WasmEngine
+from usher.policy.engines.wasm import MEMORY_LIMIT, REBUILD_ABOVE, WasmEngine
 from usher.policy.engines.wasm_runtime import Sandbox
 
 LONGEST_MESSAGE: Final = 10_000
@@ -43,8 +43,22 @@ class NotJudged:
 class Policies:
     """A library that is ready to be asked. Any thread may ask."""
 
-    def __init__(self, library: Library, *, deadline: float = DEFAULT_DEADLINE) -> None:
-        """Starts every module; a module that cannot be started is not evaluated, for a reason."""
+    def __init__(
+        self,
+        library: Library,
+        *,
+        deadline: float = DEFAULT_DEADLINE,
+        memory_limit: int = MEMORY_LIMIT,
+        rebuild_above: int = REBUILD_ABOVE,
+    ) -> None:
+        """Starts every module; a module that cannot be started is not evaluated, for a reason.
+
+        Args:
+            library: templates and constraints.
+            deadline: seconds for one constraint and one object.
+            memory_limit: bytes of each policy in each thread.
+            rebuild_above: bytes of it that a policy keeps for the next object.
+        """
         self.library = library
         self._sandbox = Sandbox(deadline=deadline)
         self._engines: dict[str, WasmEngine] = {}
@@ -56,7 +70,12 @@ class Policies:
                 continue
             try:
                 self._engines[kind] = WasmEngine(
-                    each.module, sandbox=self._sandbox, entrypoints=(ENTRYPOINT,), functions=PURE
+                    each.module,
+                    memory_limit=memory_limit,
+                    rebuild_above=rebuild_above,
+                    sandbox=self._sandbox,
+                    entrypoints=(ENTRYPOINT,),
+                    functions=PURE,
                 )
             except errors.EngineError as error:
                 self.not_evaluated[kind] = str(error)

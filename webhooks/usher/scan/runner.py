@@ -84,7 +84,9 @@ def _site(
     if policies is None:
         return None
     items = (item for batch in together for item in batch.items)
-    return site_policies.SitePolicies(policies, items, namespace=settings.namespace, facts=evaluator.facts)
+    return site_policies.SitePolicies(
+        policies, items, namespace=settings.namespace, facts=evaluator.facts, is_exempt=evaluator.is_exempt
+    )
 
 
 def report(

@@ -1,14 +1,15 @@
 """Judges the objects of a run by policies of Gatekeeper, beside usher's own checks, and says what they found."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
 from usher import model, paths
 from usher.facts.store import Store
-from usher.gatekeeper import constraints, inventory, matching, reviews
+from usher.gatekeeper import constraints, inventory, judgements, matching, reviews
 from usher.gatekeeper.evaluation import NotJudged, Policies, Violation
+from usher.model.decisions import GATEKEEPER
 from usher.reading.lookup import Reference
 from usher.scan import findings, objects, scopes
 from usher.scan.batches import Item
@@ -16,9 +17,6 @@ from usher.scan.positions import Pointer
 
 POINTS: Final = (constraints.WEBHOOK, constraints.COMMAND)
 """`usher check` says what the cluster will say, and also has the actions that are for a command line alone."""
-
-PREFIX: Final = "gatekeeper/"
-"""What the key of a policy begins with, in place of the category of a check."""
 
 _ORDER: Final = {outcome: number for number, outcome in enumerate(model.Outcome)}
 
@@ -40,8 +38,16 @@ NOTHING: Final = Found()
 class SitePolicies:
     """The policies of one run, and the objects that they compare with: all objects of the run."""
 
-    def __init__(self, policies: Policies, items: Iterable[Item], *, namespace: str, facts: Store) -> None:
-        """Prepares a run.
+    def __init__(
+        self,
+        policies: Policies,
+        items: Iterable[Item],
+        *,
+        namespace: str,
+        facts: Store,
+        is_exempt: Callable[[str], bool],
+    ) -> None:
+        """Prepares a run; `is_exempt` tells whether usher.yaml exempts a namespace, which the webhook leaves out.
 
         Raises:
             InputError: the policies compare objects, and the objects of the run are too large for that.
@@ -50,6 +56,7 @@ class SitePolicies:
         self._policies = policies
         self._namespace = namespace
         self._facts = facts
+        self._is_exempt = is_exempt
         self._unevaluated = Counter[str]()
         values = [scopes.placed(item.value, namespace=namespace) for item in items if _is_object(item.value)]
         self._namespaces = {
@@ -63,6 +70,9 @@ class SitePolicies:
             return Found()
         placed = scopes.placed(value, namespace=self._namespace)
         name = paths.text(paths.metadata(placed).get("namespace"))
+        of_itself = paths.text(paths.metadata(placed).get("name")) if matching.is_namespace(placed) else ""
+        if self._is_exempt(name or of_itself):
+            return NOTHING
         review = reviews.of_object(placed, operation="CREATE", namespace=self._namespaces.get(name))
         known = self._namespaces.get(name) or (self._known_namespace(name) if name else None)
         review = replace(review, subjects=tuple(replace(each, namespace=known) for each in review.subjects))
@@ -81,7 +91,7 @@ class SitePolicies:
         """The templates that were not evaluated, with the number of objects that their constraints are about."""
         return tuple(
             findings.NotEvaluated(
-                check=f"{PREFIX}{kind}",
+                check=f"{GATEKEEPER}{kind}",
                 code=kind,
                 name="",
                 reason=self._policies.not_evaluated[kind],
@@ -127,21 +137,8 @@ def _is_object(value: paths.Object) -> bool:
 
 
 def _finding(violation: Violation, place: findings.Place | None) -> findings.Finding:
-    constraint = violation.constraint
-    return findings.Finding(
-        judgement=model.Judgement(
-            finding=model.Finding(
-                check=f"{PREFIX}{constraint.key}", path=paths.ROOT, message=violation.message or "(no message)"
-            ),
-            outcome=violation.outcome,
-            code=constraint.kind,
-            name=constraint.name,
-        ),
-        place=place,
-        pod_set=None,
-    )
+    return findings.Finding(judgement=judgements.of_violation(violation), place=place, pod_set=None)
 
 
 def _not_judged(entry: NotJudged, place: findings.Place | None) -> findings.NotJudged:
-    reason = f"{entry.constraint.key}: {entry.reason}"
-    return findings.NotJudged(unknown=model.Unknown(path=paths.ROOT, reason=reason), place=place)
+    return findings.NotJudged(unknown=judgements.of_not_judged(entry), place=place)
