@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from usher import errors
-from usher.cli import inputs, path_completion, progress, reporting
+from usher.cli import gatekeeper, given_policies, inputs, path_completion, progress, reporting
 from usher.cli.exit_codes import FailOn
 from usher.config import words
 
@@ -26,6 +26,7 @@ Examples:
   usher audit --context prod --namespace ml-research
   usher audit --format json --output audit.json
   usher audit dump/                        audit manifests instead of a cluster
+  usher audit --policies policies.bundle   judge by your own checks or policies of Gatekeeper as well
 
 \b
 Exit codes (docs/ci.md has those of --exit-codes):
@@ -38,6 +39,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @inputs.facts_option
 @inputs.cluster_options
 @click.option("-n", "--namespace", help="Audit only the workloads of this namespace.")
+@given_policies.options
 @reporting.options(fail_on=FailOn.NEVER)
 @inputs.engine_options
 @click.pass_context
@@ -50,6 +52,9 @@ def audit(
     kubeconfig: Path | None,
     context_name: str | None,
     namespace: str | None,
+    policies: tuple[str, ...],
+    opa: Path | None,
+    verify_key: Path | None,
     engine: str,
     opa_url: str | None,
     reporting: reporting.Reporting,
@@ -58,13 +63,16 @@ def audit(
 
     usher lists every kind that it knows and the API server serves, and judges each object as the webhook would on
     creation. Objects that belong to a listed workload, for example its pods, count as part of it. Facts about queues,
-    quotas and nodes come from the same cluster, or from --facts.
+    quotas and nodes come from the same cluster, or from --facts. With --policies, usher also lists the kinds that
+    only constraints of Gatekeeper are about.
     """
     from usher.scan import findings, runner, sources
 
     if paths and (kubeconfig or context_name):
         raise click.UsageError("with a PATH, usher reads no cluster; leave out --kubeconfig and --context")
     file = inputs.find_config(config)
+    chosen = given_policies.divided(policies, verify_key=verify_key)
+    own = given_policies.own(chosen, opa=opa)
     known: Store | None = None
     if paths:
         origin, batches = "", sources.read(paths, stdin=sys.stdin.buffer)
@@ -85,14 +93,17 @@ def audit(
         only_namespace=namespace or "",
     )
     with (
+        gatekeeper.started(chosen, opa=opa) as site,
         inputs.evaluator(
-            file, engine=engine, opa_url=opa_url, facts=facts, known=known, quiet=reporting.quiet
+            file, engine=engine, opa_url=opa_url, facts=facts, known=known, quiet=reporting.quiet, own=own
         ) as evaluator,
         progress.shown(quiet=reporting.quiet) as watch,
     ):
         if namespace and not paths:
             _require_namespace(namespace, evaluator.facts)
-        found = runner.run(batches, evaluator=evaluator, settings=settings, watch=watch)
+        if site is not None and not paths:
+            batches = itertools.chain(batches, gatekeeper.matched_objects(api, site, namespace=namespace or ""))
+        found = runner.run(batches, evaluator=evaluator, settings=settings, watch=watch, policies=site)
     if paths:
         inputs.require_objects(found, paths)
         if namespace and not found.results and not found.failed:

@@ -98,6 +98,12 @@ class Policies:
             if self._reads_inventory(kind):
                 self._engines[kind] = engine.with_data(made)
 
+    def leave_out_inventory(self, reason: str) -> None:
+        """Evaluates no policy that may compare with other objects, for this reason."""
+        for kind in [kind for kind in self._engines if self._reads_inventory(kind)]:
+            del self._engines[kind]
+            self.not_evaluated[kind] = reason
+
     def unevaluated(self, review: Review, points: Collection[str]) -> Iterator[str]:
         """The kinds of constraints that are about an object and whose templates are not evaluated, each once."""
         found = set[str]()

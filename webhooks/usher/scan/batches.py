@@ -23,6 +23,8 @@ class Batch:
     source: str
     """File name as the user wrote it, `<stdin>`, or the resource that was listed."""
     items: tuple[Item, ...] = ()
+    for_policies: tuple[Item, ...] = ()
+    """Objects that only policies of Gatekeeper judge: owned, finished, or of kinds that usher has no check for."""
     documents: tuple[reader.Document, ...] = ()
     """All documents of a file, those without an object too."""
     problems: tuple[findings.Problem, ...] = ()

@@ -1,6 +1,6 @@
 """Reads the objects of a live cluster: every kind that usher knows and the API server serves, a page at a time."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -66,7 +66,7 @@ def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
                     exempt.update(_exempt(batch.items))
                     yield batch
                 else:
-                    yield replace(batch, items=tuple(item for item in batch.items if _namespace(item) not in exempt))
+                    yield _without(batch, exempt)
         except errors.ClusterError as error:
             if not anything_allowed:
                 raise
@@ -83,6 +83,14 @@ def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
             f"{api.name}: usher may list no kind of workload{where}; the audit needs the verb list on them, "
             "see `kubectl auth can-i --list`"
         )
+
+
+def _without(batch: Batch, exempt: Collection[str]) -> Batch:
+    """The batch without the objects of exempt namespaces."""
+    kept = [
+        tuple(item for item in items if _namespace(item) not in exempt) for items in (batch.items, batch.for_policies)
+    ]
+    return replace(batch, items=kept[0], for_policies=kept[1])
 
 
 def _exempt(namespaces: Iterable[Item]) -> Iterator[str]:
@@ -118,7 +126,7 @@ def _served(api: Lists) -> tuple[list[Resource], list[Batch]]:
             continue
         if answer.status != 200:
             name = f"{group}/{version}" if group else version
-            refused.append(_not_listed(name, Refused(status=answer.status, reason=answer.message)))
+            refused.append(not_listed(name, Refused(status=answer.status, reason=answer.message)))
             continue
         plurals = _plurals(answer.value)
         for kind in served:
@@ -132,15 +140,17 @@ def _list(api: Lists, resource: Resource, *, namespace: str, uids: set[str]) -> 
     seen: set[str] = set()
     for page in listing.pages(api, resource.path(namespace), size=PAGE, resume=True):
         if isinstance(page, Refused):
-            yield _not_listed(resource.name, page, after=len(seen))
+            yield not_listed(resource.name, page, after=len(seen))
             return
         fresh = [resource.completed(item) for item in page.items if _uid(item) not in seen or not _uid(item)]
         seen.update(map(_uid, fresh))
         own = [item for item in fresh if not _owners(item) & uids]
         live = [item for item in own if not resource.kind.finished(item)]
+        judged = {id(item) for item in live}
         yield Batch(
             source=resource.name,
             items=tuple(Item(value=item) for item in live),
+            for_policies=tuple(Item(value=item) for item in fresh if id(item) not in judged),
             owned=len(fresh) - len(own),
             finished=len(own) - len(live),
             is_file=False,
@@ -149,8 +159,8 @@ def _list(api: Lists, resource: Resource, *, namespace: str, uids: set[str]) -> 
             uids.update(map(_uid, fresh))
 
 
-def _not_listed(name: str, refused: Refused, *, after: int = 0) -> Batch:
-    """A note for 403, because the cluster is set up so; a problem for the rest, which makes the audit incomplete."""
+def not_listed(name: str, refused: Refused, *, after: int = 0) -> Batch:
+    """Why a kind has no objects: a note for 403, as the cluster is set up so; else a problem, and so incomplete."""
     if refused.forbidden:
         reason = f"not evaluated, because it may not be listed: {refused.reason}"
         return Batch(source=name, notes=(findings.Note(source=name, reason=reason),), is_file=False)

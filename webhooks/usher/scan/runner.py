@@ -6,8 +6,8 @@ from typing import NamedTuple
 from usher import __version__
 from usher.gatekeeper.evaluation import Policies
 from usher.policy.evaluator import Evaluator
-from usher.scan import findings, judging, outlines, site_policies, totals
-from usher.scan.batches import Batch
+from usher.scan import compared_objects, findings, judging, outlines, site_policies, totals
+from usher.scan.batches import Batch, Item
 from usher.scan.judging import Part, Settings
 from usher.scan.surroundings import Surroundings
 
@@ -36,7 +36,7 @@ def run(
         evaluator: usher's own checks.
         settings: those of the run.
         watch: hears how far the run is.
-        policies: policies of Gatekeeper, for `usher check`.
+        policies: policies of Gatekeeper; those that compare objects need all objects of the run at once.
 
     Raises:
         InputError: the policies compare objects, and the objects are too large for that.
@@ -59,11 +59,14 @@ def run_each(
     together = list(_watched(batches, watch)) if settings.command is findings.Command.CHECK else []
     files = [outlines.of(batch, namespace=settings.namespace) for batch in together]
     surroundings = Surroundings(files, namespace=settings.namespace)
-    sides = [_Side(evaluator, _site(policies, together, evaluator, settings), Part()) for evaluator in evaluators]
+    batches, compared = compared_objects.held(batches, policies) if policies and not together else (batches, [])
+    compared = compared or [item for batch in together for item in batch.items]
+    sides = [_Side(evaluator, _site(policies, compared, evaluator, settings), Part()) for evaluator in evaluators]
     total, done = sum(len(batch.items) for batch in together), 0
     for batch in together or batches:
         for evaluator, site, whole in sides:
             whole.add(judging.judge(batch, surroundings, evaluator=evaluator, settings=settings, policies=site))
+            whole.results.extend(_by_policies(batch, site) if site else ())
             done = whole.counts["objects"]
         watch("objects judged", done, total)
     return [
@@ -79,14 +82,28 @@ class _Side(NamedTuple):
 
 
 def _site(
-    policies: Policies | None, together: Sequence[Batch], evaluator: Evaluator, settings: Settings
+    policies: Policies | None, compared: Sequence[Item], evaluator: Evaluator, settings: Settings
 ) -> site_policies.SitePolicies | None:
     if policies is None:
         return None
-    items = (item for batch in together for item in batch.items)
-    return site_policies.SitePolicies(
-        policies, items, namespace=settings.namespace, facts=evaluator.facts, is_exempt=evaluator.is_exempt
+    audits = settings.command is findings.Command.AUDIT
+    way = site_policies.Way(
+        points=site_policies.AUDIT if audits else site_policies.CHECK,
+        operation="" if audits else "CREATE",
+        namespace=settings.namespace,
+        only_namespace=settings.only_namespace,
+        too_large=compared_objects.TOO_LARGE if audits else "",
     )
+    return site_policies.SitePolicies(policies, compared, way=way, facts=evaluator.facts, is_exempt=evaluator.is_exempt)
+
+
+def _by_policies(batch: Batch, site: site_policies.SitePolicies) -> Iterator[findings.Result]:
+    """What policies find in the objects that only they are about."""
+    for item in batch.for_policies:
+        identity = judging.identity_as_written(item.value)
+        found = site_policies.result(item, batch.source, identity, site.judged(item, item.value))
+        if found is not None:
+            yield found
 
 
 def report(
