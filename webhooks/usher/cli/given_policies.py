@@ -1,7 +1,7 @@
 """Options that name policies of the site, and `usher policies build`, which makes a bundle of them."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from usher import errors
 from usher.cli import gatekeeper, own_checks
 
 if TYPE_CHECKING:
+    from usher.gatekeeper.matched_kinds import MatchedKind
     from usher.policy.checks.own import OwnChecks
     from usher.scan.given_policies import Given
     from usher.server.policy_bundles import Bundles
@@ -58,6 +59,20 @@ def bundles(files: tuple[str, ...], *, verify_key: Path | None) -> "Bundles | No
     if verify_key is not None and not files:
         raise click.UsageError("--verify-key is about the bundles of --policies; name them")
     return Bundles(files, verify_key=verify_key) if files else None
+
+
+def matched_kinds(files: tuple[str, ...]) -> "Collection[MatchedKind]":
+    """The kinds that the constraints for the webhook in bundles are about.
+
+    Raises:
+        InputError: a file is not a bundle, or cannot be used.
+    """
+    from usher.gatekeeper import matched_kinds as matched
+    from usher.review.site_policies import POINTS
+    from usher.server.policy_bundles import Bundles
+
+    found = Bundles(files, verify_key=None).library() if files else None
+    return matched.of(found, POINTS) if found is not None else ()
 
 
 def divided(paths: tuple[str, ...], *, verify_key: Path | None) -> "Given":

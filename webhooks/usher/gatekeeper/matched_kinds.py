@@ -2,10 +2,11 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Final
 
 from usher.gatekeeper.library import Library
 
-ANY = "*"
+ANY: Final = "*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -20,7 +21,7 @@ class MatchedKind:
 
 
 def of(library: Library, points: Collection[str]) -> tuple[MatchedKind, ...]:
-    """The kinds that the constraints for these enforcement points match, without those that others include; sorted."""
+    """The kinds that the constraints for these enforcement points match, sorted; one may include another."""
     found = {
         MatchedKind(group=group, kind=kind)
         for constraint in library.constraints
@@ -29,8 +30,4 @@ def of(library: Library, points: Collection[str]) -> tuple[MatchedKind, ...]:
         for group in (each.groups if each else ()) or (ANY,)
         for kind in (each.kinds if each else ()) or (ANY,)
     }
-    return tuple(sorted(each for each in found if not any(_is_within(each, other) for other in found - {each})))
-
-
-def _is_within(each: MatchedKind, other: MatchedKind) -> bool:
-    return other.includes(each.group, each.kind)
+    return tuple(sorted(found))

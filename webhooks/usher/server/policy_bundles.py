@@ -65,6 +65,15 @@ class Bundles:
             InputError: a file cannot be read, is not a whole bundle, is not signed as it must be, or holds what this
                 usher does not take; two bundles define the same thing.
         """
+        given = self._given()
+        own = given_policies.own_checks(given, compiler=_no_compiler)
+        return Loaded(own=tuple(own), policies=_started(_library(given)))
+
+    def library(self) -> library.Library | None:
+        """The templates and constraints as they are now; None without any. Raises as `load` does."""
+        return _library(self._given())
+
+    def _given(self) -> given_policies.Given:
         key = policy_archive.public_key(self._key) if self._key is not None else None
         for file in self._files:
             _require_bundle(file)
@@ -72,14 +81,16 @@ class Bundles:
         # A file may have changed since the look above.
         if others := [*given.files, *map(str, given.own_folders)]:
             raise _not_a_bundle(others[0])
-        own = given_policies.own_checks(given, compiler=_no_compiler)
-        return Loaded(own=tuple(own), policies=_started(given))
+        return given
 
 
-def _started(given: given_policies.Given) -> Policies | None:
-    if not given.of_gatekeeper:
+def _library(given: given_policies.Given) -> library.Library | None:
+    return policy_files.read_library(given, compiler=_no_compiler) if given.of_gatekeeper else None
+
+
+def _started(found: library.Library | None) -> Policies | None:
+    if found is None:
         return None
-    found = policy_files.read_library(given, compiler=_no_compiler)
     return Policies(
         library.without_inventory(found, reason=NOT_FOLLOWED),
         deadline=DEADLINE,
