@@ -57,17 +57,20 @@ def test_of_other_groups_all_resources_are_named_and_a_condition_chooses_the_kin
     )
 
 
-def test_constraints_about_everything_ask_about_everything_but_what_is_asked_already_and_heartbeats() -> None:
+def test_constraints_about_everything_ask_about_all_other_resources_but_secrets_and_heartbeats() -> None:
     made = of((ANY, ANY))
 
     assert resources(made) == {ANY: [ANY]}
-    assert set(conditions(made)) == {"not-judged-already", "no-heartbeats"}
+    assert set(conditions(made)) == {"not-judged-already", "not-for-all-kinds"}
     assert (
         "request.resource.group == '' && request.resource.resource in ['namespaces', 'nodes', 'pods'"
         in (conditions(made)["not-judged-already"])
     )
-    assert "'leases'" in conditions(made)["no-heartbeats"]
-    assert "'leases'" not in conditions(of((ANY, ANY), ("coordination.k8s.io", "Lease")))["no-heartbeats"]
+    left_out = conditions(made)["not-for-all-kinds"]
+    assert all(f"'{name}'" in left_out for name in ("secrets", "events", "leases"))
+    named = of((ANY, ANY), ("coordination.k8s.io", "Lease"), ("", "Secret"))
+    assert "'leases'" not in conditions(named)["not-for-all-kinds"]
+    assert "'secrets'" not in conditions(named)["not-for-all-kinds"]
 
 
 @pytest.mark.parametrize("kinds", [[("", "Service")], [(ANY, ANY)]])

@@ -20,14 +20,15 @@ NAME: Final = "policies"
 _OPERATIONS: Final = ("CREATE", "UPDATE")
 
 _NAMED_ALONE: Final = (
+    ("", "secrets", "Secret"),
     ("", "events", "Event"),
     ("events.k8s.io", "events", "Event"),
     ("coordination.k8s.io", "leases", "Lease"),
 )
-"""Kinds that only a constraint which names them is about: a cluster writes thousands of them."""
+"""Kinds for constraints that name them, and not for those about all kinds: secrets, and thousands of heartbeats."""
 
 _ASKING: Final = ("authentication.k8s.io", "authorization.k8s.io")
-"""Groups of questions to the API server, which no one keeps."""
+"""Groups of questions to the API server, which it does not store."""
 
 
 def of(kinds: Collection[MatchedKind], judging: Iterable[paths.Object]) -> tuple[list[paths.Json], list[paths.Object]]:
@@ -50,7 +51,7 @@ def of(kinds: Collection[MatchedKind], judging: Iterable[paths.Object]) -> tuple
     if others:
         conditions.append(_condition("not-judged-already", f"!({_among(covered)})"))
     if any(each.group == each.kind == ANY for each in kinds):
-        conditions.append(_condition("no-heartbeats", f"!({_heartbeats(kinds)})"))
+        conditions.append(_condition("not-for-all-kinds", f"!({_left_out(kinds)})"))
     return made, conditions
 
 
@@ -137,10 +138,11 @@ def _among(resources: dict[str, list[str]]) -> str:
     )
 
 
-def _heartbeats(kinds: Collection[MatchedKind]) -> str:
-    left_out = {
-        group: [resource] for group, resource, kind in _NAMED_ALONE if MatchedKind(group=group, kind=kind) not in kinds
-    }
+def _left_out(kinds: Collection[MatchedKind]) -> str:
+    left_out: dict[str, list[str]] = {}
+    for group, resource, kind in _NAMED_ALONE:
+        if MatchedKind(group=group, kind=kind) not in kinds:
+            left_out.setdefault(group, []).append(resource)
     return " || ".join(filter(None, (f"request.resource.group in {asking.texts(_ASKING)}", _among(left_out))))
 
 

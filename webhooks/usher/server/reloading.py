@@ -69,6 +69,11 @@ class Current:
         self._in_service = self._digest[1]
         """The digest of the bundles that are loaded; others are tried again with every change."""
 
+    @property
+    def bundles_in_service(self) -> bool:
+        """Whether the bundles as they are now are those in service."""
+        return self._digest[1] == self._in_service
+
     def close(self) -> None:
         self.evaluator.engine.close()
         self._loaded.close()

@@ -235,7 +235,7 @@ def _log_certificate(checked: Checked) -> None:
 
 def _log_configuration(looked: Looked, *, current: Current, metrics: Metrics) -> None:
     metrics.configured(good=looked.problem is None)
-    metrics.policies_loaded(good=looked.policies is None and looked.problem is None)
+    metrics.policies_loaded(good=current.bundles_in_service)
     if looked.policies is not None:
         structlog.get_logger().error("policies_problem", reason=str(looked.policies), kept="the last good ones")
     if looked.problem is not None:
