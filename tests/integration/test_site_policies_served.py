@@ -1,6 +1,7 @@
 """A server that judges by policies of Gatekeeper beside its own checks."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import opa_server
 import server_process
 import site_bundles
 from builders import policies
+from e2e.cluster import wait_until
 from reviews import UID, body
-from server_process import ServerProcess
+from server_process import BOUND, ServerProcess
 
 pytestmark = opa_server.needs_opa
 
@@ -190,3 +192,23 @@ def test_a_policy_that_takes_too_long_is_stopped_and_the_checks_of_usher_still_d
     late = [text for text in answer["warnings"] if "Looping" in text]
     assert len(late) >= 2, answer
     assert any("took longer than" in text for text in late)
+
+
+def test_a_review_that_no_constraint_is_about_does_not_wait_for_slow_policies(tmp_path: Path) -> None:
+    bundle = site_bundles.gatekeeper(
+        tmp_path,
+        policies.template("Looping", site_bundles.LOOPING),
+        *[policies.constraint("Looping", name=name, match=SERVICES) for name in ("first", "second", "third")],
+    )
+    with (
+        server_process.running(tmp_path, arguments=(f"--policies={bundle}",)) as server,
+        ThreadPoolExecutor(8) as others,
+    ):
+        slow = [others.submit(server.review, "validate?timeout=3s", body(object_of("Service"))) for _ in range(8)]
+        wait_until(lambda: server.metrics()["usher_review_bytes{}"] > 0, description="they are judged", timeout=BOUND)
+
+        answer = server.review("validate", body(DENIED))
+
+        assert not any(each.done() for each in slow)
+        assert not answer["allowed"]
+        assert all(each.result()["allowed"] for each in slow)

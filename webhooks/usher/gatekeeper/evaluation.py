@@ -7,10 +7,12 @@ from typing import Final
 import orjson
 
 from usher import errors, model, paths
-from usher.gatekeeper import matching
+from usher.gatekeeper import matched_kinds, matching
 from usher.gatekeeper.compilation import ENTRYPOINT
 from usher.gatekeeper.constraints import Constraint
+from usher.gatekeeper.fields import group_and_kind
 from usher.gatekeeper.library import Library
+from usher.gatekeeper.matched_kinds import MatchedKind
 from usher.gatekeeper.reviews import Review
 from usher.policy.engines.engine import DEFAULT_DEADLINE
 from usher.policy.engines.host_functions import PURE
@@ -64,6 +66,7 @@ class Policies:
         self._engines: dict[str, WasmEngine] = {}
         self.not_evaluated: dict[str, str] = {}
         """Why templates are not evaluated, by kind."""
+        self._kinds: dict[tuple[str, ...], tuple[MatchedKind, ...]] = {}
         for kind, each in library.templates.items():
             if each.module is None:
                 self.not_evaluated[kind] = each.template.not_evaluated
@@ -84,6 +87,14 @@ class Policies:
     def reads_inventory(self) -> bool:
         """Whether a policy may compare with other objects."""
         return any(self._reads_inventory(kind) for kind in self._engines)
+
+    def may_match(self, value: paths.Object, points: tuple[str, ...]) -> bool:
+        """Whether a constraint for these enforcement points is about the kind of an object, by its kind alone."""
+        kinds = self._kinds.get(points)
+        if kinds is None:
+            kinds = self._kinds[points] = matched_kinds.of(self.library, points)
+        group, kind = group_and_kind(value)
+        return any(each.includes(group, kind) for each in kinds)
 
     def compare_with(self, data: Callable[[], bytes]) -> None:
         """Sets what `inventory.data` made as the objects that policies compare with, where a policy does so.

@@ -39,6 +39,11 @@ class Found:
 NOTHING: Final = Found()
 
 
+def may_find(review: Review, policies: Policies) -> bool:
+    """Whether a constraint is about the kind of the object or of the one before; most reviews end here."""
+    return any(policies.may_match(each, POINTS) for each in (review.value, review.old_value) if each is not None)
+
+
 def judged(review: Review, policies: Policies, evaluator: Evaluator) -> Found:
     """What the policies for the webhook find in the object of a review; the worst first.
 

@@ -1,4 +1,4 @@
-"""Threads for policies of Gatekeeper, so that no review of usher waits for a slow policy of the site."""
+"""Threads for policies of Gatekeeper: a review that no constraint is about never waits for a slow policy."""
 
 import asyncio
 import contextvars
@@ -26,6 +26,8 @@ class PolicyThreads:
 
     async def judged(self, review: Review, policies: Policies, evaluator: Evaluator) -> site_policies.Found:
         """What policies find in a review, within their part of its time, which waiting for a thread takes from too."""
+        if not site_policies.may_find(review, policies):
+            return site_policies.NOTHING
         with deadline.share(PART):
             context = contextvars.copy_context()
         return await asyncio.get_running_loop().run_in_executor(
