@@ -101,6 +101,19 @@ def own(given: "Given", *, opa: Path | None) -> "list[OwnChecks]":
     return given_policies.own_checks(given, compiler=functools.partial(own_checks.compiler, opa))
 
 
+def own_alone(paths: tuple[str, ...], *, opa: Path | None, verify_key: Path | None) -> "list[OwnChecks]":
+    """The own checks that the options name, for commands that show checks.
+
+    Raises:
+        InputError: they cannot be read or compiled, or are policies of Gatekeeper, which have no METADATA.
+    """
+    given = divided(paths, verify_key=verify_key)
+    if given.of_gatekeeper:
+        names = ", ".join([*given.files, *(each.source for each in given.bundles)])
+        raise errors.InputError(f"{names}: holds no checks of your own; their METADATA are what this command shows")
+    return own(given, opa=opa)
+
+
 @click.command(
     epilog="""\b
 Examples:
