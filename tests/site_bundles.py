@@ -18,6 +18,12 @@ violation[{"msg": "found"}] {
 """
 """A policy that ends after some years."""
 
+NEVER_ENDING = """
+	many := numbers.range(1, 1000)
+	count([1 | some a in many; some b in many; some c in many; some d in many; a < b; b < c; c < d; d < a]) == 0
+"""
+"""The same as a condition of an own check."""
+
 CALLING = """package calling
 
 violation[{"msg": msg}] {
@@ -47,10 +53,13 @@ def gatekeeper(folder: Path, *objects: Any, name: str = "policies.bundle", optio
     return _built(folder, sources, name, options)
 
 
-def own_checks(folder: Path, *, code: str = "ACME101", name: str = "checks.bundle") -> Path:
-    """A bundle with one new check, which warns of pods with more than eight GPUs."""
+def own_checks(folder: Path, *, code: str = "ACME101", name: str = "checks.bundle", condition: str = "") -> Path:
+    """A bundle with one new check, which warns of pods with more than eight GPUs, if the condition (Rego) holds too."""
     sources = folder / f"{name}-sources"
     assert usher("policies", "new", "gpus_per_team", "--policies", sources, "--code", code, env=_ENVIRONMENT).code == 0
+    rule = sources / "gpus_per_team" / "gpus_per_team.rego"
+    begin = "deny contains finding if {\n"
+    rule.write_text(rule.read_text().replace(begin, f"{begin}{condition}\n"))
     return _built(folder, sources, name, ())
 
 

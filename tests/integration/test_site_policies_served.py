@@ -212,3 +212,13 @@ def test_a_review_that_no_constraint_is_about_does_not_wait_for_slow_policies(tm
         assert not any(each.done() for each in slow)
         assert not answer["allowed"]
         assert all(each.result()["allowed"] for each in slow)
+
+
+def test_an_own_check_that_takes_too_long_is_not_judged_and_costs_no_finding_of_usher(tmp_path: Path) -> None:
+    bundle = site_bundles.own_checks(tmp_path, condition=site_bundles.NEVER_ENDING)
+    with server_process.running(tmp_path, arguments=(f"--policies={bundle}",)) as server:
+        answer = server.review("validate?timeout=3s", body(DENIED))
+
+    assert "USH103" in answer["status"]["message"]
+    (late,) = [text for text in answer["warnings"] if "own checks of" in text]
+    assert "took longer than 0.25 s" in late
