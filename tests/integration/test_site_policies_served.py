@@ -146,6 +146,9 @@ def test_labels_of_an_unknown_namespace_are_unknown(server: ServerProcess) -> No
 def test_the_log_and_a_metric_say_at_the_start_which_policies_are_not_evaluated(server: ServerProcess) -> None:
     lines = {line["kind"]: line["reason"] for line in server.log("policy_not_evaluated")}
 
+    (loaded,) = server.log("policies_loaded")
+
+    assert (loaded["checks"], loaded["templates"], loaded["constraints"]) == (0, 4, len(POLICIES) - 4)
     assert set(lines) == {"Calling", "UniqueName"}
     assert "http.send" in lines["Calling"]
     assert "data.inventory" in lines["UniqueName"]

@@ -70,6 +70,11 @@ class Current:
         """The digest of the bundles that are loaded; others are tried again with every change."""
 
     @property
+    def own_checks(self) -> int:
+        """The number of own checks of the site."""
+        return sum(len(each.entries) for each in self._loaded.own)
+
+    @property
     def bundles_in_service(self) -> bool:
         """Whether the bundles as they are now are those in service."""
         return self._digest[1] == self._in_service

@@ -247,10 +247,13 @@ def _log_configuration(looked: Looked, *, current: Current, metrics: Metrics) ->
 
 def _tell_policies(current: Current, metrics: Metrics) -> None:
     """Says which policies of the site are in service, and which of them a server cannot evaluate."""
-    policies = current.policies
+    policies, own = current.policies, current.own_checks
     missing = {} if policies is None else policies.not_evaluated
     templates = 0 if policies is None else len(policies.library.templates)
     metrics.policies_in_service(evaluated=templates - len(missing), not_evaluated=len(missing))
+    if policies is not None or own:
+        constraints = 0 if policies is None else len(policies.library.constraints)
+        structlog.get_logger().info("policies_loaded", checks=own, templates=templates, constraints=constraints)
     for kind, reason in sorted(missing.items()):
         structlog.get_logger().warning("policy_not_evaluated", kind=kind, reason=shown(reason, _LONGEST_REASON))
 
