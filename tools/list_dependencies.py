@@ -29,7 +29,12 @@ REASONS = {
     "wasmtime": "the embedded engine",
 }
 # The same for the extras of pyproject.toml, by extra.
-OPTIONAL_REASONS = {"lsp": {"pygls": "the Language Server Protocol, for `usher lsp`"}}
+OPTIONAL_REASONS = {
+    "history-postgres": {"psycopg": "the history of audits in PostgreSQL"},
+    "lsp": {"pygls": "the Language Server Protocol, for `usher lsp`"},
+    "fleet": {"duckdb": "the merge of Parquet parts", "fsspec": "parts in object stores"},
+    "report": {"duckdb": "Parquet"},
+}
 
 
 def main() -> None:

@@ -112,7 +112,7 @@ def test_the_audit_finds_what_the_webhook_finds(
     cluster: Cluster, knowing_server: ServerProcess, workloads: str, auditor: Path
 ) -> None:
     """Each workload is listed once; the pods of the Deployment are part of it."""
-    done = audit(auditor, "--format=json")
+    done = audit(auditor, "--format=findings")
     assert done.code == 0, done.err
     found = of_namespace(done.json, workloads)
 

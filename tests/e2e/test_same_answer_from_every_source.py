@@ -138,7 +138,7 @@ def manifests(site: Cluster, taken: Path) -> Path:
 @pytest.fixture(scope="module")
 def audited(existing: Cluster) -> command.Run:
     """An audit of the cluster."""
-    done = command.usher("audit", "--kubeconfig", existing.kubeconfig, "--config", CONFIG, "--format", "json")
+    done = command.usher("audit", "--kubeconfig", existing.kubeconfig, "--config", CONFIG, "--format", "findings")
     assert done.code == 0, done.err
     return done
 

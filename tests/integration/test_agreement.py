@@ -149,7 +149,7 @@ def test_audit_finds_what_check_finds_in_the_file_as_written(
     config: tuple[str, ...], corpus: Corpus, objects: Path
 ) -> None:
     checked = check(*config, "--as-written", objects)
-    done = command.usher("audit", *config, "--format=json", objects)
+    done = command.usher("audit", *config, "--format=findings", objects)
 
     audited = {(found["source"], found["line"]): found for found in done.json["workloads"]}
 
@@ -216,7 +216,7 @@ def test_with_facts_of_a_cluster_webhook_check_and_audit_say_the_same(
     """From one snapshot, whoever asks: codes, messages and outcomes, and what is not known."""
     expected = check("--facts", cluster, jobs)
     as_written = check("--as-written", "--facts", cluster, jobs)
-    audited = command.usher("audit", "--format=json", "--facts", cluster, jobs)
+    audited = command.usher("audit", "--format=findings", "--facts", cluster, jobs)
 
     assert audited.json["workloads"] == as_written
     values = workloads(jobs)

@@ -60,7 +60,7 @@ def test_a_list_that_expires_again_and_again_makes_the_audit_incomplete(api: Api
         lambda path, query: status(410, "too old") if path == "/api/v1/pods" and query.get("continue") == "2" else None
     )
 
-    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json")
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "findings")
 
     assert run.code == 2
     assert run.json["complete"] is False
@@ -83,14 +83,14 @@ def test_a_failure_in_the_middle_of_a_list_makes_the_audit_incomplete(api: ApiSe
 
     assert run.code == 2
     assert "the list ended after 2 objects: etcdserver: leader changed" in run.out
-    assert "INCOMPLETE, 1 input could not be read" in run.out
+    assert "INCOMPLETE: 1 source could not be read in full" in run.out
 
 
 def test_a_server_that_goes_away_ends_the_audit_with_what_there_is(api: ApiServer, kubeconfig: Path) -> None:
     api.add(wrong_job(), gpu_pod("never-seen"))
     api.trouble("/api/v1/pods", Response(value=b"<html>gateway</html>"))
 
-    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json")
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "findings")
 
     assert run.code == 2
     assert [workload["name"] for workload in run.json["workloads"]] == ["wrong"]

@@ -110,6 +110,52 @@ def test_options_add_their_objects(tmp_path: Path) -> None:
     assert {each["kind"] for each in found} >= {"ServiceMonitor", "PrometheusRule"}
 
 
+def added(*options: str, home: Path) -> dict[tuple[str, str, str], Object]:
+    """The objects that options add."""
+    usual = by_name(helm.rendered(home=home))
+    return {key: each for key, each in by_name(helm.rendered(*options, home=home)).items() if key not in usual}
+
+
+def test_the_audit_is_what_kustomize_makes(tmp_path: Path) -> None:
+    found = added("--set=audit.enabled=true", home=tmp_path)
+
+    assert found == by_name(kustomized("audit"))
+
+
+@pytest.mark.parametrize(
+    ("values", "options"),
+    [
+        ({"claim": "audits", "clusterName": "prod"}, ["--claim=audits", "--cluster-name=prod"]),
+        (
+            {"shards": 10, "outputDir": "s3://audits/prod/", "credentials": "store", "apiServers": ["192.0.2.0/24"]},
+            ["--shards=10", "--output-dir=s3://audits/prod/", "--credentials=store", "--api-server=192.0.2.0/24"],
+        ),
+        (
+            {"reportObjects": True, "prometheus": {"url": "http://prometheus.m:9090/x", "namespace": "m"}},
+            ["--report-objects", "--prometheus=http://prometheus.m:9090/x", "--prometheus-namespace=m"],
+        ),
+        (
+            {"shards": 3, "parallel": 2, "claim": "audits", "prometheus": {"url": "https://prometheus.m"}},
+            ["--shards=3", "--parallel=2", "--claim=audits", "--prometheus=https://prometheus.m"],
+        ),
+    ],
+)
+def test_values_of_the_audit_are_options_of_the_command(values: Object, options: list[str], tmp_path: Path) -> None:
+    printed = by_name(list(yaml.safe_load_all(command.usher("manifests", "audit", "--no-role", *options).out)))
+    found = added(f"--set-json=audit={json.dumps({'enabled': True, **values})}", home=tmp_path)
+
+    for each in found.values():
+        del each["metadata"]["labels"]
+    assert found == printed
+
+
+def test_shards_without_a_place_for_their_parts_are_refused(tmp_path: Path) -> None:
+    refused = helm.run(helm.arguments("--set=audit.enabled=true", "--set=audit.shards=3"), home=tmp_path, code=1)
+
+    assert "audit.outputDir" in refused
+    assert "--output-dir" in command.usher("manifests", "audit", "--shards=3").err
+
+
 def test_the_floor_is_an_option_for_usher_yaml_as_it_comes(tmp_path: Path) -> None:
     printed = list(yaml.safe_load_all(command.usher("manifests", "floor").out))
     found = by_name(helm.rendered("--set=floor.enabled=true", home=tmp_path))

@@ -144,7 +144,8 @@ def test_a_directory_is_audited_like_a_cluster(tmp_path: Path) -> None:
     run = usher("audit", ".", cwd=tmp_path)
 
     assert run.code == 0
-    assert run.out.startswith("2 workloads with 2 pods ask for 2 GPUs.\n1 workload has errors; it asks for 2 GPUs.\n")
+    assert run.out.startswith("Audit of ., 20")
+    assert "  asked for  2, by 1 workload with accelerators\n  allocated  0, held by pods on nodes\n" in run.out
     assert usher("audit", ".", "--fail-on", "deny", cwd=tmp_path).code == 1
 
 

@@ -85,6 +85,26 @@ def test_what_could_not_be_read_is_on_standard_error_unless_a_person_sees_it_on_
     assert unseen.err.startswith("usher: jobs/broken.yaml:")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["check", "--format", "csv=tables"], "'csv' is a format of `usher audit`; here it is not one of 'text',"),
+        (["audit", "--format", "nothing"], "'nothing' is not one of 'text',"),
+        (["audit", "--format", "csv"], "csv is several files; name a folder for them: csv=FOLDER."),
+        (["audit", "--format", "csv=audit.csv"], "csv is several files; name a folder for them: csv=FOLDER."),
+        (["audit", "--format", "parquet="], "'parquet=' names no file; write parquet=FOLDER"),
+    ],
+)
+def test_a_format_that_does_not_fit_is_refused_with_one_that_does(
+    jobs: Path, arguments: list[str], message: str
+) -> None:
+    command_name, *options = arguments
+    run = usher(command_name, "jobs", *options, cwd=jobs)
+
+    assert (run.code, run.out) == (2, "")
+    assert message in " ".join(run.err.split())
+
+
 def test_an_audit_has_the_same_formats(jobs: Path) -> None:
     run = usher("audit", "jobs", "--format", "github", "--format", "junit=out.xml", cwd=jobs)
 

@@ -93,7 +93,8 @@ def server(folder: Path) -> Iterator[ServerProcess]:
 def of_command(folder: Path, command: str, value: Any, *more: str) -> set[tuple[str, str, str]]:
     """What a command finds by policies: constraint, outcome and message."""
     file = write(folder / "object.yaml", value)
-    run = usher(command, file, "--policies", folder / "policies.bundle", "--format", "json", *more)
+    form = "findings" if command == "audit" else "json"
+    run = usher(command, file, "--policies", folder / "policies.bundle", "--format", form, *more)
     return {
         (f"{finding['code']}/{finding['name']}", finding["outcome"], finding["message"])
         for each in run.json["workloads"]

@@ -28,7 +28,7 @@ def kinds(*names: str, group: str = "") -> Any:
     return {"kinds": [{"apiGroups": [group], "kinds": list(names)}]}
 
 
-def audit(kubeconfig: Path, *given: Any, more: tuple[str, ...] = ("--format", "json")) -> Run:
+def audit(kubeconfig: Path, *given: Any, more: tuple[str, ...] = ("--format", "findings")) -> Run:
     bundle = site_bundles.gatekeeper(kubeconfig.parent, *given)
     return command.usher("audit", "--kubeconfig", kubeconfig, "--policies", bundle, *more)
 
@@ -152,7 +152,7 @@ def test_own_checks_judge_a_cluster(api: ApiServer, kubeconfig: Path) -> None:
     api.add(builders.pod(builders.container(gpus=9), name="big", namespace="research"))
     bundle = site_bundles.own_checks(kubeconfig.parent)
 
-    run = command.usher("audit", "--kubeconfig", kubeconfig, "--policies", bundle, "--format", "json")
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--policies", bundle, "--format", "findings")
 
     assert "ACME101" in {finding["code"] for each in run.json["workloads"] for finding in each["findings"]}
 
@@ -161,6 +161,6 @@ def test_manifests_of_a_dump_are_judged_and_other_namespaces_left_out(tmp_path: 
     bundle = site_bundles.gatekeeper(tmp_path, policies.template(), policies.constraint(name="team", **TEAM))
     file = write(tmp_path / "dump.yaml", object_of("Service", "a"), object_of("Service", "b", namespace="bank"))
 
-    run = command.usher("audit", file, "--policies", bundle, "-n", "shop", "--format", "json")
+    run = command.usher("audit", file, "--policies", bundle, "-n", "shop", "--format", "findings")
 
     assert found(run) == {("Service", "a", "team", "deny")}

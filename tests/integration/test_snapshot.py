@@ -89,7 +89,7 @@ def test_without_an_api_server_the_file_of_before_stays(kubeconfig: Path, tmp_pa
 def test_an_audit_judges_by_the_facts_of_the_same_cluster(api: ApiServer, kubeconfig: Path) -> None:
     api.add(pod_of("training"), pod_of("absent"))
 
-    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json")
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "findings")
 
     assert codes(run) == {"training": False, "absent": True}
 
@@ -98,7 +98,7 @@ def test_an_audit_names_what_it_could_not_take_into_account(api: ApiServer, kube
     api.add(pod_of("absent"))
     api.trouble("/".join(CLASSES), status(403, "classes are forbidden"), status(403, "classes are forbidden"))
 
-    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json")
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "findings")
 
     reasons = [note["reason"] for note in run.json["notes"] if note["source"] == "priorityclasses.scheduling.k8s.io"]
     assert reasons[0] == "unknown to the checks, because usher may not list them: classes are forbidden"

@@ -60,6 +60,10 @@ def test_the_wheel_brings_what_own_checks_are_compiled_with(wheel: Path) -> None
     assert {"capabilities.json", "schemas/input.json", *(f"usher/lib/{name}" for name in libraries)} <= policies
 
 
+def test_the_wheel_brings_the_style_and_the_program_of_pages(wheel: Path) -> None:
+    assert {"usher/reports/web/page.css", "usher/reports/web/page.js"} <= set(names(wheel))
+
+
 def test_the_wheel_holds_every_module_of_the_sources(wheel: Path) -> None:
     modules = {path.relative_to(ROOT / "webhooks").as_posix() for path in (ROOT / "webhooks/usher").rglob("*.py")}
 

@@ -11,6 +11,7 @@ UsherError
 │   └── DeadlineError       the engine exceeded its time limit
 ├── MutationError           usher's own patch would not apply, and is not sent
 ├── CertificateError        a certificate or key cannot be read, made or used
+├── PrometheusError         Prometheus cannot be reached, or its answer cannot be used
 └── ClusterError            the API server cannot be reached or refuses to answer
     └── StalledError        the API server has sent nothing for too long
 
@@ -91,6 +92,10 @@ class MutationError(UsherError):
 
 class CertificateError(UsherError):
     """A certificate or key cannot be read, made or used."""
+
+
+class PrometheusError(UsherError):
+    """Prometheus cannot be reached, or its answer cannot be used."""
 
 
 class ClusterError(UsherError):

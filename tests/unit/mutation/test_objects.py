@@ -48,7 +48,10 @@ def test_an_empty_queue_name_counts_as_missing(field: str) -> None:
 
 @pytest.mark.parametrize("labels", [["a"], "text", 7])
 def test_labels_of_a_wrong_type_are_not_changed(field: str, labels: paths.Json) -> None:
-    assert refusals(labelled(field, {"labels": labels})) == [f"{IN_THE_WAY}/metadata/labels/kueue.x-k8s.io~1queue-name"]
+    in_the_way = f"{IN_THE_WAY}/metadata/labels/kueue.x-k8s.io~1queue-name"
+    expected = skip_reasons.NO_PLACE if field == "kueueLabel" else in_the_way
+
+    assert refusals(labelled(field, {"labels": labels})) == [expected]
 
 
 def test_a_cron_job_carries_the_label_of_kueue_for_its_jobs() -> None:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 from unit.reports.ci import hostile
 from unit.reports.ci.hostile import ended
+from usher.reports import formats
 from usher.reports.formats import FORMATS
 from usher.scan import findings
 
@@ -27,7 +28,7 @@ def written(name: str, found: findings.Report) -> str:
     return stream.getvalue()
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", formats.names(audits=False))
 @settings(max_examples=40)
 @given(text=hostile.hostile_text.filter(lambda text: "\ud800" not in text))
 def test_no_name_becomes_a_command(name: str, text: str) -> None:

@@ -1,25 +1,31 @@
-"""docs/ci.md: it names every format, and its tables have the exit codes of the code."""
+"""docs/ci.md and docs/audit.md: they name every format; tables of docs/ci.md have the exit codes of the code."""
 
 import re
 from pathlib import Path
 from typing import Final
 
 from usher.cli import exit_codes
+from usher.reports import formats
 from usher.reports.ci import markdown
-from usher.reports.formats import FORMATS
 
-PAGE: Final = (Path(__file__).parents[3] / "docs/ci.md").read_text(encoding="utf-8")
+DOCS: Final = Path(__file__).parents[3] / "docs"
+PAGE: Final = (DOCS / "ci.md").read_text(encoding="utf-8")
+AUDIT_PAGE: Final = (DOCS / "audit.md").read_text(encoding="utf-8")
 
 
-def rows(section: str) -> dict[str, list[str]]:
+def rows(section: str, *, page: str = PAGE) -> dict[str, list[str]]:
     """The rows of the tables of a section whose first cell is a word in backticks, by that word."""
-    text = PAGE.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    text = page.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
     cells = (re.findall(r"[^|]+", line) for line in text.splitlines() if line.startswith("| `"))
     return {first.strip(" `"): [cell.strip() for cell in rest] for first, *rest in cells if "--" not in first}
 
 
 def test_every_format_has_a_row() -> None:
-    assert set(rows("Formats")) == set(FORMATS)
+    assert set(rows("Formats")) == set(formats.names(audits=False))
+
+
+def test_every_format_of_audit_documents_has_a_row() -> None:
+    assert set(rows("Formats", page=AUDIT_PAGE)) == {name for name, each in formats.FORMATS.items() if each.audit}
 
 
 def test_every_profile_of_exit_codes_has_its_numbers() -> None:

@@ -75,6 +75,14 @@ def test_every_term_of_the_affinity_is_judged_for_itself() -> None:
     assert found.selected == (True, False)
 
 
+def test_a_term_that_contradicts_itself_selects_nothing() -> None:
+    impossible = term(expression(PRODUCT, "In", "H100"), expression(PRODUCT, "In", "A100"))
+    open_to_all = term(expression("zone", "In", "a"))
+
+    assert where(gpu_pod(affinity=node_affinity(impossible, open_to_all))).selected == (False,)
+    assert where(gpu_pod(affinity=node_affinity(impossible))).selected == ()
+
+
 def test_an_affinity_without_usable_terms_fits_nowhere() -> None:
     found = where(gpu_pod(affinity=node_affinity(term())))
 

@@ -6,7 +6,7 @@ import pytest
 
 import builders
 from unit.kinds.full import FULL_OBJECTS, KNOWN, places
-from unit.workloads.normalised import readable_workload, unknowns
+from unit.workloads.normalised import readable_workload, unknowns, workload
 from usher import paths
 
 pytestmark = pytest.mark.thorough
@@ -91,3 +91,10 @@ def test_null_counts_as_nothing_but_where_something_has_to_be(kind: str) -> None
             assert found == [pointer.removesuffix("/runtime")]
         else:
             assert found == [], pointer
+
+
+@pytest.mark.parametrize("labels", ["", [], 7])
+def test_no_queue_label_fits_where_the_labels_are_not_an_object(labels: paths.Json) -> None:
+    job = builders.job()
+    assert workload(job).queue_label_path == "/metadata"
+    assert workload(builders.replaced(job, "/metadata", {"name": "job", "labels": labels})).queue_label_path is None

@@ -83,14 +83,16 @@ def started(given: "Given", *, opa: Path | None) -> "Iterator[Policies | None]":
         yield made
 
 
-def matched_objects(api: "Lists", policies: "Policies", *, namespace: str) -> "Iterator[Batch]":
+def matched_objects(api: "Lists", policies: "Policies | None", *, namespace: str) -> "Iterator[Batch]":
     """The objects of a cluster that only policies are about, and notes on the kinds that may not be listed."""
+    if policies is None:
+        return
     from usher.gatekeeper import matched_kinds
     from usher.scan import matched_objects as listed
     from usher.scan import site_policies
 
     kinds = matched_kinds.of(policies.library, site_policies.AUDIT)
-    return listed.read(api, kinds, namespace=namespace)
+    yield from listed.read(api, kinds, namespace=namespace)
 
 
 def built(given: "Given", *, opa: Path | None) -> Built:

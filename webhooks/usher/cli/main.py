@@ -40,6 +40,7 @@ COMMANDS: Final = {
     "check": Lazy(module="usher.cli.check", name="check", help="Judge manifests before they are applied."),
     "fix": Lazy(module="usher.cli.fix", name="fix", help="Write mutations and safe remedies into manifests."),
     "audit": Lazy(module="usher.cli.audit", name="audit", help="Report on the workloads of a live cluster, in GPUs."),
+    "report": Lazy(module="usher.cli.report", name="report", help="Merge the audits of many clusters to one report."),
     "snapshot": Lazy(module="usher.cli.snapshot", name="snapshot", help="Save the facts of a cluster in a file."),
     "init": Lazy(module="usher.cli.init", name="init", help="Write a first usher.yaml of what a cluster has."),
     "queue": Lazy(module="usher.cli.queue", name="queue", help="Show whether a job can start, and what limits it."),

@@ -6,6 +6,7 @@ from typing import Literal
 import click
 
 from usher.cli import given_policies, inputs
+from usher.cli.audit_manifests import audit
 from usher.cli.floor import floor
 
 
@@ -15,6 +16,7 @@ def manifests() -> None:
 
 
 manifests.add_command(floor)
+manifests.add_command(audit)
 
 
 @manifests.command()
@@ -125,9 +127,11 @@ def audit_role() -> None:
     """Print the ClusterRole for `usher audit`: it may list every kind that usher reads."""
     import yaml
 
+    from usher.audit.wanted import merged
     from usher.manifests import roles
 
-    click.echo(yaml.safe_dump(roles.audit_role(), sort_keys=False, width=120), nl=False)
+    wanted = [(each.group, each.plural) for each in merged()]
+    click.echo(yaml.safe_dump(roles.audit_role(wanted), sort_keys=False, width=120), nl=False)
 
 
 @manifests.command()

@@ -1,24 +1,22 @@
 """Writes reports: the formats, the colours and the files."""
 
-import contextlib
 import importlib
 import io
 import os
-import stat
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 import click
 
 from usher import errors
-from usher.reports.formats import FORMATS
+from usher.cli import whole_files
+from usher.reports.formats import FORMATS, Format
 
 if TYPE_CHECKING:
+    from usher.audit.document import Audit
     from usher.scan import findings
 
 FINDINGS: Final = 1
@@ -36,7 +34,15 @@ class Target:
     """None for standard output."""
 
 
-def write(found: "findings.Report", targets: Sequence[Target], *, color: str, quiet: bool = False) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a run has to report: the findings, and the audit document where the command makes one."""
+
+    found: "findings.Report"
+    audit: "Audit | None" = None
+
+
+def write(outcome: Outcome, targets: Sequence[Target], *, color: str, quiet: bool = False) -> None:
     """Writes the reports: first those in files, each whole or not at all, then the one on standard output.
 
     Failures also go to standard error, unless a person sees them on standard output.
@@ -44,31 +50,24 @@ def write(found: "findings.Report", targets: Sequence[Target], *, color: str, qu
     Raises:
         InputError: a report cannot be written.
     """
-    files = [(each.path, _text(found, each, quiet=quiet)) for each in targets if each.path is not None]
-    for path, text in files:
-        replace(path, text)
+    files = [file for each in targets if each.path is not None for file in _files(outcome, each, each.path, quiet)]
+    whole_files.replace_all(files, what="report")
     on_stdout = next((each.format_name for each in targets if each.path is None), None)
     if on_stdout is not None:
         try:
-            _writer(on_stdout, color=colored(color), quiet=quiet)(found, sys.stdout)
+            _write(outcome, FORMATS[on_stdout], sys.stdout, color=colored(color), quiet=quiet)
             sys.stdout.flush()
         except BrokenPipeError:
             raise
         except OSError as error:
             raise errors.InputError(f"standard output: the report cannot be written: {error.strerror}") from None
     if on_stdout is None or not FORMATS[on_stdout].names_failures:
-        _print_failures(found)
-
-
-def _text(found: "findings.Report", target: Target, *, quiet: bool) -> str:
-    buffer = io.StringIO()
-    _writer(target.format_name, color=False, quiet=quiet)(found, buffer)
-    return buffer.getvalue()
+        _print_failures(outcome.found)
 
 
 def replace(path: Path, text: str) -> None:
     """Writes a report as `replace_bytes` does."""
-    replace_bytes(path, text.encode(errors="backslashreplace"), what="report")
+    replace_bytes(path, _encoded(text), what="report")
 
 
 def replace_bytes(path: Path, data: bytes, *, what: str) -> None:
@@ -77,48 +76,39 @@ def replace_bytes(path: Path, data: bytes, *, what: str) -> None:
     Raises:
         InputError: the file cannot be written; the message names `what`, and the old file is unchanged.
     """
+    whole_files.replace(path, data, what=what)
+
+
+def _files(outcome: Outcome, target: Target, path: Path, quiet: bool) -> list[whole_files.File]:
+    chosen = FORMATS[target.format_name]
+    if not chosen.is_folder:
+        buffer = io.StringIO()
+        _write(outcome, chosen, buffer, color=False, quiet=quiet)
+        return [whole_files.File(path=path, content=_encoded(buffer.getvalue()))]
+    tables = importlib.import_module(chosen.audit).files(_audit(outcome, chosen))
     try:
-        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
-            path.write_bytes(data)  # /dev/stdout, a pipe
-            return
-        _replace(path.resolve(), data)
+        path.mkdir(exist_ok=True)
     except OSError as error:
-        raise errors.InputError(f"{path}: the {what} cannot be written: {error.strerror}") from None
+        raise errors.InputError(f"{path}: the folder of the report cannot be made: {error.strerror}") from None
+    return [whole_files.File(path=path / name, content=content) for name, content in tables]
 
 
-def _replace(path: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fchmod(stream.fileno(), _mode(path))
-            os.fsync(stream.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
+def _write(outcome: Outcome, chosen: Format, stream: TextIO, *, color: bool, quiet: bool) -> None:
+    options = {"color": color, "quiet": quiet} if chosen.for_terminals else {}
+    if chosen.audit and (outcome.audit is not None or not chosen.module):
+        importlib.import_module(chosen.audit).write(_audit(outcome, chosen), stream, **options)
+    else:
+        importlib.import_module(chosen.module).write(outcome.found, stream, **options)
 
 
-def _mode(path: Path) -> int:
-    """The permissions of the file that is replaced, or the default ones of a new file."""
-    with contextlib.suppress(OSError):
-        return stat.S_IMODE(path.stat().st_mode)
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return 0o666 & ~mask
+def _audit(outcome: Outcome, chosen: Format) -> "Audit":
+    if outcome.audit is None:
+        raise errors.InputError(f"a report for {chosen.reader} needs an audit document, which this run has not made")
+    return outcome.audit
 
 
-class _Write(Protocol):
-    def __call__(self, found: "findings.Report", stream: TextIO, /) -> None: ...
-
-
-def _writer(format_name: str, *, color: bool, quiet: bool) -> _Write:
-    chosen = FORMATS[format_name]
-    module = importlib.import_module(chosen.module)
-    write: _Write = partial(module.write, color=color, quiet=quiet) if chosen.for_terminals else module.write
-    return write
+def _encoded(text: str) -> bytes:
+    return text.encode(errors="backslashreplace")
 
 
 def colored(choice: str) -> bool:

@@ -11,9 +11,11 @@ from click.shell_completion import CompletionItem
 
 from usher import errors
 from usher.cli import exit_codes, output
+from usher.reports import formats
 from usher.reports.formats import FORMATS
 
 if TYPE_CHECKING:
+    from usher.audit.document import Audit
     from usher.scan import findings
 
 Command = Callable[..., Any]
@@ -30,14 +32,20 @@ class Reporting:
     quiet: bool
     policy: exit_codes.Policy
 
-    def finish(self, found: "findings.Report", *, allow_unknown: bool = True) -> int:
+    def finish(self, found: "findings.Report", *, allow_unknown: bool = True, audit: "Audit | None" = None) -> int:
         """Writes the reports, and says the exit code; the reason for a failure without findings on standard error.
+
+        Args:
+            found: the findings.
+            allow_unknown: whether parts of workloads that usher cannot judge are accepted.
+            audit: the document of an audit, which its formats show.
 
         Raises:
             InputError: a report cannot be written.
         """
         ending = exit_codes.decide(found, replace(self.policy, allow_unknown=allow_unknown))
-        output.write(replace(found, ending=ending), self.targets, color=self.color, quiet=self.quiet)
+        outcome = output.Outcome(found=replace(found, ending=ending), audit=audit)
+        output.write(outcome, self.targets, color=self.color, quiet=self.quiet)
         if ending.explained:
             click.echo(f"usher: {ending.reason}", err=True)
         return ending.code
@@ -48,16 +56,24 @@ class _Format(click.ParamType[output.Target]):
 
     name = "format"
 
+    def __init__(self, *, audits: bool) -> None:
+        self._names = formats.names(audits=audits)
+
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002 - click's signature
         return "NAME[=FILE]"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> output.Target:
         name, equals, file = str(value).partition("=")
-        if name not in FORMATS:
-            self.fail(f"{name!r} is not one of {', '.join(map(repr, FORMATS))}.", param, ctx)
+        if name not in self._names:
+            only = " is a format of `usher audit`; here it" if name in FORMATS else ""
+            self.fail(f"{name!r}{only} is not one of {', '.join(map(repr, self._names))}.", param, ctx)
+        place = "FOLDER" if FORMATS[name].is_folder else "FILE"
         if equals and not file:
-            self.fail(f"{value!r} names no file; write {name}=FILE, or {name} for standard output.", param, ctx)
-        return output.Target(format_name=name, path=Path(file) if file and file != "-" else None)
+            self.fail(f"{value!r} names no file; write {name}={place}, or {name} for standard output.", param, ctx)
+        path = Path(file) if file and file != "-" else None
+        if FORMATS[name].is_folder and (path is None or path.is_file() or path.suffix == f".{name}"):
+            self.fail(f"{name} is several files; name a folder for them: {name}=FOLDER.", param, ctx)
+        return output.Target(format_name=name, path=path)
 
     def shell_complete(
         self,
@@ -67,13 +83,14 @@ class _Format(click.ParamType[output.Target]):
     ) -> list[CompletionItem]:
         if "=" in incomplete:
             return [CompletionItem(incomplete.partition("=")[2], type="file")]
-        return [CompletionItem(name, help=each.reader) for name, each in FORMATS.items() if name.startswith(incomplete)]
+        return [CompletionItem(name, help=FORMATS[name].reader) for name in self._names if name.startswith(incomplete)]
 
 
-def options(*, fail_on: exit_codes.FailOn) -> Callable[[Command], Command]:
+def options(*, fail_on: exit_codes.FailOn, audits: bool = False) -> Callable[[Command], Command]:
     """Adds the options to a command, which gets them as `reporting`; `fail_on` is the default of --fail-on.
 
-    An error of usher ends the command with the code that --exit-codes gives it.
+    With `audits` the formats of audit documents may be asked for as well. An error of usher ends the command with the
+    code that --exit-codes gives it.
     """
 
     def decorate(command: Command) -> Command:
@@ -85,7 +102,7 @@ def options(*, fail_on: exit_codes.FailOn) -> Callable[[Command], Command]:
             except errors.UsherError as error:
                 raise exit_codes.CommandFailed(str(error), code=reporting.policy.profile.failed) from error
 
-        return _with_options(run, fail_on)
+        return _with_options(run, fail_on, audits=audits)
 
     return decorate
 
@@ -127,8 +144,8 @@ def _targets(formats: tuple[output.Target, ...], file: Path | None) -> tuple[out
     return targets
 
 
-def _with_options(command: Command, fail_on: exit_codes.FailOn) -> Command:
-    readers = ", ".join(f"{name} for {each.reader}" for name, each in FORMATS.items())
+def _with_options(command: Command, fail_on: exit_codes.FailOn, *, audits: bool) -> Command:
+    readers = ", ".join(f"{name} for {FORMATS[name].reader}" for name in formats.names(audits=audits))
     for option in (
         click.option(
             "--exit-codes",
@@ -172,7 +189,7 @@ def _with_options(command: Command, fail_on: exit_codes.FailOn) -> Command:
         click.option(
             "--format",
             "formats",
-            type=_Format(),
+            type=_Format(audits=audits),
             multiple=True,
             help=f"NAME writes the report to standard output, NAME=FILE to a file. Repeatable. Default: {_DEFAULT}. "
             f"Formats: {readers}.",

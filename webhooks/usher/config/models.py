@@ -7,6 +7,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from usher.config import words
 from usher.config.accelerators import Accelerators, DeviceClass, Resource
+from usher.config.audit import Audit
 from usher.config.fabrics import shipped as fabrics_shipped
 from usher.config.fabrics.profiles import RESERVED_VARIABLES, Fabric, based
 from usher.config.facts import Facts
@@ -204,6 +205,7 @@ class Config(Section):
     )
     enforcement: Enforcement = Field(default=Enforcement(), description="What findings do, and exceptions.")
     mutations: Mutations = Field(default=Mutations(), description="Which mutations apply where.")
+    audit: Audit = Field(default=Audit(), description="Teams, prices and targets for the reports of `usher audit`.")
     exempt_namespaces: list[Pattern] = Field(
         default=DEFAULT_EXEMPT_NAMESPACES, description="Namespaces whose objects usher neither judges nor changes."
     )

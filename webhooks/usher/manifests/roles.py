@@ -44,10 +44,15 @@ def rules(resources: Iterable[tuple[str, str]], *, verbs: Sequence[str]) -> list
     ]
 
 
-def audit_role() -> paths.Object:
-    """A ClusterRole for audits: it may list every kind that usher knows or reads, and nothing else."""
+def audit_role(others: Iterable[tuple[str, str]]) -> paths.Object:
+    """A ClusterRole for audits: it may list every kind that usher knows or reads, and nothing else.
+
+    Args:
+        others: groups and plurals of the kinds that only audits read.
+    """
     listed = [(kind.group, kind.plural) for kind in LISTED]
-    resources = [*listed, *((kind.group, kind.plural) for kind in FACTS.values())]
+    facts = [(kind.group, kind.plural) for kind in FACTS.values()]
+    resources = [*listed, *facts, *others]
     return {
         "apiVersion": _API_VERSION,
         "kind": "ClusterRole",

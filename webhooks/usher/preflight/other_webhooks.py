@@ -34,19 +34,19 @@ def judge(
         ready: the number of ready endpoints of each Service of a webhook, by namespace and name; unknown ones are left
             out.
     """
-    yield _slowest([*webhooks, *own])
+    yield slowest([*webhooks, *own])
     before = 0
     for webhook in webhooks:
         if not webhook.fails_closed:
             continue
-        for problem in _problems(webhook, namespaces, ready):
+        for problem in problems(webhook, namespaces, ready):
             before += 1
             yield problem
     if not before:
         yield point.good(TOPIC, "no other webhook fails closed on the pods of its own server, on nodes or on leases")
 
 
-def _slowest(webhooks: Sequence[Webhook]) -> point.Point:
+def slowest(webhooks: Sequence[Webhook]) -> point.Point:
     """How long the creation of a Pod may take if no webhook answers."""
     asked = [webhook for webhook in webhooks if webhook.creates("", "pods")]
     mutating = [webhook.timeout for webhook in asked if webhook.mutating]
@@ -61,9 +61,10 @@ def _slowest(webhooks: Sequence[Webhook]) -> point.Point:
     return point.attention(TOPIC, text, "shorten their timeoutSeconds, the longest first, or narrow their rules")
 
 
-def _problems(
+def problems(
     webhook: Webhook, namespaces: Mapping[str, Mapping[str, str]], ready: Mapping[tuple[str, str], int]
 ) -> Iterator[point.Point]:
+    """How a webhook that fails closed keeps a cluster from coming back; the arguments are those of `judge`."""
     service = webhook.service
     if service is not None and ready.get(service) == 0:
         yield point.attention(

@@ -1,8 +1,9 @@
 """The formats of the reports of `usher check` and `usher audit`.
 
 A new format is a module in this folder, or in `ci` if a CI system reads it, with a function
-`write(found: findings.Report, stream: TextIO, /)`, and a line in FORMATS. This module does not import
-them: `--help` lists the formats, and has to be quick.
+`write(found: findings.Report, stream: TextIO, /)`, and a line in FORMATS. A format of audits is a module in `audit`
+with `write(audit: Audit, stream: TextIO, /)`. One that needs several files has `files(audit)` instead, which yields
+pairs of file name and bytes. This module does not import them: `--help` lists the formats, and has to be quick.
 """
 
 from dataclasses import dataclass
@@ -13,9 +14,14 @@ from typing import Final
 class Format:
     """One format of a report."""
 
-    module: str
     reader: str
     """Whom it is for, as `--help` says it."""
+    module: str = ""
+    """Writes the findings of a run; empty for a format of audits alone."""
+    audit: str = ""
+    """Writes an audit document; where both are given, `usher audit` takes this one."""
+    is_folder: bool = False
+    """Whether `audit` makes several files, so that `--format NAME=FOLDER` names a folder."""
     for_terminals: bool = False
     """Whether `write` takes the keywords `color` and `quiet` as well."""
     names_failures: bool = False
@@ -23,15 +29,48 @@ class Format:
 
 
 FORMATS: Final = {
-    "text": Format(module="usher.reports.text", reader="people", for_terminals=True, names_failures=True),
-    "json": Format(module="usher.reports.json_report", reader="programs"),
+    "text": Format(
+        module="usher.reports.text",
+        audit="usher.reports.audit.text",
+        reader="people",
+        for_terminals=True,
+        names_failures=True,
+    ),
+    "json": Format(module="usher.reports.json_report", audit="usher.reports.audit.json_document", reader="programs"),
+    "findings": Format(
+        module="usher.reports.json_report", reader="programs, the document of json that `usher check` writes"
+    ),
     "sarif": Format(module="usher.reports.ci.sarif", reader="code scanning and editors"),
     "junit": Format(module="usher.reports.ci.junit", reader="readers of test results"),
     "github": Format(module="usher.reports.ci.github", reader="GitHub Actions", names_failures=True),
     "gitlab": Format(module="usher.reports.ci.gitlab", reader="GitLab Code Quality"),
     "azure": Format(module="usher.reports.ci.azure", reader="Azure Pipelines", names_failures=True),
     "tap": Format(module="usher.reports.ci.tap", reader="the Test Anything Protocol", names_failures=True),
-    "markdown": Format(module="usher.reports.ci.markdown", reader="comments on pull requests", names_failures=True),
-    "yaml": Format(module="usher.reports.yaml_report", reader="programs, the document of json"),
+    "markdown": Format(
+        module="usher.reports.ci.markdown",
+        audit="usher.reports.audit.markdown",
+        reader="comments on pull requests, issues and wikis",
+        names_failures=True,
+    ),
+    "yaml": Format(
+        module="usher.reports.yaml_report",
+        audit="usher.reports.audit.yaml_document",
+        reader="programs, the document of json",
+    ),
+    "prometheus": Format(audit="usher.reports.audit.textfile", reader="the textfile collector of the node exporter"),
+    "html": Format(
+        audit="usher.reports.audit_html", reader="people, one page with charts and tables", names_failures=True
+    ),
+    "csv": Format(audit="usher.reports.audit.csv_tables", reader="spreadsheets, a folder of tables", is_folder=True),
+    "parquet": Format(
+        audit="usher.reports.audit.parquet_tables",
+        reader="data tools and `usher report merge`, a folder",
+        is_folder=True,
+    ),
 }
 """By the name that `--format` takes; the first is the default."""
+
+
+def names(*, audits: bool) -> tuple[str, ...]:
+    """The formats of `usher audit`, or those of commands that make no audit document."""
+    return tuple(name for name, each in FORMATS.items() if audits or each.module)

@@ -1,6 +1,6 @@
 """The report for programs as YAML: the same document as in JSON."""
 
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 import yaml
 
@@ -30,7 +30,11 @@ _Dumper.add_representer(str, _text)
 
 def write(found: findings.Report, stream: TextIO, /) -> None:
     """Writes the report as one YAML document."""
-    document = json_report.document(found)
+    dump(json_report.document(found), stream)
+
+
+def dump(document: dict[str, Any], stream: TextIO) -> None:
+    """Writes values of JSON as one YAML document, in which no CI system finds a command."""
     text = yaml.dump(document, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=_UNLIMITED)
     # The escape of JSON is one of YAML too.
     stream.write(wording.json_without_commands(text))

@@ -24,7 +24,9 @@ class Batch:
     """File name as the user wrote it, `<stdin>`, or the resource that was listed."""
     items: tuple[Item, ...] = ()
     for_policies: tuple[Item, ...] = ()
-    """Objects that only policies of Gatekeeper judge: owned, finished, or of kinds that usher has no check for."""
+    """Objects of kinds that only policies of Gatekeeper are about. They judge those `aside` as well."""
+    aside: tuple[paths.Object, ...] = ()
+    """Objects that are not judged: owned, finished and exempt ones. An audit counts the accelerators of their pods."""
     documents: tuple[reader.Document, ...] = ()
     """All documents of a file, those without an object too."""
     problems: tuple[findings.Problem, ...] = ()

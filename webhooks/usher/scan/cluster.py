@@ -1,6 +1,7 @@
 """Reads the objects of a live cluster: every kind that usher knows and the API server serves, a page at a time."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,6 +14,7 @@ from usher.kinds import registry
 from usher.kinds.kind import Kind
 from usher.scan import findings
 from usher.scan.batches import Batch, Item
+from usher.scan.ownership import Owners
 
 PAGE: Final = 500
 """Objects per request, and so in memory at a time; kubectl asks for as many."""
@@ -43,9 +45,8 @@ class Resource:
 def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
     """The objects of a cluster, one batch per page.
 
-    Objects that a controller made for a listed workload are left out: they count as part of it. An owner must have been
-    listed itself, so that no object leaves an audit by naming a false one. Finished objects are left out as well,
-    because they hold no GPUs.
+    Objects that a controller made for a listed workload are `aside`: they count as part of it. So are finished objects,
+    which hold no GPUs, and those in exempt namespaces.
 
     Raises:
         ClusterError: the API server does not answer, or usher may list no kind at all.
@@ -55,18 +56,18 @@ def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
     if namespace:
         # Cluster-scoped kinds belong to no namespace.
         resources = [resource for resource in resources if not resource.kind.cluster_scoped]
-    uids: set[str] = set()
+    owners = Owners()
     exempt: set[str] = set()
     anything_allowed = False
     for resource in sorted(resources, key=_owners_first):
         try:
-            for batch in _list(api, resource, namespace=namespace, uids=uids):
+            for batch in _list(api, resource, namespace=namespace, owners=owners):
                 anything_allowed |= not batch.notes
                 if resource.kind.kind == "Namespace":
                     exempt.update(_exempt(batch.items))
                     yield batch
                 else:
-                    yield _without(batch, exempt)
+                    yield _without_exempt(batch, exempt)
         except errors.ClusterError as error:
             if not anything_allowed:
                 raise
@@ -85,14 +86,6 @@ def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
         )
 
 
-def _without(batch: Batch, exempt: Collection[str]) -> Batch:
-    """The batch without the objects of exempt namespaces."""
-    kept = [
-        tuple(item for item in items if _namespace(item) not in exempt) for items in (batch.items, batch.for_policies)
-    ]
-    return replace(batch, items=kept[0], for_policies=kept[1])
-
-
 def _exempt(namespaces: Iterable[Item]) -> Iterator[str]:
     for item in namespaces:
         metadata = paths.metadata(item.value)
@@ -103,6 +96,14 @@ def _exempt(namespaces: Iterable[Item]) -> Iterator[str]:
 
 def _namespace(item: Item) -> object:
     return paths.metadata(item.value).get("namespace")
+
+
+def _without_exempt(batch: Batch, exempt: AbstractSet[str]) -> Batch:
+    judged = tuple(item for item in batch.items if _namespace(item) not in exempt)
+    if len(judged) == len(batch.items):
+        return batch
+    left_out = (item.value for item in batch.items if _namespace(item) in exempt)
+    return replace(batch, items=judged, aside=(*batch.aside, *left_out))
 
 
 def _owners_first(resource: Resource) -> tuple[bool, int, str]:
@@ -135,7 +136,7 @@ def _served(api: Lists) -> tuple[list[Resource], list[Batch]]:
     return list(resources.values()), refused
 
 
-def _list(api: Lists, resource: Resource, *, namespace: str, uids: set[str]) -> Iterator[Batch]:
+def _list(api: Lists, resource: Resource, *, namespace: str, owners: Owners) -> Iterator[Batch]:
     """All objects of one kind, one batch per page."""
     seen: set[str] = set()
     for page in listing.pages(api, resource.path(namespace), size=PAGE, resume=True):
@@ -144,19 +145,24 @@ def _list(api: Lists, resource: Resource, *, namespace: str, uids: set[str]) -> 
             return
         fresh = [resource.completed(item) for item in page.items if _uid(item) not in seen or not _uid(item)]
         seen.update(map(_uid, fresh))
-        own = [item for item in fresh if not _owners(item) & uids]
-        live = [item for item in own if not resource.kind.finished(item)]
-        judged = {id(item) for item in live}
-        yield Batch(
-            source=resource.name,
-            items=tuple(Item(value=item) for item in live),
-            for_policies=tuple(Item(value=item) for item in fresh if id(item) not in judged),
-            owned=len(fresh) - len(own),
-            finished=len(own) - len(live),
-            is_file=False,
-        )
-        if resource.kind.pods is not None and resource.kind.kind != "Pod":
-            uids.update(map(_uid, fresh))
+        yield settled(fresh, resource, owners)
+
+
+def settled(values: Sequence[paths.Object], resource: Resource, owners: Owners) -> Batch:
+    """A page of a kind: the objects to judge, and those that count as part of others or are finished."""
+    owned = [owners.own(value) for value in values]
+    finished = [not is_owned and resource.kind.finished(value) for value, is_owned in zip(values, owned, strict=True)]
+    aside = [is_owned or is_finished for is_owned, is_finished in zip(owned, finished, strict=True)]
+    for value in values:
+        owners.add(value)
+    return Batch(
+        source=resource.name,
+        items=tuple(Item(value=value) for value, left_out in zip(values, aside, strict=True) if not left_out),
+        aside=tuple(value for value, left_out in zip(values, aside, strict=True) if left_out),
+        owned=sum(owned),
+        finished=sum(finished),
+        is_file=False,
+    )
 
 
 def not_listed(name: str, refused: Refused, *, after: int = 0) -> Batch:
@@ -177,17 +183,3 @@ def _plurals(value: paths.Object) -> set[str]:
 
 def _uid(value: paths.Object) -> str:
     return paths.text(paths.metadata(value).get("uid"))
-
-
-def _owners(value: paths.Object) -> set[str]:
-    """The uid of the controlling owner, if the object has one."""
-    references = paths.metadata(value).get("ownerReferences")
-    return set(_controllers(references if isinstance(references, list) else []))
-
-
-def _controllers(references: Iterable[paths.Json]) -> Iterator[str]:
-    for reference in references:
-        if isinstance(reference, dict) and reference.get("controller") is True:
-            uid = reference.get("uid")
-            if isinstance(uid, str) and uid:
-                yield uid

@@ -1,7 +1,7 @@
 """The objects that policies of Gatekeeper compare with in an audit: those of the whole run, as far as they fit."""
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import orjson
@@ -30,8 +30,20 @@ def held(batches: Iterable[Batch], policies: Policies) -> tuple[Iterable[Batch],
     kept, size = list[Batch](), 0
     for batch in coming:
         kept.append(batch)
-        size += sum(len(orjson.dumps(item.value)) for item in (*batch.items, *batch.for_policies))
+        size += sum(len(orjson.dumps(item.value)) for item in _objects(batch))
         if size > _MOST:
             policies.leave_out_inventory(TOO_LARGE)
             return itertools.chain(kept, coming), []
-    return kept, [item for batch in kept for item in (*batch.items, *batch.for_policies)]
+    return kept, [item for batch in kept for item in _objects(batch)]
+
+
+def only_for_policies(batch: Batch) -> Iterator[Item]:
+    """The objects of a batch that policies judge, and no check of usher."""
+    yield from batch.for_policies
+    for value in batch.aside:
+        yield Item(value=value)
+
+
+def _objects(batch: Batch) -> Iterator[Item]:
+    yield from batch.items
+    yield from only_for_policies(batch)

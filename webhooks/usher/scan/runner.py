@@ -99,7 +99,7 @@ def _site(
 
 def _by_policies(batch: Batch, site: site_policies.SitePolicies) -> Iterator[findings.Result]:
     """What policies find in the objects that only they are about."""
-    for item in batch.for_policies:
+    for item in compared_objects.only_for_policies(batch):
         identity = judging.identity_as_written(item.value)
         found = site_policies.result(item, batch.source, identity, site.judged(item, item.value))
         if found is not None:

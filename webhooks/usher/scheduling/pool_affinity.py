@@ -57,6 +57,11 @@ def allows_only(alternative: Alternative, pools: Iterable[Labels]) -> bool:
     return _all_carried(required, [labels for labels in pools if labels])
 
 
+def is_possible(alternative: Alternative) -> bool:
+    """Whether a node may fit; false where the requirements contradict each other."""
+    return all(_required_values(*alternative).values())
+
+
 def names_any_key(alternative: Alternative, keys: Iterable[str]) -> bool:
     """Whether the alternative asks for nodes with one of these labels; a key that ends in * is a prefix."""
     selector, expressions = alternative

@@ -58,8 +58,8 @@ class Placement:
     declared: bool
     """Whether a declared pool offers the resources of the pod set; otherwise the nodes are unknown."""
     selected: tuple[bool, ...]
-    """For every alternative of the pod set: does it allow accelerator nodes only? Nodes of a pool for other pods count
-    as nodes without accelerators."""
+    """For every alternative of the pod set that a node may fit: does it allow accelerator nodes only? Nodes of a pool
+    for other pods count as nodes without accelerators."""
     numbers: Mapping[str, frozenset[int]] = field(default_factory=dict)
     """Labels that have a whole number on every allowed node, with the possible numbers."""
     kept_off: tuple[KeptOff, ...] = ()
@@ -86,7 +86,8 @@ def placement(
     if pools:
         others = {kept.pool.name for kept in kept_off}
         labels = [pool.node_selector for pool in pools if pool.name not in others]
-        selected = tuple(pool_affinity.allows_only(way, labels) for way in ways)
+        # A term that contradicts itself neither opens other nodes nor selects accelerator nodes.
+        selected = tuple(pool_affinity.allows_only(way, labels) for way in ways if pool_affinity.is_possible(way))
     else:
         # A machine type or name may select accelerator nodes or other nodes: it counts only for pods with accelerators.
         keys = WELL_KNOWN_KEYS if pod_set.asks_accelerators else LABELS_OF_ACCELERATOR_NODES

@@ -164,7 +164,7 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
         ),
         totals=totals.of_pod_sets(pod_sets),
         is_template=pods.is_template,
-        queue_label_path=pods.queue_label_path,
+        queue_label_path=_queue_label_path(value, pods, reading),
         queue_labels=_queue_labels(value, labels, pods, pod_sets, reading),
         view=view(value, known.group, known.kind, reading),
         gang_places=pods.gang_places,
@@ -204,6 +204,15 @@ def _holders(pointer: str) -> Iterator[str]:
     while pointer:
         pointer = pointer.rpartition("/")[0]
         yield pointer
+
+
+def _queue_label_path(value: paths.Object, pods: Pods, reading: Reading) -> str | None:
+    """Where a queue label can go; None where something that is not an object stands in place of the labels."""
+    path = pods.queue_label_path
+    if path is None:
+        return None
+    found = reading.descend(value, path).get("labels")
+    return path if found is None or isinstance(found, dict) else None
 
 
 def _queue_labels(

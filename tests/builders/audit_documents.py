@@ -1,0 +1,273 @@
+"""Audit documents for tests of reports: `audit()` is the smallest one; `full()` has something in every part."""
+
+from datetime import date
+from typing import Any, Final
+
+from usher.audit.document import (
+    Audit,
+    Cluster,
+    Completeness,
+    Cost,
+    Entry,
+    ExceptionEntry,
+    FindingEntry,
+    Gap,
+    Group,
+    GroupTable,
+    Measurement,
+    NotEvaluatedEntry,
+    Point,
+    ReadinessItem,
+    Saving,
+    Severity,
+    Standing,
+    Subject,
+    Summary,
+    Target,
+    Trend,
+    Usage,
+    WorkloadEntry,
+    WorkloadState,
+)
+
+TAKEN: Final = "2026-11-23T06:00:00Z"
+WEEK_BEFORE: Final = "2026-11-16T06:00:00Z"
+
+
+def audit(**fields: Any) -> Audit:
+    """A complete audit of an empty cluster, where the fields say nothing else."""
+    given: dict[str, Any] = {
+        "version": "0.9.0",
+        "taken": TAKEN,
+        "cluster": Cluster(name="prod-eu", server="v1.34.2", nodes=2),
+        "configuration": "usher.yaml",
+        "preset": "standard",
+        "completeness": Completeness(complete=True, objects=120, workloads=3, pods=40, finished=2),
+        "summary": Summary(),
+        "measurement": Measurement(source="none"),
+    }
+    return Audit(**given | fields)
+
+
+def incomplete(*gaps: tuple[str, str]) -> Completeness:
+    """A completeness with these sources and reasons as gaps."""
+    return Completeness(complete=False, gaps=tuple(Gap(source=source, reason=reason) for source, reason in gaps))
+
+
+def subject(name: str = "bert", *, kind: str = "Job", namespace: str = "ml-research") -> Subject:
+    versions = {"Job": "batch/v1", "PyTorchJob": "kubeflow.org/v1", "Deployment": "apps/v1"}
+    return Subject(api_version=versions.get(kind, "v1"), kind=kind, namespace=namespace, name=name)
+
+
+def finding(fingerprint: str = "f1", **fields: Any) -> FindingEntry:
+    """A high finding that admission would deny."""
+    given: dict[str, Any] = {
+        "fingerprint": fingerprint,
+        "code": "USH103",
+        "name": "gpu-requests-equal-limits",
+        "title": "GPU requests differ from limits",
+        "category": "resources",
+        "outcome": "deny",
+        "severity": Severity.HIGH,
+        "subject": subject(),
+        "message": "the request is 8 and the limit 4",
+    }
+    return FindingEntry(**given | fields)
+
+
+def workload(name: str = "bert", **fields: Any) -> WorkloadEntry:
+    """A running workload with 8 GPUs, which nothing measured."""
+    given: dict[str, Any] = {
+        "subject": subject(name),
+        "team": "nlp",
+        "queue": "research",
+        "role": "training",
+        "state": WorkloadState.RUNNING,
+        "accelerators": {"nvidia.com/gpu": 8.0},
+        "gpus": 8.0,
+        "pods_wanted": 1,
+        "pods_running": 1,
+        "outcome": "deny",
+        "usage": Usage(gpus_now=8.0),
+    }
+    return WorkloadEntry(**given | fields)
+
+
+def readiness(item: str = "dcgm", **fields: Any) -> ReadinessItem:
+    given: dict[str, Any] = {
+        "id": item,
+        "area": "Monitoring",
+        "title": "DCGM metrics are scraped",
+        "standing": Standing.FAIL,
+        "evidence": ("no ServiceMonitor selects dcgm-exporter",),
+        "remedy": "Deploy a ServiceMonitor for dcgm-exporter.",
+    }
+    return ReadinessItem(**given | fields)
+
+
+USED: Final = Usage(
+    gpus_now=8.0,
+    allocated=1344.0,
+    measured=1300.0,
+    used=260.5,
+    idle=900.25,
+    activity=0.200385,
+    memory_share=0.31,
+    memory_peak=24 * 2**30,
+    cost=Cost(currency="USD", allocated=3360.0, used=651.25, idle=2250.625, idle_memory=2318.4),
+    not_priced=0.0,
+    cost_per_hour=20.0,
+)
+
+
+def full() -> Audit:
+    """Something in every part."""
+    return audit(
+        completeness=Completeness(
+            complete=False,
+            gaps=(Gap(source="rayjobs.ray.io", reason="usher may not list them", read=0),),
+            left_out=(Gap(source="namespace kube-system", reason="exempt"),),
+            objects=120,
+            workloads=3,
+            pods=40,
+            finished=2,
+        ),
+        summary=Summary(
+            gpus=16,
+            gpus_allocatable=16,
+            gpus_allocated=8,
+            gpus_free=8,
+            gpus_waiting=64,
+            gpus_never=64,
+            accelerators={"nvidia.com/gpu": 8},
+            workloads=2,
+            workloads_never=1,
+            findings={"deny": 1, "audit": 1},
+            allocated=1344.0,
+            measured=1300.0,
+            used=260.5,
+            idle=900.25,
+            activity=0.200385,
+            memory_share=0.31,
+            currency="USD",
+            cost_allocated=3360.0,
+            cost_idle=2250.625,
+            not_priced=0.0,
+            savings_gpu_hours=900.25,
+            savings_cost=2250.625,
+            queue_wait_p95_seconds=5400,
+            exceptions_ending=1,
+            readiness={"fail": 1, "not known": 1},
+        ),
+        measurement=Measurement(
+            source="prometheus",
+            start="2026-11-16T06:00:00Z",
+            end=TAKEN,
+            step_seconds=300,
+            problems=("no data for 2 h",),
+        ),
+        workloads=(
+            workload(usage=USED, products=("NVIDIA-H100-80GB-HBM3",), capacity_types=("on-demand",), findings=1),
+            workload(
+                "llama",
+                subject=subject("llama", kind="PyTorchJob"),
+                team="",
+                state=WorkloadState.PENDING,
+                gpus=64.0,
+                pods_wanted=None,
+                pods_running=0,
+                pods_waiting=8,
+                waiting_since="2026-11-20T06:00:00Z",
+                outcome="clean",
+                usage=Usage(),
+            ),
+        ),
+        findings=(
+            finding("f1", team="nlp", gpus=8.0, since="2026-11-01T06:00:00Z", remedy="Set the limit to 8."),
+            finding(
+                "f2",
+                code="USH901",
+                name="never-runs",
+                title="Can never run",
+                category="cluster",
+                outcome="audit",
+                severity=Severity.CRITICAL,
+                subject=subject("llama", kind="PyTorchJob"),
+                path="",
+                message="wants 64 GPUs; the nodes have 16",
+                evidence=("16 GPUs in 2 nodes", "64 GPUs wanted"),
+                held_by="nodes",
+                never=True,
+                gpus=64.0,
+            ),
+        ),
+        not_evaluated=(
+            NotEvaluatedEntry(code="USH310", name="queue-exists", reason="no facts about queues", workloads=2),
+        ),
+        exceptions=(
+            ExceptionEntry(
+                ticket="OPS-7",
+                owner="nlp",
+                checks=("USH103",),
+                namespaces=("ml-research",),
+                expires=date(2026, 12, 1),
+                state="used",
+                findings=1,
+                days_left=8,
+            ),
+        ),
+        usage=(
+            GroupTable(
+                by="team", rows=(Group(name="nlp", workloads=1, usage=USED), Group(name="", workloads=1, usage=Usage()))
+            ),
+            GroupTable(by="namespace", rows=(Group(name="ml-research", workloads=2, usage=USED),)),
+            GroupTable(by="product", rows=(Group(name="NVIDIA-H100-80GB-HBM3", workloads=1, usage=USED),)),
+        ),
+        targets=(
+            Target(
+                name="activity",
+                title="Activity of all GPUs",
+                low=0.65,
+                high=0.85,
+                unit="share",
+                actual=0.2,
+                met=False,
+                formula="used / capacity",
+            ),
+            Target(name="memory", title="Memory used", low=0.8, unit="share", formula="used / allocated"),
+        ),
+        savings=(
+            Saving(
+                kind="idle workload",
+                subject=subject(),
+                team="nlp",
+                evidence=("idle for 112 h",),
+                change="Delete it, or let it end when it is done.",
+                gpu_hours=900.25,
+                cost=2250.625,
+            ),
+        ),
+        readiness=(
+            readiness(),
+            readiness("mig", area="Capacity", title="MIG layouts", standing=Standing.NOT_KNOWN, evidence=("no nodes",)),
+        ),
+        trend=Trend(
+            previous=WEEK_BEFORE,
+            new=("f2",),
+            fixed=(
+                Entry(
+                    fingerprint="f0",
+                    code="USH201",
+                    title="No toleration",
+                    subject="Job ml-research/old",
+                    first_seen="2026-11-02T06:00:00Z",
+                    last_seen=WEEK_BEFORE,
+                ),
+            ),
+            first_seen={"f1": "2026-11-02T06:00:00Z", "f2": TAKEN},
+            points=(
+                Point(taken=WEEK_BEFORE, complete=True, gpus=16, gpus_allocated=8, findings=2, never=0),
+                Point(taken=TAKEN, complete=False, gpus=16, gpus_allocated=8, idle=900.25, findings=2, never=1),
+            ),
+        ),
+    )

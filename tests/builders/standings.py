@@ -1,0 +1,129 @@
+"""Findings about estates: what `usher.audit.standing` says of a cluster that a test describes."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+from builders.estates import NOW
+from usher import model, paths
+from usher.accelerators.vocabulary import Vocabulary
+from usher.audit import standing
+from usher.audit.document import FindingEntry
+from usher.audit.estate import Estate, Workload
+from usher.authorities.knowledge import Knowledge
+from usher.config import models
+from usher.facts.store import Store
+from usher.kinds.kept_fields import Key
+from usher.mutation.merge import Merged
+from usher.scan import findings as scan
+from usher.scan.exception_uses import ExceptionState, ExceptionUse
+
+
+def knowledge(
+    facts: Iterable[paths.Object] = (), *, config: models.Config | None = None, without: Iterable[Key] = ()
+) -> Knowledge:
+    """What usher knows of a cluster: the objects of `facts`, and kinds without objects."""
+    site, store = config or models.Config(), Store.of(facts)
+    for key in without:
+        store.replace(key, [])
+    return Knowledge(facts=store, config=site, vocabulary=Vocabulary(site.accelerators))
+
+
+def namespaces(*names: str, **labels: str) -> list[paths.Object]:
+    """Namespaces with the same labels."""
+    return [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": dict(labels)}} for name in names
+    ]
+
+
+def judgement(
+    code: str = "USH301", outcome: model.Outcome = model.Outcome.DENY, *, message: str = "it is wrong"
+) -> scan.Finding:
+    found = model.Finding(check="placement/gpu_toleration_present", path="/spec", message=message)
+    name = "gpu-toleration-present"
+    return scan.Finding(
+        judgement=model.Judgement(finding=found, outcome=outcome, code=code, name=name), place=None, pod_set=None
+    )
+
+
+def change(*fields: str) -> scan.Change:
+    """What the mutating webhook would add, by the fields of its intents."""
+    intents = tuple(
+        model.Intent(mutation="placement/tolerations", at="", field=field, value="x", reason="its pool has a taint")
+        for field in fields
+    )
+    merged = Merged(value={}, applied=intents)
+    return scan.Change(before={}, merged=merged, names={"placement/tolerations": "tolerations"}, places={})
+
+
+def result(workload: Workload, *found: scan.Finding, **fields: Any) -> scan.Result:
+    """The decision about a workload of an estate."""
+    return scan.Result(
+        source="cluster",
+        line=0,
+        identity=workload.identity,
+        role=workload.role,
+        pods=workload.wanted,
+        accelerators=workload.asks,
+        findings=found,
+        **fields,
+    )
+
+
+def exception(state: ExceptionState, *, namespaces: Sequence[str] = ("ml-*",), ticket: str = "GPU-7") -> ExceptionUse:
+    return ExceptionUse(
+        checks=("gpu-toleration-present",),
+        namespaces=tuple(namespaces),
+        ticket=ticket,
+        owner="team-nlp",
+        expires=date(2026, 11, 1),
+        state=state,
+        findings=0,
+    )
+
+
+def report(results: Iterable[scan.Result] = (), *, exceptions: Iterable[ExceptionUse] = ()) -> scan.Report:
+    totals = scan.Totals(accelerators={}, accelerators_with_errors={})
+    return scan.Report(
+        command=scan.Command.AUDIT,
+        version="1",
+        configuration=scan.Configuration(preset="recommended"),
+        results=tuple(results),
+        failures=(),
+        problems=(),
+        notes=(),
+        not_evaluated=(),
+        exceptions=tuple(exceptions),
+        totals=totals,
+    )
+
+
+def judged(estate: Estate, *decisions: scan.Result) -> tuple[Estate, scan.Report]:
+    """An estate whose workloads have the decisions of the same place."""
+    workloads = [replace(each, index=index) for index, each in enumerate(estate.workloads)]
+    return replace(estate, workloads=tuple(workloads)), report(decisions)
+
+
+def found(
+    estate: Estate,
+    facts: Iterable[paths.Object] = (),
+    *,
+    of: scan.Report | None = None,
+    config: models.Config | None = None,
+    without: Iterable[Key] = (),
+    codes: Sequence[str] = (),
+) -> list[FindingEntry]:
+    """The findings about an estate.
+
+    Args:
+        estate: the estate.
+        facts: objects of the kinds that decisions look at.
+        of: the report about its workloads; without it no workload was judged.
+        config: usher.yaml.
+        without: kinds of facts that are known and have no object.
+        codes: the findings that the test is about; all of them without one.
+    """
+    known = knowledge(facts, config=config, without=without)
+    entries = standing.findings(estate, known, report=of or report(), config=known.config, now=NOW)
+    return [each for each in entries if not codes or each.code in codes]

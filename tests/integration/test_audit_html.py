@@ -1,0 +1,244 @@
+"""The HTML report of an audit in a real browser: it filters, sorts, follows links, prints, and loads nothing."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+import browser
+from builders import audits
+from usher.audit.document import Audit
+from usher.reports import audit_html
+
+pytestmark = [pytest.mark.process, browser.needed]
+
+FINDINGS = "[data-table=findings-table]"
+WORKLOADS = "[data-table=workloads-table]"
+
+OPEN_ALL = "() => document.querySelectorAll('details.group').forEach((each) => { each.open = true; })"
+
+Report = Callable[[str], Path]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser.started() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """The page of a document of `builders.audits`, by its name."""
+    folder = tmp_path_factory.mktemp("reports")
+
+    def written(name: str) -> Path:
+        file = folder / f"{name}.html"
+        if not file.exists():
+            make: Callable[[], Audit] = getattr(audits, name)
+            file.write_text(audit_html.text(make()), encoding="utf-8")
+        return file
+
+    return written
+
+
+def rows(page: Page, table: str) -> list[str]:
+    return page.locator(f"{table} tbody tr").all_inner_texts()
+
+
+def bodies(page: Page) -> dict[str, str]:
+    each = "(table) => [table.dataset.table, table.querySelector('tbody').innerHTML]"
+    return dict(page.evaluate(f"() => [...document.querySelectorAll('.table')].map({each})"))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["small", "empty"])
+def test_a_page_has_no_fault_that_axe_knows(chromium: Browser, report: Report, name: str, theme: Any) -> None:
+    with browser.opened(chromium, browser.file_url(report(name)), color_scheme=theme) as found:
+        found.page.evaluate(OPEN_ALL)
+
+        faults = Axe().run(found.page)
+
+        assert faults.violations_count == 0, faults.generate_report()
+
+
+@pytest.mark.parametrize("name", ["audit", "hostile", "not_measured"])
+def test_the_browser_draws_rows_as_the_file_has_them(chromium: Browser, report: Report, name: str) -> None:
+    with browser.opened(chromium, browser.file_url(report(name))) as found:
+        found.page.evaluate(OPEN_ALL)
+        before = bodies(found.page)
+        for form in found.page.locator("form.filters").all():
+            form.locator("input").fill("nothing has these words")
+        expect(found.page.locator(f"{FINDINGS} output")).to_have_text("0 of 0 rows")
+        expect(found.page.locator(f"{WORKLOADS} output")).to_have_text("0 of 0 rows")
+        for form in found.page.locator("form.filters").all():
+            form.get_by_role("button", name="Clear").click()
+        expect(found.page.locator(f"{FINDINGS} output")).not_to_have_text("0 of 0 rows")
+        expect(found.page.locator(f"{WORKLOADS} output")).not_to_have_text("0 of 0 rows")
+
+        assert bodies(found.page) == before
+        assert before["findings-table"]
+
+
+def test_words_and_choices_narrow_a_table_and_stay_in_its_address(chromium: Browser, report: Report) -> None:
+    with browser.opened(chromium, browser.file_url(report("audit"))) as found:
+        page = found.page
+        page.locator(f"{FINDINGS} input").fill("KUEUE quota")
+        expect(page.locator(f"{FINDINGS} output")).to_have_text("2 of 2 rows")
+        page.locator(f"{FINDINGS} select[name=team]").select_option("robotics")
+        expect(page.locator(f"{FINDINGS} output")).to_have_text("1 of 1 row")
+
+        assert "grasp-sim" in rows(page, FINDINGS)[0]
+        expect(page).to_have_url(re.compile(r"#findings-table\?q=KUEUE\+quota&team=robotics$"))
+        address = page.url
+
+    with browser.opened(chromium, address) as found:
+        expect(found.page.locator(f"{FINDINGS} output")).to_have_text("1 of 1 row")
+
+
+def test_entries_without_a_team_can_be_chosen(chromium: Browser, report: Report) -> None:
+    with browser.opened(chromium, browser.file_url(report("audit"))) as found:
+        found.page.locator(f"{FINDINGS} select[name=team]").select_option(label="without (3)")
+
+        expect(found.page.locator(f"{FINDINGS} output")).to_have_text("3 of 3 rows")
+        assert all("no team" in row for row in rows(found.page, FINDINGS))
+
+
+def test_a_heading_sorts_by_number_and_says_so(chromium: Browser, report: Report) -> None:
+    with browser.opened(chromium, browser.file_url(report("audit"))) as found:
+        heading = found.page.locator(f"{WORKLOADS} thead th", has_text="Idle").first
+        column = found.page.locator(f"{WORKLOADS} tbody tr").locator("td:nth-child(9)")
+        assert heading.evaluate("(each) => each.cellIndex") == 8
+
+        heading.get_by_role("button").focus()
+        found.page.keyboard.press("Enter")
+        assert heading.get_attribute("aria-sort") == "descending"
+        down = column.all_inner_texts()
+        found.page.keyboard.press("Enter")
+        assert heading.get_attribute("aria-sort") == "ascending"
+        up = column.all_inner_texts()
+
+        measured = [float(text.removesuffix(" GPU-h").replace(",", "")) for text in down if text != "not measured"]
+        assert measured == sorted(measured, reverse=True)
+        assert measured[0] > 1_000 > measured[-1]
+        # What was not measured is the last in both directions.
+        assert [text for text in up if text == "not measured"] == up[len(measured) :] != []
+
+
+def test_severities_sort_by_how_bad_they_are(chromium: Browser, report: Report) -> None:
+    with browser.opened(chromium, browser.file_url(report("audit"))) as found:
+        heading = found.page.locator(f"{FINDINGS} thead").get_by_role("button", name="Severity")
+        heading.click()
+        heading.click()
+        badges = found.page.locator(f"{FINDINGS} tbody .badge:first-child").all_inner_texts()
+
+        seen = list(dict.fromkeys(each for each in badges if each != "new"))
+        assert seen == ["low", "medium", "high", "critical"]
+
+
+def test_links_of_the_first_screen_lead_to_their_rows(chromium: Browser, report: Report) -> None:
+    with browser.opened(chromium, browser.file_url(report("audit"))) as found:
+        page = found.page
+        page.get_by_role("link", name="Job speech-dev/asr-tune-2").click()
+        row = page.locator("tr.chosen")
+        expect(row).to_contain_text("asr-tune-2")
+        expect(row).to_be_in_viewport()
+        expect(row).to_be_focused()
+
+        page.evaluate("scrollTo(0, 0)")
+        page.get_by_role("link", name="All of them").click()
+        expect(page.locator(f"{FINDINGS} output")).to_have_text("3 of 3 rows")
+        assert all("Can never run" in row for row in rows(page, FINDINGS))
+
+        page.evaluate("scrollTo(0, 0)")
+        page.get_by_role("link", name="Idle", exact=True).click()
+        expect(page.locator("#word-idle")).to_be_in_viewport()
+
+
+def test_ten_thousand_findings_turn_pages_and_are_found_by_their_links(chromium: Browser, report: Report) -> None:
+    late = "#finding-000000000000270f"
+    with browser.opened(chromium, browser.file_url(report("large"), late)) as found:
+        page = found.page
+        expect(page.locator("tr.chosen")).to_contain_text("container worker-9999)")
+        assert len(rows(page, FINDINGS)) <= 100
+
+        page.locator(f"{FINDINGS} input").fill("container worker-99")
+        expect(page.locator(f"{FINDINGS} output")).to_have_text("100 of 111 rows")
+        place = page.locator(f"{FINDINGS} .place")
+        page.get_by_role("navigation", name="Pages: Findings").get_by_role("button", name="Next").click()
+        expect(place).to_have_text("Rows 101 to 111 of 111")
+        assert len(rows(page, FINDINGS)) == 11
+
+
+def test_a_page_of_hostile_names_shows_them_and_runs_nothing(chromium: Browser, report: Report) -> None:
+    with browser.opened(chromium, browser.file_url(report("hostile"))) as found:
+        page = found.page
+        page.locator(f"{FINDINGS} input").fill("onerror")
+        expect(page.locator(f"{FINDINGS} output")).to_have_text("1 of 1 row")
+
+        assert (
+            page.locator("img, iframe, main script:not([type='application/json']), [onmouseover], [onload]").count()
+            == 0
+        )
+        assert all(
+            link.startswith("#")
+            for link in page.eval_on_selector_all("a", "(all) => all.map((a) => a.getAttribute('href'))")
+        )
+        assert page.title().startswith("</script><img")
+        assert "\u202e" not in page.inner_text("body")
+
+
+def test_the_policy_of_the_page_stops_foreign_programs(chromium: Browser, report: Report, tmp_path: Path) -> None:
+    text = report("audit").read_text(encoding="utf-8")
+    changed = tmp_path / "changed.html"
+    changed.write_text(text.replace("</main>", "<script>window.foreign = 1</script></main>"), encoding="utf-8")
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(browser.file_url(changed))
+
+    assert page.evaluate("() => window.foreign") is None
+    context.close()
+
+
+def test_without_javascript_the_first_rows_are_a_plain_table(chromium: Browser, report: Report) -> None:
+    with browser.opened(chromium, browser.file_url(report("large")), java_script_enabled=False) as found:
+        assert len(rows(found.page, FINDINGS)) == 100
+        assert found.page.locator("form.filters:visible").count() == 0
+        assert "GPU-h" in found.page.locator(".tiles").inner_text()
+
+
+def test_the_theme_follows_the_system_until_somebody_switches_it(chromium: Browser, report: Report) -> None:
+    with browser.opened(chromium, browser.file_url(report("audit")), color_scheme="dark") as found:
+        background = "() => getComputedStyle(document.body).backgroundColor"
+        dark = found.page.evaluate(background)
+        found.page.get_by_role("button", name="Light theme").click()
+
+        assert found.page.evaluate(background) != dark
+        expect(found.page.get_by_role("button", name="Dark theme")).to_be_visible()
+
+
+@pytest.mark.parametrize("name", ["audit", "hostile"])
+def test_a_narrow_screen_scrolls_in_tables_alone(chromium: Browser, report: Report, name: str) -> None:
+    with browser.opened(chromium, browser.file_url(report(name)), viewport={"width": 360, "height": 740}) as found:
+        assert found.page.evaluate("() => document.documentElement.scrollWidth") == 360
+
+
+def test_it_prints_with_all_groups_open_and_without_controls(chromium: Browser, report: Report) -> None:
+    with browser.opened(chromium, browser.file_url(report("audit"))) as found:
+        page = found.page
+        page.emulate_media(media="print")
+        page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+        assert page.locator("form.filters:visible, nav:visible, #theme:visible").count() == 0
+        assert page.locator("details.group:not([open])").count() == 0
+        assert page.pdf(prefer_css_page_size=True).startswith(b"%PDF-")
+
+
+def test_the_first_key_leads_past_the_navigation(chromium: Browser, report: Report) -> None:
+    with browser.opened(chromium, browser.file_url(report("audit"))) as found:
+        found.page.keyboard.press("Tab")
+        expect(found.page.get_by_role("link", name="Skip to the report")).to_be_focused()
+        found.page.keyboard.press("Enter")
+        expect(found.page.locator("main")).to_be_focused()

@@ -1,0 +1,255 @@
+"""A history in SQLite and in a real PostgreSQL: what audits record, and what goes wrong."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from builders import audit_documents as audits
+from integration import postgres_server
+from integration.postgres_server import PASSWORD
+from usher import errors
+from usher.audit.document import Audit
+from usher.history import postgres, recording, sqlite_file, tables
+
+FIRST, SECOND = "2026-11-16T06:00:00Z", "2026-11-23T06:00:00Z"
+
+needs_postgres = pytest.mark.skipif(
+    postgres_server.programs() is None, reason="needs PostgreSQL (Debian package postgresql)"
+)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with postgres_server.running() as url:
+        yield url
+
+
+def with_password(url: str, password: str = PASSWORD) -> str:
+    return url.replace("usher@", f"usher:{quote(password, safe='')}@")
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=needs_postgres)])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A history that is yet to be made."""
+    if request.param == "sqlite":
+        return str(tmp_path / "history.sqlite")
+    url = with_password(request.getfixturevalue("server"))
+    with postgres.session(url) as session:
+        for table in ("history", "audits", "findings"):
+            session.rows(f"DROP TABLE IF EXISTS gpu_usher_{table}")
+    return url
+
+
+def taken(at: str, *fingerprints: str, cluster: str = "prod-eu") -> Audit:
+    named = audits.audit().cluster.model_copy(update={"name": cluster})
+    return audits.audit(taken=at, cluster=named, findings=tuple(map(audits.finding, fingerprints)))
+
+
+def session(place: str) -> Callable[[], list[tables.Row]]:
+    def rows() -> list[tables.Row]:
+        opened = postgres.session(place) if "://" in place else sqlite_file.session(Path(place))
+        with opened as found:
+            return found.rows("SELECT taken FROM gpu_usher_audits")
+
+    return rows
+
+
+def failure(place: str, audit: Audit | None = None) -> str:
+    with pytest.raises(errors.InputError) as raised:
+        recording.record(place, audit or taken(SECOND, "a"))
+    return str(raised.value)
+
+
+def test_the_second_audit_says_what_changed_since_the_first(place: str) -> None:
+    recording.record(place, taken(FIRST, "a", "b"))
+    trend = recording.record(place, taken(SECOND, "b", "c"))
+
+    assert (trend.previous, trend.new, [each.fingerprint for each in trend.fixed]) == (FIRST, ("c",), ["a"])
+    assert trend.first_seen == {"b": FIRST, "c": SECOND}
+    assert [each.taken for each in trend.points] == [FIRST, SECOND]
+
+
+def test_recording_an_audit_again_changes_nothing(place: str) -> None:
+    recording.record(place, taken(FIRST, "a"))
+
+    assert recording.record(place, taken(SECOND, "b")) == recording.record(place, taken(SECOND, "b"))
+    assert len(session(place)()) == 2
+
+
+def test_clusters_are_kept_apart(place: str) -> None:
+    recording.record(place, taken(FIRST, "a"))
+    trend = recording.record(place, taken(SECOND, "b", cluster="staging"))
+
+    assert (trend.previous, trend.fixed) == ("", ())
+    assert recording.record(place, taken(SECOND, "a")).previous == FIRST
+
+
+def test_a_full_document_comes_back_in_its_points(place: str) -> None:
+    recording.record(place, audits.full())
+    (before, _) = recording.record(place, taken("2026-11-30T06:00:00Z")).points
+
+    assert (before.gpus, before.idle, before.idle_cost, before.never) == (16, 900.25, 2250.625, 1)
+
+
+def test_runs_at_once_lose_nothing(place: str) -> None:
+    """Audits of one cluster and of another, at the same time, the first of which makes the tables."""
+    runs = [
+        taken(f"2026-11-{day:02}T06:00:00Z", "always", cluster=cluster)
+        for day in range(1, 9)
+        for cluster in ("prod-eu", "staging")
+    ]
+    with ThreadPoolExecutor(6) as pool:
+        trends = list(pool.map(lambda audit: recording.record(place, audit), runs))
+
+    assert len(session(place)()) == len(runs)
+    assert all(not trend.fixed for trend in trends)
+    assert recording.record(place, taken(SECOND, "always")).first_seen == {"always": "2026-11-01T06:00:00Z"}
+
+
+@pytest.mark.parametrize("text", ["'; DROP TABLE gpu_usher_audits; --", "\x00\x1b[31m\u202e", "\ud800", "%s ? :a"])
+def test_any_name_is_recorded(place: str, text: str) -> None:
+    audit = audits.audit(
+        taken=FIRST,
+        cluster=audits.audit().cluster.model_copy(update={"name": text}),
+        findings=(audits.finding(text, title=text, subject=audits.subject(text)),),
+    )
+    recording.record(place, audit)
+    later = recording.record(place, audit.model_copy(update={"taken": SECOND, "findings": ()}))
+
+    assert later.previous == FIRST
+    assert len(later.fixed) == 1
+
+
+def test_a_history_of_a_later_usher_is_refused_and_unchanged(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as later:
+        later.setattr(tables, "MIGRATIONS", (*tables.MIGRATIONS, ()))
+        recording.record(place, taken(FIRST, "a"))
+
+    assert "the history has version 2, and this usher knows version 1." in failure(place)
+    assert [row[0] for row in session(place)()] == [FIRST]
+
+
+def test_a_history_of_an_earlier_usher_is_brought_up_to_date(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    recording.record(place, taken(FIRST, "a"))
+    added = ("ALTER TABLE gpu_usher_findings ADD COLUMN owner TEXT NOT NULL DEFAULT ''",)
+    monkeypatch.setattr(tables, "MIGRATIONS", (*tables.MIGRATIONS, added))
+
+    assert recording.record(place, taken(SECOND, "a")).first_seen == {"a": FIRST}
+    assert recording.record(place, taken(SECOND, "a")).first_seen == {"a": FIRST}
+
+
+def test_damaged_contents_are_named(place: str) -> None:
+    recording.record(place, taken(FIRST, "a"))
+    opened = postgres.session(place) if "://" in place else sqlite_file.session(Path(place))
+    with opened as found:
+        found.rows("UPDATE gpu_usher_audits SET point = ?", ["{}"])
+
+    assert "the history holds something else than usher wrote" in failure(place)
+
+
+def test_an_error_while_writing_leaves_the_history_as_it_was(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row of the audit is written before those of its findings."""
+    recording.record(place, taken(FIRST, "a"))
+
+    with monkeypatch.context() as stopping:
+        stopping.setattr(tables, "_UPSERT", "INSERT INTO nowhere VALUES (?)")
+        failure(place)
+
+    assert [row[0] for row in session(place)()] == [FIRST]
+
+
+FULL_DISK = """
+import resource, signal, sys
+from builders import audit_documents as audits
+from usher import errors
+from usher.history import recording
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+many = tuple(audits.finding(f"{number}") for number in range(10_000))
+try:
+    recording.record(sys.argv[1], audits.audit(taken="2026-11-23T06:00:00Z", findings=many))
+except errors.InputError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_is_said_and_leaves_the_history_as_it_was(tmp_path: Path) -> None:
+    place = str(tmp_path / "history.sqlite")
+    recording.record(place, taken(FIRST, "a"))
+
+    tests = str(Path(__file__).parents[1])
+    run = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, place],
+        env={**os.environ, "PYTHONPATH": tests},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert run.stdout.startswith(f"{place}: the history cannot be used: ")
+    assert [row[0] for row in session(place)()] == [FIRST]
+
+
+def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("not a database, but long enough to be read as one" * 40)
+    with sqlite3.connect(tmp_path / "other.db") as other:
+        other.execute("CREATE TABLE songs (title)")
+    other.close()
+
+    assert failure(str(tmp_path / "notes.txt")).endswith("the history cannot be used: file is not a database")
+    assert failure(str(tmp_path / "other.db")).endswith("this database is not a history of usher; name another file")
+
+
+def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
+    assert failure(str(tmp_path / "gone/history.sqlite")) == (
+        f"{tmp_path}/gone/history.sqlite: the history cannot be used: unable to open database file"
+    )
+
+
+def test_a_history_that_may_not_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "history.sqlite"
+    recording.record(str(place), taken(FIRST, "a"))
+    opened = sqlite3.connect
+
+    def read_only(path: Path, **options: Any) -> sqlite3.Connection:
+        """As for a user without the permission: root may write any file."""
+        connection: sqlite3.Connection = opened(f"{path.as_uri()}?mode=ro", uri=True, **options)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", read_only)
+
+    assert failure(str(place)) == f"{place}: the history cannot be used: attempt to write a readonly database"
+
+
+@needs_postgres
+def test_no_message_holds_the_password(server: str) -> None:
+    for url in (
+        with_password(server, "se-cret"),
+        "postgresql://usher:se-cret@nowhere.invalid/audits",
+        "postgresql://usher:se-cret/x@localhost/audits",
+        "postgresql://usher:se-cret@[::1/audits",
+        "postgresql://usher:se%-cret@localhost/audits?nothing=1",
+        "postgresql://localhost:1/audits?password=se-cret",
+    ):
+        message = failure(url)
+        assert "cret" not in message, url
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://usher:a@db.example/audits", "postgresql://usher@db.example/audits"),
+        ("postgres://db.example:5432/audits?password=a", "postgres://db.example:5432/audits"),
+        ("postgresql://usher:a/b?c@db.example/audits", "postgresql://usher@db.example/audits"),
+    ],
+)
+def test_a_url_is_shown_without_its_password(url: str, shown: str) -> None:
+    assert recording.shown(url) == shown

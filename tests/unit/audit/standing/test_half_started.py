@@ -1,0 +1,69 @@
+"""Gangs that hold GPUs while their other pods wait."""
+
+from typing import Any
+
+import pytest
+
+from builders.estates import entry, estate, running, waiting
+from builders.standings import found, judged, judgement, result
+from usher import model
+from usher.audit.estate import Estate
+
+CODES = ("USA002",)
+
+
+def half(kind: str = "PyTorchJob", **fields: Any) -> Estate:
+    """A job with three pods on nodes and one that waits."""
+    pods = [running(f"worker-{number}", node=f"node-{number}") for number in range(3)]
+    return estate(workloads=[entry(kind, pods=[*pods, waiting("worker-3", hours=2, why="Insufficient gpu")], **fields)])
+
+
+def test_usher_reports_the_gpus_that_it_holds_and_since_when() -> None:
+    (finding,) = found(half(), codes=CODES)
+
+    assert finding.message == "3 pods of its gang hold 24 nvidia.com/gpu, and 1 pod waited for 2 hours"
+    assert (finding.gpus, finding.since, finding.held_by, finding.team) == (
+        24,
+        "2026-11-23T10:00:00Z",
+        "scheduler",
+        "nlp",
+    )
+    assert finding.evidence == ("on nodes: node-0, node-1, node-2", "scheduler: Insufficient gpu")
+    assert finding.prevented_by == ""
+
+
+@pytest.mark.parametrize("code", ["USH502", "USH501"])
+def test_the_check_whose_denial_prevents_it_is_named(code: str) -> None:
+    seen, of = judged(half(), result(entry(), judgement("USH301"), judgement(code)))
+
+    assert [each.prevented_by for each in found(seen, of=of, codes=CODES)] == [code]
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "LeaderWorkerSet", "Notebook", "SomethingElse"])
+def test_pods_that_do_not_wait_for_each_other_make_no_gang(kind: str) -> None:
+    assert found(half(kind, role=model.Role.INFERENCE), codes=CODES) == []
+
+
+def test_a_job_is_a_gang_where_its_pods_need_each_other() -> None:
+    assert len(found(half("Job", gang=True), codes=CODES)) == 1
+    assert found(half("Job"), codes=CODES) == []
+
+
+@pytest.mark.parametrize(
+    "pods",
+    [
+        [running("a"), running("b")],
+        [waiting("a"), waiting("b")],
+        [running("a"), waiting("b", hours=0.2)],
+        [running("a"), waiting("b", terminating=True)],
+    ],
+    ids=["all run", "all wait", "within the grace", "one is being deleted"],
+)
+def test_others_are_not_half_started(pods: Any) -> None:
+    assert found(estate(workloads=[entry("PyTorchJob", pods=pods)]), codes=CODES) == []
+
+
+def test_an_elastic_job_with_its_minimum_of_pods_runs() -> None:
+    pods = [running("a"), running("b"), waiting("c")]
+
+    assert found(estate(workloads=[entry("PyTorchJob", pods=pods, wanted=2)]), codes=CODES) == []

@@ -1,0 +1,41 @@
+"""Writes parts for tests of merges, and reads what a merge makes of them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from builders import fleets
+from usher.audit.document import Audit
+from usher.audit.document.fleet import Fleet
+from usher.fleet import merging, parts, stores
+from usher.fleet.parts import PartKey
+from usher.fleet.records import Record
+from usher.fleet.shards import Shard
+
+
+def key(audit: Audit, shard: Shard | None = None, *, cluster_id: str = "") -> PartKey:
+    return PartKey(cluster=audit.cluster.name, cluster_id=cluster_id, shard=shard or Shard())
+
+
+def part(
+    folder: Path | str,
+    audit: Audit,
+    shard: Shard | None = None,
+    *,
+    cluster_id: str = "",
+    version: str = fleets.VERSION,
+) -> Record:
+    """Writes one part."""
+    where = key(audit, shard, cluster_id=cluster_id)
+    return parts.write(stores.of(str(folder)), where, audit, parts.tables_of(audit), version=version)
+
+
+def shards(folder: Path, whole: Audit, number: int, *, without: Iterable[int] = ()) -> None:
+    """Writes the parts of all shards of a cluster but some."""
+    for shard, audit in fleets.shares(whole, number):
+        if shard.index not in set(without):
+            part(folder, audit, shard)
+
+
+def merged(*folders: Path | str, **options: Any) -> Fleet:
+    return merging.merge([str(each) for each in folders], version=fleets.VERSION, **options)

@@ -1,0 +1,146 @@
+"""An audit in the cluster: a run by schedule or once, by one pod or by shards, with rights to read."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from usher import paths
+from usher.manifests import roles
+from usher.manifests.audits import documents, jobs
+from usher.manifests.audits.settings import NAME, Settings
+
+MANIFESTS = Path(__file__).parents[3] / "manifests"
+
+
+def of_kind(kind: str, settings: Settings) -> Any:
+    (found,) = [each for each in documents.of(settings) if each["kind"] == kind]
+    return found
+
+
+def job_spec(settings: Settings) -> Any:
+    found = jobs.scheduled(settings)
+    return paths.resolve(found, "/spec/jobTemplate/spec" if found["kind"] == "CronJob" else "/spec")
+
+
+def arguments(settings: Settings) -> list[str]:
+    found: list[str] = job_spec(settings)["template"]["spec"]["containers"][0]["args"]
+    return found
+
+
+def granted(settings: Settings) -> set[tuple[str, str]]:
+    """Resource and verb of all roles."""
+    found: list[Any] = [each for each in documents.of(settings) if each["kind"] == "ClusterRole"]
+    rules = [rule for role in found for rule in role["rules"]]
+    return {(resource, verb) for rule in rules for resource in rule["resources"] for verb in rule["verbs"]}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(),
+        Settings(claim="audits", prometheus="http://prometheus.monitoring:9090"),
+        Settings(shards=10, output="s3://audits/prod", credentials="store"),
+        Settings(clusters="fleet", shards=3, output="s3://audits/fleet"),
+    ],
+)
+def test_without_report_objects_it_may_list_and_nothing_else_and_no_secrets(settings: Settings) -> None:
+    assert {verb for _, verb in granted(settings)} <= {"list"}
+    assert "secrets" not in {resource for resource, _ in granted(settings)}
+
+
+def test_report_objects_need_a_role_that_writes_reports_alone() -> None:
+    found = granted(Settings(report_objects=True))
+
+    written = {resource for resource, verb in found if verb not in {"get", "list"}}
+    assert written == {"reports", "clusterreports", "policyreports", "clusterpolicyreports"}
+
+
+def test_audits_of_other_clusters_have_no_rights_and_no_token_in_this_one() -> None:
+    settings = Settings(clusters="fleet", shards=3, claim="audits")
+
+    assert not granted(settings)
+    assert not [each for each in documents.of(settings) if each["kind"] == "ClusterRoleBinding"]
+    assert job_spec(settings)["template"]["spec"]["automountServiceAccountToken"] is False
+    assert "--clusters=/etc/usher/clusters/clusters.yaml" in arguments(settings)
+
+
+def test_one_pod_writes_its_reports_to_the_claim() -> None:
+    given = arguments(Settings(claim="audits"))
+
+    assert "--format=html=/audits/audit.html" in given
+    assert "--history=/audits/history.db" in given
+
+
+def test_shards_are_an_indexed_job_whose_indexes_fail_alone() -> None:
+    found = job_spec(Settings(shards=10, output="s3://audits/prod/"))
+
+    assert found["completionMode"] == "Indexed"
+    assert found["completions"] == 10
+    assert found["parallelism"] == 4
+    assert found["backoffLimitPerIndex"] == jobs.RETRIES
+    assert found["maxFailedIndexes"] == 5
+    assert "backoffLimit" not in found
+    assert [rule["action"] for rule in found["podFailurePolicy"]["rules"]] == ["Ignore", "FailIndex"]
+
+
+def test_each_run_of_shards_has_a_folder_of_its_own() -> None:
+    """Otherwise a run would find the shards of the week before, and leave its own out as done."""
+    settings = Settings(shards=2, output="s3://audits/prod/")
+
+    assert "--output-dir=s3://audits/prod/$(JOB_NAME)" in arguments(settings)
+    (variable,) = job_spec(settings)["template"]["spec"]["containers"][0]["env"]
+    assert variable["valueFrom"]["fieldRef"]["fieldPath"] == "metadata.labels['batch.kubernetes.io/job-name']"
+
+
+def test_without_a_schedule_it_is_a_job() -> None:
+    assert jobs.scheduled(Settings(schedule=""))["kind"] == "Job"
+    assert jobs.scheduled(Settings())["kind"] == "CronJob"
+
+
+def test_reviews_never_reach_the_pods_of_an_audit() -> None:
+    """The Service of the server selects by the label that its own pods have."""
+    service = next(iter(yaml.safe_load_all((MANIFESTS / "base" / "service.yaml").read_text())))
+    labels = job_spec(Settings())["template"]["metadata"]["labels"]
+
+    assert not service["spec"]["selector"].items() <= labels.items()
+
+
+def test_the_policy_lets_nothing_in_and_out_only_to_named_peers() -> None:
+    settings = Settings(
+        prometheus="http://prometheus.observe:9090/prefix",
+        prometheus_namespace="observe",
+        api_servers=("192.0.2.0/24",),
+        output="s3://audits",
+    )
+    spec = of_kind("NetworkPolicy", settings)["spec"]
+
+    assert "ingress" not in spec
+    assert spec["policyTypes"] == ["Ingress", "Egress"]
+    names, servers, prometheus, store = spec["egress"]
+    assert {port["port"] for port in names["ports"]} == {53}
+    assert servers["to"] == [{"ipBlock": {"cidr": "192.0.2.0/24"}}]
+    assert prometheus["ports"] == [{"protocol": "TCP", "port": 9090}]
+    assert prometheus["to"][0]["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "observe"}
+    assert store == {"ports": [{"protocol": "TCP", "port": 443}]}
+
+
+def test_pods_write_to_their_volumes_alone() -> None:
+    pod = job_spec(Settings(claim="audits"))["template"]["spec"]
+    container = pod["containers"][0]
+
+    assert container["securityContext"]["readOnlyRootFilesystem"]
+    written = {mount["name"] for mount in container["volumeMounts"] if not mount.get("readOnly")}
+    assert written == {"tmp", "audits"}
+
+
+def test_the_manifests_are_those_that_are_printed() -> None:
+    found = list(yaml.safe_load_all((MANIFESTS / "audit" / "audit.yaml").read_text()))
+
+    assert found == list(documents.of(Settings(), with_role=False))
+    assert [each for each in documents.of(Settings()) if each not in found] == [roles.audit_role([])]
+
+
+def test_all_objects_of_an_audit_have_one_name() -> None:
+    assert {paths.resolve(each, "/metadata/name") for each in documents.of(Settings())} == {NAME}

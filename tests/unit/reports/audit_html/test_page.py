@@ -1,0 +1,159 @@
+"""The HTML report of an audit: one file, the same for the same document, and no number that was not measured."""
+
+import base64
+import hashlib
+import io
+import re
+from collections.abc import Callable
+
+import pytest
+
+from builders import audits
+from usher.audit.document import Audit
+from usher.reports import audit_html
+from usher.reports.audit_html import glossary
+from usher.reports.audit_html.findings import fragment
+
+
+def page(audit: Audit) -> str:
+    return audit_html.text(audit)
+
+
+def words(html: str) -> str:
+    """The text of the page without its data, style and program."""
+    shown = re.sub(r"<(script|style)[^>]*>.*?</\1>", "", html, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", shown))
+
+
+def section(html: str, name: str) -> str:
+    return words(re.findall(rf'<section id="{name}".*?</section>', html, re.DOTALL)[0])
+
+
+def test_the_same_document_makes_the_same_bytes() -> None:
+    first, second = io.StringIO(), io.StringIO()
+    audit_html.write(audits.audit(), first)
+    audit_html.write(Audit.model_validate_json(audits.audit().model_dump_json()), second)
+
+    assert first.getvalue() == second.getvalue()
+
+
+@pytest.mark.parametrize("make", [audits.audit, audits.hostile], ids=["audit", "hostile"])
+def test_the_file_names_no_other_place(make: Callable[[], Audit]) -> None:
+    html = page(make())
+
+    assert not re.findall(r'(?:src|action|poster)="|url\(|@import|https?:(?!//www\.w3\.org/2000/svg)', html)
+    assert {href[:1] for href in re.findall(r'href="([^"]*)"', html)} == {"#", "d"}
+
+
+def test_the_policy_lets_in_this_style_and_this_program_alone() -> None:
+    html = page(audits.audit())
+    policy = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)[0].replace("&#x27;", "'")
+
+    for name in ("style", "script"):
+        (content,) = re.findall(rf"<{name}>(.*?)</{name}>", html, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+
+
+def test_the_first_screen_says_the_headline_numbers() -> None:
+    text = words(page(audits.audit()))
+
+    assert "45 % of the measured GPU time was idle in the last 7 days: 20,996 GPU-h, which cost USD 39,160." in text
+    assert "Running pods hold 285 of 512 GPUs. 3 workloads can never run as written; they ask for 88 GPUs." in text
+    assert "900 GPU-h less since 2026-11-16" in text
+    assert "OPS-2217 ends in 4 days" in text
+
+
+def test_a_page_without_measurements_has_no_number_for_them_and_says_how_to_measure() -> None:
+    html = page(audits.not_measured())
+    text = words(html)
+
+    assert "Run usher audit with --prometheus URL" in text
+    assert "GPU-h" not in text.partition("What the numbers mean")[0].replace("GPU-hours", "")
+    assert "USD" not in text
+    assert "Idle not measured Cost of idle GPUs not measured" in text
+    assert "Not measured: savings rest on the use of GPUs." in section(html, "savings")
+
+
+def test_gpus_without_prices_say_where_prices_go() -> None:
+    measured = audits.audit()
+    unpriced = measured.summary.model_copy(update={"cost_allocated": None, "cost_idle": None, "savings_cost": None})
+    text = words(page(measured.model_copy(update={"summary": unpriced})))
+
+    assert "Set audit.prices in usher.yaml" in text
+    assert "Cost of idle GPUs not priced" in text
+    assert "Savings found 1,652 GPU-h" in text
+
+
+def test_an_audit_that_could_not_read_something_says_so_first() -> None:
+    text = words(page(audits.audit()))
+
+    assert "Not complete: 1 source could not be read, so numbers may be too small." in text
+    assert "not read volcano.sh/v1beta1 podgroups the API server answers 403 Forbidden" in text
+    assert "not judged USH512 pod-group-never-fits podgroups may not be listed 4 workloads" in text
+
+
+def test_a_finding_has_its_object_place_reason_fix_age_owner_and_exception() -> None:
+    text = section(page(audits.audit()), "findings")
+
+    for words_of_one in (
+        "Deployment search-ranking-prod/ranker-v2 search-ranking 12 6 d",
+        "spec.template.spec.containers[0].startupProbe",
+        "The probe gives 60 s; a model of 140 GB needs about 420 s",
+        "Raise failureThreshold to 43",
+        "Exception OPS-2217",
+    ):
+        assert words_of_one in text
+    assert "Rules of usher, enforced, would have prevented 1 finding: USH501 (1 finding, 32 GPUs)." in text
+
+
+def test_findings_that_can_never_run_come_first_and_lead_to_their_rows() -> None:
+    audit = audits.audit()
+    html = page(audit)
+    never = [fragment(found) for found in audit.findings if found.never]
+
+    assert sorted(never) == sorted(re.findall(r'<tr id="(finding-[^"]*)"', html)[: len(never)])
+    assert all(f'<a href="#{each}">' in html for each in never)
+
+
+def test_the_sum_of_savings_is_that_of_those_that_count() -> None:
+    text = section(page(audits.audit()), "savings")
+
+    assert "Sum 1,652 GPU-h USD 4,861" in re.sub(r"\s+", " ", text)
+
+
+def test_every_label_that_links_to_a_meaning_leads_to_one() -> None:
+    html = page(audits.audit())
+    targets = set(re.findall(r' id="([^"]*)"', html))
+
+    assert {link for link in re.findall(r'href="#([^"]*)"', html) if link} <= targets
+    assert {f"word-{name}" for name in glossary.WORDS} <= targets
+
+
+def test_a_first_audit_says_how_to_keep_its_numbers() -> None:
+    text = words(page(audits.not_measured()))
+
+    assert "This is the first audit. Keep its numbers with --history FILE." in text
+    assert "A trend needs two audits with --history FILE." in text
+
+
+def test_a_cluster_without_accelerators_has_a_page_without_faults() -> None:
+    text = words(page(audits.empty()))
+
+    assert "No node of this cluster has GPUs." in text
+    assert "No findings." in text
+
+
+def test_a_cluster_whose_nodes_are_not_known_has_no_capacity() -> None:
+    audit = audits.audit()
+    summary = audit.summary.model_copy(update={"gpus": None, "gpus_allocatable": None, "gpus_free": None})
+
+    assert "The nodes are not known" in words(page(audit.model_copy(update={"summary": summary})))
+
+
+def test_notices_stand_before_the_report() -> None:
+    html = audit_html.text(audits.audit(), notices=("The last refresh failed: <b>no route</b>.",))
+
+    assert "The last refresh failed: &lt;b&gt;no route&lt;/b&gt;." in html.partition('class="story"')[0]

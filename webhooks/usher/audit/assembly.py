@@ -1,0 +1,131 @@
+"""Puts the audit document together: decisions, estate, and the sections of the other analyses."""
+
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime
+
+from usher.audit import check_findings, summary, times, workload_entries
+from usher.audit.document import (
+    Audit,
+    Cluster,
+    Completeness,
+    ExceptionEntry,
+    FindingEntry,
+    Gap,
+    NotEvaluatedEntry,
+)
+from usher.audit.estate import Estate, Missing
+from usher.audit.sections import Sections
+from usher.config.models import Config, ExceptionRule
+from usher.scan import exception_uses, findings
+
+
+def document(  # noqa: PLR0913 - all that an audit is made of, named
+    *,
+    report: findings.Report,
+    estate: Estate,
+    config: Config,
+    cluster: str,
+    server: str = "",
+    sections: Sections | None = None,
+    now: datetime,
+) -> Audit:
+    """The audit document.
+
+    Args:
+        report: the decisions about all objects.
+        estate: the nodes and workloads.
+        config: usher.yaml.
+        cluster: the name of the cluster.
+        server: the version of its API server; empty where it is not known.
+        sections: what other analyses found.
+        now: the time of the audit, in UTC.
+    """
+    given = Sections() if sections is None else sections
+    rules = config.enforcement.exceptions
+    found = sorted([*check_findings.entries(report, estate, rules), *given.standing], key=_order)
+    exceptions = tuple(_exceptions(report.exceptions, rules, today=now.date()))
+    return Audit(
+        version=report.version,
+        taken=times.text(now),
+        cluster=Cluster(name=cluster, server=server, nodes=None if estate.nodes is None else len(estate.nodes)),
+        configuration=report.configuration.source or "defaults",
+        preset=report.configuration.preset,
+        completeness=_completeness(report, estate),
+        summary=summary.of(estate, found, exceptions, given),
+        measurement=given.measurement,
+        workloads=tuple(workload_entries.entries(estate, report, given.usage)),
+        findings=tuple(found),
+        not_evaluated=tuple(
+            NotEvaluatedEntry(code=each.code, name=each.name, reason=each.reason, workloads=each.workloads)
+            for each in report.not_evaluated
+        ),
+        exceptions=exceptions,
+        usage=given.tables,
+        targets=given.targets,
+        savings=given.savings,
+        readiness=given.readiness,
+        trend=given.trend,
+    )
+
+
+def _order(entry: FindingEntry) -> tuple[object, ...]:
+    """What can never run first; then the worst outcome, most GPUs, and by name."""
+    outcomes = ("deny", "warn", "audit")
+    outcome = outcomes.index(entry.outcome) if entry.outcome in outcomes else len(outcomes)
+    about = entry.subject
+    return (
+        not entry.never,
+        outcome,
+        -entry.gpus,
+        entry.code,
+        about.namespace,
+        about.kind,
+        about.name,
+        entry.path,
+        entry.fingerprint,
+    )
+
+
+def _exceptions(
+    uses: Iterable[exception_uses.ExceptionUse], rules: list[ExceptionRule], *, today: date
+) -> Iterator[ExceptionEntry]:
+    """In the order of usher.yaml, which the uses have."""
+    for use, rule in zip(uses, rules, strict=True):
+        yield ExceptionEntry(
+            ticket=use.ticket,
+            owner=use.owner,
+            reason=rule.reason,
+            checks=use.checks,
+            namespaces=use.namespaces,
+            expires=use.expires,
+            state=use.state.value,
+            findings=use.findings,
+            days_left=(use.expires - today).days,
+        )
+
+
+def _completeness(report: findings.Report, estate: Estate) -> Completeness:
+    gaps = [*(_gap(each) for each in estate.missing), *_of_report(report)]
+    notes = [Gap(source=note.source, reason=note.reason) for note in report.notes]
+    return Completeness(
+        complete=not gaps,
+        gaps=tuple(dict.fromkeys(gaps)),
+        left_out=(*notes, *(_gap(each) for each in estate.unlisted_owners)),
+        objects=report.totals.objects,
+        workloads=report.totals.workloads,
+        pods=estate.pods_read,
+        finished=report.totals.finished,
+    )
+
+
+def _of_report(report: findings.Report) -> Iterator[Gap]:
+    """Inputs that could not be read, and objects that could not be judged."""
+    for problem in report.problems:
+        where = f"{problem.source}:{problem.line}:{problem.column}" if problem.line else problem.source
+        yield Gap(source=where, reason=problem.reason)
+    for failure in report.failures:
+        yield Gap(source=f"{failure.source}: {failure.identity}", reason=f"not judged: {failure.reason}")
+
+
+def _gap(missing: Missing) -> Gap:
+    return Gap(source=missing.source, reason=missing.reason, read=missing.read)

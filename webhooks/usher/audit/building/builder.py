@@ -1,0 +1,209 @@
+"""Builds an `Estate` from objects that come page by page, in any order. It keeps small values only."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from usher import model, paths
+from usher.audit.building import fields, folding, nodes, owners, pods, workloads
+from usher.audit.building.claimable import SLICE, Claimable
+from usher.audit.building.gathered import Gathered, Held
+from usher.audit.building.manifests import Manifests
+from usher.audit.building.wanted import Wanted
+from usher.audit.estate import ENDED, Estate, Missing, Node, Pod, Workload
+from usher.authorities.knowledge import Knowledge
+from usher.facts.snapshot import Recorded, State
+from usher.kinds import registry
+from usher.kinds.kept_fields import Key
+from usher.reading.lookup import Absence
+from usher.scan import ownership
+from usher.scan.findings import Result
+
+_POD: Final[Key] = ("", "Pod")
+_NODE: Final[Key] = ("", "Node")
+_NAMESPACE: Final[Key] = ("", "Namespace")
+
+
+class EstateBuilder:
+    """Takes objects, and makes an estate of them."""
+
+    def __init__(self, known: Knowledge, *, wanted: Iterable[Wanted] = (), namespace: str = "", only: str = "") -> None:
+        """An empty estate.
+
+        Args:
+            known: reads workloads as admission does.
+            wanted: the other kinds to keep.
+            namespace: the namespace of objects without one.
+            only: the namespace whose workloads and pods count; empty for all.
+        """
+        self._known = known
+        self._namespace = namespace
+        self._only = only
+        self._workloads = workloads.Workloads(known.config)
+        self._pods = pods.Pods(self._normalised)
+        self._trees = owners.Trees()
+        self._claimable = Claimable()
+        self._manifests = Manifests()
+        self._gathered = Gathered()
+        self._wanted = {each.key: each for each in wanted}
+        self._objects: dict[Key, list[paths.Object] | Absence] = {}
+        self._gathereders: Mapping[Key, Callable[[paths.Object], None]] = {
+            _POD: self._pod,
+            _NODE: self._node,
+            _NAMESPACE: self._labels_of_namespace,
+            SLICE: self._claimable.add,
+        }
+
+    def add(self, value: paths.Object) -> None:
+        """Takes an object of any kind; it may have any shape."""
+        key, metadata = ownership.key(value), paths.metadata(value)
+        if (wanted := self._wanted.get(key)) is not None:
+            self._keep(wanted, value)
+        reader = self._gathereders.get(key)
+        if self._only and paths.text(metadata.get("namespace") or self._namespace) not in ("", self._only):
+            return
+        if reader is not None:
+            reader(value)
+        elif key in registry.WORKLOADS or key not in registry.BY_KEY:
+            self._object(value, key)
+
+    def knows_nodes(self) -> None:
+        """Notes that all nodes were listed, even if there was no node."""
+        self._gathered.nodes_known = True
+
+    def record(self, recorded: Recorded) -> None:
+        """Takes all objects of a wanted kind, or that it cannot be read."""
+        key = recorded.kind.key
+        if recorded.state is State.MISSING:
+            self._objects[key] = Absence.MISSING
+        if recorded.state is not State.KNOWN:
+            return
+        self._objects[key] = list(recorded.values)
+        for value in recorded.values if key == SLICE else ():
+            self._claimable.add(value)
+
+    def _keep(self, wanted: Wanted, value: paths.Object) -> None:
+        kept = self._objects.get(wanted.key)
+        if not isinstance(kept, list):
+            kept = self._objects[wanted.key] = []
+        kept.append(wanted.keep(value))
+
+    def _node(self, value: paths.Object) -> None:
+        name = paths.text(paths.metadata(value).get("name"))
+        self._gathered.nodes_known = True
+        found = nodes.read(value, self._known.vocabulary_of_cluster)
+        if found is not None:
+            self._gathered.nodes[name] = found
+        else:
+            self._gathered.plain_nodes[name] = nodes.trimmed(value)
+
+    def _labels_of_namespace(self, value: paths.Object) -> None:
+        metadata = paths.metadata(value)
+        team = self._workloads.team(fields.texts(metadata.get("labels")))
+        if team:
+            self._gathered.teams[paths.text(metadata.get("name"))] = team
+
+    def _object(self, value: paths.Object, key: Key) -> None:
+        """An object that makes pods, or of a kind that usher does not know."""
+        metadata = paths.metadata(value)
+        uid, owner = paths.text(metadata.get("uid")), paths.text(ownership.controller(value).get("uid"))
+        self._trees.add(value)
+        if self._trees.owner(owner, paths.text(metadata.get("namespace"))):
+            return
+        read = self._normalised(value)
+        if read is None or not read.makes_pods:
+            return
+        workload = self._workloads.of(value, read, with_labels=read.asks_accelerators)
+        if not uid:
+            # The place of a manifest stands for its uid, so that its own text is found.
+            uid = f"manifest {len(self._gathered.manifests)}"
+            self._gathered.manifests.append(replace(workload, uid=uid))
+        else:
+            self._gathered.tops[uid] = workload
+        known = registry.BY_KEY.get(key)
+        if known is not None and known.finished(value):
+            self._gathered.finished.add(uid)
+        elif read.asks_accelerators:
+            self._manifests.add(uid, value)
+
+    def _pod(self, value: paths.Object) -> None:
+        if not paths.metadata(value).get("uid"):
+            self._object(value, _POD)  # a manifest, which neither runs nor waits
+            return
+        self._gathered.pods += 1
+        self._trees.add(value)
+        if pods.phase(value) in ENDED:
+            return
+        reference = ownership.controller(value)
+        owner = paths.text(reference.get("uid"))
+        asked = self._pods.asked(value)
+        if not asked.devices:
+            namespace = paths.text(paths.metadata(value).get("namespace"))
+            self._gathered.others.update([(owner, namespace)] if owner else [])
+            return
+        found = pods.pod(value, asked)
+        own = None
+        if not self._trees.owner(owner, found.namespace) and asked.workload is not None:
+            own = self._own(value, asked.workload, found)
+        self._gathered.held[found.uid] = Held(
+            found,
+            owner,
+            own,
+            owner_kind=_kind(reference) if own is not None and owner else "",
+            group="" if own is None else workloads.pod_group(value),
+            group_size=0 if own is None else workloads.group_size(value),
+        )
+
+    def _own(self, value: paths.Object, read: model.Workload, found: Pod) -> Workload:
+        """A pod as a workload of its own."""
+        workload = self._workloads.of(value, read)
+        if not found.holds:
+            self._manifests.add(found.uid, value)
+        return replace(workload, identity=replace(workload.identity, name=found.name), pods=(found,))
+
+    def _normalised(self, value: paths.Object) -> model.Workload | None:
+        return self._known.workload(value, namespace=self._namespace)
+
+    def built(self, *, results: Sequence[Result] = (), missing: Iterable[Missing] = ()) -> Estate:
+        """The estate of all objects that came.
+
+        Args:
+            results: the decisions about them, which workloads refer to by index.
+            missing: what could not be read.
+        """
+        places = {result.identity: index for index, result in enumerate(results) if result.makes_pods}
+        folded = folding.folded(self._gathered, self._trees)
+        found = tuple(
+            replace(
+                each,
+                team=each.team or self._gathered.teams.get(each.identity.namespace, ""),
+                index=places.get(each.identity, -1),
+            )
+            for each in folded.workloads
+        )
+        waiting = (each.uid for each in found if not any(pod.holds for pod in each.pods))
+        return Estate(
+            nodes=self._nodes(),
+            workloads=found,
+            objects={key: self._objects.get(key, Absence.NOT_KNOWN) for key in sorted(self._wanted)},
+            manifests=self._manifests.of(waiting),
+            pods_read=self._gathered.pods,
+            missing=tuple(missing),
+            unlisted_owners=folded.unlisted_owners,
+        )
+
+    def _nodes(self) -> tuple[Node, ...] | None:
+        if not self._gathered.nodes_known:
+            return None
+        found = dict(self._gathered.nodes)
+        for name, value in self._gathered.plain_nodes.items() if self._claimable else ():
+            node = nodes.read(value, self._known.vocabulary_of_cluster, claimable=self._claimable.of(name))
+            if node is not None:
+                found[name] = node
+        return tuple(found[name] for name in sorted(found))
+
+
+def _kind(reference: paths.Object) -> str:
+    """The kind of an owner, as in `kubectl get`, but in the singular."""
+    group = paths.text(reference.get("apiVersion")).rpartition("/")[0]
+    return ".".join(filter(None, (paths.text(reference.get("kind")), group)))

@@ -1,0 +1,45 @@
+"""What was read of a cluster so far, before pods are folded into workloads."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from usher import paths
+from usher.audit.estate import Node, Pod, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A pod with accelerators, and to whom it belongs."""
+
+    pod: Pod
+    owner: str
+    """The uid of the controlling owner that it names."""
+    own: Workload | None
+    """The pod as a workload of its own; None where its owner was listed before it."""
+    owner_kind: str = ""
+    group: str = ""
+    group_size: int = 0
+
+
+@dataclass(slots=True)
+class Gathered:
+    """All that was read so far."""
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+    """By name."""
+    plain_nodes: dict[str, paths.Object] = field(default_factory=dict)
+    """Nodes without an accelerator by a resource; drivers may offer some for claims."""
+    nodes_known: bool = False
+    tops: dict[str, Workload] = field(default_factory=dict)
+    """Objects that make pods and that no listed object owned when they came, by uid."""
+    manifests: list[Workload] = field(default_factory=list)
+    """The same of objects without a uid, which never were in a cluster."""
+    finished: set[str] = field(default_factory=set)
+    """The uids of those that have run to their end."""
+    held: dict[str, Held] = field(default_factory=dict)
+    """By uid, so that a pod that comes twice counts once."""
+    others: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Pods without accelerators, by the uid of the owner that they name and their namespace."""
+    teams: dict[str, str] = field(default_factory=dict)
+    """By namespace."""
+    pods: int = 0

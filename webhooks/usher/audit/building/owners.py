@@ -1,0 +1,90 @@
+"""The trees of owners: which listed object at the top an object belongs to.
+
+Anybody can write an owner into an object. So an owner counts only if it was listed itself, is in the same namespace
+(or in no namespace), and is of a kind that makes other objects. An object whose owner does not count is at the top of
+its own tree, so that no reference takes it out of an audit.
+"""
+
+from dataclasses import dataclass
+
+from usher import paths
+from usher.kinds import registry
+from usher.scan import ownership
+from usher.scan.findings import Identity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """An object that may own others."""
+
+    identity: Identity
+    controller: str
+    """The uid of the controlling owner that it names; empty without one."""
+
+
+def identity(value: paths.Object) -> Identity:
+    """The name of an object as it is written."""
+    metadata = paths.metadata(value)
+    return Identity(
+        api_version=paths.text(value.get("apiVersion")),
+        kind=paths.text(value.get("kind")),
+        namespace=paths.text(metadata.get("namespace")),
+        name=paths.text(metadata.get("name")),
+    )
+
+
+class Trees:
+    """The objects that may own others, by uid."""
+
+    def __init__(self) -> None:
+        self._listed: dict[str, Listed] = {}
+        self._tops: dict[str, str] = {}
+        """Remembered answers, while nothing is added."""
+
+    def add(self, value: paths.Object) -> None:
+        """Takes an object; one without a uid, as in a manifest, owns nothing."""
+        uid = paths.text(paths.metadata(value).get("uid"))
+        key = ownership.key(value)
+        # Usher knows nothing of other kinds, and they may well make pods.
+        if uid and (ownership.makes_objects(key) or key not in registry.BY_KEY):
+            controller = paths.text(ownership.controller(value).get("uid"))
+            self._listed[uid] = Listed(identity=identity(value), controller=controller)
+            self._tops.clear()
+
+    def owner(self, uid: str, namespace: str) -> str:
+        """The uid, where it is that of a listed object that may own objects of the namespace; else empty."""
+        found = self._listed.get(uid)
+        return uid if found is not None and found.identity.namespace in ("", namespace) else ""
+
+    def top(self, uid: str, namespace: str) -> str:
+        """The uid of the object at the top of the tree above an object of the namespace; empty without an owner.
+
+        Args:
+            uid: the controlling owner that the object names.
+            namespace: that of the object.
+        """
+        known = self._tops.get(uid)
+        if known is not None and self.owner(known, namespace):
+            return known
+        way, current = list[str](), self.owner(uid, namespace)
+        while current and current not in way:
+            way.append(current)
+            listed = self._listed[current]
+            above = self.owner(listed.controller, listed.identity.namespace or namespace)
+            if not above:
+                break
+            current = above
+        # Objects that own each other in a circle have no top: the least uid stands for all of them.
+        found = min(way[way.index(current) :]) if way and current in way[:-1] else current
+        if found:
+            self._tops[uid] = found
+        return found
+
+    def root(self, uid: str) -> str:
+        """The uid of the object at the top of the tree that holds a listed object: itself, where nothing owns it."""
+        listed = self._listed.get(uid)
+        return uid if listed is None else self.top(listed.controller, listed.identity.namespace) or uid
+
+    def identity(self, uid: str) -> Identity:
+        """The name of a listed object."""
+        return self._listed[uid].identity

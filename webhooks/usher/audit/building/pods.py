@@ -1,0 +1,102 @@
+"""Pods with accelerators, as an audit sees them. Like pods share their reading."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from usher import model, paths
+from usher.accelerators import profiles
+from usher.audit.building import fields
+from usher.audit.estate import Phase, Pod
+from usher.memo import Memo
+from usher.scan import devices
+from usher.scan.devices import Devices
+from usher.workloads import fingerprints
+
+Read = Callable[[paths.Object], model.Workload | None]
+"""Normalises an object."""
+
+_DIFFERENT: Final = 4096
+"""How many different pods have their reading remembered."""
+
+_PLACED: Final = frozenset({"nodeName", "hostname", "subdomain"})
+"""Fields of the spec of an existing pod that say which one it is, and nothing about its accelerators."""
+
+_LONGEST_REASON: Final = 1000
+"""Characters of a scheduler's message; one about many nodes is far longer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the template of a pod says."""
+
+    devices: Devices
+    memory_profile: str
+    workload: model.Workload | None
+
+
+class Pods:
+    """Reads pods."""
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
+        self._asked: Memo[bytes, Asked] = Memo(_DIFFERENT)
+
+    def asked(self, value: paths.Object) -> Asked:
+        """The accelerators that a pod asks for. `workload` is that of a like pod, whose name may differ."""
+        digest = _digest(value)
+        return self._made(value) if digest is None else self._asked.get(digest, lambda: self._made(value))
+
+    def _made(self, value: paths.Object) -> Asked:
+        workload = self._read(value)
+        if workload is None or not workload.asks_accelerators:
+            return _NOTHING
+        found = devices.of_workload(workload)
+        names = (profiles.of_resource(name) for name in found)
+        profile = next((str(each.profile) for each in names if each is not None), "")
+        return Asked(devices=found, memory_profile=profile, workload=workload)
+
+
+_NOTHING: Final = Asked(devices={}, memory_profile="", workload=None)
+
+
+def _digest(value: paths.Object) -> bytes | None:
+    """Equal for pods of one template, whatever happened to them since."""
+    spec, metadata = value.get("spec"), paths.metadata(value)
+    if not isinstance(spec, dict):
+        return None
+    kept = {key: each for key, each in spec.items() if key not in _PLACED}
+    described = {key: metadata[key] for key in ("namespace", "annotations", "labels") if key in metadata}
+    return fingerprints.of_pod({"kind": "Pod", "apiVersion": "v1", "metadata": described, "spec": kept})
+
+
+def phase(value: paths.Object) -> Phase:
+    """The phase of a pod; a pod without a status has just been created."""
+    found = fields.mapping(value.get("status")).get("phase", Phase.PENDING)
+    return Phase(found) if found in list(Phase) else Phase.UNKNOWN
+
+
+def pod(value: paths.Object, asked: Asked) -> Pod:
+    """A pod with accelerators."""
+    metadata, spec = paths.metadata(value), fields.mapping(value.get("spec"))
+    status = fields.mapping(value.get("status"))
+    placed = next((each for each in fields.mappings(status.get("conditions")) if _is_of_scheduler(each)), {})
+    on_node = placed.get("status") == "True"
+    return Pod(
+        namespace=paths.text(metadata.get("namespace")),
+        name=paths.text(metadata.get("name")),
+        uid=paths.text(metadata.get("uid")),
+        phase=phase(value),
+        node=paths.text(spec.get("nodeName")),
+        created=fields.time(metadata.get("creationTimestamp")),
+        scheduled=fields.time(placed.get("lastTransitionTime")) if on_node else None,
+        waiting="" if on_node else paths.text(placed.get("message"))[:_LONGEST_REASON],
+        gates=tuple(paths.text(each.get("name")) for each in fields.mappings(spec.get("schedulingGates"))),
+        devices=asked.devices,
+        memory_profile=asked.memory_profile,
+        terminating=bool(metadata.get("deletionTimestamp")),
+    )
+
+
+def _is_of_scheduler(condition: paths.Object) -> bool:
+    return condition.get("type") == "PodScheduled"

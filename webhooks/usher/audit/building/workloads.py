@@ -1,0 +1,116 @@
+"""Top-level workloads, as an audit sees them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from usher import model, paths
+from usher.audit.building import fields
+from usher.audit.estate import Workload
+from usher.authorities.kueue.read import QUEUE_LABEL
+from usher.authorities.volcano import named_queues
+from usher.config.models import Config
+from usher.scan import devices
+from usher.scan.findings import Identity
+
+POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
+"""The label of pods that Kueue admits together."""
+
+_POD_GROUP_SIZE: Final = "kueue.x-k8s.io/pod-group-total-count"
+_KUEUE_PRIORITY: Final = "kueue.x-k8s.io/priority-class"
+_OWN: Final = "gpu-usher.io/"
+
+
+class Workloads:
+    """Reads workloads by what usher.yaml says of teams and schedulers."""
+
+    def __init__(self, config: Config) -> None:
+        self._team_labels = config.audit.team_labels
+        self._schedulers = {"volcano", *(each.name for each in config.routing if each.scheduler == "volcano")}
+
+    def of(self, value: paths.Object, read: model.Workload, *, with_labels: bool = True) -> Workload:
+        """The workload of an object, without its pods.
+
+        Args:
+            value: the object.
+            read: the object, normalised.
+            with_labels: whether to keep its labels: there may be many workloads without accelerators.
+        """
+        metadata = paths.metadata(value)
+        return Workload(
+            identity=Identity(api_version=read.api_version, kind=read.kind, namespace=read.namespace, name=read.name),
+            uid=paths.text(metadata.get("uid")),
+            created=fields.time(metadata.get("creationTimestamp")),
+            role=read.role,
+            wanted=read.pods,
+            asks=devices.of_workload(read),
+            team=self.team(read.labels),
+            queue=self._queue(read),
+            priority=_priority(read),
+            scheduler=next((each.scheduler.name for each in read.pod_sets), ""),
+            suspended=read.suspended,
+            gang=read.gang.wanted or read.gang.waits or read.gang_native,
+            is_template=read.is_template,
+            labels=dict(read.labels) if with_labels else {},
+            annotations=frozenset(key for key in read.annotations if key.startswith(_OWN)),
+        )
+
+    def team(self, labels: Mapping[str, str]) -> str:
+        """The team that labels name; empty where no label does."""
+        return next((labels[key] for key in self._team_labels if labels.get(key)), "")
+
+    def _queue(self, read: model.Workload) -> str:
+        of_kueue = read.queue_labels.get(QUEUE_LABEL, "")
+        if of_kueue:
+            return of_kueue
+        return next((each.name for each in named_queues.queues(read, self._schedulers)), "")
+
+
+def _priority(read: model.Workload) -> str:
+    """The PriorityClass of the gang or of its pods; else the class that Kueue alone reads."""
+    classes = (read.gang.priority_class, *(each.priority_class_name for each in read.pod_sets))
+    return next(filter(None, classes), "") or read.queue_labels.get(_KUEUE_PRIORITY, "")
+
+
+def pod_group(value: paths.Object) -> str:
+    """The name of the group of pods that Kueue admits together; empty for a pod without one."""
+    metadata = paths.metadata(value)
+    labels, annotations = fields.texts(metadata.get("labels")), fields.texts(metadata.get("annotations"))
+    return labels.get(POD_GROUP) or annotations.get(POD_GROUP, "")
+
+
+def group_size(value: paths.Object) -> int:
+    """How many pods a group has, as its pods say it; 0 where they do not."""
+    text = fields.texts(paths.metadata(value).get("annotations")).get(_POD_GROUP_SIZE, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 6 else 0
+
+
+def grouped(members: Sequence[Workload], *, name: str, size: int) -> Workload:
+    """One workload of the pods of a group, which is named as Kueue names its own object for the group.
+
+    Args:
+        members: each pod as a workload of its own, in the order of their names.
+        name: of the group.
+        size: how many pods it has, as they say; 0 where they do not.
+    """
+    first = members[0]
+    number = max(size, len(members))
+    return Workload(
+        identity=Identity(
+            api_version="kueue.x-k8s.io/v1beta2",
+            kind="Workload",
+            namespace=first.identity.namespace,
+            name=name,
+        ),
+        uid=first.uid,
+        created=min(filter(None, (each.created for each in members)), default=None),
+        role=first.role,
+        wanted=model.Count(minimum=number, maximum=number),
+        asks=devices.added(each.asks for each in members),
+        team=first.team,
+        queue=first.queue,
+        priority=first.priority,
+        scheduler=first.scheduler,
+        gang=True,
+        labels=first.labels,
+        annotations=frozenset().union(*(each.annotations for each in members)),
+    )

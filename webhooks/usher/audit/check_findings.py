@@ -1,0 +1,112 @@
+"""The findings of checks on single objects, as entries of the audit document."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from usher import model, paths
+from usher.audit import gpus, times
+from usher.audit.document import FindingEntry, Severity, Subject
+from usher.audit.estate import Estate, Workload
+from usher.config.models import ExceptionRule
+from usher.scan import findings, fingerprints
+
+_DIGITS = 32
+"""Hexadecimal digits of a fingerprint: 128 bits."""
+
+
+def subject(identity: findings.Identity) -> Subject:
+    return Subject(
+        api_version=identity.api_version, kind=identity.kind, namespace=identity.namespace, name=identity.name
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Owned:
+    """What an entry takes from the workload that its object belongs to."""
+
+    team: str = ""
+    gpus: float = 0
+    since: str = ""
+
+
+def entries(report: findings.Report, estate: Estate, exceptions: Sequence[ExceptionRule]) -> Iterator[FindingEntry]:
+    """One entry for each finding, in the order of the report.
+
+    Args:
+        report: the decisions.
+        estate: the workloads, for teams and times.
+        exceptions: those of usher.yaml, in its order.
+    """
+    by_place = {workload.index: workload for workload in estate.workloads if workload.index >= 0}
+    seen = Counter[str]()
+    for place, result in enumerate(report.results):
+        workload = by_place.get(place)
+        owned = _owned(result, workload)
+        for finding in result.findings:
+            base = "\0".join(_lasting(result, finding))
+            seen[base] += 1
+            entry = _entry(result, finding, owned, report)
+            yield entry.model_copy(
+                update={
+                    "fingerprint": _digest(base, seen[base]),
+                    "exception": _ticket(finding.judgement, exceptions),
+                }
+            )
+
+
+def _owned(result: findings.Result, workload: Workload | None) -> _Owned:
+    asked = gpus.number(result.accelerators)
+    if workload is None:
+        return _Owned(gpus=asked)
+    held = gpus.held(workload.pods)
+    return _Owned(team=workload.team, gpus=held or asked, since=times.text(workload.created))
+
+
+def _lasting(result: findings.Result, finding: findings.Finding) -> tuple[str, ...]:
+    """What stays the same while the finding is the same: an upgrade of the API version changes nothing."""
+    key = fingerprints.of(result, finding)
+    group = key.api_version.rpartition("/")[0]
+    return finding.judgement.code or key.check, group, key.kind, key.namespace, key.name, key.path
+
+
+def _digest(base: str, number: int) -> str:
+    """Several findings at like places of one object differ by their number."""
+    text = base if number == 1 else f"{base}\0{number}"
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:_DIGITS]
+
+
+def _entry(result: findings.Result, finding: findings.Finding, owned: _Owned, report: findings.Report) -> FindingEntry:
+    judgement = finding.judgement
+    rule = report.rules.get(judgement.finding.check)
+    severity = rule.severity if rule is not None else None
+    path = judgement.finding.path
+    return FindingEntry(
+        fingerprint="",
+        code=judgement.code,
+        name=judgement.name,
+        title=rule.title if rule is not None else judgement.name,
+        category=judgement.finding.check.partition("/")[0],
+        outcome=judgement.outcome.value,
+        severity=Severity(severity.value) if severity is not None else Severity.MEDIUM,
+        subject=subject(result.identity),
+        path=paths.readable(path) if path else "",
+        message=judgement.finding.message,
+        remedy=judgement.finding.remedy,
+        team=owned.team,
+        gpus=owned.gpus,
+        since=owned.since,
+        prevented_by=judgement.code if judgement.outcome is model.Outcome.DENY else "",
+    )
+
+
+def _ticket(judgement: model.Judgement, exceptions: Sequence[ExceptionRule]) -> str:
+    place = judgement.exception
+    return exceptions[place].ticket if place is not None and place < len(exceptions) else ""
+
+
+def counts(entries: Sequence[FindingEntry]) -> Mapping[str, int]:
+    """How many findings there are by outcome; outcomes without findings are left out."""
+    found = Counter(entry.outcome for entry in entries)
+    return {outcome.value: found[outcome.value] for outcome in model.Outcome if found[outcome.value]}

@@ -1,0 +1,1 @@
+"""A synthetic cluster for `usher audit --demo`: objects, usage and a configuration, all invented by us."""

@@ -1,0 +1,151 @@
+"""The objects of a story: the workload, what its controller made, and the pods."""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+from usher import paths
+from usher.audit.demo.nodes import TAINT, text
+from usher.audit.demo.stories import Story
+
+Place = Callable[[Story], str]
+"""The node of the next pod of a story."""
+
+
+def objects(story: Story, place: Place, *, now: datetime) -> Iterator[paths.Object]:
+    """The workload and everything that belongs to it, owners first."""
+    created = now - timedelta(hours=story.age_hours)
+    top = {**_top(story), "metadata": _metadata(story, story.name, created, labels=_labels(story))}
+    yield top
+    owner = _owner(top, story.name)
+    if story.kind == "Deployment":
+        name = f"{story.name}-7d9c5b"
+        metadata: paths.Object = {**_metadata(story, name, created), "ownerReferences": [owner]}
+        spec: paths.Object = {"replicas": story.wanted, "template": _template(story), "selector": _selector(story)}
+        made: paths.Object = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": spec}
+        yield made
+        owner = _owner(made, name)
+    if story.kind == "Notebook":
+        metadata = {**_metadata(story, story.name, created), "ownerReferences": [owner]}
+        spec = {"replicas": 1, "template": _template(story), "selector": _selector(story)}
+        made = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": metadata, "spec": spec}
+        made["metadata"] = {**metadata, "uid": f"{_uid(story, story.name)}-set"}
+        yield made
+        owner = {**_owner(made, story.name), "uid": f"{_uid(story, story.name)}-set"}
+    if story.suspended:
+        return
+    for number in range(story.wanted):
+        yield _pod(story, number, owner, place, now=now)
+
+
+def _top(story: Story) -> paths.Object:
+    template = _template(story)
+    match story.kind:
+        case "PyTorchJob":
+            workers: paths.Object = {"replicas": story.wanted - 1, "template": template}
+            replicas: paths.Object = {"Master": {"replicas": 1, "template": template}, "Worker": workers}
+            return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": {"pytorchReplicaSpecs": replicas}}
+        case "Job":
+            spec: paths.Object = {"parallelism": story.wanted, "completions": story.wanted, "template": template}
+            if story.suspended:
+                spec["suspend"] = True
+            return {"apiVersion": "batch/v1", "kind": "Job", "spec": spec}
+        case "Notebook":
+            return {"apiVersion": "kubeflow.org/v1", "kind": "Notebook", "spec": {"template": template}}
+    spec = {"replicas": story.wanted, "selector": _selector(story), "template": template}
+    return {"apiVersion": "apps/v1", "kind": story.kind, "spec": spec}
+
+
+def _pod(story: Story, number: int, owner: paths.Object, place: Place, *, now: datetime) -> paths.Object:
+    name = pod_name(story, number)
+    created = now - timedelta(hours=story.age_hours)
+    metadata: paths.Object = {**_metadata(story, name, created, labels=_pod_labels(story)), "ownerReferences": [owner]}
+    spec = _pod_spec(story)
+    if number < story.running:
+        spec["nodeName"] = place(story)
+        started: paths.Object = {"type": "PodScheduled", "status": "True", "lastTransitionTime": text(created)}
+        status: paths.Object = {"phase": "Running", "startTime": text(created), "conditions": [started]}
+    else:
+        since = text(now - timedelta(hours=story.waiting_hours))
+        waits: paths.Object = {
+            "type": "PodScheduled",
+            "status": "False",
+            "reason": "Unschedulable",
+            "message": _why(story),
+            "lastTransitionTime": since,
+        }
+        status = {"phase": "Pending", "conditions": [waits]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}
+
+
+def _why(story: Story) -> str:
+    return f"0/21 nodes are available: 21 Insufficient {story.resource}. preemption: 0/21 nodes are available."
+
+
+def pod_name(story: Story, number: int) -> str:
+    """The name of a pod as its controller gives it; the end is fixed, so that two demos are equal."""
+    match story.kind:
+        case "PyTorchJob":
+            return f"{story.name}-master-0" if number == 0 else f"{story.name}-worker-{number - 1}"
+        case "Notebook" | "StatefulSet":
+            return f"{story.name}-{number}"
+        case "Deployment":
+            return f"{story.name}-7d9c5b-{_LETTERS[number % len(_LETTERS)] * 5}"
+    return f"{story.name}-{number}-{_LETTERS[number % len(_LETTERS)] * 5}"
+
+
+_LETTERS: Final = "bcdfghjklm"
+
+
+def _template(story: Story) -> paths.Object:
+    return {"metadata": {"labels": _pod_labels(story)}, "spec": _pod_spec(story)}
+
+
+def _pod_spec(story: Story) -> paths.Object:
+    devices: paths.Object = {story.resource: str(story.devices)}
+    amounts: paths.Object = {"cpu": str(8 * story.devices), "memory": f"{64 * story.devices}Gi", **devices}
+    limits = devices if story.careless else amounts
+    container: paths.Object = {"name": _container(story), "image": story.image, "resources": {"limits": limits}}
+    if not story.careless:
+        container["resources"] = {"limits": dict(limits), "requests": dict(limits)}
+    spec: paths.Object = {"containers": [container], "nodeSelector": {"node.example.com/pool": story.pool}}
+    if story.kind.endswith("Job"):
+        spec["restartPolicy"] = "Never"
+    if not story.careless:
+        spec["tolerations"] = [dict(TAINT)]
+    if story.priority:
+        spec["priorityClassName"] = story.priority
+    return spec
+
+
+def _container(story: Story) -> str:
+    return "pytorch" if story.kind == "PyTorchJob" else story.name
+
+
+def _selector(story: Story) -> paths.Object:
+    return {"matchLabels": {"app": story.name}}
+
+
+def _pod_labels(story: Story) -> paths.Object:
+    return {"app": story.name}
+
+
+def _labels(story: Story) -> Mapping[str, str]:
+    return {"app": story.name, **({"kueue.x-k8s.io/queue-name": story.queue} if story.queue else {})}
+
+
+def _metadata(
+    story: Story, name: str, created: datetime, *, labels: Mapping[str, paths.Json] | None = None
+) -> paths.Object:
+    found: paths.Object = {"name": name, "namespace": story.namespace, "uid": _uid(story, name)}
+    return {**found, "creationTimestamp": text(created), "labels": dict(labels or _pod_labels(story))}
+
+
+def _uid(story: Story, name: str) -> str:
+    return f"{story.namespace}-{name}-{story.kind.lower()}"
+
+
+def _owner(value: paths.Object, name: str) -> paths.Object:
+    metadata = paths.metadata(value)
+    shared: paths.Object = {"apiVersion": value["apiVersion"], "kind": value["kind"]}
+    return {**shared, "name": name, "uid": metadata["uid"], "controller": True}

@@ -1,0 +1,106 @@
+"""The whole document, and its headline numbers."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from usher.audit.document.findings import ExceptionEntry, FindingEntry, NotEvaluatedEntry
+from usher.audit.document.history import Trend
+from usher.audit.document.part import Part
+from usher.audit.document.readiness import ReadinessItem
+from usher.audit.document.usage import GroupTable, Measurement, Saving, Target, WorkloadEntry
+
+
+class Cluster(Part):
+    """`name` is that of the context or of --cluster-name; `server` the version of the API server, where known."""
+
+    name: str
+    server: str = ""
+    nodes: int | None = None
+    """Nodes with accelerators; null where nodes are not known."""
+
+
+class Gap(Part):
+    """Something that could not be read: numbers may be too small."""
+
+    source: str
+    reason: str
+    read: int = 0
+
+
+class Completeness(Part):
+    complete: bool
+    gaps: tuple[Gap, ...] = ()
+    left_out: tuple[Gap, ...] = ()
+    """Left out on purpose: exempt namespaces, kinds that may not be listed."""
+    objects: int = 0
+    workloads: int = 0
+    pods: int = 0
+    finished: int = 0
+
+
+class Summary(Part):
+    """The headline numbers, each of which `docs/audit.md` explains. GPUs are whole devices."""
+
+    gpus: float | None = None
+    """Capacity of the nodes; null where nodes are not known."""
+    gpus_allocatable: float | None = None
+    gpus_allocated: float = 0
+    """Held by running pods."""
+    gpus_free: float | None = None
+    """Allocatable and not allocated."""
+    gpus_waiting: float = 0
+    """Wanted by pods that wait, and by suspended workloads."""
+    gpus_never: float = 0
+    """Wanted by workloads that can never run."""
+    gpus_half_started: float = 0
+    """Held by gangs whose other pods wait."""
+    accelerators: Mapping[str, float] = Field(default={})
+    """Allocated now, by resource."""
+    workloads: int = 0
+    workloads_never: int = 0
+    findings: Mapping[str, int] = Field(default={})
+    """By outcome."""
+    allocated: float | None = None
+    """GPU-hours in the window, as `used`, `idle` and `measured`."""
+    measured: float | None = None
+    used: float | None = None
+    idle: float | None = None
+    activity: float | None = None
+    memory_share: float | None = None
+    currency: str = ""
+    cost_allocated: float | None = None
+    cost_idle: float | None = None
+    not_priced: float | None = None
+    savings_gpu_hours: float | None = None
+    savings_cost: float | None = None
+    queue_wait_p95_seconds: float | None = None
+    exceptions_ending: int = 0
+    """Exceptions that end within 14 days."""
+    readiness: Mapping[str, int] = Field(default={})
+    """Items by standing."""
+
+
+class Audit(Part):
+    api_version: Literal["gpu-usher.io/v1alpha1"] = "gpu-usher.io/v1alpha1"
+    kind: Literal["Audit"] = "Audit"
+    version: str
+    taken: str
+    """ISO 8601 in UTC, whole seconds."""
+    cluster: Cluster
+    configuration: str
+    """The file, or `defaults`."""
+    preset: str
+    completeness: Completeness
+    summary: Summary
+    measurement: Measurement
+    workloads: tuple[WorkloadEntry, ...] = ()
+    findings: tuple[FindingEntry, ...] = ()
+    not_evaluated: tuple[NotEvaluatedEntry, ...] = ()
+    exceptions: tuple[ExceptionEntry, ...] = ()
+    usage: tuple[GroupTable, ...] = ()
+    targets: tuple[Target, ...] = ()
+    savings: tuple[Saving, ...] = ()
+    readiness: tuple[ReadinessItem, ...] = ()
+    trend: Trend = Trend()

@@ -1,0 +1,84 @@
+"""Findings of an audit: those of checks on single objects, and those about the cluster as a whole."""
+
+from datetime import date
+from enum import StrEnum
+
+from usher.audit.document.part import Part
+
+
+class Severity(StrEnum):
+    """How bad a finding is, worst first."""
+
+    CRITICAL = "critical"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Subject(Part):
+    """The object that an entry is about; empty texts where a field does not apply."""
+
+    api_version: str
+    kind: str
+    namespace: str = ""
+    name: str
+
+
+class FindingEntry(Part):
+    """One finding.
+
+    `fingerprint` stays the same while the finding is the same: code, object and path, no number and no message.
+    """
+
+    fingerprint: str
+    code: str
+    name: str
+    title: str
+    category: str
+    """The category of the check; `cluster` for findings about the cluster as a whole."""
+    outcome: str
+    """`deny`, `warn` or `audit`: what admission would do; `audit` for findings about the cluster."""
+    severity: Severity
+    subject: Subject
+    path: str = ""
+    """The field as people read it; empty for the whole object."""
+    message: str
+    remedy: str = ""
+    team: str = ""
+    gpus: float = 0
+    """Whole GPUs that the object holds or asks for."""
+    since: str = ""
+    """When what it is about began, ISO 8601 in UTC: creation of the object, or start of the waiting."""
+    evidence: tuple[str, ...] = ()
+    held_by: str = ""
+    """For what does not start: the authority that holds it (Kueue, Volcano, nodes, a quota, the scheduler)."""
+    never: bool = False
+    """Whether it means that the workload can never run."""
+    prevented_by: str = ""
+    """The code of the rule of usher whose denial would have prevented it; empty where no rule would."""
+    exception: str = ""
+    """The ticket of the exception that covers it."""
+
+
+class NotEvaluatedEntry(Part):
+    """A check without a verdict: neither a pass nor a violation."""
+
+    code: str
+    name: str
+    reason: str
+    workloads: int
+
+
+class ExceptionEntry(Part):
+    """An exception of usher.yaml. `state` is `used`, `unused`, `expired` or `not needed`."""
+
+    ticket: str
+    owner: str
+    reason: str = ""
+    checks: tuple[str, ...]
+    namespaces: tuple[str, ...]
+    expires: date
+    state: str
+    findings: int
+    days_left: int
+    """Days until it ends; negative where it has ended."""

@@ -1,0 +1,150 @@
+"""GPUs and money: what is allocated, what is used, what is idle, and what could be saved.
+
+The three words are different things. Allocated: a running pod holds the GPU. Used: allocated, weighted with the
+activity of the GPU. Idle: allocated, and the activity stayed below the threshold for at least the idle period.
+`docs/audit.md` has every formula.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from usher.audit.document.findings import Subject
+from usher.audit.document.part import Part
+
+
+class Measurement(Part):
+    """The source of usage. `problems` says what is missing in it."""
+
+    source: str
+    """`prometheus`, `demo`, or `none` where nothing was measured."""
+    url: str = ""
+    """Without user and password."""
+    start: str = ""
+    end: str = ""
+    """The measured window, ISO 8601 in UTC."""
+    step_seconds: int = 0
+    idle_below: float = 0.4
+    """The activity, from 0 to 1, below which a GPU counts as idle."""
+    idle_minutes: int = 60
+    """How long it has to stay below."""
+    problems: tuple[str, ...] = ()
+
+
+class Cost(Part):
+    """Money in one currency, for the measured window."""
+
+    currency: str
+    allocated: float
+    used: float | None = None
+    idle: float | None = None
+    """By activity: idle GPU-hours x price."""
+    idle_memory: float | None = None
+    """By memory: allocated x (1 - share of the memory that was used) x price."""
+
+
+class Usage(Part):
+    """GPU-hours of a workload or a group in the window; null where it was not measured."""
+
+    gpus_now: float = 0
+    """Whole GPUs, and MIG devices by their share of a GPU, that running pods hold at the time of the audit."""
+    allocated: float | None = None
+    measured: float | None = None
+    """The allocated GPU-hours for which the activity is known; used and idle are about these alone."""
+    used: float | None = None
+    idle: float | None = None
+    activity: float | None = None
+    """used / measured, from 0 to 1."""
+    memory_share: float | None = None
+    """Mean share of the memory of its devices that was used, from 0 to 1."""
+    memory_peak: int | None = None
+    """Bytes on the device that used most."""
+    cost: Cost | None = None
+    """Null where a price is missing for all of it, or nothing was measured."""
+    not_priced: float | None = None
+    """The allocated GPU-hours without a price; `cost` leaves them out."""
+    cost_per_hour: float | None = None
+    """`gpus_now` x price, in the currency of the prices; null where not priced."""
+
+
+class WorkloadState(StrEnum):
+    """Where the pods of a workload are."""
+
+    RUNNING = "running"
+    PARTLY = "partly running"
+    PENDING = "pending"
+    SUSPENDED = "suspended"
+    EMPTY = "no pods"
+
+
+class WorkloadEntry(Part):
+    """A top-level workload that holds or wants accelerators."""
+
+    subject: Subject
+    team: str = ""
+    queue: str = ""
+    priority: str = ""
+    role: str
+    state: WorkloadState
+    products: tuple[str, ...] = ()
+    """The boards of the nodes that its pods run on."""
+    capacity_types: tuple[str, ...] = ()
+    accelerators: Mapping[str, float]
+    """What it asks for, by resource."""
+    gpus: float = 0
+    """Whole GPUs that it asks for."""
+    pods_wanted: int | None = None
+    """Null where nothing bounds them."""
+    pods_running: int = 0
+    pods_waiting: int = 0
+    created: str = ""
+    waiting_since: str = ""
+    """Since when pods wait; empty where no pod waits."""
+    outcome: str
+    """As in the report of findings: `deny`, `warn`, `audit`, `exempt`, `unknown` or `clean`."""
+    findings: int = 0
+    usage: Usage
+
+
+class Group(Part):
+    """One row of a table; `name` is empty for what belongs to no team, queue or class."""
+
+    name: str
+    workloads: int
+    usage: Usage
+
+
+class GroupTable(Part):
+    """Usage by one property. `by`: team, namespace, queue, priority, product or capacityType. Idle hours first."""
+
+    by: str
+    rows: tuple[Group, ...]
+
+
+class Target(Part):
+    """A target beside its actual value; `met` is null where the value was not measured."""
+
+    name: str
+    title: str
+    low: float | None = None
+    high: float | None = None
+    unit: str
+    actual: float | None = None
+    met: bool | None = None
+    formula: str
+
+
+class Saving(Part):
+    """A change that frees GPUs. Savings of one workload are alternatives unless `adds_up` says otherwise."""
+
+    kind: str
+    """`idle workload`, `smaller MIG profile`, `spot`, `fewer replicas at night`."""
+    subject: Subject
+    team: str = ""
+    evidence: tuple[str, ...]
+    change: str
+    gpu_hours: float
+    """In the window."""
+    cost: float | None = None
+    """In the window; null where not priced."""
+    adds_up: bool = True
+    """Whether the sum of savings counts it: of several savings of one workload only the largest does."""

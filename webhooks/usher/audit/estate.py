@@ -1,0 +1,165 @@
+"""What an audit sees of a cluster: its accelerator nodes, and the workloads that hold or want accelerators.
+
+Each accelerator counts once, at the top-level workload: its pods are folded into it. Times are in UTC.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from usher import model, paths
+from usher.kinds.kept_fields import Key
+from usher.reading.lookup import Absence
+from usher.scan.devices import Devices
+from usher.scan.findings import Identity
+
+
+class Phase(StrEnum):
+    """The phase of a pod, as Kubernetes says it."""
+
+    PENDING = "Pending"
+    RUNNING = "Running"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+    UNKNOWN = "Unknown"
+
+
+ENDED: Final = frozenset({Phase.SUCCEEDED, Phase.FAILED})
+"""Pods in these phases hold no accelerators."""
+
+
+class CapacityType(StrEnum):
+    """How a node is paid for, by the labels of its cloud or provisioner."""
+
+    ON_DEMAND = "on-demand"
+    SPOT = "spot"
+    RESERVED = "reserved"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pod:
+    """A pod that holds or wants accelerators."""
+
+    namespace: str
+    name: str
+    uid: str
+    phase: Phase
+    node: str = ""
+    """Empty while the scheduler has not placed it."""
+    created: datetime | None = None
+    scheduled: datetime | None = None
+    """When the scheduler placed it."""
+    waiting: str = ""
+    """Why the scheduler does not place it, in the scheduler's words."""
+    gates: tuple[str, ...] = ()
+    """Its scheduling gates: another controller holds it."""
+    devices: Devices = field(default_factory=dict)
+    """The accelerators that it asks for."""
+    memory_profile: str = ""
+    """The MIG profile that it asks for; empty for whole devices."""
+    terminating: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether it holds its accelerators: it is on a node and has not ended."""
+        return bool(self.node) and self.phase not in ENDED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """A top-level workload with its pods: no other listed object owns it."""
+
+    identity: Identity
+    uid: str
+    created: datetime | None
+    role: model.Role
+    wanted: model.Count
+    """The pods that its templates ask for."""
+    asks: Devices
+    """The accelerators of all wanted pods."""
+    pods: tuple[Pod, ...] = ()
+    """Those with accelerators, that have not ended, by name."""
+    other_pods: int = 0
+    """Pods without accelerators."""
+    team: str = ""
+    """By the labels that usher.yaml names, of the workload or its namespace; empty where no label says it."""
+    queue: str = ""
+    priority: str = ""
+    """The name of its priority class."""
+    scheduler: str = ""
+    suspended: bool = False
+    gang: bool = False
+    """Whether its pods need each other, so that some of them without the others only hold accelerators."""
+    is_template: bool = False
+    """Whether it makes pods only when another object refers to it."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: frozenset[str] = frozenset()
+    """The keys of usher's own annotations: the traces of admission."""
+    index: int = -1
+    """Its place in `Report.results`; -1 where it was not judged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A node with accelerators."""
+
+    name: str
+    labels: Mapping[str, str]
+    capacity: Devices
+    """The accelerators that it has, healthy or not. The replicas of a shared device count once, and the slices of a
+    node with MIG strategy `single` go by the name of their profile."""
+    allocatable: Devices
+    """Those that pods may get."""
+    product: str
+    """The name of its board, as its labels say it; empty where they do not."""
+    capacity_type: CapacityType
+    memory: int | None = None
+    """Bytes of memory of each device; None where no label says it."""
+    shared_by: int = 1
+    """How many pods may share one device (time slices, MPS); 1 where each device has one pod."""
+    partition: str = ""
+    """The resource of the MIG profile that stands behind `nvidia.com/gpu` (MIG strategy `single`); else empty."""
+    ready: bool = True
+    cordoned: bool = False
+    created: datetime | None = None
+    taints: tuple[tuple[str, str, str], ...] = ()
+    """Key, value and effect of all its taints."""
+    system: Mapping[str, str] = field(default_factory=dict)
+    """`status.nodeInfo`: versions of the kernel, the kubelet and the container runtime."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """Something that an audit could not read, so that its numbers may be too small."""
+
+    source: str
+    reason: str
+    read: int = 0
+    """Objects of the source that were read before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estate:
+    """All of a cluster that an audit reads, besides the facts of `usher.facts`."""
+
+    nodes: tuple[Node, ...] | None
+    """By name; None where the nodes are not known."""
+    workloads: tuple[Workload, ...]
+    """Those that hold or want accelerators, by namespace, kind and name."""
+    objects: Mapping[Key, Sequence[paths.Object] | Absence] = field(default_factory=dict)
+    """Other objects that sections ask for, by group and kind: webhook configurations, DaemonSets, Namespaces."""
+    manifests: Mapping[str, paths.Object] = field(default_factory=dict)
+    """The objects of workloads without a running pod, by uid: authorities say whether they can ever run. A workload
+    that is missing here is not asked about."""
+    pods_read: int = 0
+    """All pods, with accelerators or without."""
+    missing: tuple[Missing, ...] = ()
+    unlisted_owners: tuple[Missing, ...] = ()
+    """Kinds that own pods with accelerators and that were not listed: `read` of their pods stand for themselves."""
+
+    @property
+    def complete(self) -> bool:
+        return not self.missing

@@ -1,0 +1,88 @@
+"""How many GPUs stand behind accelerators: whole devices, MIG devices by their share, time slices by their part.
+
+Other accelerators (TPUs, Neuron devices, NPUs) are no GPUs and count by their own name alone. The share of a MIG device
+is the larger one of its shares of compute and memory, so that a GPU that is divided in the usual ways counts as one.
+"""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from usher.accelerators import boards, device_classes, mig, profiles
+from usher.accelerators.names import Unit
+from usher.audit.estate import Node, Pod
+from usher.scan.devices import WHOLE_GPUS, Devices
+
+_SHARED: Final = "nvidia.com/gpu.shared"
+_SLICES: Final = 7
+"""Compute slices of most boards that MIG divides."""
+
+
+def number(devices: Devices, node: Node | None = None) -> float:
+    """The GPUs behind the accelerators that pods ask for, rounded to 6 digits.
+
+    Args:
+        devices: the accelerators.
+        node: where they are; without one, `nvidia.com/gpu` counts as a whole device, and a profile as on
+            the largest board that has it.
+    """
+    total = sum((_each(name, node) * Fraction(amount.number) for name, amount in devices.items()), start=Fraction())
+    return round(float(total), 6)
+
+
+def capacity(node: Node) -> float:
+    """The GPUs of a node, healthy or not."""
+    return _physical(node.capacity, node)
+
+
+def allocatable(node: Node) -> float:
+    """The GPUs of a node that pods may get."""
+    return _physical(node.allocatable, node)
+
+
+def held(pods: Iterable[Pod], node: Node | None = None) -> float:
+    """The GPUs that pods hold, on a node where that is known."""
+    return round(sum(number(pod.devices, node) for pod in pods if pod.holds), 6)
+
+
+def _physical(devices: Devices, node: Node) -> float:
+    """Of a node that has counted the replicas of its devices once."""
+    total = sum((_part(name, node.product) * Fraction(each.number) for name, each in devices.items()), start=Fraction())
+    return round(float(total), 6)
+
+
+def _each(name: str, node: Node | None) -> Fraction:
+    if node is None:
+        return _part(name, "")
+    if name in ("nvidia.com/gpu", _SHARED):
+        whole = _part(node.partition, node.product) if node.partition else Fraction(1)
+        return whole / node.shared_by if name != _SHARED or node.shared_by > 1 else Fraction()
+    return _part(name, node.product)
+
+
+@lru_cache(maxsize=1024)
+def _part(name: str, product: str) -> Fraction:
+    if name in WHOLE_GPUS:
+        return Fraction(1)
+    advertised = profiles.of_resource(name)
+    if advertised is not None:
+        return Fraction() if advertised.shared else _of_profile(advertised.profile, product)
+    return Fraction(1 if _is_class_of_gpus(name) else 0)
+
+
+def _is_class_of_gpus(name: str) -> bool:
+    meaning = device_classes.device_class(name)
+    offered = {meaning.resource, *meaning.offered_as}
+    return bool(meaning.accelerator) and meaning.unit is Unit.DEVICE and not WHOLE_GPUS.isdisjoint(offered)
+
+
+def _of_profile(profile: profiles.Profile, product: str) -> Fraction:
+    known = boards.by_product(product) if product else None
+    share = None if known is None else mig.share(known.board, profile)
+    if share is not None:
+        return max(share.compute, share.memory)
+    shares = filter(None, (mig.share(board, profile) for board in boards.boards_with(profile)))
+    parts = [max(each.compute, each.memory) for each in shares]
+    # One name is a larger part of the board with half the memory, which is the older one.
+    return min(parts, default=min(Fraction(1), Fraction(profile.slices, _SLICES)))

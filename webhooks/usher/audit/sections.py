@@ -1,0 +1,32 @@
+"""The parts of an audit document that other analyses give: empty where nothing was analysed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from usher.audit.document import FindingEntry, GroupTable, Measurement, ReadinessItem, Saving, Target, Trend, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Headline numbers of usage; None where they were not measured."""
+
+    usage: Usage = field(default_factory=Usage)
+    """Of all accelerators of the cluster together."""
+    savings_gpu_hours: float | None = None
+    savings_cost: float | None = None
+    queue_wait_p95_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sections:
+    standing: tuple[FindingEntry, ...] = ()
+    """Findings about the cluster as a whole."""
+    readiness: tuple[ReadinessItem, ...] = ()
+    measurement: Measurement = field(default_factory=lambda: Measurement(source="none"))
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    """By the uid of the workload."""
+    tables: tuple[GroupTable, ...] = ()
+    targets: tuple[Target, ...] = ()
+    savings: tuple[Saving, ...] = ()
+    totals: Totals = field(default_factory=Totals)
+    trend: Trend = field(default_factory=Trend)

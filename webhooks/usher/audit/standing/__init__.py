@@ -1,0 +1,76 @@
+"""Findings about a cluster as a whole, beside the checks on single objects: what waits, what is dead, what is open.
+
+`catalogue` says what each of them means. A kind that is not known leads to no finding.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import chain
+
+from usher.audit.document import FindingEntry, Severity
+from usher.audit.estate import Estate
+from usher.audit.standing import (
+    admission,
+    coverage,
+    exceptions,
+    half_started,
+    mig_layouts,
+    node_health,
+    other_webhooks,
+    queue_quotas,
+    queues,
+    quotas,
+    taints,
+    waiting,
+)
+from usher.audit.standing.situation import Situation
+from usher.authorities.knowledge import Knowledge
+from usher.config import models
+from usher.scan import findings as scan
+
+_ORDER = list(Severity)
+
+_PARTS = (
+    waiting,
+    half_started,
+    admission,
+    exceptions,
+    queues,
+    queue_quotas,
+    quotas,
+    taints,
+    node_health,
+    mig_layouts,
+    coverage,
+    other_webhooks,
+)
+
+
+def findings(
+    estate: Estate, known: Knowledge, *, report: scan.Report, config: models.Config, now: datetime
+) -> Iterator[FindingEntry]:
+    """All findings about a cluster, the worst first, then by code and object.
+
+    Args:
+        estate: the nodes, workloads and other objects of the cluster.
+        known: its facts, and the meaning of resource names.
+        report: the decisions about its workloads, which `Workload.index` points into.
+        config: usher.yaml.
+        now: the time of the audit, with its time zone.
+    """
+    situation = Situation(estate=estate, known=known, report=report, config=config, now=now)
+    found = chain.from_iterable(part.findings(situation) for part in _PARTS)
+    yield from sorted(found, key=_place)
+
+
+def _place(entry: FindingEntry) -> tuple[int, str, str, str, str, str, str]:
+    subject = entry.subject
+    return (
+        _ORDER.index(entry.severity),
+        entry.code,
+        subject.namespace,
+        subject.kind,
+        subject.name,
+        entry.path,
+        entry.message,
+    )

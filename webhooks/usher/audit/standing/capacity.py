@@ -1,0 +1,42 @@
+"""The accelerators that a cluster has, by resource, and whether there may be more tomorrow."""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Final
+
+from usher.audit.estate import Node
+from usher.audit.standing.situation import Situation
+from usher.facts import pool_labels
+
+_SCALED: Final = (*pool_labels.KARPENTER, "node.cluster-x-k8s.io/autoscaled")
+
+_GPU: Final = "nvidia.com/gpu"
+"""The name of MIG devices of nodes with the strategy `single`."""
+
+Number = int | Decimal
+
+
+def of(nodes: Iterable[Node]) -> Mapping[str, Number]:
+    """Accelerators of nodes by the resource that pods ask for, healthy or not; each share of a device counts."""
+    found: dict[str, Number] = {}
+    for node in nodes:
+        for name, amount in node.capacity.items():
+            resource = _GPU if name == node.partition else name
+            found[resource] = found.get(resource, 0) + amount.number * node.shared_by
+    return found
+
+
+def grows(resource: str, situation: Situation) -> bool:
+    """Whether an autoscaler may add nodes with a resource: then a number above the capacity of today proves nothing."""
+    if any(pool.scales and resource in pool.resources for pool in situation.config.pools):
+        return True
+    nodes = situation.estate.nodes or ()
+    return any(resource in of([node]) and any(key in node.labels for key in _SCALED) for node in nodes)
+
+
+def pool(node: Node) -> str:
+    """The pool of a node for people: as its service names it, or by its board."""
+    managed = pool_labels.managed(node.labels)
+    if managed is not None:
+        return f"pool {managed[1]}"
+    return f"board {node.product}" if node.product else "an unknown board"

@@ -1,0 +1,116 @@
+"""Findings about a cluster as entries of the audit document, with fingerprints that last."""
+
+import hashlib
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from usher import paths
+from usher.audit import fields
+from usher.audit.document import FindingEntry, Severity, Subject
+from usher.audit.estate import Workload
+from usher.audit.standing import catalogue
+from usher.scan import devices
+
+_CATEGORY = "cluster"
+_OUTCOME = "audit"
+
+
+def finding(  # noqa: PLR0913 - the fields of a finding
+    code: str,
+    subject: Subject,
+    message: str,
+    *,
+    part: str = "",
+    path: str = "",
+    remedy: str = "",
+    evidence: Iterable[str] = (),
+    team: str = "",
+    gpus: float = 0,
+    since: datetime | None = None,
+    held_by: str = "",
+    never: bool = False,
+    prevented_by: str = "",
+) -> FindingEntry:
+    """A finding of the catalogue.
+
+    Args:
+        code: its code in the catalogue.
+        subject: the object that it is about.
+        message: what was seen.
+        part: tells apart findings with one code about one object, without numbers; a resource or a profile.
+        path: the field of the object.
+        remedy: what to do here; the remedy of the catalogue without one.
+        evidence: what proves it, in sentences or values.
+        team: the team of the object.
+        gpus: the whole GPUs that it is about.
+        since: when it began.
+        held_by: the authority that holds the object back.
+        never: whether it means that the workload can never run.
+        prevented_by: the code of the check whose denial would have prevented it.
+    """
+    entry = catalogue.BY_CODE[code]
+    return FindingEntry(
+        fingerprint=_fingerprint(code, subject, part or path),
+        code=code,
+        name=entry.name,
+        title=entry.title,
+        category=_CATEGORY,
+        outcome=_OUTCOME,
+        severity=Severity(entry.severity),
+        subject=subject,
+        path=path,
+        message=message,
+        remedy=remedy or entry.remedy,
+        team=team,
+        gpus=round(gpus, 6),
+        since="" if since is None else since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        evidence=tuple(dict.fromkeys(filter(None, evidence))),
+        held_by=held_by,
+        never=never,
+        prevented_by=prevented_by,
+    )
+
+
+def _fingerprint(code: str, subject: Subject, part: str) -> str:
+    """The group stands for the version of the API, because an upgrade changes the version alone."""
+    group = subject.api_version.rpartition("/")[0]
+    words = (code, group, subject.kind, subject.namespace, subject.name, part)
+    return hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def of_workload(workload: Workload) -> Subject:
+    """A workload as the subject of a finding."""
+    identity = workload.identity
+    return Subject(
+        api_version=identity.api_version, kind=identity.kind, namespace=identity.namespace, name=identity.name
+    )
+
+
+def of_object(value: paths.Object) -> Subject:
+    """An object as the subject of a finding."""
+    return Subject(
+        api_version=fields.text(value, "/apiVersion"),
+        kind=fields.text(value, "/kind"),
+        namespace=fields.namespace(value),
+        name=fields.name(value),
+    )
+
+
+def named(api_version: str, kind: str, name: str, *, namespace: str = "") -> Subject:
+    """An object as the subject of a finding, by its name."""
+    return Subject(api_version=api_version, kind=kind, namespace=namespace, name=name)
+
+
+def of_cluster(name: str) -> Subject:
+    """The cluster as the subject of a finding; `name` is the part of it that the finding is about."""
+    return Subject(api_version="", kind="Cluster", name=name)
+
+
+def gpus(amounts: devices.Devices) -> float:
+    """Whole GPUs among some accelerators."""
+    return float(devices.gpus(amounts).number)
+
+
+def counted(number: float, word: str) -> str:
+    """`1 pod`, `2 pods`, `0.5 GPUs`."""
+    return f"{number:,g} {word}{'' if number == 1 else 's'}"

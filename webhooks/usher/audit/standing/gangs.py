@@ -1,0 +1,38 @@
+"""Whether the pods of a workload wait for each other."""
+
+from typing import Final
+
+from usher.audit.estate import Phase, Pod, Workload
+from usher.kinds import registry
+from usher.kinds.kind import KueueUnit
+
+_APPS: Final = "apps"
+
+
+def is_gang(workload: Workload) -> bool:
+    """Whether some of its pods without the others only hold accelerators.
+
+    A kind whose objects have several groups of pods is left out, because an estate does not tell groups apart.
+    """
+    group = workload.identity.api_version.rpartition("/")[0]
+    pods = registry.PODS.get((group, workload.identity.kind))
+    return workload.gang and (pods is None or pods.kueue_unit is not KueueUnit.GROUP)
+
+
+def misses_pods(workload: Workload) -> bool:
+    """Whether it has fewer pods than it wants, and not because some of them have ended.
+
+    A controller of apps keeps its pods. A job that runs at once has none at all only where they were refused. Of other
+    kinds an estate does not tell: between its runs a schedule has no pods, and a service may scale to zero.
+    """
+    group, there = workload.identity.api_version.rpartition("/")[0], len(workload.pods) + workload.other_pods
+    if group == _APPS:
+        return there < workload.wanted.minimum
+    pods = registry.PODS.get((group, workload.identity.kind))
+    at_once = pods is not None and (pods.kueue_unit is KueueUnit.WHOLE or pods.gang_native)
+    return at_once and not there and workload.wanted.minimum > 0
+
+
+def waits(pod: Pod) -> bool:
+    """Whether a pod waits for a node."""
+    return pod.phase is Phase.PENDING and not pod.node and not pod.terminating

@@ -1,0 +1,43 @@
+"""MIG profiles that nodes offer and that no workload asks for."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from usher.accelerators.profiles import RESOURCE_PREFIX
+from usher.audit import fields
+from usher.audit.document import FindingEntry
+from usher.audit.estate import Node
+from usher.audit.standing import entries
+from usher.audit.standing.situation import Situation
+
+
+def findings(situation: Situation) -> Iterator[FindingEntry]:
+    """A finding for each profile that workloads neither use nor wait for.
+
+    Profiles are left out where nodes are not known, or where not all workloads were read.
+    """
+    if situation.estate.nodes is None or not situation.estate.complete:
+        return
+    asked = {resource for workload in situation.estate.workloads for resource in workload.asks}
+    asked |= {resource for workload in situation.estate.workloads for pod in workload.pods for resource in pod.devices}
+    offering: defaultdict[str, list[Node]] = defaultdict(list)
+    for node in situation.estate.nodes:
+        if node.partition:
+            # Pods ask for its slices by the name of whole GPUs.
+            continue
+        for resource, amount in node.capacity.items():
+            if resource.startswith(RESOURCE_PREFIX) and amount.number > 0 and resource not in asked:
+                offering[resource].append(node)
+    for resource, nodes in sorted(offering.items()):
+        number = sum(node.capacity[resource].number for node in nodes)
+        yield entries.finding(
+            "USA032",
+            entries.of_cluster(resource),
+            f"{entries.counted(len(nodes), 'node')} {'offers' if len(nodes) == 1 else 'offer'} {number:,} {resource}, "
+            "and no workload asks for it",
+            evidence=(
+                f"nodes: {fields.listing([node.name for node in nodes])}",
+                *sorted({f"configuration: {node.labels['nvidia.com/mig.config']}"
+                         for node in nodes if node.labels.get("nvidia.com/mig.config")})[:3],
+            ),
+        )  # fmt: skip

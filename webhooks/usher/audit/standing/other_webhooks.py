@@ -1,0 +1,60 @@
+"""Webhooks of others: timeouts that add up, and those that fail closed on what they need to come back."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from usher.audit import fields
+from usher.audit.document import FindingEntry
+from usher.audit.standing import entries
+from usher.audit.standing.situation import Situation
+from usher.audit.standing.wanted import MUTATING, VALIDATING
+from usher.preflight import other_webhooks, registered
+from usher.preflight.cluster import NAME
+from usher.preflight.point import State
+from usher.preflight.registered import Webhook
+
+_API_VERSION: Final = "admissionregistration.k8s.io/v1"
+
+
+def findings(situation: Situation) -> Iterator[FindingEntry]:
+    """The findings about webhooks, judged as `usher preflight` does; nothing where they are not known."""
+    mutating = fields.listed(situation.estate, *MUTATING)
+    validating = fields.listed(situation.estate, *VALIDATING)
+    if mutating is None or validating is None:
+        return
+    webhooks = [*registered.read(mutating, mutating=True), *registered.read(validating, mutating=False)]
+    slowest = other_webhooks.slowest(webhooks)
+    if slowest.state is State.ATTENTION:
+        asked = sorted(
+            (each for each in webhooks if each.creates("", "pods")), key=lambda each: (-each.timeout, each.title)
+        )
+        yield entries.finding(
+            "USA054",
+            entries.of_cluster("webhooks of Pods"),
+            fields.excerpt(slowest.text),
+            remedy=slowest.remedy,
+            evidence=[fields.excerpt(f"{each.title}: {each.timeout} s") for each in asked[:10]],
+        )
+    namespaces = _namespaces(situation)
+    for webhook in webhooks:
+        if webhook.fails_closed and not webhook.configuration.startswith(NAME):
+            yield from _blocking(webhook, namespaces)
+
+
+def _blocking(webhook: Webhook, namespaces: Mapping[str, Mapping[str, str]]) -> Iterator[FindingEntry]:
+    kind = MUTATING[1] if webhook.mutating else VALIDATING[1]
+    for problem in other_webhooks.problems(webhook, namespaces, {}):
+        if problem.state is State.ATTENTION:
+            yield entries.finding(
+                "USA055",
+                entries.named(_API_VERSION, kind, webhook.configuration),
+                fields.excerpt(problem.text),
+                part=f"{webhook.name} {problem.remedy}",
+                remedy=fields.excerpt(problem.remedy),
+                path=f'webhooks["{fields.excerpt(webhook.name)}"]',
+            )
+
+
+def _namespaces(situation: Situation) -> Mapping[str, Mapping[str, str]]:
+    names = situation.known.facts.names("", "Namespace") or ()
+    return {name: labels for name in sorted(names) if (labels := situation.labels(name)) is not None}

@@ -1,0 +1,181 @@
+"""Workloads that wait: those that can never run, those that wait too long, and those whose pods were refused."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from usher.audit import fields
+from usher.audit.document import FindingEntry
+from usher.audit.estate import Pod, Workload
+from usher.audit.standing import entries, gangs, outlooks, records
+from usher.audit.standing.outlooks import Verdicts
+from usher.audit.standing.records import Held, Records
+from usher.audit.standing.situation import Situation, span
+from usher.authorities.verdict import Answer
+
+_PREVENTING: Final = {
+    "Kueue": ("USH430", "USH431", "USH434", "USH435", "USH436", "USH437", "USH438", "USH405", "USH408", "USH410"),
+    "Volcano": ("USH504", "USH520", "USH522", "USH523", "USH524"),
+    "GPUQuota": ("USH1230",),
+    "ResourceQuota": ("USH1220", "USH1221", "USH1222", "USH1223"),
+    "LimitRange": ("USH1224",),
+    "classes": ("USH620", "USH621", "USH1226"),
+    "nodes": ("USH330", "USH331", "USH301", "USH307", "USH314", "USH711"),
+}
+"""By authority, the checks that find the same before the workload comes in."""
+
+_PODS: Final = ("pods", "Pod")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wait:
+    """How a workload waits."""
+
+    waiting: Sequence[Pod]
+    """Pods that have no node."""
+    starting: Sequence[Pod]
+    """Pods that have a node and do not run."""
+    runs: bool
+    """Whether a pod holds accelerators."""
+    since: datetime | None
+
+
+def findings(situation: Situation) -> Iterator[FindingEntry]:
+    """The findings about each workload that waits, by the worst of them alone."""
+    known = records.of(situation.estate)
+    # A workload whose pods were not read only seems to have too few.
+    all_pods = not any(each.source in _PODS for each in situation.estate.missing)
+    for workload in situation.estate.workloads:
+        wait = _wait(workload, all_pods=all_pods)
+        if wait is not None:
+            yield from _findings(workload, wait, known, situation)
+
+
+def _wait(workload: Workload, *, all_pods: bool) -> _Wait | None:
+    """How a workload waits; None for one that does not wait."""
+    if workload.is_template:
+        return None
+    waiting = [pod for pod in workload.pods if gangs.waits(pod)]
+    starting = [pod for pod in workload.pods if pod.holds and pod.phase == "Pending" and not pod.terminating]
+    runs = any(pod.holds for pod in workload.pods)
+    too_few = all_pods and gangs.misses_pods(workload)
+    if not waiting and not starting and not workload.suspended and not too_few:
+        return None
+    began = [pod.created for pod in waiting] or [pod.scheduled or pod.created for pod in starting]
+    return _Wait(
+        waiting=waiting,
+        starting=starting,
+        runs=runs,
+        since=min((each for each in began if each is not None), default=workload.created),
+    )
+
+
+def _findings(workload: Workload, wait: _Wait, known: Records, situation: Situation) -> Iterator[FindingEntry]:
+    verdicts = outlooks.NOTHING if wait.runs else outlooks.of(workload, situation)
+    if verdicts.never:
+        yield _never(workload, wait, verdicts, situation)
+    elif situation.is_old(wait.since):
+        if wait.waiting or wait.starting or workload.suspended:
+            yield _pending(workload, wait, verdicts, known, situation)
+        else:
+            yield _fewer(workload, verdicts)
+
+
+def _never(workload: Workload, wait: _Wait, verdicts: Verdicts, situation: Situation) -> FindingEntry:
+    sections = verdicts.holding(Answer.NEVER)
+    names = [outlooks.name(section) for section in sections]
+    evidence = [reason for section in sections for reason in outlooks.reasons(section)]
+    remedies = [f"{outlooks.name(section)}: {each}" for section in sections for each in section.remedies[:2]]
+    codes = set(situation.codes(workload))
+    own = [code for section in sections for code in _PREVENTING.get(section.authority, ()) if code in codes]
+    return entries.finding(
+        "USA001",
+        entries.of_workload(workload),
+        f"{fields.listing(list(dict.fromkeys(names)))} can never let it run",
+        remedy=fields.excerpt("; ".join(remedies)),
+        evidence=evidence,
+        team=workload.team,
+        gpus=entries.gpus(workload.asks),
+        since=wait.since,
+        held_by=names[0] if names else "",
+        never=True,
+        prevented_by=own[0] if own else "",
+    )
+
+
+def _pending(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records, situation: Situation) -> FindingEntry:
+    held = _held(workload, wait, verdicts, known)
+    pods = wait.waiting or wait.starting
+    since = held.since or wait.since
+    lasting = f" for {span(since, situation.now)}" if since is not None else ""
+    what = entries.counted(len(pods), "pod") if pods else "the workload"
+    verb = "wait" if len(pods) > 1 else "waits"
+    gpus = sum(entries.gpus(pod.devices) for pod in pods) if pods else entries.gpus(workload.asks)
+    return entries.finding(
+        "USA003",
+        entries.of_workload(workload),
+        f"{what} {verb}{lasting}; {_by(held.by)}",
+        evidence=held.evidence,
+        team=workload.team,
+        gpus=gpus,
+        since=since,
+        held_by=held.by,
+    )
+
+
+def _by(authority: str) -> str:
+    return f"{authority} holds {'them' if authority == 'node' else 'it'} back" if authority else "by whom is not known"
+
+
+def _held(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records) -> Held:
+    """The authority that holds a workload: who gates or suspends it, then who queues it, then the scheduler."""
+    own = [reason for section in verdicts.holding() for reason in outlooks.reasons(section)]
+    kueue, volcano = records.held_by_kueue(workload, known), records.held_by_volcano(workload, known)
+    if kueue is not None:
+        return Held(by="Kueue", evidence=(*kueue.evidence, *own), since=kueue.since)
+    if volcano is not None:
+        return Held(by="Volcano", evidence=(*volcano.evidence, *own))
+    gates = sorted({gate for pod in wait.waiting for gate in pod.gates})
+    if gates:
+        return Held(by=_gatekeeper(gates), evidence=(f"scheduling gates: {fields.listing(gates)}", *own))
+    if workload.suspended:
+        queued = (
+            f"it is suspended, in queue {workload.queue}" if workload.queue else "it is suspended, and has no queue"
+        )
+        return Held(by="Kueue" if workload.queue else "its author", evidence=(queued, *own))
+    if wait.waiting:
+        words = _words(wait.waiting)
+        scheduler = f"scheduler {workload.scheduler}" if workload.scheduler else "scheduler"
+        return Held(by=scheduler, evidence=(*words, *own) or ("the scheduler says nothing about the pods",))
+    nodes = sorted({pod.node for pod in wait.starting})
+    return Held(by="node", evidence=(f"the pods have a node and do not run: {fields.listing(nodes)}",))
+
+
+def _gatekeeper(gates: Iterable[str]) -> str:
+    for gate in gates:
+        if gate.startswith("kueue.x-k8s.io/"):
+            return "Kueue"
+        if gate.startswith("scheduling.volcano.sh/"):
+            return "Volcano"
+    return "another controller"
+
+
+def _words(pods: Iterable[Pod]) -> list[str]:
+    """What the scheduler says, each sentence once."""
+    return [f"scheduler: {fields.excerpt(words)}" for words in sorted({pod.waiting for pod in pods if pod.waiting})[:3]]
+
+
+def _fewer(workload: Workload, verdicts: Verdicts) -> FindingEntry:
+    there = len(workload.pods) + workload.other_pods
+    holding = verdicts.refusing()
+    return entries.finding(
+        "USA004",
+        entries.of_workload(workload),
+        f"it wants {entries.counted(workload.wanted.minimum, 'pod')} and has {there:,}",
+        evidence=[reason for section in holding for reason in outlooks.reasons(section)],
+        team=workload.team,
+        gpus=max(0.0, entries.gpus(workload.asks) - sum(entries.gpus(pod.devices) for pod in workload.pods)),
+        since=workload.created,
+        held_by=outlooks.name(holding[0]) if holding else "",
+    )

@@ -1,0 +1,88 @@
+"""The kinds that findings about a cluster read beside workloads, nodes and facts, with the fields that they keep."""
+
+from typing import Final
+
+from usher import paths
+from usher.audit import fields
+from usher.audit.building.wanted import Wanted
+from usher.kinds.kept_fields import keeping
+
+MUTATING: Final = ("admissionregistration.k8s.io", "MutatingWebhookConfiguration")
+VALIDATING: Final = ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration")
+DAEMON_SET: Final = ("apps", "DaemonSet")
+NODE: Final = ("", "Node")
+KUEUE_WORKLOAD: Final = ("kueue.x-k8s.io", "Workload")
+POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
+
+_DAEMON: Final = keeping(
+    "/spec/template/spec/tolerations",
+    "/spec/template/spec/nodeSelector",
+    "/status/desiredNumberScheduled",
+    "/status/numberReady",
+)
+
+
+def _daemon_set(value: paths.Object) -> paths.Object:
+    """Of its containers only names and images: their variables may be secrets."""
+    kept = _DAEMON(value)
+    spec = fields.at(kept, "/spec/template/spec")
+    if isinstance(spec, dict):
+        spec["containers"] = [
+            {"name": each.get("name"), "image": each.get("image")}
+            for each in fields.objects(value, "/spec/template/spec/containers")
+        ]
+    return kept
+
+
+_NODE: Final = keeping("/spec/taints", "/spec/unschedulable", "/status/capacity", "/status/allocatable")
+
+
+def _node(value: paths.Object) -> paths.Object:
+    """Of its many conditions only the one that says whether it is ready."""
+    kept = _NODE(value)
+    status = kept.setdefault("status", {})
+    if isinstance(status, dict):
+        found = fields.objects(value, "/status/conditions")
+        status["conditions"] = [each for each in found if fields.text(each, "/type") == "Ready"]
+    return kept
+
+
+WANTED: Final = (
+    Wanted(
+        group=MUTATING[0],
+        versions=("v1",),
+        plural="mutatingwebhookconfigurations",
+        kind=MUTATING[1],
+        keep=keeping("/metadata/creationTimestamp", "/webhooks"),
+    ),
+    Wanted(
+        group=VALIDATING[0],
+        versions=("v1",),
+        plural="validatingwebhookconfigurations",
+        kind=VALIDATING[1],
+        keep=keeping("/metadata/creationTimestamp", "/webhooks"),
+    ),
+    Wanted(group=DAEMON_SET[0], versions=("v1",), plural="daemonsets", kind=DAEMON_SET[1], keep=_daemon_set),
+    Wanted(group=NODE[0], versions=("v1",), plural="nodes", kind=NODE[1], keep=_node),
+    Wanted(
+        group=KUEUE_WORKLOAD[0],
+        versions=("v1beta2", "v1beta1"),
+        plural="workloads",
+        kind=KUEUE_WORKLOAD[1],
+        keep=keeping(
+            "/metadata/ownerReferences",
+            "/spec/queueName",
+            "/status/conditions",
+            "/status/admissionChecks",
+            "/status/admission/clusterQueue",
+        ),
+    ),
+    Wanted(
+        group=POD_GROUP[0],
+        versions=("v1beta1",),
+        plural="podgroups",
+        kind=POD_GROUP[1],
+        keep=keeping("/metadata/ownerReferences", "/spec/queue", "/status/phase", "/status/conditions"),
+    ),
+)
+"""All of them. Secrets and the contents of ConfigMaps are not among them."""

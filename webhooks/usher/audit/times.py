@@ -1,0 +1,8 @@
+"""Times in the audit document: ISO 8601 in UTC, whole seconds."""
+
+from datetime import UTC, datetime
+
+
+def text(time: datetime | None) -> str:
+    """`2026-11-23T06:00:00Z`; empty for a time that is not known."""
+    return "" if time is None else time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

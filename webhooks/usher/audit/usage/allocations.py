@@ -1,0 +1,127 @@
+"""How many GPUs each pod held at each point: by kube-state-metrics, else by what the cluster says of its pods now.
+
+What neither knows, the series of the devices say: `accounting` adds that.
+"""
+
+import math
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from usher.audit import estate
+from usher.audit.usage import labels, merging, shares
+from usher.audit.usage.labels import PodName
+from usher.audit.usage.merging import Line
+from usher.audit.usage.series import Answer, Grid, Series
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """The GPUs that a pod held on a node; NaN where it is not known."""
+
+    pod: PodName
+    node: str
+    gpus: Line
+
+
+def recorded(requests: Answer, phases: Answer, nodes: Mapping[str, estate.Node]) -> tuple[Held, ...]:
+    """What kube-state-metrics recorded: requests of pods on a node, while they had not ended."""
+    alive = {pod: merging.bridge(merging.merge(series)) for pod, series in _by_pod(phases.series).items()}
+    found = []
+    for pod, series in sorted(_by_pod(requests.series).items()):
+        by_node: dict[str, list[Line]] = {}
+        for (node, resource), parts in _by_node(series).items():
+            share = shares.of_resource(shares.resource(resource), nodes.get(node)) if node else None
+            if share is not None:
+                by_node.setdefault(node, []).append(merging.scaled(parts, share))
+        living = alive.get(pod, merging.EMPTY)
+        for node, lines in sorted(by_node.items()):
+            gpus = _while_alive(_added(lines), living)
+            if gpus.values:
+                found.append(Held(pod=pod, node=node, gpus=gpus))
+    return tuple(found)
+
+
+def present(workloads: Iterable[estate.Workload], nodes: Mapping[str, estate.Node], grid: Grid) -> tuple[Held, ...]:
+    """What the pods hold that the cluster has now: from the moment when they were placed, to the end of the window."""
+    found = []
+    for workload in workloads:
+        for pod in workload.pods:
+            since = pod.scheduled or pod.created
+            gpus = held_now(pod, nodes)
+            if since is None or not gpus:
+                continue
+            first = grid.first_point_after(since)
+            if first < grid.points:
+                values = array("d", [gpus]) * (grid.points - first)
+                name = PodName(pod.namespace, pod.name)
+                found.append(Held(pod=name, node=pod.node, gpus=Line(first=first, values=values)))
+    return tuple(sorted(found, key=lambda each: (each.pod, each.node)))
+
+
+def held_now(pod: estate.Pod, nodes: Mapping[str, estate.Node]) -> float:
+    """The GPUs that a pod holds: whole ones, and parts by their share. 0 where it holds none."""
+    if not pod.holds:
+        return 0.0
+    devices = {name: float(amount.number) for name, amount in pod.devices.items()}
+    return shares.of_devices(devices, nodes.get(pod.node)) or 0.0
+
+
+def together(first: Iterable[Held], second: Iterable[Held]) -> dict[tuple[PodName, str], Line]:
+    """By pod and node; the second says what the first does not know."""
+    lines: dict[tuple[PodName, str], list[Line]] = {}
+    for each in (*first, *second):
+        lines.setdefault((each.pod, each.node), []).append(each.gpus)
+    return {
+        key: merging.merge(Series(labels={}, first=line.first, values=line.values) for line in found)
+        for key, found in lines.items()
+    }
+
+
+def _by_pod(series: Iterable[Series]) -> dict[PodName, list[Series]]:
+    found: dict[PodName, list[Series]] = {}
+    for each in series:
+        pod = labels.pod(each.labels)
+        if pod is not None:
+            found.setdefault(pod, []).append(each)
+    return found
+
+
+def _by_node(series: Iterable[Series]) -> dict[tuple[str, str], Line]:
+    """The units of each resource on each node, of all containers of a pod together."""
+    containers: dict[tuple[str, str], dict[str, list[Series]]] = {}
+    for each in series:
+        key = labels.value(each.labels, "node"), each.labels.get("resource", "")
+        # Several kube-state-metrics may report one container, so a container counts once.
+        container = labels.value(each.labels, "container")
+        containers.setdefault(key, {}).setdefault(container, []).append(each)
+    return {
+        key: _added([merging.bridge(merging.merge(found, usable=_is_amount)) for found in by_container.values()])
+        for key, by_container in containers.items()
+    }
+
+
+def _is_amount(value: float) -> bool:
+    return 0 <= value <= 2**16
+
+
+def _added(lines: Iterable[Line]) -> Line:
+    """The sum at each point, of those lines that know it."""
+    parts = [line for line in lines if line.values]
+    if len(parts) < 2:
+        return parts[0] if parts else merging.EMPTY
+    first, end = min(line.first for line in parts), max(line.end for line in parts)
+    values = array("d", [math.nan]) * (end - first)
+    for line in parts:
+        for place, value in enumerate(line.values, start=line.first - first):
+            if not math.isnan(value):
+                values[place] = value if math.isnan(values[place]) else values[place] + value
+    return Line(first=first, values=values)
+
+
+def _while_alive(gpus: Line, alive: Line) -> Line:
+    values = [
+        math.nan if math.isnan(alive.at(point)) else gpus.values[point - gpus.first]
+        for point in range(gpus.first, gpus.end)
+    ]
+    return merging.merge([Series(labels={}, first=gpus.first, values=values)])

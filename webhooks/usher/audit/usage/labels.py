@@ -1,0 +1,118 @@
+"""What the labels of a series say: which device, on which node, and which pod holds it.
+
+A scraper without honor_labels renames the labels of an exporter: its own pod is then `pod`, and the pod that holds the
+GPU is `exported_pod`. Where the exporter knows no pod, `pod` is the exporter alone, so it must not count as a holder.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from usher.audit.usage.series import Series
+
+Labels = Mapping[str, str]
+
+_EXPORTERS: Final = ("dcgm-exporter", "dcgm_exporter", "metrics-exporter")
+"""Parts of the names of pods and containers that measure GPUs: NVIDIA's and AMD's exporters."""
+
+_NODE_LABELS: Final = (
+    *("exported_node", "node", "kubernetes_node", "nodename", "node_name"),
+    *("Hostname", "exported_hostname", "hostname", "instance"),
+)
+"""Hostname is the node where the exporter knows it (NODE_NAME), and else the name of its own pod."""
+
+_UNDIVIDED: Final = frozenset({"", "spx", "na"})
+"""Modes of AMD's GPUs that leave them whole."""
+
+
+class PodName(NamedTuple):
+    namespace: str
+    pod: str
+
+
+class Device(NamedTuple):
+    """A GPU or a MIG device; `instance` is empty for a whole GPU."""
+
+    gpu: str
+    instance: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nodes:
+    """The names of nodes, by which a label is recognised as one."""
+
+    names: frozenset[str]
+    short: Mapping[str, str]
+    """Names by their part before the first dot, where it is the part of one name alone."""
+
+
+def nodes(names: Iterable[str]) -> Nodes:
+    known = frozenset(names)
+    short: dict[str, str] = {}
+    for name in sorted(known):
+        part = name.partition(".")[0]
+        short[part] = "" if part in short else name
+    return Nodes(names=known, short={part: name for part, name in short.items() if name})
+
+
+def node(labels: Labels, known: Nodes) -> str:
+    """The node of a series; empty where no label names a node that is known."""
+    for key in _NODE_LABELS:
+        value = labels.get(key, "")
+        if key == "instance":
+            value = value.rpartition(":")[0] or value
+        name = value if value in known.names else known.short.get(value, "")
+        if name:
+            return name
+    return ""
+
+
+def device(labels: Labels) -> Device:
+    """The device of a series of DCGM or of AMD's exporter.
+
+    A GPU has a UUID that is unique; without it, the node and the number on the node are.
+    """
+    host = labels.get("Hostname") or labels.get("hostname") or labels.get("instance", "")
+    number = labels.get("gpu") or labels.get("gpu_id", "")
+    uuid = labels.get("UUID") or labels.get("gpu_uuid", "")
+    mode = labels.get("gpu_compute_partition_type", "").lower()
+    partition = f"{mode} {number}.{labels.get('gpu_partition_id', '')}" if mode not in _UNDIVIDED else ""
+    gpu = uuid or f"{host}/{labels.get('serial_number', '')}/{number}"
+    return Device(gpu=gpu, instance=labels.get("GPU_I_ID", "") or partition)
+
+
+def is_renamed(series: Iterable[Series]) -> frozenset[str]:
+    """The jobs whose scraper renames the labels of the exporter."""
+    return frozenset(each.labels.get("job", "") for each in series if each.labels.get("exported_pod"))
+
+
+def holder(labels: Labels, renamed: frozenset[str]) -> PodName | None:
+    """The pod that holds the device of a series; None where the exporter names none."""
+    if labels.get("job", "") in renamed:
+        return _pod(labels.get("exported_namespace", ""), labels.get("exported_pod", ""))
+    old = _pod(labels.get("pod_namespace", ""), labels.get("pod_name", ""))
+    if old is not None:
+        return old
+    found = _pod(labels.get("namespace", ""), labels.get("pod", ""))
+    return None if found is None or _is_exporter(labels, found) else found
+
+
+def pod(labels: Labels) -> PodName | None:
+    """The pod that a series of kube-state-metrics is about."""
+    return _pod(labels.get("exported_namespace", ""), labels.get("exported_pod", "")) or _pod(
+        labels.get("namespace", ""), labels.get("pod", "")
+    )
+
+
+def value(labels: Labels, name: str) -> str:
+    """A label of kube-state-metrics that a scraper may have renamed."""
+    return labels.get(f"exported_{name}") or labels.get(name, "")
+
+
+def _pod(namespace: str, name: str) -> PodName | None:
+    return PodName(namespace, name) if namespace and name else None
+
+
+def _is_exporter(labels: Labels, found: PodName) -> bool:
+    names = (found.pod, labels.get("container", ""))
+    return found.pod == labels.get("Hostname") or any(part in name for part in _EXPORTERS for name in names)

@@ -1,0 +1,112 @@
+"""GPU-hours by pod and node, each with its owner and its price: what all tables are sums of."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from usher.audit import estate
+from usher.audit.usage import accounting, prices, shares
+from usher.audit.usage.accounting import Idle, Part, Place
+from usher.audit.usage.attribution import Attribution, Owner
+from usher.audit.usage.devices import Track
+from usher.audit.usage.labels import PodName
+from usher.audit.usage.merging import EMPTY, Line
+from usher.audit.usage.prices import Priced
+from usher.audit.usage.series import Grid
+from usher.audit.usage.tallies import Tally
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What one pod did on one node."""
+
+    place: Place
+    owner: Owner
+    tally: Tally
+    what: Priced
+    """The board, and how its node is paid for."""
+    price: float | None
+    """Of a GPU for an hour; None where no rule has it."""
+    profile: str = ""
+    """The MIG profile of its devices; empty for whole GPUs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """All measured devices, held or not, in GPU-hours."""
+
+    measured: float
+    used: float
+
+
+def entries(  # noqa: PLR0913 - what is joined, all named
+    tracks: Iterable[Track],
+    held: Mapping[tuple[PodName, str], Line],
+    *,
+    nodes: Mapping[str, estate.Node],
+    attribution: Attribution,
+    price: Callable[[Priced], float | None],
+    grid: Grid,
+    idle: Idle,
+) -> tuple[Entry, ...]:
+    """The entries, by pod and node."""
+    homes = _homes(held)
+    found: dict[Place, list[Part]] = {Place(*key): [] for key in held}
+    for part in accounting.parts(tracks, lambda track: share(track, nodes)):
+        pod = part.track.holder
+        if pod is not None:
+            place = Place(pod, part.track.node or homes.get(pod, ""))
+            found.setdefault(place, []).append(part)
+    result = []
+    for place, parts in sorted(found.items()):
+        tally = accounting.count(held.get((place.pod, place.node), EMPTY), parts, grid=grid, idle=idle)
+        what = _what(nodes.get(place.node), parts)
+        result.append(
+            Entry(
+                place=place,
+                owner=attribution.owner(place.pod),
+                tally=tally,
+                what=what,
+                price=price(what),
+                profile=next((part.track.profile for part in parts if part.track.profile), ""),
+            )
+        )
+    return tuple(result)
+
+
+def share(track: Track, nodes: Mapping[str, estate.Node]) -> float | None:
+    """The share of a GPU that the device of a track is; None where it is not known."""
+    if not track.device.instance:
+        return 1.0
+    node = nodes.get(track.node)
+    return shares.of_profile(track.profile, shares.board_of(node.product) if node else track.product)
+
+
+def fleet(tracks: Iterable[Track], nodes: Mapping[str, estate.Node], grid: Grid) -> Fleet:
+    """Each device counts once at each point, whether a pod holds it or not."""
+    by_device: dict[object, list[Track]] = {}
+    for track in tracks:
+        by_device.setdefault(track.device, []).append(track)
+    measured = used = 0.0
+    for found in by_device.values():
+        of_gpu = share(found[0], nodes) or 0.0
+        for point in range(min(each.first for each in found), max(each.end for each in found)):
+            values = [value for each in found if not math.isnan(value := each.activity.at(point))]
+            if values:
+                measured += of_gpu * grid.hours
+                used += of_gpu * grid.hours * sum(values) / len(values)
+    return Fleet(measured=measured, used=used)
+
+
+def _homes(held: Iterable[tuple[PodName, str]]) -> dict[PodName, str]:
+    """The node of each pod that was on one node alone."""
+    nodes: dict[PodName, set[str]] = {}
+    for pod, node in held:
+        nodes.setdefault(pod, set()).add(node)
+    return {pod: next(iter(found)) for pod, found in nodes.items() if len(found) == 1}
+
+
+def _what(node: estate.Node | None, parts: Iterable[Part]) -> Priced:
+    if node is not None:
+        return prices.of_node(node)
+    return Priced(product=next((part.track.product for part in parts if part.track.product), ""))

@@ -1,0 +1,85 @@
+"""The price of a GPU on a node, by the section `audit.prices` of usher.yaml."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from usher.audit import estate
+from usher.audit.usage import shares
+from usher.config import globs
+from usher.config.audit import PriceRule, Prices
+
+_INSTANCE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Priced:
+    """What a rule looks at: a node of now, or the board of one that is gone."""
+
+    product: str
+    capacity_type: estate.CapacityType = estate.CapacityType.UNKNOWN
+    instance_type: str = ""
+    gpus: int = 0
+    """GPUs of the node; 0 where they are not known."""
+
+
+def of_node(node: estate.Node) -> Priced:
+    instance = next((node.labels[key] for key in _INSTANCE_LABELS if key in node.labels), "")
+    return Priced(
+        product=shares.board_of(node.product),
+        capacity_type=node.capacity_type,
+        instance_type=instance,
+        # MIG may leave a part of a GPU unused, which the price of the node covers.
+        gpus=math.ceil(shares.gpus(node) - 1e-9),
+    )
+
+
+def per_gpu_hour(prices: Prices, what: Priced) -> float | None:
+    """The price of one whole GPU for an hour: that of the first rule that matches; None without one.
+
+    A price of a node is multiplied with gpuShare and divided by the GPUs of the node.
+    """
+    for rule in prices.rules:
+        if not matches(rule, what):
+            continue
+        if rule.per_gpu_hour is not None:
+            return rule.per_gpu_hour
+        if rule.per_node_hour is not None and what.gpus:
+            return rule.per_node_hour * prices.gpu_share / what.gpus
+    return None
+
+
+def matches(rule: PriceRule, what: Priced) -> bool:
+    """Whether a rule is about a node. Products are compared without case, because clouds and drivers differ in it."""
+    return (
+        globs.fits(what.product.casefold(), rule.product.casefold())
+        and globs.fits(what.instance_type, rule.instance_type)
+        and rule.capacity_type in {"*", what.capacity_type.value}
+    )
+
+
+def problems(prices: Prices, seen: Iterable[Priced]) -> Iterator[str]:
+    """Rules that match nothing of the cluster, and boards that no rule prices."""
+    known = sorted(set(seen), key=lambda each: (each.product, each.capacity_type, each.instance_type))
+    if not prices.rules or not known:
+        return
+    for index, rule in enumerate(prices.rules):
+        if not any(matches(rule, what) for what in known):
+            products = ", ".join(sorted({each.product for each in known if each.product})) or "of no known product"
+            yield (
+                f"audit.prices.rules[{index}] matches no node (product {rule.product}, instance type "
+                f"{rule.instance_type}, capacity type {rule.capacity_type}). The GPUs are {products}"
+            )
+    missing = {
+        f"{each.product or 'unknown product'} ({each.capacity_type})" for each in known if not _is_priced(prices, each)
+    }
+    if missing:
+        yield f"No rule of audit.prices has a price for {', '.join(sorted(missing))}. Its GPU-hours count as not priced"
+
+
+def _is_priced(prices: Prices, what: Priced) -> bool:
+    return per_gpu_hour(prices, what) is not None
+
+
+def by_node(nodes: Mapping[str, estate.Node]) -> dict[str, Priced]:
+    return {name: of_node(node) for name, node in nodes.items()}

@@ -1,0 +1,118 @@
+"""What a report has to say about its numbers: their source, and what is missing in them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from usher.audit import estate
+from usher.audit.usage import metrics
+from usher.audit.usage.devices import Track
+from usher.audit.usage.joining import Joined
+from usher.audit.usage.ledger import Entry, share
+from usher.audit.usage.reading import Readings
+from usher.audit.usage.series import Grid, moment
+from usher.audit.usage.tallies import Tally
+
+_NAMED: Final = 5
+"""Nodes named in one sentence; the others are counted."""
+
+_LATE: Final = 3
+
+
+def of_source(readings: Readings, grid: Grid, tracks: Sequence[Track], *, idle_seconds: float) -> Iterator[str]:
+    """What the source lacks as a whole."""
+    if readings.of(metrics.REQUESTS).series and not readings.has_requests:
+        yield (
+            f"Prometheus has {metrics.REQUESTS.metric} but no {metrics.PHASES.metric}, which says when pods end, so "
+            "neither is used"
+        )
+    if readings.has_requests:
+        yield "Allocated GPU-hours are those that kube-state-metrics recorded"
+    elif tracks:
+        yield (
+            "Prometheus has no requests of pods for GPUs from kube-state-metrics. Allocated GPU-hours come from the "
+            "pods that the cluster has now and from the labels of series, so those of ended pods on nodes without "
+            "series are missing"
+        )
+    if not tracks:
+        yield (
+            f"Prometheus has no usable series of dcgm-exporter ({metrics.ENGINE_ACTIVE.metric}, "
+            f"{metrics.GPU_UTIL.metric}) and of AMD's exporter ({metrics.AMD_ACTIVE.metric}), so no usage was "
+            "measured. Scrape the exporter of the GPU operator"
+        )
+        return
+    first = min(track.first for track in tracks)
+    if first >= _LATE:
+        yield f"The first sample is of {moment(grid.time(first - 1))}: before, nothing was measured"
+    if grid.step > idle_seconds:
+        yield (
+            f"A step has {grid.step} s, which is longer than audit.idle.lasting ({idle_seconds:.0f} s): idle is what "
+            "has a low mean over a step. Choose a shorter --step"
+        )
+
+
+def of_devices(tracks: Iterable[Track], nodes: Mapping[str, estate.Node]) -> Iterator[str]:
+    """What series say less well than they could."""
+    found = list(tracks)
+    by_kernels = {track.device for track in found if track.by_kernels}
+    if by_kernels:
+        yield (
+            f"{_gpus(len(by_kernels))} without {metrics.ENGINE_ACTIVE.metric}: their activity is "
+            f"{metrics.GPU_UTIL.metric}, the time in which any kernel ran, which is higher"
+        )
+    blind = {track.device for track in found if track.device.instance and not track.activity.values}
+    if blind:
+        yield (
+            f"{_devices(len(blind))} without {metrics.ENGINE_ACTIVE.metric} are not measured, because "
+            f"{metrics.GPU_UTIL.metric} is 0 for MIG"
+        )
+    unknown = {track.device for track in found if share(track, nodes) is None}
+    if unknown:
+        yield f"{_devices(len(unknown))} are parts of GPUs of unknown size and not counted"
+
+
+def of_nodes(joined: Joined, nodes: Mapping[str, estate.Node]) -> Iterator[str]:
+    """Nodes that are not measured, or whose series name no pods."""
+    measured = {track.node for track in joined.tracks}
+    missing = sorted(name for name, node in nodes.items() if node.capacity and name not in measured)
+    if missing and any(track.node for track in joined.tracks):
+        number = f"{len(missing)} of {len(nodes)} GPU nodes"
+        yield f"{number} have no series, so their GPUs are not measured: {_names(missing)}"
+    if nodes and joined.tracks and not any(track.node for track in joined.tracks):
+        yield "No label of the series names a node of the cluster. Set NODE_NAME in the exporter, or add a label `node`"
+    if joined.by_node:
+        yield (
+            f"Series of {_names(joined.by_node)} name no pods; they count for the one pod that holds all GPUs of its "
+            "node"
+        )
+    if joined.not_attributed:
+        yield (
+            f"Series of {_names(joined.not_attributed)} name no pods though pods hold GPUs there: these GPU-hours are "
+            "allocated and not measured"
+        )
+
+
+def of_sums(entries: Iterable[Entry], total: Tally) -> Iterator[str]:
+    """What could not be measured, and what belongs to no workload."""
+    if total.allocated - total.measured > 0.01:
+        yield (
+            f"{total.allocated - total.measured:.1f} of {total.allocated:.1f} allocated GPU-hours have no sample of "
+            "activity, so they are neither used nor idle"
+        )
+    lost = sum(entry.tally.allocated for entry in entries if entry.owner.workload < 0)
+    if lost > 0:
+        yield (
+            f"{lost:.1f} GPU-hours are of pods whose workload the cluster no longer has; they count for their namespace"
+        )
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_NAMED])
+    return f"{shown} and {len(names) - _NAMED} more" if len(names) > _NAMED else shown
+
+
+def _gpus(number: int) -> str:
+    return "1 GPU is" if number == 1 else f"{number} GPUs are"
+
+
+def _devices(number: int) -> str:
+    return "1 device" if number == 1 else f"{number} devices"

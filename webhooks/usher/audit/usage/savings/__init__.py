@@ -1,0 +1,1 @@
+"""Changes that free GPUs or make them cheaper, each with its evidence."""

@@ -1,0 +1,70 @@
+"""Workloads that hold GPUs now and were idle for most of the time that was measured."""
+
+import math
+from typing import Final
+
+from usher import model
+from usher.audit.document.usage import Saving
+from usher.audit.usage.savings import case as cases
+from usher.audit.usage.savings.case import Case
+from usher.config.fields import seconds
+
+KIND: Final = "idle workload"
+
+_MOSTLY: Final = 0.5
+"""Of the measured GPU-hours: from this share on the workload is called idle."""
+
+_STOPPED: Final = "kubeflow-resource-stopped"
+"""Annotation with which Kubeflow stops a Notebook (kinds/kubeflow/notebooks.py)."""
+
+_NOT_USED: Final = 0.01
+"""Mean activity below which no replica is needed."""
+
+
+def find(case: Case) -> Saving | None:
+    tally = case.tally
+    if not case.holding or not case.is_measured or tally.idle < _MOSTLY * tally.measured:
+        return None
+    kept = _kept(case)
+    part = 1 - kept / len(case.holding)
+    if part <= 0:
+        return None
+    idle = case.config.idle
+    return cases.saving(
+        case,
+        kind=KIND,
+        evidence=(
+            (
+                f"{cases.hours(tally.idle)} of {cases.hours(tally.measured)} measured GPU-hours were idle: activity "
+                f"below {cases.percent(idle.below)} for at least {seconds(idle.lasting) / 60:.0f} minutes"
+            ),
+            (
+                f"Mean activity {cases.percent(tally.activity or 0)}; at most "
+                f"{cases.percent(tally.activity_at(0.95) or 0)} in 95 % of the GPU-hours"
+            ),
+            f"{len(case.holding)} {'pod holds' if len(case.holding) == 1 else 'pods hold'} GPUs now",
+        ),
+        change=_change(case, kept),
+        gpu_hours=tally.idle * part,
+        cost=case.money(case.each(entry.tally.idle * part for entry in case.entries)),
+    )
+
+
+def _kept(case: Case) -> int:
+    """The replicas that the measured work needs at the highest activity of the targets; 0 where there was no work."""
+    activity = case.tally.activity or 0.0
+    if not case.replicas_path or activity < _NOT_USED:
+        return 0
+    return min(max(1, math.ceil(activity * len(case.holding) / case.config.targets.activity.high)), len(case.holding))
+
+
+def _change(case: Case, kept: int) -> str:
+    name = str(case.workload.identity)
+    if case.workload.identity.kind == "Notebook":
+        return f"Stop {name}: set the annotation {_STOPPED} to the time of now. Its volumes stay"
+    if case.replicas_path:
+        return f"Set {case.replicas_path} of {name} from {len(case.holding)} to {kept}"
+    if case.suspend_path:
+        return f"Set {case.suspend_path} of {name} to true, or delete it"
+    stays = " Its volumes stay" if case.workload.role is model.Role.INTERACTIVE else ""
+    return f"Delete {name} after its owner agrees.{stays}".rstrip(".")

@@ -1,0 +1,104 @@
+"""Usage by team, namespace, queue, priority, product and capacity type. Each table adds up to the total."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from usher.audit import estate
+from usher.audit.document.usage import Group, GroupTable
+from usher.audit.usage import amounts
+from usher.audit.usage.amounts import Now
+from usher.audit.usage.attribution import Owner
+from usher.audit.usage.ledger import Entry
+from usher.audit.usage.prices import Priced
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """What a pod of the estate holds now."""
+
+    workload: int
+    what: Priced
+    now: Now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """An entry or a holding with the values that tables group by."""
+
+    owner: Owner
+    what: Priced
+    entry: Entry | None = None
+    now: Now | None = None
+
+
+_Name = Callable[[Row], str]
+
+
+def tables(
+    entries: Iterable[Entry],
+    holdings: Iterable[Holding],
+    *,
+    workloads: Sequence[estate.Workload],
+    teams: Mapping[str, str],
+    currency: str,
+) -> tuple[GroupTable, ...]:
+    """The tables. `teams` are those of namespaces, for pods whose workload is not known."""
+    rows = [*_rows(entries, holdings, workloads)]
+
+    def of_workload(value: Callable[[estate.Workload], str]) -> _Name:
+        return lambda row: value(workloads[row.owner.workload]) if row.owner.workload >= 0 else ""
+
+    def team(row: Row) -> str:
+        known = workloads[row.owner.workload].team if row.owner.workload >= 0 else ""
+        return known or teams.get(row.owner.namespace, "")
+
+    names: dict[str, _Name] = {
+        "team": team,
+        "namespace": lambda row: row.owner.namespace,
+        "queue": of_workload(lambda workload: workload.queue),
+        "priority": of_workload(lambda workload: workload.priority),
+        "product": lambda row: row.what.product,
+        "capacityType": lambda row: row.what.capacity_type.value,
+    }
+    return tuple(GroupTable(by=by, rows=_groups(rows, name, currency)) for by, name in names.items())
+
+
+def _rows(entries: Iterable[Entry], holdings: Iterable[Holding], workloads: Sequence[estate.Workload]) -> Iterator[Row]:
+    for entry in entries:
+        yield Row(owner=entry.owner, what=entry.what, entry=entry)
+    for each in holdings:
+        namespace = workloads[each.workload].identity.namespace
+        yield Row(owner=Owner(each.workload, namespace), what=each.what, now=each.now)
+
+
+def _groups(rows: Iterable[Row], name: _Name, currency: str) -> tuple[Group, ...]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(name(row), []).append(row)
+    groups = [
+        Group(
+            name=each,
+            workloads=len({row.owner for row in mine if row.owner.workload >= 0}),
+            usage=amounts.usage(
+                (row.entry for row in mine if row.entry is not None),
+                (row.now for row in mine if row.now is not None),
+                currency=currency,
+            ),
+        )
+        for each, mine in found.items()
+    ]
+    return tuple(
+        sorted(groups, key=lambda group: (-(group.usage.idle or 0), -(group.usage.allocated or 0), group.name))
+    )
+
+
+def teams(found: estate.Estate, keys: Sequence[str]) -> dict[str, str]:
+    """The teams of namespaces, by the first of the labels that each has."""
+    listed = found.objects.get(("", "Namespace"), ())
+    result: dict[str, str] = {}
+    for value in listed if isinstance(listed, Sequence) else ():
+        metadata = value.get("metadata")
+        tags = metadata.get("labels") if isinstance(metadata, dict) else None
+        if isinstance(metadata, dict) and isinstance(tags, dict):
+            result[str(metadata.get("name"))] = next((str(tags[key]) for key in keys if key in tags), "")
+    return result

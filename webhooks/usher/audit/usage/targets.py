@@ -1,0 +1,55 @@
+"""Targets of usher.yaml beside what was measured."""
+
+from usher.audit.document.usage import Target
+from usher.audit.usage import amounts
+from usher.audit.usage.ledger import Fleet
+from usher.audit.usage.tallies import Tally
+from usher.config.audit import Range, Targets
+from usher.config.fields import seconds
+
+
+def targets(
+    wanted: Targets, *, fleet: Fleet | None, tally: Tally | None, queue_wait: float | None, wait_formula: str
+) -> tuple[Target, ...]:
+    """The targets; `actual` is None where it was not measured."""
+    activity = fleet.used / fleet.measured if fleet is not None and fleet.measured else None
+    return (
+        _share(
+            "activity",
+            "Activity of all GPUs",
+            wanted.activity,
+            activity,
+            "sum over all measured GPUs, held by a pod or not, of share of a GPU x hours x activity, divided by the "
+            "same sum without activity",
+        ),
+        _share(
+            "memory",
+            "Memory of allocated GPUs in use",
+            wanted.memory,
+            tally.memory_share if tally is not None else None,
+            "sum over allocated GPUs of share of a GPU x hours x used / total memory, divided by the same sum without "
+            "used / total memory",
+        ),
+        Target(
+            name="queueWaitP95",
+            title="Wait in queues of 95 % of the workloads",
+            high=seconds(wanted.queue_wait_p95),
+            unit="seconds",
+            actual=amounts.optional(queue_wait),
+            met=None if queue_wait is None else queue_wait <= seconds(wanted.queue_wait_p95),
+            formula=wait_formula,
+        ),
+    )
+
+
+def _share(name: str, title: str, wanted: Range, actual: float | None, formula: str) -> Target:
+    return Target(
+        name=name,
+        title=title,
+        low=wanted.low,
+        high=wanted.high,
+        unit="share from 0 to 1",
+        actual=amounts.optional(actual),
+        met=None if actual is None else wanted.low <= actual <= wanted.high,
+        formula=formula,
+    )

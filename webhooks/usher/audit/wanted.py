@@ -1,0 +1,19 @@
+"""The kinds that an audit reads beside workloads, nodes, pods and facts; the role of auditors allows them too."""
+
+from typing import Final
+
+from usher.audit.building import claimable
+from usher.audit.building.wanted import Wanted
+from usher.audit.standing import wanted as standing
+
+WANTED: Final[tuple[Wanted, ...]] = (claimable.WANTED, *standing.WANTED)
+"""Each section adds its own, and several may want one kind."""
+
+
+def merged(wanted: tuple[Wanted, ...] = WANTED) -> tuple[Wanted, ...]:
+    """Each kind once, with the fields of all that want it."""
+    found: dict[tuple[str, str], Wanted] = {}
+    for each in wanted:
+        before = found.get(each.key)
+        found[each.key] = each if before is None else before.joined(each)
+    return tuple(found[key] for key in sorted(found))

@@ -1,0 +1,101 @@
+"""The workloads of an estate, as entries of the audit document."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from usher import model
+from usher.audit import gpus, times
+from usher.audit.check_findings import subject
+from usher.audit.document import Usage, WorkloadEntry, WorkloadState
+from usher.audit.estate import Estate, Node, Pod, Workload
+from usher.scan import findings
+from usher.scan.devices import Devices
+
+_WORST: Final = (*(outcome.value for outcome in model.Outcome), "unknown", "clean", "exempt")
+
+
+def entries(estate: Estate, report: findings.Report, usage: Mapping[str, Usage]) -> Iterator[WorkloadEntry]:
+    """One entry for each workload that holds or wants accelerators.
+
+    Args:
+        estate: the workloads.
+        report: the decisions about them.
+        usage: what was measured, by the uid of the workload.
+    """
+    nodes = {node.name: node for node in estate.nodes or ()}
+    places = {result.identity: place for place, result in enumerate(report.results) if result.makes_pods}
+    for workload in estate.workloads:
+        if not workload.is_template or workload.pods:
+            judged = [report.results[place] for place in _places(workload, places)]
+            yield _entry(workload, judged, nodes, usage.get(workload.uid))
+
+
+def _places(workload: Workload, places: Mapping[findings.Identity, int]) -> list[int]:
+    """Where the decisions about a workload are. Of a group of pods each pod was judged, and of others the object."""
+    if workload.index >= 0:
+        return [workload.index]
+    pods = (
+        findings.Identity(api_version="v1", kind="Pod", namespace=pod.namespace, name=pod.name) for pod in workload.pods
+    )
+    return [places[pod] for pod in pods if pod in places]
+
+
+def state(workload: Workload) -> WorkloadState:
+    """Where its pods are."""
+    held = sum(pod.holds for pod in workload.pods)
+    waiting = len(waiting_pods(workload))
+    if held:
+        return WorkloadState.PARTLY if waiting else WorkloadState.RUNNING
+    if workload.suspended:
+        return WorkloadState.SUSPENDED
+    return WorkloadState.PENDING if waiting else WorkloadState.EMPTY
+
+
+def waiting_pods(workload: Workload) -> list[Pod]:
+    """The pods that wait for a node; those that are being deleted wait no more."""
+    return [pod for pod in workload.pods if not pod.holds and not pod.terminating]
+
+
+def gpus_now(workload: Workload, nodes: Mapping[str, Node]) -> float:
+    """The GPUs that its pods hold."""
+    return round(sum(gpus.held([pod], nodes.get(pod.node)) for pod in workload.pods), 6)
+
+
+def _entry(
+    workload: Workload, judged: list[findings.Result], nodes: Mapping[str, Node], usage: Usage | None
+) -> WorkloadEntry:
+    on = [nodes[pod.node] for pod in workload.pods if pod.holds and pod.node in nodes]
+    waiting = waiting_pods(workload)
+    now = gpus_now(workload, nodes)
+    since = [pod.created for pod in waiting if pod.created is not None]
+    suspended_since = workload.created if state(workload) is WorkloadState.SUSPENDED else None
+    return WorkloadEntry(
+        subject=subject(workload.identity),
+        team=workload.team,
+        queue=workload.queue,
+        priority=workload.priority,
+        role=workload.role.value,
+        state=state(workload),
+        products=tuple(sorted({node.product for node in on if node.product})),
+        capacity_types=tuple(sorted({node.capacity_type.value for node in on})),
+        accelerators=numbers(workload.asks),
+        gpus=gpus.number(workload.asks),
+        pods_wanted=workload.wanted.maximum,
+        pods_running=sum(pod.holds for pod in workload.pods),
+        pods_waiting=len(waiting),
+        created=times.text(workload.created),
+        waiting_since=times.text(min(since, default=suspended_since)),
+        outcome=_outcome(judged),
+        findings=sum(len(result.findings) for result in judged),
+        usage=Usage(gpus_now=now) if usage is None else usage.model_copy(update={"gpus_now": now}),
+    )
+
+
+def _outcome(judged: list[findings.Result]) -> str:
+    """The worst one; an object that was not judged is in an exempt namespace."""
+    return min((result.outcome for result in judged), key=_WORST.index, default="exempt")
+
+
+def numbers(devices: Devices) -> Mapping[str, float]:
+    """Accelerators by resource, as numbers of JSON."""
+    return {name: round(float(amount.number), 6) for name, amount in sorted(devices.items())}

@@ -1,0 +1,103 @@
+"""The options of `usher audit` for what changed: a history of audits, or an earlier report."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from usher import errors
+from usher.reports import wording
+
+if TYPE_CHECKING:
+    from usher.audit.document import Audit
+
+Command = Callable[..., Any]
+
+FAILED = 2
+"""Exit code: the history could not be used. The reports are written all the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What an audit is compared with."""
+
+    history: str = ""
+    """A file of SQLite or a URL of PostgreSQL; empty without a history."""
+    since: "Audit | None" = None
+    """An earlier report."""
+
+    def applied(self, audit: "Audit") -> tuple["Audit", str]:
+        """The audit with its trend, and why the history could not be used; empty where it could.
+
+        The history has the audit from now on.
+        """
+        from usher.audit.document import Trend
+        from usher.history import comparison, recording
+
+        failure = ""
+        if self.since is not None:
+            trend = comparison.since(self.since, audit)
+        elif self.history:
+            try:
+                trend = recording.record(self.history, audit)
+            except errors.InputError as error:
+                failure = str(error)
+                trend = Trend(problems=(failure,))
+        else:
+            return audit, ""
+        return audit.model_copy(update={"trend": trend}), failure
+
+
+def finish(code: int, failure: str) -> int:
+    """The exit code of an audit that would end with `code`; the failure of its history on standard error."""
+    if not failure:
+        return code
+    click.echo(f"usher: {wording.harmless(wording.printable(failure))}; the report is written without trends", err=True)
+    return max(code, FAILED)
+
+
+def options(command: Command) -> Command:
+    """Adds the options to a command, which gets them as `comparison`.
+
+    An earlier report is read before the command begins, so that a wrong file does not cost an audit.
+    """
+
+    @functools.wraps(command)
+    def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
+        history, since = parameters.pop("history"), parameters.pop("since")
+        if history and since is not None:
+            raise click.UsageError("--history and --since both name earlier audits; give one of them")
+        earlier = None if since is None else _read(since)
+        return command(*arguments, comparison=Comparison(history=history or "", since=earlier), **parameters)
+
+    for option in (
+        click.option(
+            "--since",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Compare with an earlier report, which --format json=FILE has written.",
+        ),
+        click.option(
+            "--history",
+            metavar="FILE|URL",
+            envvar="USHER_AUDIT_HISTORY",
+            help="Add this audit to a history, and compare it with the ones before: a file of SQLite, or "
+            "postgresql://USER@HOST/DATABASE. A URL with a password belongs in the variable USHER_AUDIT_HISTORY.",
+        ),
+    ):
+        run = option(run)
+    return run
+
+
+def _read(file: Path) -> "Audit":
+    from usher.audit.document import reading
+
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(reading.LARGEST + 1)
+    except OSError as error:
+        raise errors.InputError(f"{file}: cannot be read: {error.strerror}") from None
+    return reading.loads(content, source=str(file))

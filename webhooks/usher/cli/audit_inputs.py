@@ -1,0 +1,153 @@
+"""Where the objects of an audit come from: a live cluster, or files."""
+
+import itertools
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from usher import errors
+from usher.config import words
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from usher.audit.building.builder import EstateBuilder
+    from usher.audit.building.wanted import Wanted
+    from usher.audit.usage import series
+    from usher.cluster.api import Lists
+    from usher.facts.snapshot import Recorded
+    from usher.facts.store import Store
+    from usher.scan.batches import Batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The objects of an audit, and the facts of their cluster."""
+
+    name: str
+    """That of the cluster, or the files."""
+    batches: "Iterable[Batch]"
+    facts: "Store | None" = None
+    """The facts of the cluster itself; None where the options name files with facts."""
+    origin: str = ""
+    """The cluster, in reports of findings; empty for files."""
+    server: str = ""
+    """The version of the API server."""
+    recorded: "Sequence[Recorded]" = ()
+    """The other kinds that sections want."""
+    series: "series.Source | None" = None
+    """Its usage, where it comes with the objects."""
+
+    def fed(self, builder: "EstateBuilder") -> "Iterator[Batch]":
+        """The batches, each after the builder has taken its objects."""
+        for recorded in self.recorded:
+            builder.record(recorded)
+        for batch in self.batches:
+            if batch.source == "nodes" and not batch.notes and not batch.problems:
+                builder.knows_nodes()
+            for item in batch.items:
+                builder.add(item.value)
+            for value in batch.aside:
+                builder.add(value)
+            yield batch
+
+
+def live(
+    kubeconfig: Path | None,
+    context_name: str | None,
+    *,
+    namespace: str,
+    wanted: "Sequence[Wanted]",
+    read_facts: bool,
+    more: "Callable[[Lists], Iterable[Batch]]" = lambda _api: (),
+    seen: "Callable[[Lists], Lists]" = lambda api: api,
+) -> Source:
+    """A cluster, whose objects are listed while the batches are taken.
+
+    Args:
+        kubeconfig: as kubectl takes it.
+        context_name: of the kubeconfig.
+        namespace: the only one to audit; empty for all.
+        wanted: the other kinds to read.
+        read_facts: whether to read the facts of the cluster.
+        more: lists what checks of usher do not judge.
+        seen: the part of the cluster whose workloads are audited; facts and wanted kinds are those of all of it.
+
+    Raises:
+        ClusterError: the API server does not answer.
+    """
+    from usher.cluster import connection, recording
+    from usher.scan import cluster
+
+    api = connection.connect(kubeconfig=kubeconfig, context=context_name)
+    batches: Iterable[Batch] = itertools.chain(cluster.read(seen(api), namespace=namespace), more(seen(api)))
+    facts = None
+    if read_facts:
+        recorded = list(recording.read(api))
+        facts = recording.store(recorded)
+        batches = itertools.chain(_unlisted(recorded, "unknown to the checks"), batches)
+    others = list(recording.read(api, kinds=[each.fact_kind for each in wanted]))
+    return Source(
+        name=context_name or api.name,
+        origin=api.name,
+        server=_version(api),
+        facts=facts,
+        batches=itertools.chain(_unlisted(others, "not audited"), batches),
+        recorded=others,
+    )
+
+
+def files(paths: tuple[str, ...], *, read_facts: bool) -> Source:
+    """Files, which are read as a whole: they may hold a dump of a cluster, whose objects belong to each other."""
+    from usher.scan import dumps, sources
+
+    batches = dumps.settled(sources.read(paths, stdin=sys.stdin.buffer))
+    return Source(name=", ".join(paths), batches=batches, facts=dumps.facts(batches) if read_facts else None)
+
+
+def demo(now: "datetime") -> Source:
+    """The synthetic cluster with its usage."""
+    from usher.audit.demo import cluster, usage
+    from usher.scan import dumps
+    from usher.scan.batches import Batch, Item
+
+    objects = list(cluster.objects(now))
+    batch = Batch(source="demo", items=tuple(Item(value=value) for value in objects), is_file=False)
+    batches = dumps.settled([batch])
+    return Source(
+        name=cluster.NAME,
+        origin=cluster.NAME,
+        server=cluster.SERVER,
+        batches=batches,
+        facts=dumps.facts(batches),
+        series=usage.Source(objects),
+    )
+
+
+def _version(api: "Lists") -> str:
+    """The version of the API server; empty where it does not say it."""
+    answer = api.get("/version")
+    found = answer.value.get("gitVersion") if answer.status == 200 else ""
+    return found[:64] if isinstance(found, str) else ""
+
+
+def _unlisted(recorded: "Iterable[Recorded]", effect: str) -> "Iterator[Batch]":
+    """Notes on the kinds that the audit has to do without."""
+    from usher.facts.snapshot import State
+    from usher.scan import findings
+    from usher.scan.batches import Batch
+
+    for each in recorded:
+        if each.state is State.NOT_KNOWN:
+            reason = f"{effect}, because usher may not list them: {each.reason}"
+            note = findings.Note(source=each.kind.resource, reason=reason)
+            yield Batch(source=each.kind.resource, notes=(note,), is_file=False)
+
+
+def require_namespace(name: str, facts: "Store") -> None:
+    """Raises InputError for a namespace that the cluster lacks: a typing error must not look like a clean audit."""
+    there = facts.names("", "Namespace")
+    if there and name not in there:
+        raise errors.InputError(f"the cluster has no namespace {name}{words.nearest(name, there)}")

@@ -1,0 +1,63 @@
+"""The analyses of an audit: each adds its section of the document, and names the kinds that it reads."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from usher.audit.building.wanted import Wanted
+    from usher.audit.estate import Estate
+    from usher.audit.sections import Sections
+    from usher.audit.usage.series import Source
+    from usher.authorities.knowledge import Knowledge
+    from usher.cli.audit_usage import Options
+    from usher.scan import findings
+
+
+def wanted() -> "tuple[Wanted, ...]":
+    """The kinds that the sections read beside workloads, nodes and pods."""
+    from usher.audit.wanted import merged
+
+    return merged()
+
+
+def analysed(
+    estate: "Estate",
+    known: "Knowledge",
+    report: "findings.Report",
+    *,
+    server: str,
+    usage: "Options",
+    series: "Source | None",
+    now: datetime,
+) -> "Sections":
+    """What the analyses say.
+
+    Args:
+        estate: what the audit sees of the cluster.
+        known: the facts and usher.yaml.
+        report: the decisions.
+        server: the version of the API server; empty where it is not known.
+        usage: how to measure usage.
+        series: the usage of the synthetic cluster; None for the Prometheus of the options.
+        now: the time of the audit, in UTC.
+    """
+    from usher.audit import standing
+    from usher.audit.sections import Sections, Totals
+
+    del server  # the sections of others go here
+    found = standing.findings(estate, known, report=report, config=known.config, now=now)
+    measured = usage.measure(estate, config=known.config.audit, now=now, source=series)
+    return Sections(
+        standing=tuple(found),
+        measurement=measured.measurement,
+        usage={each.uid: measured.workloads[each.identity] for each in estate.workloads},
+        tables=measured.groups,
+        targets=measured.targets,
+        savings=measured.savings,
+        totals=Totals(
+            usage=measured.total,
+            savings_gpu_hours=measured.saved_gpu_hours,
+            savings_cost=measured.saved_cost,
+            queue_wait_p95_seconds=measured.queue_wait_p95_seconds,
+        ),
+    )

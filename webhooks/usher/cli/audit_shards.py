@@ -1,0 +1,231 @@
+"""The options of `usher audit` for shards and fleets: one part of a run, written for `usher report merge`."""
+
+import functools
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from usher import __version__, errors
+
+if TYPE_CHECKING:
+    from usher.audit.document import Audit
+    from usher.cli.reporting import Reporting
+    from usher.cluster.api import Lists
+    from usher.fleet.clusters import FleetCluster
+    from usher.fleet.partial_lists import Namespaces
+    from usher.fleet.parts import PartKey
+    from usher.fleet.shards import Shard
+    from usher.fleet.stores import Store
+
+INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
+"""Kubernetes sets it in the pods of an Indexed Job."""
+
+Command = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sharding:
+    """Which part of a run this command audits."""
+
+    shard: "Shard"
+    store: "Store"
+    again: bool
+    cluster: "FleetCluster | None"
+    """The one of --clusters that the index names; then the shard is the whole of it."""
+
+    def connection(self, kubeconfig: Path | None, context: str | None) -> tuple[Path | None, str | None]:
+        """The kubeconfig and the context to use: those of --clusters, where it is given.
+
+        Raises:
+            UsageError: both name a cluster.
+        """
+        if self.cluster is None:
+            return kubeconfig, context
+        if kubeconfig or context:
+            raise click.UsageError("--clusters names the clusters; leave out --kubeconfig and --context")
+        return self.cluster.kubeconfig, self.cluster.context
+
+    def begin(self, paths: tuple[str, ...], kubeconfig: Path | None, context: str | None, *, name: str) -> "Part":
+        """The part to audit.
+
+        Args:
+            paths: files to audit instead of a cluster.
+            kubeconfig: of the cluster.
+            context: of the kubeconfig.
+            name: of the cluster in reports; empty for the one that usher finds.
+
+        Raises:
+            Exit: the part is there already, complete and intact.
+            UsageError: files cannot be sharded.
+            ClusterError: the cluster does not answer, or does not list the namespaces that a shard has to know.
+        """
+        from usher.fleet import parts
+
+        if self.cluster is not None:
+            name = self.cluster.name
+        if paths:
+            if self.cluster is not None or not self.shard.is_whole:
+                raise click.UsageError("shards and --clusters are for live clusters; leave out PATH")
+            found, name = None, name or ", ".join(paths)
+        else:
+            from usher.cluster import connection
+
+            api = connection.connect(kubeconfig=kubeconfig, context=context)
+            found, name = self._namespaces(api), name or context or api.name
+        key = parts.PartKey(cluster=name, cluster_id=found.cluster_id if found else "", shard=self.shard)
+        names = tuple(each for each in found.names if self.shard.has(each)) if found else ()
+        if not self.again and parts.is_done(self.store, key):
+            click.echo(f"usher: {self.what(name)} is complete in {self.store.place}; --again audits it again", err=True)
+            raise click.exceptions.Exit(0)
+        return Part(sharding=self, key=key, names=names)
+
+    def _namespaces(self, api: "Lists") -> "Namespaces | None":
+        """The namespaces of the cluster; None where they are not listed, which the whole of a cluster does not need."""
+        from usher.fleet import partial_lists
+
+        try:
+            return partial_lists.namespaces(api)
+        except errors.ClusterError:
+            if self.shard.is_whole:
+                return None
+            raise
+
+    def what(self, cluster: str) -> str:
+        from usher.reports import wording
+
+        shard = "" if self.shard.is_whole else f"shard {self.shard} of "
+        return wording.printable(f"{shard}{cluster}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part that is being audited."""
+
+    sharding: Sharding
+    key: "PartKey"
+    names: tuple[str, ...]
+    """Its namespaces."""
+
+    def seen(self, api: "Lists") -> "Lists":
+        """The part of the cluster that the shard lists."""
+        from usher.fleet import partial_lists
+
+        return api if self.key.shard.is_whole else partial_lists.PartialLists(api, names=self.names)
+
+    def write(self, audit: "Audit") -> None:
+        """Writes the part, and says so on standard error.
+
+        Raises:
+            InputError: it cannot be written; a part without its record is written again by the next run.
+        """
+        from usher.fleet import parts, reduction
+        from usher.reports import wording
+
+        reduced = reduction.reduce(audit, self.key.shard)
+        store = self.sharding.store
+        record = parts.write(store, self.key, reduced, parts.tables_of(reduced), version=__version__)
+        counts = {each.table: each.rows for each in record.files}
+        workloads, findings = (
+            wording.count(counts["workloads"], "workload"),
+            wording.count(counts["findings"], "finding"),
+        )
+        place = wording.printable(f"{store.place}/{self.key.folder}")
+        incomplete = "" if record.complete else ", incomplete"
+        click.echo(
+            f"usher: {self.sharding.what(self.key.cluster)}: {workloads}, {findings}{incomplete}: {place}", err=True
+        )
+
+
+def without_text(reporting: "Reporting") -> "Reporting":
+    """The reports to write beside a part: those that were asked for, and not the text that is the default."""
+    targets = tuple(each for each in reporting.targets if each.path is not None or each.format_name != "text")
+    return replace(reporting, targets=targets)
+
+
+def options(command: Command) -> Command:
+    """Adds the options to a command, which gets them as `sharding`; None without --output-dir."""
+
+    @functools.wraps(command)
+    def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
+        names = ("shard", "shards", "output_dir", "clusters", "again")
+        sharding = _taken(**{name: parameters.pop(name) for name in names})
+        return command(*arguments, sharding=sharding, **parameters)
+
+    for option in (
+        click.option("--again", is_flag=True, help="Audit a part again that is complete in --output-dir."),
+        click.option(
+            "--clusters",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="A list of clusters (name, context, kubeconfig); the index of the shard says which one to audit.",
+        ),
+        click.option(
+            "--shards", type=click.IntRange(1, 10_000), help=f"As --shard, with the index of ${INDEX_VARIABLE}."
+        ),
+        click.option(
+            "--shard",
+            metavar="INDEX/NUMBER",
+            help="Audit the namespaces of one shard of several, like 0/10 for the first of ten.",
+        ),
+        click.option(
+            "--output-dir",
+            metavar="FOLDER|URL",
+            help="Write a part for `usher report merge` into this folder, as Parquet with a record.",
+        ),
+    ):
+        run = option(run)
+    return run
+
+
+def _taken(
+    *, shard: str | None, shards: int | None, output_dir: str | None, clusters: Path | None, again: bool
+) -> Sharding | None:
+    """What the options say.
+
+    Raises:
+        UsageError: an option needs another one.
+        InputError: an option has a wrong value.
+    """
+    if output_dir is None:
+        given = next((name for name, value in (("--shard", shard), ("--shards", shards), ("--clusters", clusters),
+                                               ("--again", again)) if value), None)  # fmt: skip
+        if given:
+            raise click.UsageError(f"{given} needs --output-dir, the folder for the parts of all shards")
+        return None
+    from usher.fleet import clusters as fleet_clusters
+    from usher.fleet import stores
+    from usher.fleet.shards import Shard
+
+    chosen = _shard(shard, shards)
+    cluster = None
+    if clusters is not None:
+        found = fleet_clusters.read(clusters)
+        if chosen.of != len(found):
+            raise click.UsageError(
+                f"{clusters} has {len(found):,} clusters, one for each shard; write --shards {len(found)}, "
+                f"or --shard INDEX/{len(found)}"
+            )
+        cluster, chosen = found[chosen.index], Shard()
+    return Sharding(shard=chosen, store=stores.of(output_dir), again=again, cluster=cluster)
+
+
+def _shard(shard: str | None, shards: int | None) -> "Shard":
+    from usher.fleet.shards import Shard, parse
+
+    if shard is not None:
+        if shards is not None:
+            raise click.UsageError("--shard has the number of shards; leave out --shards")
+        return parse(shard)
+    if shards is None:
+        return Shard()
+    index = os.environ.get(INDEX_VARIABLE, "")
+    if not index.isdecimal():
+        raise click.UsageError(
+            f"--shards {shards} is for the pods of an Indexed Job, where ${INDEX_VARIABLE} is the index; elsewhere "
+            f"write --shard INDEX/{shards}"
+        )
+    return Shard(index=int(index), of=shards)

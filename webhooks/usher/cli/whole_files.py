@@ -1,0 +1,81 @@
+"""Replaces files: at every moment each holds either all of its old or all of its new content."""
+
+import contextlib
+import os
+import stat
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from usher import errors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    path: Path
+    content: bytes
+
+
+def replace(path: Path, content: bytes, *, what: str) -> None:
+    """Replaces the content of one file, as `replace_all` does."""
+    replace_all([File(path=path, content=content)], what=what)
+
+
+def replace_all(files: Sequence[File], *, what: str) -> None:
+    """Replaces the files once all new contents are on the disk. A pipe or a device is written to, last of all.
+
+    Raises:
+        InputError: one of the files cannot be written; the message names it and `what`, and the old files are
+            unchanged.
+    """
+    regular = [each for each in files if not _is_special(each.path)]
+    staged: list[tuple[Path, Path]] = []
+    path = Path()
+    try:
+        for each in regular:
+            path = each.path
+            staged.append((path.resolve(), _stage(path.resolve(), each.content)))
+        for path, temporary in staged:
+            temporary.replace(path)
+        for each in files:
+            if each not in regular:
+                path = each.path
+                path.write_bytes(each.content)  # /dev/stdout, a pipe
+    except OSError as error:
+        raise errors.InputError(f"{path}: the {what} cannot be written: {error.strerror}") from None
+    finally:
+        for _, temporary in staged:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+def _is_special(path: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return not stat.S_ISREG(path.stat().st_mode)
+    return False
+
+
+def _stage(path: Path, content: bytes) -> Path:
+    """A new file beside `path`, with the content on the disk and the permissions of `path`."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fchmod(stream.fileno(), _mode(path))
+            os.fsync(stream.fileno())
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+    return Path(name)
+
+
+def _mode(path: Path) -> int:
+    """The permissions of the file that is replaced, or the default ones of a new file."""
+    with contextlib.suppress(OSError):
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return 0o666 & ~mask

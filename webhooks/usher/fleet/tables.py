@@ -1,0 +1,114 @@
+"""What the parts say about teams and other groups, summed over clusters; and the views that count each thing once."""
+
+from collections import defaultdict
+from typing import Final
+
+from usher.audit.document import Cost
+from usher.audit.document.fleet import FleetTable, GroupRow
+from usher.fleet import totals
+from usher.fleet.database import Database
+
+BY: Final = ("team", "product", "capacityType", "priority")
+"""The groups that mean the same in all clusters; namespaces and queues do not."""
+
+ABOUT_ABSENCE: Final = frozenset({"USA010", "USA020", "USA024", "USA032"})
+"""Codes of findings which say that something has no workloads: true only where every shard says it."""
+
+_VIEWS: Final = (
+    """
+    CREATE TEMP TABLE present AS SELECT cluster, count(DISTINCT shard) AS shards, min(shard) AS first
+    FROM audits GROUP BY cluster
+    """,
+    # Shards know the whole of what has no namespace, and each reports it.
+    """
+    CREATE TEMP VIEW kept_findings AS
+    SELECT findings.* FROM findings JOIN present USING (cluster)
+    QUALIFY namespace <> '' OR (
+        row_number() OVER (PARTITION BY cluster, fingerprint, namespace ORDER BY shard) = 1
+        AND (
+            NOT list_contains(getvariable('about_absence'), code)
+            OR count(*) OVER (PARTITION BY cluster, fingerprint, namespace) >= shards
+        )
+    )
+    """,
+    """
+    CREATE TEMP VIEW kept_readiness AS
+    SELECT readiness.* FROM readiness JOIN present ON readiness.cluster = present.cluster AND shard = first
+    """,
+    # Where usage was not measured, a part may have no table of teams; and a team may have findings alone.
+    """
+    INSERT INTO usage (cluster, shard, "by", name, workloads, gpus_now)
+    SELECT cluster, shard, 'team', coalesce(team, ''), count(*), fsum(gpus_now) FROM workloads
+    WHERE NOT EXISTS (
+        FROM usage WHERE usage.cluster = workloads.cluster AND usage.shard = workloads.shard AND usage."by" = 'team'
+    ) GROUP BY ALL
+    """,
+    """
+    INSERT INTO usage (cluster, shard, "by", name, workloads, gpus_now)
+    SELECT DISTINCT cluster, 0, 'team', coalesce(team, ''), 0, 0.0 FROM kept_findings
+    WHERE NOT EXISTS (
+        FROM usage WHERE usage.cluster = kept_findings.cluster AND usage.name = coalesce(kept_findings.team, '')
+        AND usage."by" = 'team'
+    )
+    """,
+)
+_RANKED: Final = """
+CREATE OR REPLACE TEMP TABLE ranked AS
+SELECT name, least(row_number() OVER (
+    ORDER BY coalesce(fsum(idle), -1) DESC, coalesce(fsum(gpus_now), 0) DESC, sum(workloads) DESC, name
+), ?) AS place
+FROM usage WHERE "by" = ? GROUP BY name
+"""
+_GROUPS: Final = """
+SELECT place, min(name) AS name, count(DISTINCT name) AS names, count(DISTINCT cluster) AS clusters,
+    coalesce(sum(workloads), 0)::BIGINT AS workloads, coalesce(fsum(gpus_now), 0) AS gpus_now,
+    fsum(allocated) AS allocated, fsum(measured) AS measured, fsum(used) AS used, fsum(idle) AS idle,
+    fsum(memory_share * measured) AS memory, fsum(measured) FILTER (memory_share IS NOT NULL) AS weight,
+    fsum(not_priced) AS not_priced
+FROM usage JOIN ranked USING (name) WHERE "by" = ? GROUP BY place ORDER BY place
+"""
+_COSTS: Final = """
+SELECT place, currency, fsum(cost_allocated) AS allocated, fsum(cost_used) AS used, fsum(cost_idle) AS idle,
+    fsum(cost_idle_memory) AS idle_memory
+FROM usage JOIN ranked USING (name) WHERE "by" = ? AND cost_allocated IS NOT NULL AND currency <> ''
+GROUP BY place, currency ORDER BY place, currency
+"""
+_FINDINGS: Final = """
+SELECT place, count(*) AS findings FROM kept_findings JOIN ranked ON coalesce(team, '') = name GROUP BY place
+"""
+
+
+def prepare(database: Database) -> None:
+    """Makes the views of rows that count once. All parts are loaded before."""
+    database.execute("SET VARIABLE about_absence = ?::VARCHAR[]", [sorted(ABOUT_ABSENCE)])
+    for statement in _VIEWS:
+        database.execute(statement)
+
+
+def group_tables(database: Database, *, most: int) -> tuple[FleetTable, ...]:
+    """The tables that have rows, each with the `most` largest groups and the sum of the rest."""
+    found = (_table(database, by, most) for by in BY)
+    return tuple(each for each in found if each.rows)
+
+
+def _table(database: Database, by: str, most: int) -> FleetTable:
+    database.execute(_RANKED, [most + 1, by])
+    costs = defaultdict[int, list[Cost]](list)
+    for row in database.rows(_COSTS, [by]):
+        costs[row["place"]].append(totals.cost(row))
+    findings = {row["place"]: row["findings"] for row in database.rows(_FINDINGS)} if by == "team" else None
+    rows, rest = [], None
+    for row in database.rows(_GROUPS, [by]):
+        is_rest = row["place"] > most
+        group = GroupRow(
+            name=f"{row['names']:,} more" if is_rest else row["name"],
+            clusters=row["clusters"],
+            workloads=row["workloads"],
+            usage=totals.usage(row, tuple(costs[row["place"]])),
+            findings=None if findings is None else findings.get(row["place"], 0),
+        )
+        if is_rest:
+            rest = group
+        else:
+            rows.append(group)
+    return FleetTable(by=by, rows=tuple(rows), rest=rest)

@@ -1,0 +1,216 @@
+"""The rows of clusters, and their sums: the rest after the largest ones, and the headline numbers of the fleet."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
+from typing import Any, Final
+
+from usher.audit.document import Cost
+from usher.audit.document.fleet import FleetRow, FleetSummary, FleetUsage, SavingSum
+from usher.fleet.database import Database
+from usher.fleet.selection import ChosenCluster, missing_shards
+
+DIGITS: Final = 6
+"""Of numbers in documents."""
+
+_CLUSTERS: Final = """
+WITH a AS (
+    SELECT cluster,
+        -- Nodes are in shard 0 alone.
+        sum(nodes) FILTER (shard = 0) AS nodes,
+        fsum(gpus) FILTER (shard = 0) AS gpus,
+        fsum(gpus_allocatable) FILTER (shard = 0) AS gpus_allocatable,
+        coalesce(fsum(gpus_allocated), 0) AS gpus_allocated,
+        coalesce(fsum(gpus_waiting), 0) AS gpus_waiting,
+        coalesce(fsum(gpus_never), 0) AS gpus_never,
+        coalesce(fsum(gpus_half_started), 0) AS gpus_half_started,
+        coalesce(sum(workloads_never), 0) AS workloads_never,
+        coalesce(sum(objects), 0) AS objects,
+        coalesce(sum(pods), 0) AS pods,
+        arg_min(server, shard) AS server,
+        arg_min(version, shard) AS version,
+        fsum(allocated) AS allocated, fsum(measured) AS measured, fsum(used) AS used, fsum(idle) AS idle,
+        fsum(memory_share * measured) AS memory, fsum(measured) FILTER (memory_share IS NOT NULL) AS weight,
+        fsum(not_priced) AS not_priced
+    FROM audits GROUP BY cluster
+),
+w AS (SELECT cluster, count(*) AS workloads, coalesce(fsum(gpus_now), 0) AS gpus_now FROM workloads GROUP BY cluster),
+f AS (SELECT cluster, count(*) AS findings FROM kept_findings GROUP BY cluster),
+r AS (
+    SELECT cluster, count(*) FILTER (standing = 'fail') AS readiness_failed FROM kept_readiness GROUP BY cluster
+)
+SELECT a.*, coalesce(w.workloads, 0) AS workloads, coalesce(w.gpus_now, 0) AS gpus_now,
+    coalesce(f.findings, 0) AS findings, r.readiness_failed
+FROM a LEFT JOIN w USING (cluster) LEFT JOIN f USING (cluster) LEFT JOIN r USING (cluster)
+ORDER BY cluster
+"""
+_COSTS: Final = """
+SELECT cluster, currency, fsum(cost_allocated) AS allocated, fsum(cost_idle) AS idle
+FROM audits WHERE cost_allocated IS NOT NULL AND currency <> '' GROUP BY cluster, currency ORDER BY cluster, currency
+"""
+_SAVINGS: Final = "SELECT count(*) AS number, coalesce(fsum(gpu_hours), 0) AS gpu_hours FROM savings WHERE adds_up"
+_SAVED: Final = """
+SELECT audits.currency, fsum(savings.cost) AS cost FROM savings JOIN audits USING (cluster, shard)
+WHERE savings.adds_up AND savings.cost IS NOT NULL AND audits.currency <> '' GROUP BY audits.currency
+ORDER BY audits.currency
+"""
+_OUTCOMES: Final = "SELECT outcome AS name, count(*) AS number FROM kept_findings GROUP BY ALL ORDER BY ALL LIMIT 20"
+_SEVERITIES: Final = "SELECT severity AS name, count(*) AS number FROM kept_findings GROUP BY ALL ORDER BY ALL LIMIT 20"
+
+_COUNTED: Final = ("workloads", "workloads_never", "objects", "pods", "findings")
+_SUMMED: Final = ("gpus_allocated", "gpus_waiting", "gpus_never", "gpus_half_started")
+_KNOWN: Final = ("gpus", "gpus_allocatable", "gpus_free")
+
+
+def cluster_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple[FleetRow, ...]:
+    """One row for each cluster that has rows at all, in the order of the names."""
+    costs = defaultdict[int, list[Cost]](list)
+    for row in database.rows(_COSTS):
+        costs[row["cluster"]].append(cost(row))
+    return tuple(
+        _cluster(row, chosen[row["cluster"]], tuple(costs[row["cluster"]])) for row in database.rows(_CLUSTERS)
+    )
+
+
+def _cluster(row: Mapping[str, Any], cluster: ChosenCluster, costs: tuple[Cost, ...]) -> FleetRow:
+    missing = len(missing_shards(cluster))
+    allocatable = row["gpus_allocatable"]
+    numbers: dict[str, Any] = {name: row[name] for name in (*_COUNTED, "nodes", "readiness_failed")}
+    numbers |= {name: rounded(row[name]) for name in ("gpus", "gpus_allocatable", *_SUMMED)}
+    return FleetRow(
+        name=cluster.name,
+        id=cluster.id,
+        server=row["server"] or "",
+        version=row["version"] or "",
+        taken=cluster.taken,
+        complete=not missing and all(each.record.complete for each in cluster.parts),
+        shards=cluster.of,
+        shards_missing=missing,
+        gpus_free=None if allocatable is None else rounded(allocatable - row["gpus_allocated"]),
+        usage=usage(row, costs),
+        **numbers,
+    )
+
+
+def usage(row: Mapping[str, Any], costs: tuple[Cost, ...]) -> FleetUsage:
+    """The usage of a row of a query with the columns `memory` and `weight` for the mean share of memory."""
+    measured, used = row["measured"], row["used"]
+    return FleetUsage(
+        gpus_now=rounded(row["gpus_now"]) or 0,
+        allocated=rounded(row["allocated"]),
+        measured=rounded(measured),
+        used=rounded(used),
+        idle=rounded(row["idle"]),
+        activity=rounded(used / measured) if measured and used is not None else None,
+        memory_share=rounded(row["memory"] / row["weight"]) if row["weight"] and row["memory"] is not None else None,
+        costs=costs,
+        not_priced=rounded(row["not_priced"]),
+    )
+
+
+def cost(row: Mapping[str, Any]) -> Cost:
+    return Cost(
+        currency=row["currency"],
+        allocated=rounded(row["allocated"]) or 0,
+        used=rounded(row.get("used")),
+        idle=rounded(row["idle"]),
+        idle_memory=rounded(row.get("idle_memory")),
+    )
+
+
+def rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, DIGITS)
+
+
+def summed(rows: Sequence[FleetRow], *, name: str) -> FleetRow:
+    """The sum of clusters, as one row."""
+    sums: dict[str, Any] = {field: sum(getattr(each, field) for each in rows) for field in _COUNTED}
+    sums |= {field: rounded(fsum(getattr(each, field) for each in rows)) for field in _SUMMED}
+    sums |= {field: total(getattr(each, field) for each in rows) for field in _KNOWN}
+    return FleetRow(
+        name=name,
+        clusters=len(rows),
+        taken=max((each.taken for each in rows), default=""),
+        complete=all(each.complete for each in rows),
+        shards=sum(each.shards for each in rows),
+        shards_missing=sum(each.shards_missing for each in rows),
+        nodes=count(each.nodes for each in rows),
+        usage=_usage_of(rows),
+        readiness_failed=count(each.readiness_failed for each in rows),
+        **sums,
+    )
+
+
+def total(values: Iterable[float | None]) -> float | None:
+    """The sum of the values that are known; None where all are unknown."""
+    known = [each for each in values if each is not None]
+    return rounded(fsum(known)) if known else None
+
+
+def count(values: Iterable[int | None]) -> int | None:
+    """As `total`, of whole numbers."""
+    known = [each for each in values if each is not None]
+    return sum(known) if known else None
+
+
+def _usage_of(rows: Sequence[FleetRow]) -> FleetUsage:
+    def hours(field: str) -> float | None:
+        return total(getattr(each.usage, field) for each in rows)
+
+    measured, used = hours("measured"), hours("used")
+    parts = [each.usage for each in rows]
+    shares = [(each.memory_share, each.measured or 0) for each in parts if each.memory_share is not None]
+    weight = fsum(each for _, each in shares)
+    return FleetUsage(
+        gpus_now=hours("gpus_now") or 0,
+        allocated=hours("allocated"),
+        measured=measured,
+        used=used,
+        idle=hours("idle"),
+        activity=rounded(used / measured) if measured and used is not None else None,
+        memory_share=rounded(fsum(share * each for share, each in shares) / weight) if weight else None,
+        costs=_costs_of(rows),
+        not_priced=hours("not_priced"),
+    )
+
+
+def _costs_of(rows: Iterable[FleetRow]) -> tuple[Cost, ...]:
+    by_currency = defaultdict[str, list[Cost]](list)
+    for each in rows:
+        for money in each.usage.costs:
+            by_currency[money.currency].append(money)
+    return tuple(
+        Cost(
+            currency=currency,
+            allocated=round(fsum(each.allocated for each in costs), DIGITS),
+            idle=total(each.idle for each in costs),
+        )
+        for currency, costs in sorted(by_currency.items())
+    )
+
+
+def summary(database: Database, rows: Sequence[FleetRow], exceptions_ending: int) -> FleetSummary:
+    """The headline numbers of all clusters."""
+    whole = summed(rows, name="")
+    (savings,) = database.rows(_SAVINGS)
+    saved = {row["currency"]: rounded(row["cost"]) or 0 for row in database.rows(_SAVED)}
+    same = (*_SUMMED, *_KNOWN, "workloads", "workloads_never", "objects", "pods")
+    fields: dict[str, Any] = {field: getattr(whole, field) for field in same}
+    return FleetSummary(
+        clusters=len(rows),
+        clusters_complete=sum(each.complete for each in rows),
+        clusters_without_nodes=sum(each.gpus is None for each in rows),
+        clusters_not_measured=sum(each.usage.measured is None for each in rows),
+        findings={row["name"]: row["number"] for row in database.rows(_OUTCOMES)},
+        severities={row["name"]: row["number"] for row in database.rows(_SEVERITIES)},
+        usage=whole.usage,
+        savings=SavingSum(number=savings["number"], gpu_hours=rounded(savings["gpu_hours"]) or 0, costs=saved),
+        exceptions_ending=exceptions_ending,
+        **fields,
+    )
+
+
+def exceptions_ending(database: Database) -> int:
+    """Exceptions that end soon, in all clusters; the shards of one cluster read the same ones."""
+    query = "SELECT cluster, max(exceptions_ending) AS number FROM audits GROUP BY cluster"
+    return sum(row["number"] or 0 for row in database.rows(query))

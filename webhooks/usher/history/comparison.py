@@ -1,0 +1,129 @@
+"""Compares an audit with the past: new, fixed, still there since. An audit fixes no finding that it could not see."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final
+
+from usher.audit.document import Audit, Entry, Point, Trend
+from usher.history import past
+from usher.history.past import Past, Seen
+from usher.kinds import registry
+
+POINTS: Final = 104
+"""The most points of a trend: two years of weekly audits."""
+
+_NAMESPACE: Final = "namespace "
+_CHECK: Final = "check "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What an audit adds to a history."""
+
+    trend: Trend
+    written: tuple[Seen, ...]
+    """Findings as they are from now on: those that are new, still there or gone."""
+
+
+def compare(known: Past, audit: Audit) -> Change:
+    """The trend that an audit shows beside what was known before.
+
+    An audit that is older than the last known one adds its findings and fixes none.
+    """
+    points = {each.taken: each for each in (*known.points, past.point(audit))}
+    earlier = [taken for taken in points if taken < audit.taken]
+    later = max(points) > audit.taken
+    now = {each.fingerprint: past.seen(each, at=audit.taken) for each in audit.findings}
+    before = {each.fingerprint: each for each in known.findings}
+    written = [_joined(before.get(key), each) for key, each in now.items()]
+    missing = [] if later else [each for key, each in before.items() if key not in now and not each.gone]
+    hiding = {each.fingerprint: _hiding(each, known, audit) for each in missing}
+    gone = [replace(each, gone=audit.taken) for each in missing if not hiding[each.fingerprint]]
+    recorded = [each for key, each in before.items() if each.gone == audit.taken and key not in now]
+    trend = Trend(
+        previous=max(earlier, default=""),
+        new=tuple(sorted(each.fingerprint for each in written if each.first_seen == audit.taken)) if earlier else (),
+        fixed=tuple(map(_entry, sorted([*gone, *recorded], key=lambda each: (each.code, each.fingerprint)))),
+        first_seen={each.fingerprint: each.first_seen for each in sorted(written, key=lambda each: each.fingerprint)},
+        points=_last(points.values()),
+        problems=tuple(_problems(audit, hiding, later=max(points) if later else "")),
+    )
+    return Change(trend=trend, written=(*written, *gone))
+
+
+def since(earlier: Audit, audit: Audit) -> Trend:
+    """The trend between two audits, of which the earlier one comes from a file."""
+    if earlier.cluster.name != audit.cluster.name:
+        problem = f"the earlier report is of cluster {earlier.cluster.name}, so it is not compared with this one"
+        return Trend(problems=(problem,))
+    if earlier.taken >= audit.taken:
+        return Trend(problems=(f"the earlier report is of {earlier.taken}, which is not earlier than this one",))
+    found = compare(past.of(earlier), audit).trend
+    # The earlier report may itself know what came before it.
+    points = {each.taken: each for each in (*earlier.trend.points, *found.points)}
+    return found.model_copy(update={"points": _last(points.values())})
+
+
+def _joined(before: Seen | None, now: Seen) -> Seen:
+    """The finding with its whole time; one that was gone begins again."""
+    if before is None or (before.gone and before.gone < now.last_seen):
+        return now
+    return replace(
+        now,
+        first_seen=min(before.first_seen, now.first_seen),
+        last_seen=max(before.last_seen, now.last_seen),
+        gone=before.gone,
+    )
+
+
+def _hiding(finding: Seen, known: Past, audit: Audit) -> list[str]:
+    """The sources that could hold the finding, which this audit did not read and the last one that saw it did."""
+    gaps = {each.source for each in audit.completeness.gaps}
+    if not audit.completeness.complete and not gaps:
+        gaps = {"a part of the cluster"}
+    unread = gaps | (past.left_out(audit) - known.left_out.get(finding.last_seen, frozenset()))
+    return sorted(source for source in unread if _covers(source, finding))
+
+
+def _covers(source: str, finding: Seen) -> bool:
+    """Whether a source that was not read could hold a finding; one that usher does not know could hold any."""
+    if source.startswith(_CHECK):
+        return finding.code == source.removeprefix(_CHECK)
+    if source.startswith(_NAMESPACE):
+        return finding.subject.namespace == source.removeprefix(_NAMESPACE)
+    group = finding.subject.api_version.rpartition("/")[0]
+    kind = _workload_kinds().get(source)
+    return kind is None or finding.category == "cluster" or (group, finding.subject.kind) == kind
+
+
+@cache
+def _workload_kinds() -> dict[str, tuple[str, str]]:
+    """Group and kind of workloads by resource. Not pods: a finding on any kind may rest on them."""
+    return {each.resource: (each.group, each.kind) for each in registry.WORKLOADS.values() if each.resource != "pods"}
+
+
+def _problems(audit: Audit, hiding: Mapping[str, list[str]], *, later: str) -> Iterator[str]:
+    if later:
+        yield f"the history has a later audit, of {later}; this one, of {audit.taken}, fixes nothing"
+    if kept := sum(1 for each in hiding.values() if each):
+        sources = sorted({source for each in hiding.values() for source in each})
+        shown = ", ".join(sources[:3]) + (f" and {len(sources) - 3} more" if len(sources) > 3 else "")
+        what = "1 earlier finding is" if kept == 1 else f"{kept:,} earlier findings are"
+        yield f"{what} neither seen nor counted as fixed, because this audit did not read {shown}"
+
+
+def _entry(finding: Seen) -> Entry:
+    subject = finding.subject
+    return Entry(
+        fingerprint=finding.fingerprint,
+        code=finding.code,
+        title=finding.title,
+        subject=f"{subject.kind} {f'{subject.namespace}/' if subject.namespace else ''}{subject.name}",
+        first_seen=finding.first_seen,
+        last_seen=finding.last_seen,
+    )
+
+
+def _last(points: Iterable[Point]) -> tuple[Point, ...]:
+    return tuple(sorted(points, key=lambda each: each.taken)[-POINTS:])

@@ -1,0 +1,41 @@
+"""Records audits."""
+
+import contextlib
+from pathlib import Path
+
+from usher import errors
+from usher.audit.document import Audit, Trend
+from usher.history import comparison, postgres, sqlite_file, tables
+
+
+def record(place: str, audit: Audit) -> Trend:
+    """Adds an audit to a history, and compares it with the audits before. Two runs at once wait for each other.
+
+    Args:
+        place: a file of SQLite, which is made if it is missing, or a URL of PostgreSQL.
+        audit: its `trend` is not looked at.
+
+    Raises:
+        InputError: the history cannot be read or written, or a later usher has written it; it is as it was before.
+    """
+    with _session(place) as session:
+        tables.prepare(session, place=shown(place))
+        try:
+            known = tables.read(session, audit)
+        except ValueError as error:
+            reason = str(error).splitlines()[0]
+            raise errors.InputError(
+                f"{shown(place)}: the history holds something else than usher wrote: {reason}"
+            ) from None
+        change = comparison.compare(known, audit)
+        tables.write(session, audit, change)
+    return change.trend
+
+
+def shown(place: str) -> str:
+    """The place in messages, without a password."""
+    return postgres.shown(place) if place.startswith(postgres.SCHEMES) else place
+
+
+def _session(place: str) -> contextlib.AbstractContextManager[tables.Session]:
+    return postgres.session(place) if place.startswith(postgres.SCHEMES) else sqlite_file.session(Path(place))

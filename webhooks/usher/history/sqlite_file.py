@@ -1,0 +1,57 @@
+"""A history in a file of SQLite."""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from usher import errors
+from usher.history.tables import Row
+
+_WAIT: Final = 60.0
+"""Seconds to wait for another run that is writing."""
+_APPLICATION: Final = 0x75736872
+"""Marks the file as a history of usher (https://sqlite.org/pragma.html#pragma_application_id)."""
+
+
+class _Session:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def rows(self, statement: str, parameters: Sequence[str] = ()) -> list[Row]:
+        return self._connection.execute(statement, parameters).fetchall()
+
+    def many(self, statement: str, parameters: Iterable[Sequence[str]]) -> None:
+        self._connection.executemany(statement, parameters)
+
+
+@contextlib.contextmanager
+def session(path: Path) -> Iterator[_Session]:
+    """A transaction, which no other run reads or writes beside. It counts as a whole, or not at all after an error.
+
+    Raises:
+        InputError: the file cannot be read or written, or is something else.
+    """
+    try:
+        connection = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
+        with contextlib.closing(connection):
+            # Until the first statement SQLite has not read the file.
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                _check_application(connection, path)
+                yield _Session(connection)
+            except BaseException:
+                connection.rollback()
+                raise
+            connection.commit()
+    except sqlite3.Error as error:
+        raise errors.InputError(f"{path}: the history cannot be used: {error}") from None
+
+
+def _check_application(connection: sqlite3.Connection, path: Path) -> None:
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if tables and application != _APPLICATION:
+        raise errors.InputError(f"{path}: this database is not a history of usher; name another file")
+    connection.execute(f"PRAGMA application_id = {_APPLICATION}")

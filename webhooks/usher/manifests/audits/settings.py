@@ -1,0 +1,52 @@
+"""What a site chooses about its audits in the cluster."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from usher import __version__
+
+NAME: Final = "gpu-usher-audit"
+"""Of the CronJob or Job, its account, its binding and its NetworkPolicy; the ClusterRole has this name too."""
+
+POD_LABEL: Final = "app.kubernetes.io/name"
+"""The value is NAME: the Service of the server selects pods by this label, and must not find those of audits."""
+
+IMAGE: Final = f"gpu-usher:{__version__}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    namespace: str = "gpu-usher"
+    cluster_name: str = ""
+    """The name of the cluster in reports; empty for the one that usher finds."""
+    image: str = IMAGE
+    schedule: str = "0 6 * * 1"
+    """Five fields of cron, in UTC; empty for a Job that runs once."""
+    shards: int = 1
+    """Pods that share the work: by namespace, or by cluster where `clusters` is given."""
+    parallel: int = 4
+    """The most that run at a time."""
+    output: str = ""
+    """The URL of a folder of an object store; each run writes below it."""
+    claim: str = ""
+    """The PersistentVolumeClaim for the reports."""
+    credentials: str = ""
+    """The Secret whose entries are variables of the environment, for the object store."""
+    clusters: str = ""
+    """The Secret with `clusters.yaml` and the kubeconfigs that it names: one cluster for each shard."""
+    configuration: str = "gpu-usher"
+    """The ConfigMap with usher.yaml; empty for the defaults."""
+    report_objects: bool = False
+    """Whether findings are written into the cluster as report objects."""
+    prometheus: str = ""
+    """The URL of Prometheus."""
+    prometheus_namespace: str = "monitoring"
+    api_servers: tuple[str, ...] = ()
+    """Addresses of the API servers as CIDRs; empty where they are not known."""
+    arguments: tuple[str, ...] = ()
+    """Further arguments of `usher audit`."""
+
+    @property
+    def is_sharded(self) -> bool:
+        """Whether it writes parts for `usher report merge`, and not a report."""
+        return self.shards > 1 or bool(self.output) or bool(self.clusters)

@@ -1,0 +1,158 @@
+"""Requests to Prometheus: within limits of time and size, without redirects, and with plain messages."""
+
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import orjson
+import urllib3
+
+from usher import __version__, errors
+from usher.prometheus.address import Address
+
+LARGEST_ANSWER: Final = 64 * 2**20
+"""Bytes of one answer, after decompression."""
+
+_TIMEOUT: Final = urllib3.Timeout(connect=5, read=60)
+_LONGEST_ANSWER: Final = 120.0
+"""Seconds from the request to the end of its answer. Prometheus itself stops a query after two minutes."""
+
+_CHUNK: Final = 256 * 2**10
+_LONGEST_REASON: Final = 300
+_BUSY: Final = frozenset({429, 502, 503, 504})
+_TOO_MUCH: Final = frozenset({422, 503, 504})
+"""What Prometheus and proxies answer to a query that takes too many samples or too long."""
+
+
+class TooMuchError(errors.PrometheusError):
+    """The answer is too large, or the query too costly: a shorter range may do."""
+
+
+class Client:
+    """Questions to one Prometheus, whose answers are plain JSON."""
+
+    def __init__(
+        self,
+        address: Address,
+        *,
+        largest_answer: int = LARGEST_ANSWER,
+        clock: Callable[[], float] = time.monotonic,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.url = address.url
+        self._largest = largest_answer
+        self._clock = clock
+        self._wait = wait
+        self._headers = _headers(address)
+        context = ssl.create_default_context(cafile=str(address.ca_file) if address.ca_file else None)
+        self._pool = urllib3.PoolManager(
+            timeout=_TIMEOUT,
+            retries=urllib3.Retry(connect=1, read=0, redirect=0, status=0, other=0),
+            ssl_context=context,
+        )
+
+    def get(self, path: str, query: Mapping[str, str]) -> Mapping[str, Any]:
+        """The JSON object of an answer, whose `status` is `success`.
+
+        Raises:
+            TooMuchError: the answer or the query exceeds a limit.
+            PrometheusError: there is no usable answer.
+        """
+        status, body = self._answer(path, query)
+        if status in _BUSY:
+            self._wait(1.0)
+            status, body = self._answer(path, query)
+        if status in {301, 302, 303, 307, 308}:
+            raise self._error(f"it redirects (HTTP {status}); give --prometheus the URL that answers itself")
+        if status in {401, 403}:
+            raise self._error(
+                f"it does not accept the credentials (HTTP {status}); see --prometheus-token-file, or write "
+                "user:password@ into the URL"
+            )
+        value = _json(body)
+        if status in _TOO_MUCH:
+            raise TooMuchError(self._text(f"the query takes too much (HTTP {status}){_reason(value)}"))
+        if not isinstance(value, dict) or value.get("status") not in {"success", "error"}:
+            raise self._error(f"the answer (HTTP {status}) is not that of Prometheus; is the URL that of Prometheus?")
+        if status != 200 or value["status"] == "error":
+            raise self._error(f"it refuses the query (HTTP {status}){_reason(value)}")
+        return value
+
+    def _answer(self, path: str, query: Mapping[str, str]) -> tuple[int, bytes]:
+        ends = self._clock() + _LONGEST_ANSWER
+        try:
+            response = self._pool.request(
+                "GET",
+                f"{self.url}{path}?{urlencode(query)}",
+                headers=self._headers,
+                redirect=False,
+                preload_content=False,
+            )
+            try:
+                return response.status, self._body(response, ends=ends)
+            finally:
+                # A part that was not read would come as the answer to the next request.
+                response.close()
+        except urllib3.exceptions.ReadTimeoutError:
+            raise TooMuchError(self._text("it has sent nothing for a minute")) from None
+        except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
+            raise self._error(f"it cannot be reached: {_root_cause(error)}") from None
+
+    def _body(self, response: urllib3.BaseHTTPResponse, *, ends: float) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        for part in response.stream(_CHUNK, decode_content=True):
+            parts.append(part)
+            size += len(part)
+            if size > self._largest:
+                raise TooMuchError(self._text(f"the answer has more than {self._largest // 2**20} MiB"))
+            if self._clock() > ends:
+                raise TooMuchError(self._text(f"the answer takes more than {_LONGEST_ANSWER:.0f} s"))
+        return b"".join(parts)
+
+    def _error(self, reason: str) -> errors.PrometheusError:
+        return errors.PrometheusError(self._text(reason))
+
+    def _text(self, reason: str) -> str:
+        return f"Prometheus at {self.url}: {reason}"
+
+
+def _headers(address: Address) -> dict[str, str]:
+    headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"gpu-usher/{__version__}"}
+    if address.token:
+        headers["Authorization"] = f"Bearer {address.token}"
+    elif address.user or address.password:
+        headers |= urllib3.make_headers(basic_auth=f"{address.user}:{address.password}")
+    return headers
+
+
+def _json(body: bytes) -> object:
+    try:
+        value: object = orjson.loads(body)
+    except ValueError:
+        return None
+    return value
+
+
+def _reason(value: object) -> str:
+    """What Prometheus says, within limits and without control characters."""
+    text = value.get("error") if isinstance(value, dict) else None
+    if not isinstance(text, str) or not text:
+        return ""
+    return f": {plain(text)}"
+
+
+def plain(text: str) -> str:
+    """A text of Prometheus as one short line of printable characters."""
+    line = "".join(letter if letter.isprintable() else " " for letter in text[: 4 * _LONGEST_REASON])
+    line = " ".join(line.split())
+    return line if len(line) <= _LONGEST_REASON else line[: _LONGEST_REASON - 3] + "..."
+
+
+def _root_cause(error: BaseException) -> str:
+    reason = getattr(error, "reason", None)
+    while isinstance(reason, BaseException):
+        error, reason = reason, getattr(reason, "reason", None)
+    return plain(str(error).rpartition("object at 0x")[2].partition(": ")[2] or str(error))

@@ -1,0 +1,175 @@
+"""Queries over a range of time: split into parts that Prometheus answers, and read into equal steps."""
+
+import math
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from usher import errors
+from usher.prometheus.client import Client, TooMuchError, plain
+
+MOST_POINTS: Final = 11_000
+"""The points of one series that Prometheus answers at once (prometheus/prometheus web/api/v1/api.go)."""
+
+FEWEST_POINTS: Final = 24
+"""A range of fewer points is not split further."""
+
+MOST_SAMPLES: Final = 40_000_000
+"""Of one query. They take 320 MB."""
+
+_MOST_LABELS: Final = 256
+_LONGEST_LABEL: Final = 2048
+_MOST_WARNINGS: Final = 8
+
+Labels = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """Points at `start + step`, `start + 2 * step` and so on, in seconds since 1970."""
+
+    start: int
+    step: int
+    points: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One series: the values from point `first` on; NaN where Prometheus has no value."""
+
+    labels: Mapping[str, str]
+    first: int
+    values: "array[float]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    rows: tuple[Row, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Gathered:
+    first: int
+    values: "array[float]" = field(default_factory=lambda: array("d"))
+
+
+def read(client: Client, expression: str, asked: Range, *, most_samples: int = MOST_SAMPLES) -> Rows:
+    """The series of an expression of PromQL, in the order of their labels.
+
+    A part of the range whose answer is too large, or takes too long, is split in two.
+
+    Raises:
+        PrometheusError: there is no usable answer, or the series have more samples than fit.
+    """
+    gathered: dict[Labels, _Gathered] = {}
+    warnings: dict[str, None] = {}
+    samples = 0
+    for offset, value in _parts(client, expression, asked, offset=0, points=asked.points):
+        warnings |= dict.fromkeys(_warnings(value))
+        for labels, points in _series(client, value, asked, offset=offset):
+            samples += _append(gathered, labels, points)
+            if samples > most_samples:
+                raise errors.PrometheusError(
+                    f"Prometheus at {client.url}: {expression} has more than {most_samples} samples; choose a shorter "
+                    "--window or a longer --step"
+                )
+    rows = [Row(labels=dict(labels), first=each.first, values=each.values) for labels, each in sorted(gathered.items())]
+    return Rows(rows=tuple(rows), warnings=tuple(warnings))
+
+
+def _parts(
+    client: Client, expression: str, asked: Range, *, offset: int, points: int
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The answers to the parts of a range from point `offset` on, each with the offset where it begins."""
+    if points > MOST_POINTS:
+        half = -(-points // 2)
+        yield from _parts(client, expression, asked, offset=offset, points=half)
+        yield from _parts(client, expression, asked, offset=offset + half, points=points - half)
+        return
+    query = {
+        "query": expression,
+        "start": str(asked.start + (offset + 1) * asked.step),
+        "end": str(asked.start + (offset + points) * asked.step),
+        "step": str(asked.step),
+    }
+    try:
+        answer = client.get("/api/v1/query_range", query)
+    except TooMuchError:
+        if points < 2 * FEWEST_POINTS:
+            raise
+    else:
+        yield offset, answer
+        return
+    half = points // 2
+    yield from _parts(client, expression, asked, offset=offset, points=half)
+    yield from _parts(client, expression, asked, offset=offset + half, points=points - half)
+
+
+def _warnings(value: Mapping[str, Any]) -> list[str]:
+    found = value.get("warnings")
+    texts = [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+    return [plain(text) for text in texts[:_MOST_WARNINGS]]
+
+
+def _series(
+    client: Client, value: Mapping[str, Any], asked: Range, *, offset: int
+) -> Iterator[tuple[Labels, list[tuple[int, float]]]]:
+    """Labels, and values by point.
+
+    Raises:
+        PrometheusError: the answer is not a matrix of the range.
+    """
+    data = value.get("data")
+    if not isinstance(data, dict) or data.get("resultType") != "matrix" or not isinstance(data.get("result"), list):
+        raise _unusable(client, "it has no matrix")
+    for each in data["result"]:
+        if not isinstance(each, dict):
+            raise _unusable(client, "a series is not an object")
+        values = each.get("values", [])
+        if not isinstance(values, list) or len(values) > MOST_POINTS:
+            raise _unusable(client, "the values of a series are not a list of the range")
+        yield _labels(client, each.get("metric")), [_point(client, pair, asked, offset=offset) for pair in values]
+
+
+def _labels(client: Client, value: object) -> Labels:
+    if not isinstance(value, dict) or len(value) > _MOST_LABELS:
+        raise _unusable(client, "the labels of a series are not an object")
+    for key, text in value.items():
+        if not isinstance(text, str) or len(text) > _LONGEST_LABEL or len(key) > _LONGEST_LABEL:
+            raise _unusable(client, "a label is not a text, or too long")
+    return tuple(sorted(value.items()))
+
+
+def _point(client: Client, pair: object, asked: Range, *, offset: int) -> tuple[int, float]:
+    try:
+        at, text = pair  # type: ignore[misc]  # checked by the unpacking itself
+        seconds, value = float(at), float(text)  # type: ignore[has-type]
+        point = round((seconds - asked.start) / asked.step) - 1
+    except (TypeError, ValueError, OverflowError):
+        raise _unusable(client, "a sample is not a time and a number") from None
+    if not offset <= point < asked.points:
+        raise _unusable(client, "a sample is outside of the range")
+    return point, value if math.isfinite(value) else math.nan
+
+
+def _append(gathered: dict[Labels, _Gathered], labels: Labels, points: list[tuple[int, float]]) -> int:
+    """How many values are stored more than before, gaps included."""
+    grown = 0
+    for point, value in points:
+        known = gathered.get(labels)
+        if known is None:
+            known = gathered[labels] = _Gathered(first=point)
+        missing = point - known.first - len(known.values)
+        if missing < 0:
+            # Two values for one point: the first one stays.
+            continue
+        known.values.extend([math.nan] * missing)
+        known.values.append(value)
+        grown += missing + 1
+    return grown
+
+
+def _unusable(client: Client, reason: str) -> errors.PrometheusError:
+    return errors.PrometheusError(f"Prometheus at {client.url}: the answer cannot be used: {reason}")

@@ -1,0 +1,101 @@
+"""An audit for people at a terminal: one screen that matters most, the findings by cause, and the parts left out."""
+
+from collections.abc import Iterator
+from typing import Final, TextIO
+
+from rich.text import Text
+
+from usher.audit.document import Audit, ExceptionEntry
+from usher.reports import wording
+from usher.reports.audit import text_findings, text_overview, words
+from usher.reports.lines import Lines
+
+_SHOWN_NOTES: Final = 10
+
+
+def write(
+    audit: Audit, stream: TextIO, /, *, color: bool = False, quiet: bool = False, width: int | None = None
+) -> None:
+    """Writes the report; `width` in columns, by default the terminal's. With `quiet` the findings alone."""
+    lines = Lines(stream, color=color, width=width)
+    if not quiet:
+        text_overview.write(audit, lines)
+    text_findings.write(audit.findings, lines)
+    if quiet:
+        return
+    for label, text in (*_savings(audit), *_readiness(audit), *_not_evaluated(audit), *_exceptions(audit)):
+        lines.wrapped(text, first=Text(f"{label}: ", style="dim"), rest="  ")
+    for label, text in _left_out(audit):
+        lines.wrapped(text, first=Text(f"{label}: ", style="dim"), rest="  ")
+    source = audit.configuration if audit.configuration != "defaults" else "built-in defaults"
+    lines.wrapped(f"{source} (preset {audit.preset})", first=Text("configuration: ", style="dim"), rest="  ")
+    lines.wrapped(_numbers(audit), first=Text(""), rest="  ", style=_style(audit))
+
+
+def _savings(audit: Audit) -> Iterator[tuple[str, str]]:
+    for each in audit.savings[: text_overview.SHOWN]:
+        cost = "" if each.cost is None else f", {words.money(each.cost, audit.summary.currency)}"
+        hours = f"{words.number(each.gpu_hours)} GPU-hours{cost}"
+        yield "saving", f"{hours}, {each.kind}: {words.subject(each.subject)}; {each.change}"
+
+
+def _readiness(audit: Audit) -> Iterator[tuple[str, str]]:
+    if audit.readiness:
+        counts = ", ".join(f"{number} {standing}" for standing, number in audit.summary.readiness.items())
+        yield "production checklist", f"{counts}; --format json has the evidence"
+
+
+def _not_evaluated(audit: Audit) -> Iterator[tuple[str, str]]:
+    for each in audit.not_evaluated:
+        yield "not evaluated", f"{each.code} {each.name}, {wording.count(each.workloads, 'workload')}: {each.reason}"
+
+
+def _exceptions(audit: Audit) -> Iterator[tuple[str, str]]:
+    for each in audit.exceptions:
+        yield "exception", f"{each.ticket} of {each.owner} {_use(each)}"
+
+
+def _use(each: ExceptionEntry) -> str:
+    match each.state:
+        case "used":
+            return f"covers {wording.count(each.findings, 'finding')} until {each.expires}"
+        case "unused":
+            return "covers nothing here; remove it from usher.yaml unless other clusters need it"
+        case "expired":
+            return f"expired on {each.expires}; renew it or remove it from usher.yaml"
+        case state:
+            return f"is {state}, until {each.expires}"
+
+
+def _left_out(audit: Audit) -> Iterator[tuple[str, str]]:
+    notes = audit.completeness.left_out
+    for note in notes[:_SHOWN_NOTES]:
+        pods = f" ({wording.count(note.read, 'pod')})" if note.read else ""
+        yield "left out", f"{note.source}: {note.reason}{pods}"
+    if len(notes) > _SHOWN_NOTES:
+        yield "left out", f"{len(notes) - _SHOWN_NOTES:,} more; --format json lists all"
+    if audit.completeness.finished:
+        yield "left out", f"{wording.count(audit.completeness.finished, 'finished object')} that hold no GPUs any more"
+    exempt = sum(each.outcome == "exempt" for each in audit.workloads)
+    if exempt:
+        yield "exempt", f"{wording.count(exempt, 'workload')} with GPUs, counted and not judged"
+
+
+def _numbers(audit: Audit) -> str:
+    """`115 objects, 16 workloads with GPUs: 1 error, 23 warnings`."""
+    found = audit.summary.findings
+    objects = wording.count(audit.completeness.objects, "object")
+    workloads = wording.count(audit.summary.workloads, "workload")
+    parts = [
+        wording.count(found.get("deny", 0), "error") if found.get("deny") else "no errors",
+        wording.count(found["warn"], "warning") if found.get("warn") else "",
+        wording.count(found["audit"], "note") if found.get("audit") else "",
+    ]
+    incomplete = "" if audit.completeness.complete else "INCOMPLETE, "
+    return f"{objects}, {workloads} with accelerators: {incomplete}{', '.join(filter(None, parts))}"
+
+
+def _style(audit: Audit) -> str:
+    if audit.summary.findings.get("deny") or not audit.completeness.complete:
+        return "bold red"
+    return "yellow" if audit.summary.findings.get("warn") else "bold green"

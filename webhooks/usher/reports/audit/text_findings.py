@@ -1,0 +1,72 @@
+"""The findings of an audit in text, grouped by cause: by check and outcome, and within it by message."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from rich.text import Text
+
+from usher import model
+from usher.audit.document import FindingEntry, Subject
+from usher.reports import wording
+from usher.reports.audit import words
+from usher.reports.lines import Lines
+
+SHOWN: Final = 5
+"""Objects of one message."""
+
+_MESSAGES: Final = 5
+_MORE: Final = "--format json lists all"
+
+
+def write(found: Sequence[FindingEntry], lines: Lines) -> None:
+    """One paragraph for each check: the worst outcome first, then the most GPUs."""
+    order = list(model.Outcome)
+    groups = defaultdict[tuple[model.Outcome, str, str], list[FindingEntry]](list)
+    for entry in found:
+        groups[model.Outcome(entry.outcome), entry.code, entry.name].append(entry)
+    ordered = sorted(groups.items(), key=lambda each: (order.index(each[0][0]), -_gpus(each[1]), each[0][1]))
+    for (outcome, code, name), entries in ordered:
+        _check(outcome, f"{code} {name}", entries, lines)
+
+
+def _check(outcome: model.Outcome, title: str, entries: Sequence[FindingEntry], lines: Lines) -> None:
+    style = wording.STYLES[outcome]
+    objects = wording.count(len({entry.subject for entry in entries}), "object")
+    about = f"{objects}, {words.gpus(_gpus(entries))}"
+    heading = Text.assemble((f"{wording.WORDS[outcome]:<5}", style), "  ", (wording.printable(title), "bold"))
+    lines.write(Text.assemble(heading, "  ", (about, "dim")))
+    causes = defaultdict[tuple[str, str], list[FindingEntry]](list)
+    for entry in entries:
+        causes[entry.message, entry.remedy].append(entry)
+    ordered = sorted(causes.items(), key=lambda each: (-_gpus(each[1]), each[0]))
+    for (message, remedy), found in ordered[:_MESSAGES]:
+        lines.wrapped(message, first=Text("  "), rest="  ", style=style)
+        if remedy:
+            lines.wrapped(remedy, first=Text("  = ", style="dim"), rest="    ")
+        for entry in found[:SHOWN]:
+            place = f"{words.gpus(entry.gpus):>12}  {_place(entry)}"
+            lines.wrapped(place.lstrip(), first=Text(" " * (len(place) - len(place.lstrip()))), rest=" " * 14)
+        _more(len(found) - SHOWN, "place", lines, margin=14)
+    _more(len(ordered) - _MESSAGES, "message", lines, margin=2)
+    lines.write()
+
+
+def _place(entry: FindingEntry) -> str:
+    team = f", team {entry.team}" if entry.team else ""
+    path = f", {entry.path}" if entry.path else ""
+    covered = f", accepted by {entry.exception}" if entry.exception else ""
+    return f"{words.subject(entry.subject)}{team}{path}{covered}"
+
+
+def _gpus(entries: Iterable[FindingEntry]) -> float:
+    """Those of the objects, each counted once."""
+    found: dict[Subject, float] = {}
+    for entry in entries:
+        found[entry.subject] = max(entry.gpus, found.get(entry.subject, 0.0))
+    return sum(found.values())
+
+
+def _more(number: int, thing: str, lines: Lines, *, margin: int) -> None:
+    if number > 0:
+        lines.write(Text(f"{' ' * margin}and {wording.count(number, f'more {thing}')}; {_MORE}", style="dim"))

@@ -1,0 +1,158 @@
+"""The first screen of an audit in text: GPUs, money, teams, what can never run, and exceptions that end soon."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Final
+
+from rich.text import Text
+
+from usher.audit.document import Audit, FindingEntry, Summary, WorkloadEntry, WorkloadState
+from usher.reports import wording
+from usher.reports.audit import words
+from usher.reports.lines import Lines, Row
+
+SHOWN: Final = 10
+"""Rows of a table or a list; the document has all."""
+
+_ENDING_DAYS: Final = 14
+_NOT_MEASURED: Final = "not measured; --prometheus URL measures it"
+_WAITING: Final = frozenset({WorkloadState.PENDING, WorkloadState.PARTLY, WorkloadState.SUSPENDED})
+_MORE: Final = "--format json lists all"
+
+
+def write(audit: Audit, lines: Lines) -> None:
+    _heading(audit, lines)
+    lines.labelled([*_gpus(audit), *_usage(audit)])
+    lines.write()
+    _teams(audit, lines)
+    _never(audit, lines)
+    _ending(audit, lines)
+
+
+def _heading(audit: Audit, lines: Lines) -> None:
+    server = f", Kubernetes {audit.cluster.server}" if audit.cluster.server else ""
+    title = f"Audit of {audit.cluster.name}{server}, {words.moment(audit.taken)}"
+    lines.wrapped(title, first=Text(""), rest="  ", style="bold")
+    if not audit.completeness.complete:
+        missing = wording.count(len(audit.completeness.gaps), "source")
+        text = f"{missing} could not be read in full, so these numbers may be too small:"
+        lines.wrapped(text, first=Text("INCOMPLETE: ", style="bold red"), rest="  ")
+        for gap in audit.completeness.gaps[:SHOWN]:
+            lines.wrapped(f"{gap.source}: {gap.reason}", first=Text("  "), rest="    ")
+    lines.write()
+
+
+def _gpus(audit: Audit) -> Iterator[Row]:
+    found = audit.summary
+    if found.gpus is None:
+        yield Row("GPUs", "not known: usher has read no nodes", indent=0)
+    else:
+        nodes = wording.count(audit.cluster.nodes or 0, "node")
+        yield Row("GPUs", f"{words.number(found.gpus)} in {nodes}", indent=0)
+    asked = sum(each.gpus for each in audit.workloads)
+    workloads = wording.count(found.workloads, "workload")
+    yield Row("asked for", f"{words.number(asked)}, by {workloads} with accelerators")
+    yield Row("allocated", f"{words.number(found.gpus_allocated)}{_of_capacity(found)}, held by pods on nodes")
+    if found.gpus is not None and found.gpus_free is not None:
+        yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods")
+        rest = found.gpus - found.gpus_allocated - found.gpus_free
+        if round(rest, 1) > 0:
+            reason = "on nodes that are cordoned or not ready, or devices that are not healthy"
+            yield Row("out of use", f"{words.number(rest)}, {reason}")
+    yield Row("waiting", f"{words.number(found.gpus_waiting)}, wanted by pods without a node or suspended workloads")
+    if found.gpus_half_started:
+        yield Row("half-started", f"{words.number(found.gpus_half_started)}, held by gangs whose other pods wait")
+    if found.workloads_never:
+        never = wording.count(found.workloads_never, "workload")
+        yield Row("never", f"{words.number(found.gpus_never)}, wanted by {never} that can never run")
+    else:
+        yield Row("never", "0: no workload is known that can never run")
+
+
+def _of_capacity(found: Summary) -> str:
+    return f" ({words.share(found.gpus_allocated / found.gpus)})" if found.gpus else ""
+
+
+def _usage(audit: Audit) -> Iterator[Row]:
+    found, measured = audit.summary, audit.measurement
+    if found.idle is None or found.measured is None:
+        yield Row("idle", _NOT_MEASURED)
+        yield Row("money", "not measured; it needs the usage of GPUs, and prices in usher.yaml (audit.prices)")
+        return
+    span = f"since {words.moment(measured.start)}" if measured.start else "in the window"
+    part = f" ({words.share(found.idle / found.measured)})" if found.measured else ""
+    hours = f"{words.number(found.idle)} of {words.number(found.measured)} measured GPU-hours{part}"
+    yield Row("idle", f"{hours} {span}")
+    if found.activity is not None:
+        yield Row("activity", f"{words.share(found.activity)} of the allocated GPUs")
+    if found.cost_idle is None:
+        yield Row("money", "not priced; set audit.prices in usher.yaml")
+    else:
+        allocated = "" if found.cost_allocated is None else f" of {words.money(found.cost_allocated, found.currency)}"
+        yield Row("money", f"{words.money(found.cost_idle, found.currency)} for idle GPUs{allocated}")
+    if found.not_priced:
+        yield Row("not priced", f"{words.number(found.not_priced)} GPU-hours have no price in usher.yaml")
+    for problem in measured.problems:
+        yield Row("", problem)
+
+
+def _teams(audit: Audit, lines: Lines) -> None:
+    if not audit.workloads:
+        return
+    measured = next((table for table in audit.usage if table.by == "team"), None)
+    usage = {group.name: group.usage for group in measured.rows} if measured is not None else {}
+    members = defaultdict[str, list[WorkloadEntry]](list)
+    for workload in audit.workloads:
+        members[workload.team].append(workload)
+    now = {team: sum(each.usage.gpus_now for each in found) for team, found in members.items()}
+    rows = []
+    for team in sorted(members, key=lambda team: (-now[team], team)):
+        states = Counter(each.state for each in members[team])
+        row = [team or "(no team)", words.number(now[team]), f"{len(members[team]):,}"]
+        row.append(f"{sum(states[each] for each in _WAITING):,}")
+        idle = usage[team].idle if team in usage else None
+        rows.append([*row, "" if idle is None else words.number(idle)])
+    headers = ["team", "GPUs now", "workloads", "waiting", "idle GPU-hours"]
+    width = len(headers) if usage else len(headers) - 1
+    shown = [row[:width] for row in rows[:SHOWN]]
+    lines.table(headers[:width], shown, right=set(headers[1:]), indent=2)
+    _more(len(rows) - SHOWN, "team", lines)
+    lines.write()
+
+
+def _never(audit: Audit, lines: Lines) -> None:
+    found = [entry for entry in audit.findings if entry.never]
+    if not found:
+        return
+    lines.write(Text("Can never run", style="bold red"))
+    for entry in found[:SHOWN]:
+        about = f"{words.gpus(entry.gpus)}  {words.subject(entry.subject)}{_whose(entry, audit.taken)}"
+        lines.wrapped(about, first=Text("  "), rest="      ")
+        lines.wrapped(entry.message, first=Text("      "), rest="      ")
+        if entry.remedy:
+            lines.wrapped(entry.remedy, first=Text("      = ", style="dim"), rest="        ")
+    _more(len(found) - SHOWN, "workload", lines)
+    lines.write()
+
+
+def _whose(entry: FindingEntry, now: str) -> str:
+    waited = words.age(entry.since, now)
+    team = f", team {entry.team}" if entry.team else ""
+    return f"{team}, for {waited}" if waited else team
+
+
+def _ending(audit: Audit, lines: Lines) -> None:
+    ending = [each for each in audit.exceptions if 0 <= each.days_left <= _ENDING_DAYS]
+    if not ending:
+        return
+    lines.write(Text("Exceptions that end soon", style="bold"))
+    for each in sorted(ending, key=lambda each: (each.days_left, each.ticket)):
+        days = "today" if each.days_left == 0 else f"in {wording.count(each.days_left, 'day')}"
+        covers = wording.count(each.findings, "finding")
+        lines.wrapped(f"{each.ticket} of {each.owner} ends {days}, covers {covers}", first=Text("  "), rest="      ")
+    lines.write()
+
+
+def _more(number: int, thing: str, lines: Lines) -> None:
+    if number > 0:
+        lines.write(Text(f"  and {wording.count(number, f'more {thing}')}; {_MORE}", style="dim"))

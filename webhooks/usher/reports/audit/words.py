@@ -1,0 +1,55 @@
+"""Numbers, times and names of an audit document for people."""
+
+from datetime import datetime
+
+from usher.audit.document import Subject
+from usher.scan.findings import Identity
+
+
+def number(value: float) -> str:
+    """`64`, `0.7`, `1,234.5`: one digit behind the point, if there is one."""
+    rounded = round(value, 1)
+    return f"{int(rounded):,}" if rounded == int(rounded) else f"{rounded:,.1f}"
+
+
+def gpus(value: float) -> str:
+    """`1 GPU`, `64 GPUs`, `0.7 GPUs`."""
+    text = number(value)
+    return f"{text} {'GPU' if text == '1' else 'GPUs'}"
+
+
+def share(value: float) -> str:
+    """`79 %`; a small share is not 0 %, and nearly all is not 100 %."""
+    percent = value * 100
+    if 0 < percent < 0.5:
+        return "under 1 %"
+    if 99.5 <= percent < 100:
+        return "over 99 %"
+    return f"{round(percent)} %"
+
+
+def money(value: float, currency: str) -> str:
+    """`12,345 USD`; small amounts with cents."""
+    return f"{value:,.2f} {currency}" if abs(value) < 100 else f"{round(value):,} {currency}"
+
+
+def subject(value: Subject) -> str:
+    """`Job ml-research/bert`."""
+    return str(Identity(api_version=value.api_version, kind=value.kind, namespace=value.namespace, name=value.name))
+
+
+def age(since: str, now: str) -> str:
+    """`3 days`, `5 hours`, `20 minutes`; empty where the beginning is not known."""
+    if not since or not now:
+        return ""
+    seconds = (datetime.fromisoformat(now) - datetime.fromisoformat(since)).total_seconds()
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        whole = int(seconds // length)
+        if whole >= 1:
+            return f"{whole:,} {unit if whole == 1 else unit + 's'}"
+    return "less than a minute" if seconds >= 0 else ""
+
+
+def moment(value: str) -> str:
+    """`2026-11-23 06:00 UTC`."""
+    return f"{value[:10]} {value[11:16]} UTC" if value else ""

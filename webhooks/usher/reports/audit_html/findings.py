@@ -1,0 +1,148 @@
+"""The table of findings: each with its object, place, reason, remedy, age, owner and exception."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+from usher.audit.document import Audit, FindingEntry, Severity
+from usher.reports import wording
+from usher.reports.audit_html import words
+from usher.reports.web import cells, numbers, tables
+from usher.reports.web.markup import Html, element, joined
+from usher.reports.web.page import Section
+
+_RANKS: Final = {severity: rank for rank, severity in enumerate(Severity)}
+
+_FILTERS: Final = {
+    "severity": "Severity",
+    "outcome": "At admission",
+    "team": "Team",
+    "namespace": "Namespace",
+    "code": "Finding",
+    "standing": "Since the last audit",
+    "never": "Can never run",
+    "exception": "Exception",
+}
+
+_COLUMNS: Final = (
+    tables.Column(title="Severity", ranked=True, explained="Worst first; below it what admission would do"),
+    tables.Column(title="Finding"),
+    tables.Column(title="Object", heads=True),
+    tables.Column(title="Owner", explained="The team by its label"),
+    tables.Column(title="GPUs", numeric=True, explained="Whole GPUs that the object holds or asks for"),
+    tables.Column(title="Age", numeric=True, explained="Since the object was made, or since it waits"),
+    tables.Column(title="Seen", ranked=True, explained="Since when audits find it"),
+)
+
+
+def section(audit: Audit) -> Section:
+    new = frozenset(audit.trend.new)
+    rows = [_row(audit, found, fresh=found.fingerprint in new) for found in _ordered(audit)]
+    table = tables.Table(
+        name="findings-table",
+        caption="Findings",
+        columns=_COLUMNS,
+        rows=rows,
+        filters=_FILTERS,
+        empty="No findings. What could not be judged is listed under “Not known”.",
+    )
+    return Section(
+        name="findings",
+        title="Findings",
+        count=len(audit.findings),
+        lead="Each with its reason and its fix. usher explain CODE says more about a check.",
+        body=joined(_prevented(audit.findings), tables.html(table)),
+    )
+
+
+def fragment(found: FindingEntry) -> str:
+    """The id of its row, which stays the same from audit to audit."""
+    return f"finding-{re.sub(r'[^A-Za-z0-9]', '-', found.fingerprint)[:80]}"
+
+
+def _ordered(audit: Audit) -> list[FindingEntry]:
+    """Worst first, and of those the ones that can never run, then the most GPUs."""
+    return sorted(
+        audit.findings,
+        key=lambda each: (_RANKS[each.severity], not each.never, -each.gpus, each.code, words.name_of(each.subject)),
+    )
+
+
+def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
+    standing = ("new" if fresh else "as before") if audit.trend.previous else ""
+    first_seen = audit.trend.first_seen.get(found.fingerprint, "")
+    subject = found.subject
+    return tables.Row(
+        id=fragment(found),
+        facets=(
+            found.severity.value,
+            found.outcome,
+            found.team,
+            subject.namespace,
+            f"{found.code} {found.name}",
+            standing,
+            "yes" if found.never else "no",
+            found.exception,
+        ),
+        cells=(
+            cells.Cell(
+                (("badge", found.severity.value, words.BADGES[found.severity]), ("muted", found.outcome)),
+                sort=_RANKS[found.severity],
+            ),
+            _described(found),
+            cells.lines(("muted", subject.kind), ("strong", words.place(subject))),
+            cells.text(found.team, words.NO_TEAM),
+            cells.number(found.gpus, numbers.plain(found.gpus)),
+            cells.age(found.since, audit.taken),
+            _seen(audit, standing, first_seen),
+        ),
+    )
+
+
+def _described(found: FindingEntry) -> cells.Cell:
+    held = f"Held by {found.held_by}" if found.held_by else ""
+    never = f"Can never run. {held}".strip() if found.never else held
+    return cells.Cell(
+        tuple(
+            piece
+            for piece in (
+                ("link", found.code, f"#{fragment(found)}"),
+                ("rule", found.title),
+                ("strong", wording.capitalised(found.message)),
+                ("code", found.path),
+                ("fix", found.remedy),
+                ("muted", never),
+                ("muted", f"Exception {found.exception}" if found.exception else ""),
+                ("muted", f"{found.prevented_by} would have prevented it" if found.prevented_by else ""),
+                ("more", "Evidence" if found.evidence else "", found.evidence),
+            )
+            if piece[1]
+        )
+    )
+
+
+def _seen(audit: Audit, standing: str, first_seen: str) -> cells.Cell:
+    seconds = numbers.seconds_between(first_seen, audit.taken)
+    if standing == "new":
+        return cells.badge("new", "fresh", 0.0)
+    if seconds is None:
+        return cells.text("", "first audit" if not standing else "not known")
+    return cells.Cell((("time", f"for {numbers.lasting(seconds)}", numbers.minute(first_seen)),), sort=seconds)
+
+
+def _prevented(findings: Sequence[FindingEntry]) -> Html | None:
+    """What the rules of usher would have prevented, by rule."""
+    by_rule: dict[str, list[FindingEntry]] = defaultdict(list)
+    for each in findings:
+        if each.prevented_by:
+            by_rule[each.prevented_by].append(each)
+    if not by_rule:
+        return None
+    entries = [
+        f"{code} ({wording.count(len(found), 'finding')}, {numbers.gpus(sum(each.gpus for each in found))})"
+        for code, found in sorted(by_rule.items(), key=lambda entry: (-len(entry[1]), entry[0]))
+    ]
+    count = sum(map(len, by_rule.values()))
+    text = f"Rules of usher, enforced, would have prevented {wording.count(count, 'finding')}: {'; '.join(entries)}."
+    return element("p", text, class_="notice")

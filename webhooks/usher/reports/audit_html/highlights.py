@@ -1,0 +1,119 @@
+"""What needs attention first, each with the way to all of it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from usher.audit.document import Audit, ExceptionEntry, FindingEntry, Group
+from usher.reports import wording
+from usher.reports.audit_html import usage, words
+from usher.reports.audit_html.findings import fragment
+from usher.reports.web import charts, numbers
+from usher.reports.web.markup import Child, Html, element
+
+SHOWN: Final = 6
+
+
+def cards(audit: Audit) -> Iterator[Html]:
+    yield _card("Idle GPU time by team", _link("Usage", "#usage"), *_teams(audit))
+    yield _card("Can never run", _link("All of them", "#findings-table", "never=yes"), *_never(audit))
+    yield _card(
+        f"Since {numbers.day(audit.trend.previous)}" if audit.trend.previous else "Changes", None, *_changes(audit)
+    )
+    yield _card("Exceptions that end", _link("All exceptions", "#exceptions"), *_ending(audit))
+
+
+def _card(title: str, link: Html | None, *body: Child) -> Html:
+    return element("article", element("h3", title, link), *body, class_="card")
+
+
+def _link(label: str, target: str, chosen: str = "") -> Html:
+    return element("a", label, href=target, data_filter=chosen or None)
+
+
+def _teams(audit: Audit) -> Iterator[Html]:
+    rows: Sequence[Group] = next((table.rows for table in audit.usage if table.by == "team"), ())
+    measured = [row for row in rows if row.usage.idle is not None]
+    if not measured:
+        yield element("p", "The use of GPUs was not measured.", class_="muted")
+        return
+    whole = max(row.usage.allocated or 0.0 for row in measured)
+    yield element(
+        "ul",
+        *(
+            element(
+                "li",
+                charts.row(
+                    row.name or words.NO_TEAM,
+                    usage.drawn(row.usage, whole),
+                    f"{numbers.hours(row.usage.idle)}{_cost(row)}",
+                ),
+            )
+            for row in measured[:SHOWN]
+        ),
+        class_="bars",
+    )
+    yield charts.legend(usage.legend())
+
+
+def _cost(row: Group) -> str:
+    cost = row.usage.cost
+    return f", {numbers.money(cost.idle, cost.currency)}" if cost is not None and cost.idle is not None else ""
+
+
+def _never(audit: Audit) -> Iterator[Html]:
+    found = sorted((each for each in audit.findings if each.never), key=lambda each: -each.gpus)
+    if not found:
+        yield element("p", "Every workload could run on this cluster, as far as usher knows.", class_="muted")
+        return
+    yield element("ul", *(_finding(each) for each in found[:SHOWN]), class_="list")
+
+
+def _finding(found: FindingEntry) -> Html:
+    owner = f"{found.team or words.NO_TEAM}, {numbers.gpus(found.gpus)}"
+    return element(
+        "li",
+        element("a", words.name_of(found.subject), href=f"#{fragment(found)}"),
+        element("small", f"{owner}: {found.message}"),
+    )
+
+
+def _changes(audit: Audit) -> Iterator[Html]:
+    trend = audit.trend
+    if not trend.previous:
+        text = trend.problems[0] if trend.problems else "This is the first audit. Keep its numbers with --history FILE."
+        yield element("p", text, class_="muted")
+        return
+    still = len(audit.findings) - len(trend.new)
+    yield element(
+        "ul",
+        element("li", _link(wording.count(len(trend.new), "new finding"), "#findings-table", "standing=new")),
+        element("li", f"{wording.count(len(trend.fixed), 'finding')} fixed", *_fixed(audit)),
+        element(
+            "li", _link(f"{wording.count(max(0, still), 'finding')} as before", "#findings-table", "standing=as before")
+        ),
+        class_="list",
+    )
+
+
+def _fixed(audit: Audit) -> Iterator[Html]:
+    for each in audit.trend.fixed[:3]:
+        yield element("small", f"{each.code} {each.subject}, open since {numbers.day(each.first_seen)}")
+
+
+def _ending(audit: Audit) -> Iterator[Html]:
+    soon = sorted((each for each in audit.exceptions if 0 <= each.days_left <= 14), key=lambda each: each.days_left)
+    if not soon:
+        yield element("p", "No exception ends within 14 days.", class_="muted")
+        return
+    yield element("ul", *map(_exception, soon[:SHOWN]), class_="list")
+
+
+def _exception(each: ExceptionEntry) -> Html:
+    left = "today" if each.days_left == 0 else f"in {wording.count(each.days_left, 'day')}"
+    about = f"{', '.join(each.checks)} in {', '.join(each.namespaces)}"
+    return element(
+        "li",
+        element("strong", each.ticket),
+        f" ends {left}",
+        element("small", f"{each.owner}: {about}; covers {wording.count(each.findings, 'finding')}"),
+    )

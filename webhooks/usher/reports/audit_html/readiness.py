@@ -1,0 +1,58 @@
+"""The production checklist, failures first."""
+
+from typing import Final
+
+from usher.audit.document import Audit, ReadinessItem, Standing
+from usher.reports.audit_html import words
+from usher.reports.web import cells, tables
+from usher.reports.web.page import Section
+
+_RANKS: Final = {
+    standing: rank
+    for rank, standing in enumerate((Standing.FAIL, Standing.NOT_KNOWN, Standing.PASS, Standing.NOT_APPLICABLE))
+}
+
+_COLUMNS: Final = (
+    tables.Column(title="Standing", ranked=True, explained="Not known is neither a pass nor a failure"),
+    tables.Column(title="Area"),
+    tables.Column(title="Item", heads=True),
+    tables.Column(title="Evidence"),
+    tables.Column(title="Asked for by"),
+)
+
+
+def section(audit: Audit) -> Section:
+    counts = audit.summary.readiness
+    lead = ", ".join(f"{counts[standing.value]} {standing.value}" for standing in _RANKS if counts.get(standing.value))
+    listed = sorted(audit.readiness, key=lambda item: (_RANKS[item.standing], item.area, item.id))
+    return Section(
+        name="readiness",
+        title="Readiness for production",
+        count=len(audit.readiness),
+        lead=f"{lead.capitalize()}." if lead else "",
+        body=tables.html(
+            tables.Table(
+                name="readiness-table",
+                caption="Readiness for production",
+                columns=_COLUMNS,
+                rows=[_row(item) for item in listed],
+                filters={"standing": "Standing", "area": "Area", "conformance": "AI conformance"},
+                empty="The checklist was not run.",
+            )
+        ),
+    )
+
+
+def _row(item: ReadinessItem) -> tables.Row:
+    standing = item.standing
+    conformance = f"CNCF AI conformance: {item.conformance}" if item.conformance else ""
+    return tables.Row(
+        facets=(standing.value, item.area, item.conformance),
+        cells=(
+            cells.badge(standing.value, words.BADGES[standing], _RANKS[standing]),
+            cells.text(item.area),
+            cells.lines(("strong", item.title), ("fix", item.remedy if standing is Standing.FAIL else "")),
+            cells.lines(*(("plain", line) for line in item.evidence)),
+            cells.lines(("plain", item.reference), ("muted", conformance)),
+        ),
+    )

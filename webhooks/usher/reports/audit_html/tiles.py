@@ -1,0 +1,98 @@
+"""The headline numbers, each with its change since the audit before."""
+
+from collections.abc import Callable, Iterator
+
+from usher.audit.document import Audit, Point
+from usher.reports import wording
+from usher.reports.audit_html import glossary
+from usher.reports.web import numbers
+from usher.reports.web.markup import Html, element
+
+
+def of(audit: Audit) -> Iterator[Html]:
+    summary, money = audit.summary, audit.summary.currency
+    idle = numbers.part(summary.idle, summary.measured)
+    yield _tile(
+        "idle",
+        "Idle",
+        None if summary.idle is None else numbers.hours(summary.idle),
+        f"{numbers.share(idle)} of {numbers.hours(summary.measured)} measured" if idle is not None else "",
+        _changed(audit, lambda point: point.idle, numbers.hours),
+    )
+    yield _tile(
+        "cost",
+        "Cost of idle GPUs",
+        None if summary.cost_idle is None else numbers.money(summary.cost_idle, money),
+        f"of {numbers.money(summary.cost_allocated, money)} allocated" if summary.cost_allocated is not None else "",
+        _changed(audit, lambda point: point.idle_cost, lambda value: numbers.money(value, money)),
+        missing="not priced" if summary.measured is not None else numbers.NOT_MEASURED,
+    )
+    yield _tile(
+        "never",
+        "Can never run",
+        numbers.gpus(summary.gpus_never),
+        f"{summary.workloads_never:,} of {summary.workloads:,} workloads",
+        _changed(audit, lambda point: point.never, lambda value: wording.count(int(value), "workload")),
+    )
+    yield _tile(
+        "waiting",
+        "Waiting",
+        numbers.gpus(summary.gpus_waiting),
+        f"95 % wait less than {numbers.lasting(summary.queue_wait_p95_seconds)}"
+        if summary.queue_wait_p95_seconds is not None
+        else "wait in queues not measured",
+    )
+    yield _tile(
+        "savings",
+        "Savings found",
+        None
+        if summary.savings_gpu_hours is None
+        else numbers.money(summary.savings_cost, money, numbers.hours(summary.savings_gpu_hours)),
+        f"{numbers.hours(summary.savings_gpu_hours)} in the window" if summary.savings_cost is not None else "",
+    )
+    yield _tile("ending", "Exceptions that end", str(summary.exceptions_ending), "in the next 14 days")
+
+
+def _tile(  # noqa: PLR0913 - parts of one tile
+    word: str,
+    label: str,
+    value: str | None,
+    note: str,
+    change: Html | None = None,
+    *,
+    missing: str = numbers.NOT_MEASURED,
+) -> Html:
+    return element(
+        "div",
+        element("span", glossary.link(word, label), class_="label"),
+        _value(value) if value is not None else element("span", missing, class_="value missing"),
+        element("span", note, class_="note") if note else None,
+        change,
+        class_="tile",
+    )
+
+
+def _value(text: str) -> Html:
+    """The number large, and its unit beside it: `20,996 GPU-h`, `USD 39,160`."""
+    first, _, last = text.partition(" ")
+    number, unit = (first, last) if first[:1].isdecimal() else (last, first)
+    small = element("small", unit) if unit else None
+    parts = (number, " ", small) if first == number else (small, " ", number)
+    return element("span", *parts, class_="value")
+
+
+def _changed(audit: Audit, number: Callable[[Point], float | None], shown: Callable[[float], str]) -> Html | None:
+    """What changed between the last two audits; None where one of them did not measure it."""
+    if len(audit.trend.points) < 2:
+        return None
+    before, now = audit.trend.points[-2:]
+    first, last = number(before), number(now)
+    if first is None or last is None:
+        return None
+    since = f"since {numbers.day(before.taken)}"
+    if first == last:
+        return element("span", f"unchanged {since}", class_="note")
+    word, look = ("less", "better") if last < first else ("more", "worse")
+    return element(
+        "span", element("span", f"{shown(abs(last - first))} {word}", class_=look), f" {since}", class_="note"
+    )

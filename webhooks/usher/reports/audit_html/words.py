@@ -1,0 +1,44 @@
+"""What pages call the things of an audit."""
+
+from typing import Final
+
+from usher.audit.document import Severity, Standing, Subject, WorkloadState
+
+NO_TEAM: Final = "no team"
+
+BADGES: Final = {
+    Severity.CRITICAL: "bad",
+    Severity.HIGH: "warn",
+    Severity.MEDIUM: "plain",
+    Severity.LOW: "plain",
+    Standing.PASS: "good",
+    Standing.FAIL: "bad",
+    Standing.NOT_KNOWN: "plain",
+    Standing.NOT_APPLICABLE: "plain",
+    WorkloadState.RUNNING: "good",
+    WorkloadState.PARTLY: "bad",
+    WorkloadState.PENDING: "warn",
+    WorkloadState.SUSPENDED: "plain",
+    WorkloadState.EMPTY: "plain",
+}
+"""The look of the badge of each word."""
+
+BY: Final = {
+    "team": ("team", NO_TEAM),
+    "namespace": ("namespace", "no namespace"),
+    "queue": ("queue", "no queue"),
+    "priority": ("priority class", "no priority class"),
+    "product": ("board", "board not known"),
+    "capacityType": ("capacity type", "not known"),
+}
+"""By the property of a table of usage: its name, and the name of a row without one."""
+
+
+def place(subject: Subject) -> str:
+    """`speech-dev/asr`"""
+    return f"{subject.namespace}/{subject.name}" if subject.namespace else subject.name
+
+
+def name_of(subject: Subject) -> str:
+    """`Job speech-dev/asr`"""
+    return f"{subject.kind} {place(subject)}"

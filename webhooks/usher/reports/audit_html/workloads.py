@@ -1,0 +1,93 @@
+"""The table of workloads that hold or want accelerators."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from usher.audit.document import Audit, Usage, WorkloadEntry
+from usher.reports import wording
+from usher.reports.audit_html import glossary, words
+from usher.reports.web import cells, numbers, tables
+from usher.reports.web.page import Section
+
+_FILTERS: Final = {
+    "team": "Team",
+    "namespace": "Namespace",
+    "queue": "Queue",
+    "state": "State",
+    "role": "Role",
+    "outcome": "At admission",
+}
+
+
+def section(audit: Audit) -> Section:
+    listed = sorted(
+        audit.workloads, key=lambda each: (-(each.usage.idle or 0.0), -each.gpus, words.name_of(each.subject))
+    )
+    measured = audit.summary.measured is not None
+    table = tables.Table(
+        name="workloads-table",
+        caption="Workloads",
+        columns=tuple(_columns(measured=measured)),
+        rows=[_row(audit, each, measured=measured) for each in listed],
+        filters=_FILTERS,
+        empty="No workload holds or wants accelerators.",
+    )
+    return Section(
+        name="workloads",
+        title="Workloads",
+        count=len(audit.workloads),
+        lead="Each accelerator counts once, at the top-level workload whose pods hold it. Most idle hours first.",
+        body=tables.html(table),
+    )
+
+
+def _columns(*, measured: bool) -> Iterator[tables.Column]:
+    yield tables.Column(title="Workload", heads=True)
+    yield tables.Column(title="Owner", explained="Team; queue; priority class")
+    yield tables.Column(title="State", explained="Where its pods are, and since when some wait")
+    yield tables.Column(title="GPUs", numeric=True, explained="Held now, of those that it asks for")
+    yield tables.Column(title="Board", explained="Of the nodes that its pods run on, and how they are paid for")
+    yield tables.Column(title="Age", numeric=True)
+    yield tables.Column(title="At admission", explained="What admission would do today, and the number of findings")
+    if measured:
+        yield tables.Column(title="Activity", numeric=True, explained=glossary.meaning("activity"))
+        for word in ("idle", "used", "allocated"):
+            yield tables.Column(title=glossary.WORDS[word][0], numeric=True, explained=glossary.meaning(word))
+        yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost"))
+        yield tables.Column(title="Memory", numeric=True, explained=glossary.meaning("memory"))
+
+
+def _row(audit: Audit, each: WorkloadEntry, *, measured: bool) -> tables.Row:
+    return tables.Row(
+        facets=(each.team, each.subject.namespace, each.queue, each.state.value, each.role, each.outcome),
+        cells=(*_standing(audit, each), *(_usage(each.usage) if measured else ())),
+    )
+
+
+def _standing(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
+    yield cells.lines(("muted", f"{each.subject.kind}, {each.role}"), ("strong", words.place(each.subject)))
+    yield cells.lines(("plain", each.team or words.NO_TEAM), ("muted", each.queue), ("muted", each.priority))
+    waits = numbers.seconds_between(each.waiting_since, audit.taken)
+    yield cells.lines(
+        ("badge", each.state.value, words.BADGES[each.state]),
+        ("muted", f"waits for {numbers.lasting(waits)}" if waits is not None else ""),
+    )
+    now = each.usage.gpus_now
+    yield cells.Cell((("plain", numbers.plain(now)), ("muted", f"of {numbers.plain(each.gpus)}")), sort=now)
+    yield cells.lines(("plain", ", ".join(each.products)), ("muted", ", ".join(each.capacity_types)))
+    yield cells.age(each.created, audit.taken)
+    findings = wording.count(each.findings, "finding") if each.findings else ""
+    yield cells.lines(("plain", each.outcome), ("muted", findings))
+
+
+def _usage(usage: Usage) -> Iterator[cells.Cell]:
+    yield cells.bar(usage.activity, numbers.share(usage.activity))
+    for hours in (usage.idle, usage.used, usage.allocated):
+        yield cells.number(hours, numbers.hours(hours))
+    cost = usage.cost.idle if usage.cost is not None else None
+    yield cells.number(cost, numbers.money(cost, usage.cost.currency if usage.cost is not None else ""))
+    yield cells.lines(
+        ("plain" if usage.memory_share is not None else "muted", numbers.share(usage.memory_share)),
+        ("muted", f"peak {numbers.memory(usage.memory_peak)}" if usage.memory_peak is not None else ""),
+        sort=usage.memory_share,
+    )

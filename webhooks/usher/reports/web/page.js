@@ -1,0 +1,297 @@
+"use strict";
+// Tables that sort, filter and turn pages; fragments that lead to rows and to filters; the theme.
+// The rows come from JSON beside each table. cells.py draws the same cells: keep both alike.
+(() => {
+  const collator = new Intl.Collator("en", { numeric: true });
+  const tables = new Map();
+
+  const make = (tag, look, text) => {
+    const made = document.createElement(tag);
+    if (look) made.className = look;
+    if (text !== undefined) made.textContent = text;
+    return made;
+  };
+
+  const share = (value) => {
+    const space = "http://www.w3.org/2000/svg";
+    const svg = document.createElementNS(space, "svg");
+    svg.setAttribute("class", "bar");
+    svg.setAttribute("viewBox", "0 0 100 8");
+    svg.setAttribute("preserveAspectRatio", "none");
+    svg.setAttribute("aria-hidden", "true");
+    for (const [look, width] of [["track", "100"], ["fill", String(Number((value * 100).toFixed(2)))]]) {
+      const rect = document.createElementNS(space, "rect");
+      rect.setAttribute("class", look);
+      rect.setAttribute("width", width);
+      rect.setAttribute("height", "8");
+      svg.append(rect);
+    }
+    return svg;
+  };
+
+  const piece = ([look, text, extra]) => {
+    switch (look) {
+      case "text": return [make("span", "", text)];
+      case "strong": case "code": return [make(look, "", text)];
+      case "badge": return [make("span", `badge ${extra}`, text)];
+      case "bar": return [share(extra), make("span", "", text)];
+      case "time": {
+        const made = make("span", "", text);
+        made.title = extra;
+        return [made];
+      }
+      case "link": {
+        const made = make("a", "", text);
+        if (extra.startsWith("#")) made.setAttribute("href", extra);
+        return [made];
+      }
+      case "more": {
+        const made = make("details");
+        const list = make("ul");
+        list.append(...extra.map((each) => make("li", "", each)));
+        made.append(make("summary", "", text), list);
+        return [made];
+      }
+      default: return [make("span", look, text)];
+    }
+  };
+
+  class Table {
+    constructor(place) {
+      this.place = place;
+      this.name = place.dataset.table;
+      this.body = place.querySelector("tbody");
+      this.form = place.querySelector("form.filters");
+      this.turning = place.querySelector("nav.turning");
+      this.start = 0;
+      this.order = null;
+      this.#prepareHeads();
+      if (this.form) this.#prepareForm();
+      this.turning?.addEventListener("click", (event) => {
+        const step = Number(event.target.dataset?.turn);
+        if (step) this.#turn(step);
+      });
+    }
+
+    // Parsed when it is needed for the first time, so that a large page opens at once.
+    get data() {
+      if (!this.known) {
+        const known = JSON.parse(document.getElementById(`data-${this.name}`).textContent);
+        known.words = known.cells.map((cell) => cell.slice(1).map((each) => [each[1], ...(Array.isArray(each[2]) ? each[2] : [])].join(" ")).join(" "));
+        known.search = known.rows.map((row) => row.slice(2).map((index) => known.words[index]).join("\n").toLowerCase());
+        known.all = known.rows.map((_, index) => index);
+        this.known = known;
+        this.shown = known.all;
+      }
+      return this.known;
+    }
+
+    #prepareHeads() {
+      this.heads = [...this.place.querySelectorAll("thead th")];
+      this.heads.forEach((head, column) => {
+        const button = make("button", "", head.textContent);
+        button.type = "button";
+        button.addEventListener("click", () => this.#sort(column));
+        head.replaceChildren(button);
+      });
+    }
+
+    #prepareForm() {
+      this.form.hidden = false;
+      let waiting;
+      this.form.addEventListener("input", () => {
+        clearTimeout(waiting);
+        waiting = setTimeout(() => { this.filter(); this.#remember(); }, 60);
+      });
+      this.form.addEventListener("submit", (event) => event.preventDefault());
+      this.form.addEventListener("reset", () => setTimeout(() => {
+        this.order = null;
+        for (const head of this.heads) head.removeAttribute("aria-sort");
+        this.filter();
+        this.#remember();
+      }));
+    }
+
+    #sort(column) {
+      const { columns, rows, cells, words, all } = this.data;
+      const ascending = this.order?.column === column ? !this.order.ascending : !columns[column].right;
+      this.order = { column, ascending };
+      this.heads.forEach((head, index) => {
+        if (index === column) head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+        else head.removeAttribute("aria-sort");
+      });
+      const sign = ascending ? 1 : -1;
+      const key = (index) => rows[index][column + 2];
+      const compare = columns[column].number
+        ? (one, other) => {
+          const left = cells[key(one)][0];
+          const right = cells[key(other)][0];
+          if (left === null || right === null) return (left === null) - (right === null);
+          return sign * (left - right);
+        }
+        : (one, other) => sign * collator.compare(words[key(one)], words[key(other)]);
+      this.sorted = [...all].sort(compare);
+      this.filter();
+    }
+
+    #conditions() {
+      const chosen = this.form ? new FormData(this.form) : new Map();
+      const wanted = (chosen.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+      const filters = [];
+      this.data.filters.forEach(({ name, values }, index) => {
+        const value = chosen.get(name);
+        if (value) filters.push([index, values.indexOf(value)]);
+      });
+      return { wanted, filters };
+    }
+
+    filter() {
+      const { rows, search, all } = this.data;
+      const { wanted, filters } = this.#conditions();
+      this.shown = (this.order ? this.sorted : all).filter((index) =>
+        filters.every(([filter, value]) => rows[index][1][filter] === value)
+        && wanted.every((word) => search[index].includes(word)));
+      this.start = 0;
+      this.draw();
+    }
+
+    #turn(step) {
+      this.start += step * this.data.page;
+      this.draw();
+      this.place.scrollIntoView({ block: "start" });
+    }
+
+    draw() {
+      const { page, rows } = this.data;
+      const end = Math.min(this.start + page, this.shown.length);
+      const drawn = document.createDocumentFragment();
+      for (const index of this.shown.slice(this.start, end)) drawn.append(this.#row(rows[index]));
+      if (!this.shown.length) drawn.append(this.#nothing());
+      this.body.replaceChildren(drawn);
+      const count = `${end - this.start} of ${this.shown.length.toLocaleString("en")} ${this.shown.length === 1 ? "row" : "rows"}`;
+      if (this.form) this.form.querySelector("output").textContent = count;
+      if (!this.turning) return;
+      this.turning.hidden = this.shown.length <= page;
+      const [previous, next] = this.turning.querySelectorAll("button");
+      previous.disabled = this.start === 0;
+      next.disabled = end >= this.shown.length;
+      this.turning.querySelector(".place").textContent =
+        `Rows ${(this.start + 1).toLocaleString("en")} to ${end.toLocaleString("en")} of ${this.shown.length.toLocaleString("en")}`;
+    }
+
+    #row(row) {
+      const { columns, cells } = this.data;
+      const made = make("tr");
+      columns.forEach((column, index) => {
+        const pieces = cells[row[index + 2]].slice(1);
+        const heads = column.heads && pieces.length;
+        const cell = make(heads ? "th" : "td");
+        if (heads) cell.scope = "row";
+        if (column.right) cell.className = "number";
+        cell.append(...pieces.flatMap(piece));
+        made.append(cell);
+      });
+      if (row[0]) made.id = row[0];
+      return made;
+    }
+
+    #nothing() {
+      const cell = make("td", "empty", "No row fits the filters.");
+      cell.colSpan = this.heads.length;
+      const row = make("tr");
+      row.append(cell);
+      return row;
+    }
+
+    choose(query) {
+      if (!this.form) return;
+      const values = new URLSearchParams(query);
+      for (const field of this.form.elements) if (field.name) field.value = values.get(field.name) ?? "";
+      this.filter();
+    }
+
+    // The address has the filters, so that a copied link shows the same rows.
+    #remember() {
+      const values = [...new FormData(this.form)].filter(([, value]) => value);
+      const query = new URLSearchParams(values).toString();
+      try {
+        history.replaceState(null, "", `#${this.name}${query ? `?${query}` : ""}`);
+      } catch { /* some browsers refuse many changes at once */ }
+    }
+
+    // Shows the row with this id: on its page of the present filters, or of all rows.
+    find(id) {
+      const { rows, page } = this.data;
+      const found = rows.findIndex((row) => row[0] === id);
+      if (found < 0) return false;
+      if (!this.shown.includes(found)) this.choose("");
+      const place = this.shown.indexOf(found);
+      this.start = place - (place % page);
+      this.draw();
+      return true;
+    }
+  }
+
+  const follow = () => {
+    const [name, query] = location.hash.slice(1).split("?");
+    for (const chosen of document.querySelectorAll("tr.chosen")) chosen.classList.remove("chosen");
+    if (!name) return;
+    if (query !== undefined) {
+      tables.get(name)?.choose(query);
+      document.getElementById(name)?.scrollIntoView();
+      return;
+    }
+    let target = document.getElementById(name);
+    if (!target && name.includes("-")) {
+      for (const table of tables.values()) if (table.find(name)) break;
+      target = document.getElementById(name);
+    }
+    if (!target) return;
+    target.closest("details")?.setAttribute("open", "");
+    if (target.tagName === "TR") {
+      target.classList.add("chosen");
+      target.tabIndex = -1;
+      target.focus({ preventScroll: true });
+      target.scrollIntoView({ block: "center" });
+    }
+  };
+
+  const prepareTheme = () => {
+    const button = document.getElementById("theme");
+    const root = document.documentElement;
+    const dark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+    const say = () => { button.textContent = dark() ? "Light theme" : "Dark theme"; };
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      root.dataset.theme = dark() ? "light" : "dark";
+      say();
+    });
+    say();
+  };
+
+  for (const place of document.querySelectorAll(".table")) {
+    const table = new Table(place);
+    tables.set(table.name, table);
+  }
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[data-filter]");
+    if (!link) return;
+    event.preventDefault();
+    location.hash = `${link.getAttribute("href")}?${link.dataset.filter}`;
+  });
+  addEventListener("hashchange", follow);
+  const opened = [];
+  addEventListener("beforeprint", () => {
+    for (const closed of document.querySelectorAll("details.group:not([open])")) {
+      closed.open = true;
+      opened.push(closed);
+    }
+  });
+  addEventListener("afterprint", () => { for (const each of opened.splice(0)) each.open = false; });
+  // Before somebody asks for it, but after the page is there.
+  const prepare = () => { for (const table of tables.values()) table.data; };
+  if (window.requestIdleCallback) requestIdleCallback(prepare, { timeout: 2000 });
+  prepareTheme();
+  follow();
+  document.documentElement.dataset.ready = "yes";
+})();

@@ -1,0 +1,195 @@
+"""Tables that sort, filter and turn pages. Without JavaScript the first rows stand there as an ordinary table."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import orjson
+
+from usher.reports import wording
+from usher.reports.web import cells
+from usher.reports.web.markup import Html, element, visible
+
+PAGE: Final = 100
+"""Rows that a page shows at once, by Python and by page.js."""
+
+FEW: Final = 8
+"""A table with no more rows needs no filter."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    title: str
+    explained: str = ""
+    """The formula or the meaning, as a title."""
+    numeric: bool = False
+    """Whether its cells sort by number, and stand on the right."""
+    ranked: bool = False
+    """Whether its cells sort by number, though they are words."""
+    heads: bool = False
+    """Whether its cells name their rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    cells: tuple[cells.Cell, ...]
+    facets: tuple[str, ...] = ()
+    """Its value for each filter of the table."""
+    id: str = ""
+    """The fragment that leads to it; letters, digits and hyphens."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    name: str
+    """The fragment that leads to it."""
+    caption: str
+    columns: tuple[Column, ...]
+    rows: Sequence[Row]
+    """In the order in which they are shown first."""
+    filters: Mapping[str, str] = field(default_factory=dict)
+    """The title of each filter by its name, in the order of `Row.facets`."""
+    total: tuple[cells.Cell, ...] = ()
+    """The last row, which stays; empty for no sum."""
+    empty: str = "No entries."
+    """Said where no row is there."""
+
+
+def html(table: Table) -> Html:
+    """The table, its filters, and the data of its rows for page.js."""
+    if not table.rows:
+        return element("p", table.empty, class_="empty")
+    return element(
+        "div",
+        _form(table) if len(table.rows) > FEW else None,
+        element(
+            "div", _table(table), class_="scroll", tabindex="0", role="region", aria_label=f"Table: {table.caption}"
+        ),
+        _turning(table) if len(table.rows) > PAGE else None,
+        script(f"data-{table.name}", _data(table)),
+        class_="table",
+        id=table.name,
+        data_table=table.name,
+    )
+
+
+def script(name: str, value: object) -> Html:
+    """JSON that page.js reads by the id; it cannot end its element."""
+    text = orjson.dumps(value).decode()
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Html(f'<script type="application/json" id="{name}">{text}</script>')
+
+
+def _table(table: Table) -> Html:
+    head = [
+        element("th", column.title, scope="col", class_=_look(column), title=column.explained or None)
+        for column in table.columns
+    ]
+    return element(
+        "table",
+        element("caption", table.caption, class_="hidden"),
+        element("thead", element("tr", *head)),
+        element("tbody", *(_row(table.columns, row) for row in table.rows[:PAGE])),
+        element("tfoot", _row(table.columns, Row(cells=table.total))) if table.total else None,
+    )
+
+
+def _row(columns: Sequence[Column], row: Row) -> Html:
+    made = [
+        element(
+            # A heading without words is a riddle to who listens.
+            "th" if column.heads and cell.pieces else "td",
+            cells.html(cell),
+            scope="row" if column.heads and cell.pieces else None,
+            class_=_look(column),
+        )
+        for column, cell in zip(columns, row.cells, strict=True)
+    ]
+    return element("tr", *made, id=row.id or None)
+
+
+def _look(column: Column) -> str | None:
+    return "number" if column.numeric else None
+
+
+def _form(table: Table) -> Html:
+    name = table.name
+    chosen = [_select(table, index, key, title) for index, (key, title) in enumerate(table.filters.items())]
+    shown = f"{min(PAGE, len(table.rows)):,} of {wording.count(len(table.rows), 'row')}"
+    return element(
+        "form",
+        element(
+            "label",
+            element("span", "Search"),
+            element("input", type="search", name="q", placeholder="any word", autocomplete="off"),
+            class_="search",
+        ),
+        *chosen,
+        element("button", "Clear", type="reset"),
+        element("output", shown, role="status", aria_live="polite"),
+        class_="filters",
+        role="search",
+        aria_label=f"Filters: {table.caption}",
+        data_for=name,
+        hidden=True,
+    )
+
+
+def _select(table: Table, index: int, key: str, title: str) -> Html | None:
+    counts = Counter(row.facets[index] for row in table.rows)
+    if len(counts) < 2:
+        return None
+    options = [
+        element("option", f"{value or 'without'} ({number:,})", value=_value(value))
+        for value, number in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    ]
+    return element(
+        "label",
+        element("span", title),
+        element("select", element("option", "all", value=""), *options, name=key),
+    )
+
+
+def _value(facet: str) -> str:
+    """An empty facet is a choice as well, and differs from no choice."""
+    return facet or "-"
+
+
+def _turning(table: Table) -> Html:
+    return element(
+        "nav",
+        element("button", "Previous", type="button", data_turn="-1", disabled=True),
+        element("span", f"Rows 1 to {PAGE} of {len(table.rows):,}", class_="place"),
+        element("button", "Next", type="button", data_turn="1"),
+        class_="turning",
+        aria_label=f"Pages: {table.caption}",
+    )
+
+
+def _data(table: Table) -> dict[str, object]:
+    """Equal cells and equal values of filters are there once, because most of them repeat."""
+    known: dict[cells.Cell, int] = {}
+    values: list[dict[str, int]] = [{} for _ in table.filters]
+    rows = [
+        [
+            row.id,
+            [
+                values[index].setdefault(visible(_value(value)), len(values[index]))
+                for index, value in enumerate(row.facets)
+            ],
+            *(known.setdefault(cell, len(known)) for cell in row.cells),
+        ]
+        for row in table.rows
+    ]
+    return {
+        "page": PAGE,
+        "columns": [
+            {"number": column.numeric or column.ranked, "right": column.numeric, "heads": column.heads}
+            for column in table.columns
+        ],
+        "filters": [{"name": key, "values": list(found)} for key, found in zip(table.filters, values, strict=True)],
+        "cells": [cells.data(cell) for cell in known],
+        "rows": rows,
+    }
