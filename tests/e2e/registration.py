@@ -23,8 +23,10 @@ MUTATING = "MutatingWebhookConfiguration"
 
 
 @contextlib.contextmanager
-def serving(directory: Path, *, port: int | None = None, config: Path = CONFIG) -> Iterator[ServerProcess]:
-    """A server with a configuration, on a certain port or a free one.
+def serving(
+    directory: Path, *, port: int | None = None, config: Path = CONFIG, arguments: tuple[str, ...] = ()
+) -> Iterator[ServerProcess]:
+    """A server with a configuration and more arguments, on a certain port or a free one.
 
     `usher certs` makes its certificate, once in a directory.
     """
@@ -32,7 +34,7 @@ def serving(directory: Path, *, port: int | None = None, config: Path = CONFIG) 
     assert done.code == 0, done.err
     # Of two ports the last one counts.
     last = () if port is None else (f"--port={port}",)
-    with server_process.running(directory, arguments=(f"--config={config}", *last)) as server:
+    with server_process.running(directory, arguments=(f"--config={config}", *arguments, *last)) as server:
         try:
             yield server if port is None else dataclasses.replace(server, port=port)
         finally:
@@ -42,16 +44,22 @@ def serving(directory: Path, *, port: int | None = None, config: Path = CONFIG) 
 
 @contextlib.contextmanager
 def registered(
-    cluster: Cluster, server: ServerProcess, *, validating: bool = True, closed: Sequence[str] = ()
+    cluster: Cluster,
+    server: ServerProcess,
+    *,
+    validating: bool = True,
+    closed: Sequence[str] = (),
+    policies: Sequence[Path] = (),
 ) -> Iterator[None]:
     """While the context lasts, the API server asks the server about every workload; it must run when that begins.
 
     Without `validating` it is only asked what to change. Objects with accelerators need the answer of the webhooks in
-    `closed`: "mutate", "validate".
+    `closed`: "mutate", "validate". It is also asked about the kinds that constraints in the bundles `policies` match.
     """
     printed = command.usher(
         *("manifests", "webhooks", "--url", server.url, "--ca-bundle", server.ca_file),
         *(f"--{webhook}-failure-policy=Fail" for webhook in closed),
+        *(f"--policies={bundle}" for bundle in policies),
     )
     assert printed.code == 0, printed.err
     configurations = list(yaml.safe_load_all(printed.out))

@@ -172,7 +172,7 @@ class Watching:
         evaluator = assembly.embedded(config, facts=self.facts.store)
         self._metrics = Metrics(engine="wasm", revision="test")
         self._metrics.watch_facts(self.facts)
-        current = Current(evaluator, file=None, make=lambda: evaluator)
+        current = Current(evaluator, file=None, make=lambda _: evaluator)
         self._app = Reviews(current=current, metrics=self._metrics, stopping=lambda: False)
 
     def review(self, priority_class: str, *, container: Object | None = None) -> Any:

@@ -41,6 +41,9 @@ class ApiServer:
 
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str], list[paths.Object]] = {}
+        self.kinds: dict[tuple[str, str], str] = {}
+        self.groups: dict[str, str] = {}
+        """Those of `add_other`, with their version."""
         self.page = 2
         """Objects per page at most, whatever the client asks for."""
         self.requests: list[tuple[str, dict[str, str]]] = []
@@ -63,6 +66,16 @@ class ApiServer:
         """Makes a kind known that has no objects."""
         self.objects.setdefault((f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}", plural), [])
 
+    def add_other(self, plural: str, *objects: paths.Object) -> None:
+        """Objects of a kind that usher knows nothing of, and their kind in all groups that the server has."""
+        for value in objects:
+            group, _, version = str(value["apiVersion"]).rpartition("/")
+            root = f"/apis/{group}/{version}" if group else f"/api/{version}"
+            self.objects.setdefault((root, plural), []).append(value)
+            self.kinds[root, plural] = str(value["kind"])
+            if group:
+                self.groups[group] = version
+
     def trouble(self, path: str, *responses: Response) -> None:
         """The next requests for a path get these answers instead."""
         waiting = list(responses)
@@ -80,9 +93,20 @@ class ApiServer:
             if before == root and after.endswith(f"/{plural}"):
                 namespace = after.partition("/")[0]
                 return self._list([each for each in objects if each["metadata"]["namespace"] == namespace], query)  # type: ignore[call-overload, index]  # made by builders
+        if path == "/apis" and self.groups:
+            groups = [{"name": name, "preferredVersion": {"version": each}} for name, each in self.groups.items()]
+            return Response(value={"kind": "APIGroupList", "groups": groups})
         plurals = [plural for root, plural in self.objects if root == path]
         if plurals:
-            resources = [{"name": plural, "namespaced": plural not in _CLUSTER_SCOPED} for plural in plurals]
+            resources = [
+                {
+                    "name": plural,
+                    "namespaced": plural not in _CLUSTER_SCOPED,
+                    "kind": self.kinds.get((path, plural), ""),
+                    "verbs": ["list"],
+                }
+                for plural in plurals
+            ]
             return Response(value={"kind": "APIResourceList", "resources": resources})
         return status(404, "the server could not find the requested resource")
 

@@ -9,12 +9,16 @@ import pytest
 import yaml
 
 import helm
+import opa_server
+import site_bundles
+from builders import policies
 from e2e.control_plane import TOOLS
 from integration import command
 
 pytestmark = [pytest.mark.process, helm.needs_helm]
 
 MANIFESTS: Final = helm.ROOT / "manifests"
+SERVICES: Final[Any] = {"kinds": [{"apiGroups": [""], "kinds": ["Service"]}]}
 Object = dict[str, Any]
 
 
@@ -52,11 +56,11 @@ def test_it_has_no_fault_that_helm_knows(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mutate", ["Ignore", "Fail"])
 @pytest.mark.parametrize("validate", ["Ignore", "Fail"])
 def test_the_webhooks_are_those_that_the_command_prints(mutate: str, validate: str, tmp_path: Path) -> None:
-    policies = {"mutate": (mutate, 2), "validate": (validate, 5)}
-    values = {name: {"failurePolicy": policy, "timeoutSeconds": time} for name, (policy, time) in policies.items()}
+    calls = {"mutate": (mutate, 2), "validate": (validate, 5)}
+    values = {name: {"failurePolicy": policy, "timeoutSeconds": time} for name, (policy, time) in calls.items()}
     options = [
         option
-        for name, (policy, time) in policies.items()
+        for name, (policy, time) in calls.items()
         for option in (f"--{name}-failure-policy={policy}", f"--{name}-timeout={time}")
     ]
     printed = list(yaml.safe_load_all(command.usher("manifests", "webhooks", *options).out))
@@ -164,6 +168,49 @@ def test_the_floor_is_an_option_for_usher_yaml_as_it_comes(tmp_path: Path) -> No
     assert "usher manifests floor --config usher.yaml" in refused
 
 
+@opa_server.needs_opa[1]
+def test_policies_of_a_site_are_mounted_and_their_kinds_are_asked_about(tmp_path: Path) -> None:
+    bundle = site_bundles.gatekeeper(tmp_path, policies.template(), policies.constraint(match=SERVICES))
+    values = command.usher("manifests", "webhooks", "--policies", bundle, "--helm-values").out
+    (tmp_path / "values.yaml").write_text(values)
+    printed = list(yaml.safe_load_all(command.usher("manifests", "webhooks", "--policies", bundle).out))
+
+    found = helm.rendered(
+        *(f"--values={tmp_path / 'values.yaml'}", "--set=policies.bundles={policies.bundle}"),
+        *("--set=policies.volume.configMap.name=site", "--set=policies.publicKey=PEM"),
+        home=tmp_path,
+    )
+    pod = of_kind(found, "Deployment")["spec"]["template"]["spec"]
+
+    assert [each for each in found if each["kind"].endswith("WebhookConfiguration")] == printed
+    assert printed[1]["webhooks"][-1]["name"] == "policies.gpu-usher.io"
+    assert pod["containers"][0]["args"][-2:] == [
+        "--policies=/etc/usher/policies/policies.bundle",
+        "--verify-key=/etc/usher/config/policies.pub",
+    ]
+    assert {"name": "policies", "configMap": {"name": "site"}} in pod["volumes"]
+    assert of_kind(found, "ConfigMap")["data"]["policies.pub"] == "PEM\n"
+
+
+def test_bundles_need_their_volume(tmp_path: Path) -> None:
+    said = helm.run(helm.arguments("--set=policies.bundles={a.bundle}"), home=tmp_path, code=1)
+
+    assert "name the volume that holds policies.bundles" in said
+
+
+def test_reviews_are_recorded_in_a_volume_of_their_own(tmp_path: Path) -> None:
+    found = helm.rendered("--set=record.enabled=true", "--set=record.mebibytes=10", home=tmp_path)
+    pod = of_kind(found, "Deployment")["spec"]["template"]["spec"]
+
+    assert pod["containers"][0]["args"][-3:] == [
+        "--record=/var/lib/usher/reviews.jsonl",
+        "--record-size=10",
+        "--record-anonymised",
+    ]
+    assert {"name": "record", "emptyDir": {"sizeLimit": "36Mi"}} in pod["volumes"]
+    assert {"name": "record", "mountPath": "/var/lib/usher"} in pod["containers"][0]["volumeMounts"]
+
+
 def test_webhooks_can_be_left_to_others(tmp_path: Path) -> None:
     found = helm.rendered("--set=webhooks.create=false", home=tmp_path)
 
@@ -179,6 +226,8 @@ def test_webhooks_can_be_left_to_others(tmp_path: Path) -> None:
         ("--set=webhooks.mutate.timeoutSeconds=31", "timeoutSeconds"),
         ("--set=networkPolicy.apiServers={192.0.2.1}", "apiServers"),
         ("--set=config.kind=Configuration", "config"),
+        ("--set=policies.bundles={../key}", "bundles"),
+        ("--set=policies.webhooks[0].failurePolicy=Fail", "failurePolicy"),
     ],
 )
 def test_a_wrong_value_is_refused_by_its_name(option: str, says: str, tmp_path: Path) -> None:

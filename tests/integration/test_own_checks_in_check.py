@@ -322,3 +322,28 @@ def test_a_key_of_another_kind_is_refused(run_in: Any, begun: Path) -> None:
     missing = run_in("check", "pod.yaml", "--policies", "x", "--verify-key", "nowhere.pem")
     assert "nowhere.pem: cannot be read" in missing.err
     assert "name them" in run_in("check", "pod.yaml", "--verify-key", public).err
+
+
+@pytest.mark.usefixtures("begun")
+def test_own_checks_are_listed_and_explained_like_those_of_usher(run_in: Any) -> None:
+    built(run_in)
+    listed = run_in("policies", "list", "--category", "site", "--policies", "checks.bundle", "--format", "json")
+    page = run_in("explain", "acme101", "--policies", "checks")
+    of_pod = run_in("explain", "pod.yaml", "--policies", "checks", "--format", "json")
+    unknown = run_in("explain", "ACME101")
+
+    assert [each["code"] for each in listed.json] == ["ACME101"]
+    assert page.out.startswith("ACME101 gpus-per-team")
+    assert page.out == run_in("policies", "show", "gpus-per-team", "--policies", "checks.bundle").out
+    (told,) = (each for each in of_pod.json[0]["entries"] if each["code"] == "ACME101")
+    assert told["state"] == "found"
+    assert (unknown.code, "ACME101" in unknown.err) == (2, True)
+
+
+def test_policies_of_gatekeeper_have_no_page(run_in: Any, tmp_path: Path) -> None:
+    write(tmp_path / "gatekeeper" / "all.yaml", policies.template(), policies.constraint())
+
+    run = run_in("explain", "RequiredLabels", "--policies", "gatekeeper")
+
+    assert run.code == 2
+    assert "gatekeeper: holds no checks of your own" in run.err

@@ -53,7 +53,7 @@ def promtool(*arguments: str | Path) -> str:
 
 
 def test_the_alerts_are_rules_of_prometheus(tmp_path: Path) -> None:
-    assert "SUCCESS: 17 rules found" in promtool("check", "rules", rules(tmp_path))
+    assert "SUCCESS: 18 rules found" in promtool("check", "rules", rules(tmp_path))
 
 
 def test_each_alert_fires_when_it_should_and_only_then(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ async def test_a_deadline_that_passes_because_others_came_first_is_too_much_and_
 
     evaluator = engines.evaluator(engines.ScriptedEngine(fail))
     metrics = Metrics(engine="scripted", revision="test")
-    current = Current(evaluator, file=None, make=lambda: evaluator)
+    current = Current(evaluator, file=None, make=lambda _: evaluator)
     app = Reviews(current=current, metrics=metrics, stopping=lambda: False)
 
     answer = await call(app, "/validate", chunks(body(pod())), waited=waited)
@@ -164,7 +164,7 @@ async def test_a_large_review_leaves_the_event_loop_to_others_and_keeps_its_dead
 async def test_a_large_body_is_answered_like_a_small_one() -> None:
     evaluator = assembly.embedded(models.Config())
     app = Reviews(
-        current=Current(evaluator, file=None, make=lambda: evaluator),
+        current=Current(evaluator, file=None, make=lambda _: evaluator),
         metrics=Metrics(engine="wasm", revision="test"),
         stopping=lambda: False,
     )

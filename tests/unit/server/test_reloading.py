@@ -1,7 +1,7 @@
 """usher.yaml while the server runs."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -9,6 +9,7 @@ import pytest
 from usher import errors
 from usher.config import load
 from usher.policy import assembly
+from usher.policy.checks.own import OwnChecks
 from usher.policy.evaluator import Evaluator
 from usher.server.reloading import Current, Looked
 
@@ -23,10 +24,10 @@ def file(tmp_path: Path) -> Path:
 
 
 def current(file: Path) -> Current:
-    def make() -> Evaluator:
-        return assembly.embedded(load.load(file), file=file)
+    def make(own: Sequence[OwnChecks]) -> Evaluator:
+        return assembly.embedded(load.load(file), file=file, own=own)
 
-    return Current(make(), file=file, make=make)
+    return Current(make(()), file=file, make=make)
 
 
 def looked(holder: Current, change: Callable[[], object]) -> Looked:
@@ -91,7 +92,7 @@ def test_without_a_file_there_is_nothing_to_watch(file: Path) -> None:
     evaluator = current(file).evaluator
 
     reports: list[object] = []
-    holder = Current(evaluator, file=None, make=lambda: evaluator)
+    holder = Current(evaluator, file=None, make=lambda _: evaluator)
 
     asyncio.run(holder.watch(0.01, report=reports.append))
 

@@ -55,7 +55,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.BytesIO]:
 
 def application(evaluator: Evaluator, *, stopping: bool = False) -> tuple[Reviews, Metrics]:
     metrics = Metrics(engine=evaluator.engine.name, revision="test")
-    current = Current(evaluator, file=None, make=lambda: evaluator)
+    current = Current(evaluator, file=None, make=lambda _: evaluator)
     return Reviews(current=current, metrics=metrics, stopping=lambda: stopping), metrics
 
 

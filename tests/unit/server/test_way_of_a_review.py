@@ -40,7 +40,7 @@ def evaluator() -> Iterator[Evaluator]:
 
 def ways(evaluator: Evaluator, path: str) -> tuple[list[str], list[str]]:
     """The modules that a review of a first Pod enters, and those of one like it."""
-    current = Current(evaluator, file=None, make=lambda: evaluator)
+    current = Current(evaluator, file=None, make=lambda _: evaluator)
     app = Reviews(current=current, metrics=Metrics(engine="wasm", revision="test"), stopping=lambda: False)
 
     def entered(number: int, image: str) -> list[str]:

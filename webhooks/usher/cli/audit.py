@@ -12,6 +12,7 @@ from usher.cli import (
     audit_serve,
     audit_shards,
     audit_usage,
+    given_policies,
     inputs,
     path_completion,
     progress,
@@ -31,6 +32,7 @@ Examples:
   usher audit --format json --output audit.json
   usher audit --history audits.sqlite      show what changed since earlier audits too
   usher audit dump/                        audit manifests, or a dump of a cluster, instead
+  usher audit --policies policies.bundle   judge by your own checks or policies of Gatekeeper as well
 
 \b
 Exit codes (docs/ci.md has those of --exit-codes):
@@ -48,6 +50,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @click.option(
     "--cluster-name", metavar="NAME", help="The name of the cluster in reports. Default: that of its context."
 )
+@given_policies.options
 @audit_usage.options
 @audit_history.options
 @reporting.options(fail_on=FailOn.NEVER, audits=True)
@@ -67,6 +70,9 @@ def audit(
     context_name: str | None,
     namespace: str | None,
     cluster_name: str | None,
+    policies: tuple[str, ...],
+    opa: Path | None,
+    verify_key: Path | None,
     engine: str,
     opa_url: str | None,
     usage: audit_usage.Options,
@@ -80,7 +86,8 @@ def audit(
 
     usher lists every kind that it knows and the API server serves, and judges each object as the webhook would on
     creation. Objects that belong to a listed workload, for example its pods, count as part of it. Facts about queues,
-    quotas and nodes come from the same cluster, or from --facts. A PATH may hold what `kubectl get -A -o yaml` prints.
+    quotas and nodes come from the same cluster, or from --facts. With --policies, usher also lists the kinds that
+    only constraints of Gatekeeper are about. A PATH may hold what `kubectl get -A -o yaml` prints.
     """
     _check_options(
         paths=paths,
@@ -109,6 +116,8 @@ def audit(
         cluster_name=cluster_name or "",
         engine=engine,
         opa_url=opa_url,
+        policies=given_policies.divided(policies, verify_key=verify_key),
+        opa=opa,
         usage=usage if part is None else replace(usage, part=part.measured),
         seen=None if part is None else part.seen,
     )

@@ -70,6 +70,7 @@ def live(
     namespace: str,
     wanted: "Sequence[Wanted]",
     read_facts: bool,
+    more: "Callable[[Lists], Iterable[Batch]]" = lambda _api: (),
     seen: "Callable[[Lists], Lists] | None" = None,
 ) -> Source:
     """A cluster, whose objects are listed while the batches are taken.
@@ -80,6 +81,7 @@ def live(
         namespace: the only one to audit; empty for all.
         wanted: the other kinds to read.
         read_facts: whether to read the facts of the cluster.
+        more: lists what checks of usher do not judge.
         seen: gives the part of the cluster whose workloads are audited; facts and wanted kinds are those of all of it.
 
     Raises:
@@ -89,7 +91,8 @@ def live(
     from usher.scan import cluster
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
-    batches = cluster.read(api if seen is None else seen(api), namespace=namespace)
+    lists = api if seen is None else seen(api)
+    batches: Iterable[Batch] = itertools.chain(cluster.read(lists, namespace=namespace), more(lists))
     facts = None
     if read_facts:
         recorded = list(recording.read(api))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usher import errors
-from usher.cli import audit_inputs, audit_sections, inputs
+from usher.cli import audit_inputs, audit_sections, gatekeeper, given_policies, inputs
 from usher.cli.audit_usage import Options as Usage
 
 if TYPE_CHECKING:
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from usher.cli.audit_inputs import Source
     from usher.cluster.api import Lists
     from usher.cluster.connection import Api
+    from usher.gatekeeper.evaluation import Policies
     from usher.policy.evaluator import Evaluator
     from usher.scan import findings, runner
+    from usher.scan.given_policies import Given
     from usher.scan.runner import Watch
 
 
@@ -45,6 +47,10 @@ class Run:
     cluster_name: str
     engine: str
     opa_url: str | None
+    policies: "Given"
+    """Policies of the site."""
+    opa: Path | None
+    """What compiles them; None for the search path."""
     usage: Usage
     seen: "Callable[[Lists], Lists] | None" = None
     """The part of the cluster that a shard lists."""
@@ -60,11 +66,15 @@ class Run:
         Raises:
             UsherError: the objects cannot be read, or not be judged.
         """
+        with gatekeeper.started(self.policies, opa=self.opa) as site:
+            return self._taken(now, site, watch=watch, quiet=quiet)
+
+    def _taken(self, now: datetime, site: "Policies | None", *, watch: "Watch", quiet: bool) -> Taken:
         from usher.audit import assembly
         from usher.audit.building.builder import EstateBuilder
         from usher.scan import runner
 
-        source = self._source(now)
+        source = self._source(now, site)
         with self._evaluator(source, now, quiet=quiet) as evaluator:
             if self.namespace and source.api is not None:
                 audit_inputs.require_namespace(self.namespace, evaluator.facts)
@@ -75,7 +85,9 @@ class Run:
                 only=self.namespace,
             )
             batches = source.fed(builder, evaluator.facts)
-            found = runner.run(batches, evaluator=evaluator, settings=self._settings(source), watch=watch)
+            found = runner.run(
+                batches, evaluator=evaluator, settings=self._settings(source), watch=watch, policies=site
+            )
         self._require(found)
         estate = builder.built(results=found.results)
         sections = audit_sections.analysed(estate, evaluator.knowledge, found, usage=self.usage, source=source, now=now)
@@ -100,7 +112,7 @@ class Run:
         note = findings.Note(source=f"--namespace {self.namespace}", reason=reason)
         return replace(found, notes=(*found.notes, note))
 
-    def _source(self, now: datetime) -> "Source":
+    def _source(self, now: datetime, site: "Policies | None") -> "Source":
         if self.demo:
             return audit_inputs.demo(now)
         if self.paths:
@@ -111,6 +123,7 @@ class Run:
             namespace=self.namespace,
             wanted=audit_sections.wanted(),
             read_facts=not self.facts,
+            more=lambda api: gatekeeper.matched_objects(api, site, namespace=self.namespace),
             seen=self.seen,
         )
 
@@ -119,7 +132,13 @@ class Run:
         if not self.demo or self.config is not None:
             file = inputs.find_config(self.config)
             with inputs.evaluator(
-                file, engine=self.engine, opa_url=self.opa_url, facts=self.facts, known=source.facts, quiet=quiet
+                file,
+                engine=self.engine,
+                opa_url=self.opa_url,
+                facts=self.facts,
+                known=source.facts,
+                quiet=quiet,
+                own=given_policies.own(self.policies, opa=self.opa),
             ) as evaluator:
                 yield evaluator
             return

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from usher import errors
-from usher.cli import inputs, path_completion, policies
+from usher.cli import given_policies, inputs, path_completion
+from usher.cli import policies as rules
 
 if TYPE_CHECKING:
     from usher.policy.evaluator import Evaluator
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 Examples:
   usher explain USH103                       what the check finds, why it matters, how to fix it
   usher explain gpu-requests-equal-limits    the same check by its name
+  usher explain ACME101 --policies checks/   a check of your own
   usher explain job.yaml                     what each check and mutation says of the objects, and why
   helm template chart/ | usher explain -     the same for what a chart renders to"""
 )
@@ -28,24 +30,35 @@ Examples:
 @inputs.config_option
 @inputs.facts_option
 @inputs.namespace_option
+@given_policies.options
 @inputs.format_option
 def explain(
-    *, code_name_or_file: str, config: Path | None, facts: tuple[str, ...], namespace: str, format_name: str
+    *,
+    code_name_or_file: str,
+    config: Path | None,
+    facts: tuple[str, ...],
+    namespace: str,
+    policies: tuple[str, ...],
+    opa: Path | None,
+    verify_key: Path | None,
+    format_name: str,
 ) -> None:
     """Explain one check or mutation, or what each of them says of the objects in a file.
 
     The checks judge the file as its author wrote it. Each mutation says what it would change.
     """
     from usher.policy.checks import bundle
+    from usher.policy.checks import own as own_checks
 
-    if bundle.load().catalogue.find(code_name_or_file) is not None:
-        policies.explain(code_name_or_file, config=config, format_name=format_name)
+    own = given_policies.own_alone(policies, opa=opa, verify_key=verify_key)
+    if own_checks.joined(bundle.load().catalogue, own).find(code_name_or_file) is not None:
+        rules.explain(code_name_or_file, config=config, format_name=format_name, own=own)
         return
     if code_name_or_file != "-" and not Path(code_name_or_file).exists():
         if set(code_name_or_file).isdisjoint("./"):
-            policies.explain(code_name_or_file, config=config, format_name=format_name)
+            rules.explain(code_name_or_file, config=config, format_name=format_name, own=own)
         raise errors.InputError(f"{code_name_or_file}: no such file, and no check or mutation has that name")
-    with inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, facts=facts) as made:
+    with inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, facts=facts, own=own) as made:
         found = list(_explanations(code_name_or_file, made, namespace=namespace))
     if not found:
         raise errors.InputError(f"{code_name_or_file}: no rule reads any object in it")

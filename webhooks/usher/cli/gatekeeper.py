@@ -12,8 +12,10 @@ from usher.cli import inputs
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
+    from usher.cluster.api import Lists
     from usher.gatekeeper.compilation import Compiler
     from usher.gatekeeper.evaluation import Policies
+    from usher.scan.batches import Batch
     from usher.scan.given_policies import Given
 
 
@@ -79,6 +81,18 @@ def started(given: "Given", *, opa: Path | None) -> "Iterator[Policies | None]":
     found = policy_files.read_library(given, compiler=functools.partial(compiler, opa))
     with contextlib.closing(Policies(found)) as made:
         yield made
+
+
+def matched_objects(api: "Lists", policies: "Policies | None", *, namespace: str) -> "Iterator[Batch]":
+    """The objects of a cluster that only policies are about, and notes on the kinds that may not be listed."""
+    if policies is None:
+        return
+    from usher.gatekeeper import matched_kinds
+    from usher.scan import matched_objects as listed
+    from usher.scan import site_policies
+
+    kinds = matched_kinds.of(policies.library, site_policies.AUDIT)
+    yield from listed.read(api, kinds, namespace=namespace)
 
 
 def built(given: "Given", *, opa: Path | None) -> Built:

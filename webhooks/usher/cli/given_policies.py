@@ -1,7 +1,7 @@
 """Options that name policies of the site, and `usher policies build`, which makes a bundle of them."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,10 @@ from usher import errors
 from usher.cli import gatekeeper, own_checks
 
 if TYPE_CHECKING:
+    from usher.gatekeeper.matched_kinds import MatchedKind
     from usher.policy.checks.own import OwnChecks
     from usher.scan.given_policies import Given
+    from usher.server.policy_bundles import Bundles
 
 
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,6 +33,46 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Policies that judge as well: a directory with your own checks, ConstraintTemplates and constraints of "
         "Gatekeeper (a file or a directory), or a bundle of `usher policies build`. Repeatable.",
     )(command)
+
+
+def bundle_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a server, which takes policies in bundles alone."""
+    command = click.option(
+        "--verify-key",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Take only bundles in --policies that the owner of this public key (Ed25519, PEM) has signed.",
+    )(command)
+    return click.option(
+        "--policies",
+        multiple=True,
+        metavar="BUNDLE",
+        help="Policies that judge as well: own checks or policies of Gatekeeper in a bundle of `usher policies build`, "
+        "read again when it changes. Repeatable.",
+    )(command)
+
+
+def bundles(files: tuple[str, ...], *, verify_key: Path | None) -> "Bundles | None":
+    """The bundles of a server, which it reads when it starts; None without any."""
+    from usher.server.policy_bundles import Bundles
+
+    if verify_key is not None and not files:
+        raise click.UsageError("--verify-key is about the bundles of --policies; name them")
+    return Bundles(files, verify_key=verify_key) if files else None
+
+
+def matched_kinds(files: tuple[str, ...]) -> "Collection[MatchedKind]":
+    """The kinds that the constraints for the webhook in bundles are about.
+
+    Raises:
+        InputError: a file is not a bundle, or cannot be used.
+    """
+    from usher.gatekeeper import matched_kinds as matched
+    from usher.review.site_policies import POINTS
+    from usher.server.policy_bundles import Bundles
+
+    found = Bundles(files, verify_key=None).library() if files else None
+    return matched.of(found, POINTS) if found is not None else ()
 
 
 def divided(paths: tuple[str, ...], *, verify_key: Path | None) -> "Given":
@@ -59,6 +101,19 @@ def own(given: "Given", *, opa: Path | None) -> "list[OwnChecks]":
     from usher.scan import given_policies
 
     return given_policies.own_checks(given, compiler=functools.partial(own_checks.compiler, opa))
+
+
+def own_alone(paths: tuple[str, ...], *, opa: Path | None, verify_key: Path | None) -> "list[OwnChecks]":
+    """The own checks that the options name, for commands that show checks.
+
+    Raises:
+        InputError: they cannot be read or compiled, or are policies of Gatekeeper, which have no METADATA.
+    """
+    given = divided(paths, verify_key=verify_key)
+    if given.of_gatekeeper:
+        names = ", ".join([*given.files, *(each.source for each in given.bundles)])
+        raise errors.InputError(f"{names}: holds no checks of your own; their METADATA are what this command shows")
+    return own(given, opa=opa)
 
 
 @click.command(

@@ -190,6 +190,7 @@ def assembled(
     facts: Sequence[str] = (),
     known: "Store | None" = None,
     own: "Sequence[OwnChecks]" = (),
+    own_deadline: float | None = None,
 ) -> "Evaluator":
     """An evaluator with the configuration of a file, or with the defaults. The caller closes its engine.
 
@@ -200,6 +201,7 @@ def assembled(
         facts: files with the facts of a cluster.
         known: the facts themselves, instead of files.
         own: checks of the site.
+        own_deadline: seconds for those and one object; None for the usual ones.
 
     Raises:
         ConfigError: the configuration cannot be used.
@@ -207,12 +209,16 @@ def assembled(
         InputError: the facts cannot be read.
     """
     from usher.policy import assembly
+    from usher.policy.engines.engine import DEFAULT_DEADLINE
     from usher.scan.fact_files import from_files
 
+    deadline = DEFAULT_DEADLINE if own_deadline is None else own_deadline
     loaded, store = load_config(config, own=own), from_files(facts) if known is None else known
     if engine == "opa":
-        return assembly.remote(loaded, url=opa_url or DEFAULT_OPA_URL, file=config, facts=store, own=own)
-    return assembly.embedded(loaded, file=config, facts=store, remembered=_REMEMBERED, own=own)
+        return assembly.remote(
+            loaded, url=opa_url or DEFAULT_OPA_URL, file=config, facts=store, own=own, own_deadline=deadline
+        )
+    return assembly.embedded(loaded, file=config, facts=store, remembered=_REMEMBERED, own=own, own_deadline=deadline)
 
 
 def digest(facts: Sequence[str]) -> bytes:

@@ -5,7 +5,7 @@ from typing import Literal
 
 import click
 
-from usher.cli import inputs
+from usher.cli import given_policies, inputs
 from usher.cli.audit_manifests import audit
 from usher.cli.floor import floor
 
@@ -58,6 +58,16 @@ manifests.add_command(audit)
     show_default=True,
     help="Seconds that the API server waits for the verdict on a workload.",
 )
+@click.option(
+    "--policies",
+    multiple=True,
+    metavar="BUNDLE",
+    help="The bundles of `usher serve --policies`: one more webhook asks about the kinds that only their constraints "
+    "match. Repeatable.",
+)
+@click.option(
+    "--helm-values", is_flag=True, help="With --policies: print that webhook alone, as values of the Helm chart."
+)
 @inputs.config_option
 def webhooks(
     ca_bundle: Path | None,
@@ -68,17 +78,21 @@ def webhooks(
     mutate_failure_policy: Literal["Ignore", "Fail"],
     mutate_timeout: int,
     validate_timeout: int,
+    policies: tuple[str, ...],
+    helm_values: bool,
     config: Path | None,
 ) -> None:
     """Print the webhook configurations, with a rule for every kind of workload that usher knows.
 
     \b
     usher manifests webhooks --ca-bundle ca.crt | kubectl apply -f -
+    usher manifests webhooks --policies policies.bundle | kubectl apply -f -
     """
     import yaml
 
     from usher.manifests import fail_closed
     from usher.manifests.calls import Calls, Client
+    from usher.manifests.site_policies import helm_values as values_of
     from usher.manifests.webhooks import configurations
     from usher.policy.checks import bundle
 
@@ -97,7 +111,14 @@ def webhooks(
         mutate_timeout=mutate_timeout,
         validate_timeout=validate_timeout,
     )
-    documents = configurations(client=client, config=site, calls=calls, failing=failing)
+    if helm_values and not policies:
+        raise click.UsageError(
+            "--helm-values prints the webhook for the kinds of constraints; name bundles by --policies"
+        )
+    kinds = given_policies.matched_kinds(policies)
+    documents = configurations(client=client, config=site, calls=calls, failing=failing, kinds=kinds)
+    if helm_values:
+        documents = [values_of(documents)]
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
 
 

@@ -5,7 +5,7 @@ import json
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +18,7 @@ from usher.config import words
 if TYPE_CHECKING:
     from usher.config import models
     from usher.policy.checks import catalogue
+    from usher.policy.checks.own import OwnChecks
 
 _WIDTH: Final = 100
 """Columns of prose at most."""
@@ -45,6 +46,7 @@ Examples:
     help="Only those with this outcome somewhere.",
 )
 @click.option("--search", metavar="TEXT", help="Only those with this text in code, name or title.")
+@given_policies.options
 @inputs.format_option
 def list_command(
     *,
@@ -53,15 +55,23 @@ def list_command(
     severity: str | None,
     outcome: str | None,
     search: str | None,
+    policies: tuple[str, ...],
+    opa: Path | None,
+    verify_key: Path | None,
     format_name: str,
 ) -> None:
-    """List the checks and mutations by category, with their outcome under the configuration."""
+    """List the checks and mutations by category, with their outcome under the configuration.
+
+    With --policies, your own checks are among them.
+    """
     from usher.config import words
     from usher.policy.checks import bundle
+    from usher.policy.checks import own as own_of_site
     from usher.reports import rule_pages
 
-    loaded = inputs.load_config(inputs.find_config(config))
-    known = list(bundle.load().catalogue)
+    own = given_policies.own_alone(policies, opa=opa, verify_key=verify_key)
+    loaded = inputs.load_config(inputs.find_config(config), own=own)
+    known = list(own_of_site.joined(bundle.load().catalogue, own))
     categories = {entry.category for entry in known}
     if category is not None and category not in categories:
         raise errors.InputError(
@@ -106,10 +116,20 @@ def _write_table(entries: "list[tuple[catalogue.Entry, str]]") -> None:
 @policies.command()
 @click.argument("code_or_name")
 @inputs.config_option
+@given_policies.options
 @inputs.format_option
-def show(*, code_or_name: str, config: Path | None, format_name: str) -> None:
+def show(
+    *,
+    code_or_name: str,
+    config: Path | None,
+    policies: tuple[str, ...],
+    opa: Path | None,
+    verify_key: Path | None,
+    format_name: str,
+) -> None:
     """Explain one check or mutation, by its code (USH103) or name."""
-    explain(code_or_name, config=config, format_name=format_name)
+    own = given_policies.own_alone(policies, opa=opa, verify_key=verify_key)
+    explain(code_or_name, config=config, format_name=format_name, own=own)
 
 
 @policies.command(
@@ -168,17 +188,18 @@ def next_code(*, category: str) -> None:
     click.echo(scaffold.next_code(category, bundle.load().catalogue.checks.values()))
 
 
-def explain(code_or_name: str, *, config: Path | None, format_name: str) -> None:
-    """Writes the page of one check or mutation.
+def explain(code_or_name: str, *, config: Path | None, format_name: str, own: "Sequence[OwnChecks]" = ()) -> None:
+    """Writes the page of one check or mutation, or of a check of the site.
 
     Raises:
         InputError: no check or mutation has that code or name.
     """
     from usher.policy.checks import bundle
+    from usher.policy.checks import own as own_of_site
     from usher.reports import rule_pages
 
-    loaded = inputs.load_config(inputs.find_config(config))
-    known = bundle.load().catalogue
+    loaded = inputs.load_config(inputs.find_config(config), own=own)
+    known = own_of_site.joined(bundle.load().catalogue, own)
     entry = known.find(code_or_name)
     if entry is None:
         meant = words.nearest(code_or_name, [word for each in known for word in (each.name, each.code)]) or ";"

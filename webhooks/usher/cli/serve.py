@@ -5,17 +5,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from usher.cli import certificates, inputs, record_options
+from usher.cli import certificates, given_policies, inputs, record_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from usher.authorities.gpu_quota.live.metering import Meter
     from usher.authorities.knowledge import Knowledge
+    from usher.policy.checks.own import OwnChecks
     from usher.policy.evaluator import Evaluator
     from usher.server.access import Access
     from usher.server.live_cluster import ClusterParts
     from usher.server.serve import Portal
+
+_OWN_DEADLINE = 0.25
+"""Seconds for own checks of the site and one object: small reviews run in the event loop, where all others wait."""
 
 
 @click.command()
@@ -55,6 +59,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Answer questions of clients with a token on the admin port, over TLS (docs/portal.md). Needs a cluster.",
 )
+@given_policies.bundle_options
 @record_options.options
 @click.option("--engine", type=click.Choice(["wasm", "opa"]), default="wasm", show_default=True, help="Policy engine.")
 @click.option(
@@ -83,6 +88,8 @@ def serve(
     admin_port: int,
     metrics_access: str,
     portal: bool,
+    policies: tuple[str, ...],
+    verify_key: Path | None,
     record: record_options.Options,
     engine: str,
     opa_url: str,
@@ -135,8 +142,10 @@ def serve(
         raise click.UsageError("--portal needs a cluster, which says who may ask: add --live")
     known = watched.facts.store if watched is not None else None
 
-    def make() -> "Evaluator":
-        made = inputs.assembled(config_file, engine=engine, opa_url=opa_url, facts=facts, known=known)
+    def make(own: "Sequence[OwnChecks]") -> "Evaluator":
+        made = inputs.assembled(
+            config_file, engine=engine, opa_url=opa_url, facts=facts, known=known, own=own, own_deadline=_OWN_DEADLINE
+        )
         for warning in assembly.warnings(made, file=config_file):
             structlog.get_logger().warning("configuration_warning", reason=warning)
         return made
@@ -151,6 +160,7 @@ def serve(
         metrics_access=_access(kubeconfig, context_name) if metrics_access == "token" else None,
         portal=_portal(_access(kubeconfig, context_name)) if portal else None,
         record=record.settings(),
+        policies=given_policies.bundles(policies, verify_key=verify_key),
     )
     logs.configure()
 

@@ -7,14 +7,16 @@ import orjson
 
 from usher import errors, model, paths
 from usher.dataclass import dataclass
-from usher.gatekeeper import matching
+from usher.gatekeeper import matched_kinds, matching
 from usher.gatekeeper.compilation import ENTRYPOINT
 from usher.gatekeeper.constraints import Constraint
+from usher.gatekeeper.fields import group_and_kind
 from usher.gatekeeper.library import Library
+from usher.gatekeeper.matched_kinds import MatchedKind
 from usher.gatekeeper.reviews import Review
 from usher.policy.engines.engine import DEFAULT_DEADLINE
 from usher.policy.engines.host_functions import PURE
-from usher.policy.engines.wasm import WasmEngine
+from usher.policy.engines.wasm import MEMORY_LIMIT, REBUILD_ABOVE, WasmEngine
 from usher.policy.engines.wasm_runtime import Sandbox
 
 LONGEST_MESSAGE: Final = 10_000
@@ -43,20 +45,40 @@ class NotJudged:
 class Policies:
     """A library that is ready to be asked. Any thread may ask."""
 
-    def __init__(self, library: Library, *, deadline: float = DEFAULT_DEADLINE) -> None:
-        """Starts every module; a module that cannot be started is not evaluated, for a reason."""
+    def __init__(
+        self,
+        library: Library,
+        *,
+        deadline: float = DEFAULT_DEADLINE,
+        memory_limit: int = MEMORY_LIMIT,
+        rebuild_above: int = REBUILD_ABOVE,
+    ) -> None:
+        """Starts every module; a module that cannot be started is not evaluated, for a reason.
+
+        Args:
+            library: templates and constraints.
+            deadline: seconds for one constraint and one object.
+            memory_limit: bytes of each policy in each thread.
+            rebuild_above: bytes of it that a policy keeps for the next object.
+        """
         self.library = library
         self._sandbox = Sandbox(deadline=deadline)
         self._engines: dict[str, WasmEngine] = {}
         self.not_evaluated: dict[str, str] = {}
         """Why templates are not evaluated, by kind."""
+        self._kinds: dict[tuple[str, ...], tuple[MatchedKind, ...]] = {}
         for kind, each in library.templates.items():
             if each.module is None:
                 self.not_evaluated[kind] = each.template.not_evaluated
                 continue
             try:
                 self._engines[kind] = WasmEngine(
-                    each.module, sandbox=self._sandbox, entrypoints=(ENTRYPOINT,), functions=PURE
+                    each.module,
+                    memory_limit=memory_limit,
+                    rebuild_above=rebuild_above,
+                    sandbox=self._sandbox,
+                    entrypoints=(ENTRYPOINT,),
+                    functions=PURE,
                 )
             except errors.EngineError as error:
                 self.not_evaluated[kind] = str(error)
@@ -65,6 +87,14 @@ class Policies:
     def reads_inventory(self) -> bool:
         """Whether a policy may compare with other objects."""
         return any(self._reads_inventory(kind) for kind in self._engines)
+
+    def may_match(self, value: paths.Object, points: tuple[str, ...]) -> bool:
+        """Whether a constraint for these enforcement points is about the kind of an object, by its kind alone."""
+        kinds = self._kinds.get(points)
+        if kinds is None:
+            kinds = self._kinds[points] = matched_kinds.of(self.library, points)
+        group, kind = group_and_kind(value)
+        return any(each.includes(group, kind) for each in kinds)
 
     def compare_with(self, data: Callable[[], bytes]) -> None:
         """Sets what `inventory.data` made as the objects that policies compare with, where a policy does so.
@@ -78,6 +108,12 @@ class Policies:
         for kind, engine in self._engines.items():
             if self._reads_inventory(kind):
                 self._engines[kind] = engine.with_data(made)
+
+    def leave_out_inventory(self, reason: str) -> None:
+        """Evaluates no policy that may compare with other objects, for this reason."""
+        for kind in [kind for kind in self._engines if self._reads_inventory(kind)]:
+            del self._engines[kind]
+            self.not_evaluated[kind] = reason
 
     def unevaluated(self, review: Review, points: Collection[str]) -> Iterator[str]:
         """The kinds of constraints that are about an object and whose templates are not evaluated, each once."""

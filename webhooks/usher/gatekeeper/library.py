@@ -80,6 +80,19 @@ def read(objects: Iterable[Written], *, compiler: Callable[[], Compiler], built:
     )
 
 
+def without_inventory(library: Library, *, reason: str) -> Library:
+    """The library, whose templates that compare with other objects are not evaluated, for this reason."""
+    return replace(
+        library,
+        templates={
+            kind: replace(each, module=None, template=replace(each.template, not_evaluated=reason))
+            if each.reads_inventory and each.module is not None
+            else each
+            for kind, each in library.templates.items()
+        },
+    )
+
+
 def _note(places: dict[str, str], name: str, *, at: str) -> None:
     """Notes where a template or constraint is defined.
 

@@ -63,17 +63,38 @@ def of_admission_review(written: Written) -> Review:
         InputError: it has no request, or neither an object nor an old one.
     """
     request = top(written).mapping("request")
-    document: paths.Object = {"uid": "", "operation": "", "userInfo": {}, "options": None, **request.values}
+    if request.get("operation") == "DELETE" and request.get("oldObject") is None:
+        raise request.wrong("oldObject", "is missing; a DELETE has its object there")
     objects = {name: _object(request, name) for name in ("object", "oldObject")}
-    if document["operation"] == "DELETE":
-        if objects["oldObject"] is None:
-            raise request.wrong("oldObject", "is missing; a DELETE has its object there")
-        objects["object"] = objects["oldObject"]
-    document.update(objects)
-    document.setdefault("namespaceObject", None)
-    subjects = tuple(Subject(value=value) for value in objects.values() if value is not None)
-    if not subjects:
+    made = of_request({**request.values, **objects})
+    if made is None:
         raise request.wrong("object", "is missing, and so is oldObject; one of them is judged")
+    return made
+
+
+def of_request(request: paths.Object, *, namespace: paths.Object | None = None) -> Review | None:
+    """The review of an AdmissionRequest; None where it has no object. A DELETE has the old object as its object.
+
+    Args:
+        request: as the API server sends it; what is not a mapping counts as no object.
+        namespace: the object of its Namespace, if it is known.
+    """
+    old, value = (each if isinstance(each := request.get(name), dict) else None for name in ("oldObject", "object"))
+    if request.get("operation") == "DELETE":
+        value = old
+    subjects = tuple(Subject(value=each, namespace=namespace) for each in (value, old) if each is not None)
+    if not subjects:
+        return None
+    document: paths.Object = {
+        "uid": "",
+        "operation": "",
+        "userInfo": {},
+        "options": None,
+        "namespaceObject": namespace,
+        **request,
+        "object": value,
+        "oldObject": old,
+    }
     return Review(document=document, subjects=subjects)
 
 

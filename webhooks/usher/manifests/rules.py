@@ -8,7 +8,7 @@ from usher.kinds.kind import Kind
 from usher.kinds.registry import SCALES, WORKLOADS
 from usher.review.scaling import SUB_RESOURCE
 
-Scope = Literal["Namespaced", "Cluster"]
+Scope = Literal["Namespaced", "Cluster", "*"]
 
 
 def of_kinds(kinds: Iterable[Kind], *, operations: Sequence[str]) -> list[paths.Json]:

@@ -6,16 +6,17 @@ always does. All leave out the namespaces that usher.yaml exempts. The only side
 """
 
 import base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from usher import paths
 from usher.config import models
 from usher.config.models import DEFAULT_IDENTITIES, EXEMPTION_LABEL
 from usher.dataclass import dataclass
+from usher.gatekeeper.matched_kinds import MatchedKind
 from usher.kinds.kind import Kind
 from usher.kinds.registry import OBJECTS, WORKLOADS
-from usher.manifests import fail_closed, requests, rules
+from usher.manifests import fail_closed, requests, rules, site_policies
 from usher.manifests.calls import VALIDATE_TIMEOUT, Calls, Client
 
 NAME: Final = "gpu-usher"
@@ -48,6 +49,7 @@ def configurations(
     config: models.Config | None = None,
     calls: Calls | None = None,
     failing: Sequence[paths.Object] = (),
+    kinds: Collection[MatchedKind] = (),
 ) -> list[paths.Object]:
     """The mutating and the validating configuration, in the order to apply them.
 
@@ -56,6 +58,7 @@ def configurations(
         config: usher.yaml, which names administrators, schedulers and exempt namespaces; defaults without one.
         calls: timeouts and failure policies; defaults without one.
         failing: match conditions of `fail_closed`; a failure policy Fail needs them.
+        kinds: those that constraints of Gatekeeper are about.
 
     Raises:
         ValueError: without these conditions the policy Fail would refuse everything.
@@ -71,9 +74,9 @@ def configurations(
         _exemptions(site),
         _bindings(site),
         *([_accelerators(site)] if site.calls.validate_failure_policy == "Fail" else []),
-        _usher_yaml(site),
     )
-    return [_configuration("Mutating", *_mutations(site)), _configuration("Validating", *validating)]
+    others = (_usher_yaml(site), *_policies(site, kinds, validating))
+    return [_configuration("Mutating", *_mutations(site)), _configuration("Validating", *validating, *others)]
 
 
 def _mutations(site: _Site) -> Iterator[paths.Object]:
@@ -181,6 +184,15 @@ def _bindings(site: _Site) -> paths.Object:
         **_conditions(site, {"name": "no-scheduler", "expression": f"!({requests.by(_schedulers(site.config))})"}),
         "rules": [rules.rule("", ["v1"], ["pods/binding", "bindings"], operations=["CREATE"])],
     }
+
+
+def _policies(site: _Site, kinds: Collection[MatchedKind], judging: Sequence[paths.Object]) -> Iterator[paths.Object]:
+    """The webhook for objects that only policies of Gatekeeper are about, if there are any."""
+    made, conditions = site_policies.of(kinds, judging)
+    if made:
+        # Always Ignore: any kind may be among them, also one that heals a cluster.
+        webhook = _webhook("validate", site, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name=site_policies.NAME)
+        yield {**webhook, **_conditions(site, *conditions), "rules": made}
 
 
 def _usher_yaml(site: _Site) -> paths.Object:

@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
+from typing import Final
 
 from usher import paths
 from usher.dataclass import dataclass
 from usher.model.workloads import Unknown, Workload
+
+GATEKEEPER: Final = "gatekeeper/"
+"""What the key of a policy of Gatekeeper begins with, in place of the category of a check."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +83,21 @@ class Judgement:
     """Why the outcome is milder than the check's own; empty where it is not."""
     exception: int | None = None
     """The exception of usher.yaml that covers it, counted from 0; None without one."""
+
+    @property
+    def of_gatekeeper(self) -> bool:
+        """Whether a policy of Gatekeeper found it; then the code is the kind of its constraint."""
+        return self.finding.check.startswith(GATEKEEPER)
+
+    @property
+    def rule(self) -> str:
+        """What found it, for logs: the code of a check, or kind and name of a constraint."""
+        return f"{self.code}/{self.name}" if self.of_gatekeeper else self.code
+
+    @property
+    def series(self) -> str:
+        """What found it, for metrics: the name of a check, or the key of a policy of Gatekeeper."""
+        return self.finding.check if self.of_gatekeeper else self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from usher.policy.checks import bundle, catalogue
 from usher.policy.checks import own as own_checks
 from usher.policy.checks.own import OwnChecks
 from usher.policy.engines import machine_code, wasm
-from usher.policy.engines.engine import ENTRIES, CachedEngine, Engine, Entrypoint
+from usher.policy.engines.engine import DEFAULT_DEADLINE, ENTRIES, CachedEngine, Engine, Entrypoint
 from usher.policy.engines.together import Beside, TogetherEngine
 from usher.policy.evaluator import Evaluator
 
@@ -24,6 +24,7 @@ def embedded(  # noqa: PLR0913 - the policies, the facts, and the file that erro
     facts: Store | None = None,
     remembered: int = ENTRIES,
     own: Sequence[OwnChecks] = (),
+    own_deadline: float = DEFAULT_DEADLINE,
 ) -> Evaluator:
     """An evaluator with the embedded engine and the packaged policies.
 
@@ -34,6 +35,7 @@ def embedded(  # noqa: PLR0913 - the policies, the facts, and the file that erro
         facts: the facts of the cluster.
         remembered: how many answers the engine remembers, for inputs of up to 8 KiB.
         own: checks of the site, which judge beside usher's.
+        own_deadline: seconds for those and one object.
 
     Raises:
         BundleError: the policies are missing, or their files are of different builds.
@@ -45,7 +47,7 @@ def embedded(  # noqa: PLR0913 - the policies, the facts, and the file that erro
     _refuse(config, entries, file)
     # What lies beside policies from elsewhere is not trusted.
     ahead = None if directory else machine_code.file_beside(policies.directory, policies.module)
-    engine = _together(wasm.WasmEngine(policies.module, ahead=ahead), own)
+    engine = _together(wasm.WasmEngine(policies.module, ahead=ahead), own, own_deadline)
     return Evaluator(engine=CachedEngine(engine, entries=remembered), entries=entries, config=config, facts=facts)
 
 
@@ -59,6 +61,7 @@ def remote(  # noqa: PLR0913 - the server, and the file that errors name
     directory: Path | None = None,
     facts: Store | None = None,
     own: Sequence[OwnChecks] = (),
+    own_deadline: float = DEFAULT_DEADLINE,
 ) -> Evaluator:
     """An evaluator that asks the OPA server at `url`, which must have our policies in the revision packaged here.
 
@@ -83,16 +86,16 @@ def remote(  # noqa: PLR0913 - the server, and the file that errors name
     _refuse(config, entries, file)
     server = Server(url=url, ca_file=ca_file, token_file=token_file)
     opa = OpaEngine(server, revision=policies.source_revision)
-    return Evaluator(engine=_together(opa, own), entries=entries, config=config, facts=facts)
+    return Evaluator(engine=_together(opa, own, own_deadline), entries=entries, config=config, facts=facts)
 
 
-def _together(ours: Engine, own: Sequence[OwnChecks]) -> Engine:
-    return TogetherEngine(ours, [_beside(each) for each in own]) if own else ours
+def _together(ours: Engine, own: Sequence[OwnChecks], deadline: float) -> Engine:
+    return TogetherEngine(ours, [_beside(each, deadline) for each in own]) if own else ours
 
 
-def _beside(own: OwnChecks) -> Beside:
+def _beside(own: OwnChecks, deadline: float) -> Beside:
     try:
-        engine = wasm.WasmEngine(own.module, entrypoints=(Entrypoint.FINDINGS,))
+        engine = wasm.WasmEngine(own.module, deadline=deadline, entrypoints=(Entrypoint.FINDINGS,))
     except errors.EngineError as error:
         raise errors.InputError(f"{own.source}: {error}") from None
     return Beside(source=own.source, keys=frozenset(entry.key for entry in own.entries), engine=engine)

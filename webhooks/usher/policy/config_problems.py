@@ -151,7 +151,7 @@ def warnings(config: models.Config, known: Collection[str] | None = None) -> Ite
 
 
 def absent(config: models.Config, entries: catalogue.Catalogue) -> Iterator[Problem]:
-    """Codes of own checks of the site that are not loaded: `usher check` loads them, a server does not."""
+    """Codes of own checks of the site that are not loaded: commands with and without them read the same usher.yaml."""
     named = [(f"/enforcement/rules/{index}/check", rule.check) for index, rule in enumerate(config.enforcement.rules)]
     named += [
         (f"/enforcement/exceptions/{index}/checks/{number}", check)
@@ -164,7 +164,7 @@ def absent(config: models.Config, entries: catalogue.Catalogue) -> Iterator[Prob
         if own.CODE.fullmatch(word) and word not in known:
             yield (
                 place,
-                f"no check {word} is loaded, so this has no effect here; `usher check --policies` loads own checks",
+                f"no check {word} is loaded, so this has no effect here; give its directory or bundle with --policies",
             )
 
 

@@ -70,7 +70,7 @@ class Evaluator:
             identities=self._identities,
         )
         self._oldest_facts = config.facts.bound
-        self._is_exempt = lru_cache(maxsize=1024)(
+        self.is_exempt = lru_cache(maxsize=1024)(
             lambda namespace: selection.matches(namespace, config.exempt_namespaces)
         )
         set_by_fabrics = {name for pool in config.pools if pool.fabric for name in config.fabric(pool.fabric).env}
@@ -277,4 +277,4 @@ class Evaluator:
     def _exemption(self, workload: model.Workload, request: Request) -> str:
         if reason := request.exemption(deleting=workload.deleting):
             return reason
-        return f"usher.yaml exempts namespace {workload.namespace}" if self._is_exempt(workload.namespace) else ""
+        return f"usher.yaml exempts namespace {workload.namespace}" if self.is_exempt(workload.namespace) else ""

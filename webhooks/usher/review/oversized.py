@@ -6,6 +6,7 @@ are created, so the object is let in with a warning.
 
 from typing import Final
 
+from usher import model, paths
 from usher.config import selection
 from usher.policy.enforcement import OBSERVE
 from usher.policy.evaluator import Evaluator, Operation
@@ -35,6 +36,13 @@ def validated(review: Review, evaluator: Evaluator) -> Answer | None:
     return Answer(
         body=response.encode(answer), review=review, allowed=not denied, outcomes={OUTCOME: outcome}, unknowns=1
     )
+
+
+def decision(review: Review) -> model.Decision:
+    """What usher says of an object that is let in though it is too large to judge."""
+    found = _excess(review)
+    unknowns = (model.Unknown(path=paths.ROOT, reason=found.text),) if found is not None else ()
+    return model.Decision(workload=None, unknowns=unknowns)
 
 
 def mutated(review: Review) -> Answer | None:

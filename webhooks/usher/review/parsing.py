@@ -1,6 +1,7 @@
 """Reading an AdmissionReview: strictly, because whatever is read wrongly is decided wrongly."""
 
 import json
+from dataclasses import field
 from typing import Final, cast
 
 import orjson
@@ -47,6 +48,8 @@ class Review:
     old_value: paths.Object | None
     many: bool = False
     """Whether the object may have more parts than usher judges; counting bytes costs less than looking at each."""
+    request: paths.Object = field(default_factory=dict, compare=False, repr=False)
+    """All of it, as it was sent: policies of Gatekeeper may read any of its fields."""
 
 
 def parse(body: bytes) -> Review:
@@ -84,6 +87,7 @@ def parse(body: bytes) -> Review:
         value=value,
         old_value=_object(request, "oldObject"),
         many=body.count(b"{") > MANY_OBJECTS or body.count(b'":') > MANY_KEYS,
+        request=request,
     )
 
 

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from usher import model
 from usher.dataclass import dataclass
 from usher.mutation.editing import Operation
+from usher.policy.checks import own
 from usher.review.parsing import API_VERSION, Review
 
 MAX_MESSAGE: Final = 8 * 1024
@@ -30,6 +31,8 @@ _LEAST_OF_THE_PROBLEM: Final = 48
 
 RETRY_AFTER: Final = 1
 """Seconds after which a client tries again."""
+
+_OWN: Final = f"{own.CATEGORY}/"
 
 _ALL_WARNINGS: Final = 3600
 """The most characters of all warnings. The rest of the 4096 is for other webhooks."""
@@ -122,7 +125,7 @@ def mutated(uid: str, operations: Sequence[Operation], *, names: Iterable[str], 
 
 def denial(denials: Sequence[model.Judgement], display_name: str) -> str:
     """The text that kubectl prints: each reason with its remedy, and the command that explains the first rule."""
-    broken = len({judgement.code for judgement in denials})
+    broken = len({judgement.rule for judgement in denials})
     rules = "1 rule" if broken == 1 else f"{broken} rules"
     places = f" in {len(denials)} places" if len(denials) > broken else ""
     lines = [f"{shown(display_name, MAX_REASON)} breaks {rules}{places}:"]
@@ -135,8 +138,8 @@ def denial(denials: Sequence[model.Judgement], display_name: str) -> str:
             lines.append(f"  ... and {len(denials) - number} more")
             break
         lines.append(line)
-    lines.append(f"More: usher explain {denials[0].code}")
-    return "\n".join(lines)
+    explained = next((each.code for each in denials if _is_explained(each)), "")
+    return "\n".join([*lines, f"More: usher explain {explained}"] if explained else lines)
 
 
 def _try_again(decision: model.Decision, display_name: str) -> Status:
@@ -166,7 +169,7 @@ def audit_annotations(decision: model.Decision) -> dict[str, str]:
     """The codes by outcome, for the audit log. Keys hold no slash, because the API server adds the webhook's name."""
     annotations = {}
     for outcome in model.Outcome:
-        codes = dict.fromkeys(item.code for item in decision.judgements if item.outcome is outcome)
+        codes = dict.fromkeys(item.rule for item in decision.judgements if item.outcome is outcome)
         if codes:
             annotations[outcome.value] = ",".join(codes)
     checks = dict.fromkeys(unknown.check for unknown in decision.unknowns if unknown.check)
@@ -196,12 +199,17 @@ def _warning(judgement: model.Judgement, *, longest: int) -> str:
     for text in (message + remedy + because, message + remedy):
         if len(start + text) <= longest:
             return start + text
-    more = f" More: usher explain {judgement.code}"
+    more = f" More: usher explain {judgement.code}" if _is_explained(judgement) else ""
     if len(because) <= longest // 6:
         more = because + more
     free = longest - len(start) - len(more)
     thing = max(free - len(remedy), min(free, _LEAST_OF_THE_PROBLEM))
     return start + _cut(message, thing) + _cut(remedy, free - min(len(message), thing)) + more
+
+
+def _is_explained(judgement: model.Judgement) -> bool:
+    """Whether `usher explain` knows the code wherever it runs; it does not have the policies of a site."""
+    return not judgement.of_gatekeeper and not judgement.finding.check.startswith(_OWN)
 
 
 def _cut(text: str, longest: int) -> str:

@@ -4,7 +4,7 @@ A server with a cluster also waits for the object that a request scales, and for
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol, TypeVar
@@ -20,6 +20,7 @@ from usher.policy.evaluator import Evaluator, Operation
 from usher.review import missed_mutations, oversized, response, scaling
 from usher.review.parsing import Review, parse, request_of
 from usher.review.response import Answer
+from usher.review.site_policies import NOTHING, Found, joined
 
 WITHIN: Final = 2.0
 """Seconds in which a review must get all that it waits for; the API server waits for three."""
@@ -32,6 +33,15 @@ class Run(Protocol):
     """Calls what computes: in the event loop, or in a thread."""
 
     async def __call__(self, call: Callable[[], _Result], /) -> _Result: ...
+
+
+Site = Callable[[Review], Awaitable[Found]]
+"""What policies of Gatekeeper find in a review; it does not raise what only they are to blame for."""
+
+
+async def no_site(_review: Review) -> Found:
+    """For servers without policies of Gatekeeper."""
+    return NOTHING
 
 
 class Admission(Protocol):
@@ -87,10 +97,13 @@ async def inline(call: Callable[[], _Result], /) -> _Result:
     return call()
 
 
-async def validate_and_charge(body: bytes, evaluator: Evaluator, admission: Admission, *, run: Run = inline) -> Answer:
+async def validate_and_charge(
+    body: bytes, evaluator: Evaluator, admission: Admission | None, *, run: Run = inline, site: Site = no_site
+) -> Answer:
     """Decides about the object of a review, and charges a workload that is let in.
 
-    A refused charge becomes a finding: the policies decide again, and usher.yaml may let the check only warn. Then the
+    usher's checks come first, then the policies of the site, and the charge last: what a policy denies is not charged.
+    A refused charge becomes a finding: the checks decide again, and usher.yaml may let the check only warn. Then the
     workload is charged by force.
 
     Raises:
@@ -99,18 +112,31 @@ async def validate_and_charge(body: bytes, evaluator: Evaluator, admission: Admi
         ClusterError: no verdict, because the quota could not be charged.
     """
     until = min(time.monotonic() + WITHIN, UNTIL.get())
-    review = await prepared(await run(partial(parse, body)), admission, until=until)
+    sent = await run(partial(parse, body))
+    review = sent if admission is None else await prepared(sent, admission, until=until)
     if (answer := await run(partial(_oversized, review, evaluator)) if review.many else None) is not None:
-        return answer
+        found = await site(sent) if answer.allowed else NOTHING
+        return _answer(review, joined(oversized.decision(review), found)) if found else answer
     decision = await run(partial(decide, review, evaluator))
-    request, refusal = charge_request(review, decision) if decision.allowed else None, None
-    if request is not None:
+    found = await _found(site, sent, decision)
+    request, refusal = charge_request(review, decision) if joined(decision, found).allowed else None, None
+    if admission is not None and request is not None:
         refusal = _refusal(await admission.charge(request, until=until))
         if refusal is not None:
             decision = await run(partial(decide, review, evaluator, refusal=refusal))
             if decision.allowed:
                 _refusal(await admission.charge(request, until=until, force=True))
-    return _answer(review, decision, quota=refusal.quota if refusal is not None else None)
+    return _answer(review, joined(decision, found), quota=refusal.quota if refusal is not None else None)
+
+
+async def _found(site: Site, sent: Review, decision: model.Decision) -> Found:
+    """What policies find. A fault of ours there must not take a denial away: under Ignore the object would come in."""
+    try:
+        return await site(sent)
+    except Exception:
+        if decision.allowed:
+            raise
+        return Found(unknowns=(model.Unknown(path=paths.ROOT, reason="a fault of usher ended the site's policies"),))
 
 
 async def prepared(review: Review, admission: Admission, *, until: float) -> Review:
@@ -163,7 +189,7 @@ def _answer(review: Review, decision: model.Decision, *, quota: Quota | None = N
         body=response.encode(answer),
         review=review,
         allowed=decision.allowed,
-        outcomes={judgement.name: judgement.outcome.value for judgement in reversed(decision.judgements)},
+        outcomes={judgement.series: judgement.outcome.value for judgement in reversed(decision.judgements)},
         denials=tuple(_place(each) for each in decision.judgements if each.outcome is model.Outcome.DENY),
         observed={each.name: _place(each) for each in decision.judgements if each.because == OBSERVED},
         missed=decision.missed,
@@ -174,7 +200,7 @@ def _answer(review: Review, decision: model.Decision, *, quota: Quota | None = N
 
 
 def _place(judgement: model.Judgement) -> str:
-    return f"{judgement.code} {judgement.finding.path or '/'}"
+    return f"{judgement.rule} {judgement.finding.path or '/'}"
 
 
 def _display_name(review: Review) -> str:

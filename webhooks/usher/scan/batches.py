@@ -24,6 +24,8 @@ class Batch:
     source: str
     """File name as the user wrote it, `<stdin>`, or the resource that was listed."""
     items: tuple[Item, ...] = ()
+    for_policies: tuple[Item, ...] = ()
+    """Objects of kinds that only policies of Gatekeeper are about. They judge those `aside` as well."""
     aside: tuple[paths.Object, ...] = ()
     """Objects that are not judged: owned, finished and exempt ones. An audit counts the accelerators of their pods."""
     documents: tuple[reader.Document, ...] = ()

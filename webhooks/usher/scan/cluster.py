@@ -128,7 +128,7 @@ def _served(api: Lists) -> tuple[list[Resource], list[Batch]]:
             continue
         if answer.status != 200:
             name = f"{group}/{version}" if group else version
-            refused.append(_not_listed(name, Refused(status=answer.status, reason=answer.message)))
+            refused.append(not_listed(name, Refused(status=answer.status, reason=answer.message)))
             continue
         plurals = _plurals(answer.value)
         for kind in served:
@@ -142,7 +142,7 @@ def _list(api: Lists, resource: Resource, *, namespace: str, owners: Owners) -> 
     seen: set[str] = set()
     for page in listing.pages(api, resource.path(namespace), size=PAGE, resume=True):
         if isinstance(page, Refused):
-            yield _not_listed(resource.name, page, after=len(seen))
+            yield not_listed(resource.name, page, after=len(seen))
             return
         fresh = [resource.completed(item) for item in page.items if _uid(item) not in seen or not _uid(item)]
         seen.update(map(_uid, fresh))
@@ -168,8 +168,8 @@ def settled(values: Sequence[paths.Object], resource: Resource, owners: Owners) 
     )
 
 
-def _not_listed(name: str, refused: Refused, *, after: int = 0) -> Batch:
-    """A note for 403, because the cluster is set up so; a problem for the rest, which makes the audit incomplete."""
+def not_listed(name: str, refused: Refused, *, after: int = 0) -> Batch:
+    """Why a kind has no objects: a note for 403, as the cluster is set up so; else a problem, and so incomplete."""
     if refused.forbidden:
         reason = f"not evaluated, because it may not be listed: {refused.reason}"
         return Batch(source=name, notes=(findings.Note(source=name, reason=reason),), is_file=False)

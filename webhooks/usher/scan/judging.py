@@ -159,12 +159,12 @@ def answered(  # noqa: PLR0913 - a request, and its place
                 merged = evaluator.mutate(request)
             decision = evaluator.decide(request)
     except (errors.EngineError, errors.MutationError) as error:
-        return findings.Failure(source=source, line=line, identity=_identity_as_written(item.value), reason=str(error))
+        return findings.Failure(source=source, line=line, identity=identity_as_written(item.value), reason=str(error))
     workload = decision.workload
     judged = merged.value if merged is not None and settings.mutated else item.value
     of_policies = policies.judged(item, judged) if policies else None
     if workload is None:
-        return of_policies.result(item, source, _identity_as_written(item.value)) if of_policies else None
+        return of_policies.result(item, source, identity_as_written(item.value)) if of_policies else None
     if settings.only_namespace and workload.namespace != settings.only_namespace:
         return None
     pointer = Pointer(item)
@@ -219,7 +219,7 @@ def _identity(workload: model.Workload) -> findings.Identity:
     )
 
 
-def _identity_as_written(value: paths.Object) -> findings.Identity:
+def identity_as_written(value: paths.Object) -> findings.Identity:
     """The identity of an object that was not normalised; fields that are not texts are left out."""
     group, version, kind = kubeflow_pipelines_compiled.group_version_kind(value)
     metadata = paths.metadata(value)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from usher import __version__
 from usher.policy.evaluator import Evaluator
-from usher.scan import findings, judging, outlines, totals
-from usher.scan.batches import Batch
+from usher.scan import compared_objects, findings, judging, outlines, totals
+from usher.scan.batches import Batch, Item
 from usher.scan.judging import Settings
 from usher.scan.part import Part
 from usher.scan.surroundings import Surroundings
@@ -40,7 +40,7 @@ def run(
         evaluator: usher's own checks.
         settings: those of the run.
         watch: hears how far the run is.
-        policies: policies of Gatekeeper, for `usher check`.
+        policies: policies of Gatekeeper; those that compare objects need all objects of the run at once.
 
     Raises:
         InputError: the policies compare objects, and the objects are too large for that.
@@ -63,11 +63,14 @@ def run_each(
     together = list(_watched(batches, watch)) if settings.command is findings.Command.CHECK else []
     files = [outlines.of(batch, namespace=settings.namespace) for batch in together]
     surroundings = Surroundings(files, namespace=settings.namespace)
-    sides = [_Side(evaluator, _site(policies, together, evaluator, settings), Part()) for evaluator in evaluators]
+    batches, compared = compared_objects.held(batches, policies) if policies and not together else (batches, [])
+    compared = compared or [item for batch in together for item in batch.items]
+    sides = [_Side(evaluator, _site(policies, compared, evaluator, settings), Part()) for evaluator in evaluators]
     total, done = sum(len(batch.items) for batch in together), 0
     for batch in together or batches:
         for evaluator, site, whole in sides:
             whole.add(judging.judge(batch, surroundings, evaluator=evaluator, settings=settings, policies=site))
+            whole.results.extend(_by_policies(batch, site) if site else ())
             done = whole.counts["objects"]
         watch("objects judged", done, total)
     return [
@@ -83,14 +86,30 @@ class _Side(NamedTuple):
 
 
 def _site(
-    policies: "Policies | None", together: Sequence[Batch], evaluator: Evaluator, settings: Settings
+    policies: "Policies | None", compared: Sequence[Item], evaluator: Evaluator, settings: Settings
 ) -> "SitePolicies | None":
     if policies is None:
         return None
-    from usher.scan.site_policies import SitePolicies
+    from usher.scan import site_policies
 
-    items = (item for batch in together for item in batch.items)
-    return SitePolicies(policies, items, namespace=settings.namespace, facts=evaluator.facts)
+    audits = settings.command is findings.Command.AUDIT
+    way = site_policies.Way(
+        points=site_policies.AUDIT if audits else site_policies.CHECK,
+        operation="" if audits else "CREATE",
+        namespace=settings.namespace,
+        only_namespace=settings.only_namespace,
+        too_large=compared_objects.TOO_LARGE if audits else "",
+    )
+    return site_policies.SitePolicies(policies, compared, way=way, facts=evaluator.facts, is_exempt=evaluator.is_exempt)
+
+
+def _by_policies(batch: Batch, site: "SitePolicies") -> Iterator[findings.Result]:
+    """What policies find in the objects that only they are about."""
+    for item in compared_objects.only_for_policies(batch):
+        identity = judging.identity_as_written(item.value)
+        found = site.judged(item, item.value).result(item, batch.source, identity)
+        if found is not None:
+            yield found
 
 
 def report(

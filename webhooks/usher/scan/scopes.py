@@ -41,6 +41,11 @@ _CLUSTER_SCOPED: Final = {
 """By group. Of a group that is not here usher knows only the kinds of `usher.kinds`."""
 
 
+def is_of_kubernetes(group: str) -> bool:
+    """Whether a group is one of Kubernetes itself, to which no site can add kinds."""
+    return group in _CLUSTER_SCOPED
+
+
 def placed(value: paths.Object, *, namespace: str) -> paths.Object:
     """The object in its namespace: one without a namespace, of a namespaced kind, gets the given one."""
     metadata = value.get("metadata")

@@ -1,25 +1,26 @@
 """Judges the objects of a run by policies of Gatekeeper, beside usher's own checks, and says what they found."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
-from usher import model, paths
+from usher import errors, model, paths
+from usher.config.models import EXEMPTION_LABEL
 from usher.dataclass import dataclass
 from usher.facts.store import Store
-from usher.gatekeeper import constraints, inventory, matching, reviews
+from usher.gatekeeper import constraints, inventory, judgements, matching, reviews
 from usher.gatekeeper.evaluation import NotJudged, Policies, Violation
+from usher.model.decisions import GATEKEEPER
 from usher.reading.lookup import Reference
 from usher.scan import findings, objects, scopes
 from usher.scan.batches import Item
 from usher.scan.positions import Pointer
 
-POINTS: Final = (constraints.WEBHOOK, constraints.COMMAND)
+CHECK: Final = (constraints.WEBHOOK, constraints.COMMAND)
 """`usher check` says what the cluster will say, and also has the actions that are for a command line alone."""
 
-PREFIX: Final = "gatekeeper/"
-"""What the key of a policy begins with, in place of the category of a check."""
+AUDIT: Final = (constraints.AUDIT,)
 
 _ORDER: Final = {outcome: number for number, outcome in enumerate(model.Outcome)}
 
@@ -55,38 +56,70 @@ class Found:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """How a command asks policies."""
+
+    points: tuple[str, ...]
+    """The enforcement points whose constraints count."""
+    operation: str = ""
+    namespace: str = ""
+    """The namespace of objects without one."""
+    only_namespace: str = ""
+    """Objects elsewhere are left out; empty for all namespaces."""
+    too_large: str = ""
+    """Why policies are not evaluated that compare objects which are too large; empty if that is an error."""
+
+
 class SitePolicies:
     """The policies of one run, and the objects that they compare with: all objects of the run."""
 
-    def __init__(self, policies: Policies, items: Iterable[Item], *, namespace: str, facts: Store) -> None:
-        """Prepares a run.
+    def __init__(
+        self,
+        policies: Policies,
+        items: Iterable[Item],
+        *,
+        way: Way,
+        facts: Store,
+        is_exempt: Callable[[str], bool],
+    ) -> None:
+        """Prepares a run; `is_exempt` tells whether usher.yaml exempts a namespace, which the webhook leaves out.
 
         Raises:
             InputError: the policies compare objects, and the objects of the run are too large for that.
             EngineError: they do not fit into the memory of a policy.
         """
         self._policies = policies
-        self._namespace = namespace
+        self._way = way
         self._facts = facts
+        self._is_exempt = is_exempt
         self._unevaluated = Counter[str]()
-        values = [scopes.placed(item.value, namespace=namespace) for item in items if _is_object(item.value)]
-        self._namespaces = {
-            paths.text(paths.metadata(value).get("name")): value for value in values if matching.is_namespace(value)
-        }
-        policies.compare_with(lambda: inventory.data(values))
+        values = [scopes.placed(item.value, namespace=way.namespace) for item in items if _is_object(item.value)]
+        self._namespaces = {_name(value): value for value in values if matching.is_namespace(value)}
+        try:
+            policies.compare_with(lambda: inventory.data(values))
+        except (errors.EngineError, errors.InputError):
+            if not way.too_large:
+                raise
+            policies.leave_out_inventory(way.too_large)
 
     def judged(self, item: Item, value: paths.Object) -> Found:
         """What the policies find in an object, as the API server would show it to them; findings are worst first."""
         if not _is_object(value):
             return Found()
-        placed = scopes.placed(value, namespace=self._namespace)
+        points = self._way.points
+        placed = scopes.placed(value, namespace=self._way.namespace)
         name = paths.text(paths.metadata(placed).get("namespace"))
-        review = reviews.of_object(placed, operation="CREATE", namespace=self._namespaces.get(name))
+        if matching.is_namespace(placed):
+            self._namespaces.setdefault(_name(placed), placed)
         known = self._namespaces.get(name) or (self._known_namespace(name) if name else None)
+        if self._is_left_out(placed, name, known):
+            return Found()
+        review = reviews.of_object(placed, operation=self._way.operation, namespace=self._namespaces.get(name))
         review = replace(review, subjects=tuple(replace(each, namespace=known) for each in review.subjects))
-        self._unevaluated.update(self._policies.unevaluated(review, POINTS))
+        self._unevaluated.update(self._policies.unevaluated(review, points))
         place = Pointer(item).place(paths.ROOT)
-        found = list(self._policies.judged(review, POINTS))
+        found = list(self._policies.judged(review, points))
         violations = sorted(
             (each for each in found if isinstance(each, Violation)), key=lambda each: _ORDER[each.outcome]
         )
@@ -99,7 +132,7 @@ class SitePolicies:
         """The templates that were not evaluated, with the number of objects that their constraints are about."""
         return tuple(
             findings.NotEvaluated(
-                check=f"{PREFIX}{kind}",
+                check=f"{GATEKEEPER}{kind}",
                 code=kind,
                 name="",
                 reason=self._policies.not_evaluated[kind],
@@ -109,10 +142,21 @@ class SitePolicies:
             for kind, number in sorted(self._unevaluated.items())
         )
 
+    def _is_left_out(self, value: paths.Object, namespace: str, known: paths.Object | None) -> bool:
+        """Whether the API server asks no webhook about the object, or the run is about another namespace."""
+        if self._way.only_namespace and namespace != self._way.only_namespace:
+            return True
+        exempt = known is not None and matching.labels(known).get(EXEMPTION_LABEL) == "true"
+        return exempt or self._is_exempt(namespace or (_name(value) if matching.is_namespace(value) else ""))
+
     def _known_namespace(self, name: str) -> paths.Object | None:
         """A Namespace among the facts: its labels are known, its other fields are not."""
         found = self._facts.find(Reference(group="", kind="Namespace", name=name))
         return found if isinstance(found, dict) else None
+
+
+def _name(value: paths.Object) -> str:
+    return paths.text(paths.metadata(value).get("name"))
 
 
 def _is_object(value: paths.Object) -> bool:
@@ -120,21 +164,8 @@ def _is_object(value: paths.Object) -> bool:
 
 
 def _finding(violation: Violation, place: findings.Place | None) -> findings.Finding:
-    constraint = violation.constraint
-    return findings.Finding(
-        judgement=model.Judgement(
-            finding=model.Finding(
-                check=f"{PREFIX}{constraint.key}", path=paths.ROOT, message=violation.message or "(no message)"
-            ),
-            outcome=violation.outcome,
-            code=constraint.kind,
-            name=constraint.name,
-        ),
-        place=place,
-        pod_set=None,
-    )
+    return findings.Finding(judgement=judgements.of_violation(violation), place=place, pod_set=None)
 
 
 def _not_judged(entry: NotJudged, place: findings.Place | None) -> findings.NotJudged:
-    reason = f"{entry.constraint.key}: {entry.reason}"
-    return findings.NotJudged(unknown=model.Unknown(path=paths.ROOT, reason=reason), place=place)
+    return findings.NotJudged(unknown=judgements.of_not_judged(entry), place=place)

@@ -84,6 +84,15 @@ class Metrics:
             registry=self.registry,
         )  # fmt: skip
         self._configured.set(1)
+        self._policies_good = prometheus.Gauge(
+            "usher_policies_good", "1 while the policies of the site are in use as their bundles are; 0 while older "
+            "ones are kept.", registry=self.registry,
+        )  # fmt: skip
+        self._policies_good.set(1)
+        self._templates = prometheus.Gauge(
+            "usher_policy_templates", "ConstraintTemplates of the site, by whether this server evaluates them.",
+            ["evaluated"], registry=self.registry,
+        )  # fmt: skip
         # Looking a child up by its labels costs more than counting.
         self._review = lru_cache(maxsize=256)(reviews.labels)
         self._second = lru_cache(maxsize=16)(seconds.labels)
@@ -160,6 +169,15 @@ class Metrics:
     def configured(self, *, good: bool) -> None:
         """Records whether a changed usher.yaml is in use."""
         self._configured.set(good)
+
+    def policies_loaded(self, *, good: bool) -> None:
+        """Records whether changed bundles of policies are in use."""
+        self._policies_good.set(good)
+
+    def policies_in_service(self, *, evaluated: int, not_evaluated: int) -> None:
+        """Records how many templates of the site are in service."""
+        self._templates.labels("true").set(evaluated)
+        self._templates.labels("false").set(not_evaluated)
 
     def exposition(self) -> bytes:
         return prometheus.generate_latest(self.registry)

@@ -1,42 +1,91 @@
-"""usher.yaml while the server runs: a change takes effect when it is good, and else the last good one stays."""
+"""usher.yaml and bundles of policies while the server runs: a good change takes effect, else the last good one stays.
+
+Bundles are read before usher.yaml, because it may name checks that they bring. A bundle that cannot be used keeps no
+change of usher.yaml back, and both always fit together.
+"""
 
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 from usher import errors
 from usher.dataclass import dataclass
+from usher.gatekeeper.evaluation import Policies
+from usher.policy.checks.own import OwnChecks
 from usher.policy.evaluator import Evaluator
+from usher.server import policy_bundles
+from usher.server.policy_bundles import Bundles, Loaded
 
 GRACE: Final = 10.0
 """Seconds in which reviews that are under way may still end with the engine of before."""
 
+Make = Callable[[Sequence[OwnChecks]], Evaluator]
+"""Makes what decides, from usher.yaml as it is then, with own checks of the site."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """What a look at the file found."""
+    """What a look at the files found."""
 
     reloaded: bool
     problem: errors.UsherError | None
+    policies: errors.UsherError | None = None
+    """Why the bundles of policies cannot be used; the last good ones stay."""
 
 
 class Current:
-    """The evaluator in service."""
+    """The evaluator and the policies of the site in service."""
 
-    def __init__(self, evaluator: Evaluator, *, file: Path | None, make: Callable[[], Evaluator]) -> None:
-        """Takes the evaluator that was made of the file, and what makes another of it as it is then."""
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        *,
+        file: Path | None,
+        make: Make,
+        bundles: Bundles | None = None,
+        loaded: Loaded = policy_bundles.NOTHING,
+    ) -> None:
+        """Takes the evaluator and the policies in service.
+
+        Args:
+            evaluator: was made of the file and of the own checks that are loaded.
+            file: usher.yaml, if there is one.
+            make: makes another evaluator of the file as it is then.
+            bundles: the bundles of policies, if there are any.
+            loaded: what they hold.
+        """
         self.evaluator = evaluator
         self.problem: errors.UsherError | None = None
         self._file = file
         self._make = make
+        self._bundles = bundles
+        self._loaded = loaded
+        self.policies: Policies | None = loaded.policies
+        """Those of Gatekeeper; None without any."""
         self._digest = self._look()
+        self._in_service = self._digest[1]
+        """The digest of the bundles that are loaded; others are tried again with every change."""
+
+    @property
+    def own_checks(self) -> int:
+        """The number of own checks of the site."""
+        return sum(len(each.entries) for each in self._loaded.own)
+
+    @property
+    def bundles_in_service(self) -> bool:
+        """Whether the bundles as they are now are those in service."""
+        return self._digest[1] == self._in_service
+
+    def close(self) -> None:
+        self.evaluator.engine.close()
+        self._loaded.close()
 
     async def watch(self, interval: float, *, report: Callable[[Looked], None]) -> None:
         """Looks every `interval` seconds until cancelled; `report` gets each change, good or bad, once."""
-        while self._file is not None:
+        while self._file is not None or self._bundles is not None:
             await asyncio.sleep(interval)
             # A file system that hangs must not hold up the answers.
             digest = await asyncio.to_thread(self._look)
@@ -45,20 +94,33 @@ class Current:
                 report(await self._reload())
 
     async def _reload(self) -> Looked:
-        before = self.evaluator
+        loaded, of_policies, in_service = self._loaded, None, self._in_service
+        if self._bundles is not None and self._digest[1] != in_service:
+            try:
+                loaded = await asyncio.to_thread(self._bundles.load)
+                in_service = self._digest[1]
+            except errors.UsherError as problem:
+                of_policies = problem
         try:
-            made = await asyncio.to_thread(self._make)
+            made = await asyncio.to_thread(self._make, loaded.own)
         except errors.UsherError as problem:
             self.problem = problem
-            return Looked(reloaded=False, problem=problem)
-        self.evaluator, self.problem = made, None
-        asyncio.get_running_loop().call_later(GRACE, before.engine.close)
-        return Looked(reloaded=True, problem=None)
+            if loaded is not self._loaded:
+                loaded.close()
+            return Looked(reloaded=False, problem=problem, policies=of_policies)
+        before, before_loaded = self.evaluator, self._loaded
+        self.evaluator, self.policies, self._loaded, self.problem = made, loaded.policies, loaded, None
+        self._in_service = in_service
+        later = asyncio.get_running_loop().call_later
+        later(GRACE, before.engine.close)
+        if loaded is not before_loaded:
+            later(GRACE, before_loaded.close)
+        return Looked(reloaded=True, problem=None, policies=of_policies)
 
-    def _look(self) -> bytes:
-        """A digest of the file; of one that cannot be read an empty one, which differs from any."""
-        if self._file is None:
-            return b""
-        with contextlib.suppress(OSError):
-            return hashlib.sha256(self._file.read_bytes()).digest()
-        return b""
+    def _look(self) -> tuple[bytes, bytes]:
+        """Digests of usher.yaml and of the bundles; of a file that cannot be read an empty one, as of no other."""
+        bundles = b"" if self._bundles is None else self._bundles.digest()
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                return hashlib.sha256(self._file.read_bytes()).digest(), bundles
+        return b"", bundles

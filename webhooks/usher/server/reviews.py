@@ -14,16 +14,18 @@ from starlette.types import Receive, Scope, Send
 
 from usher import errors
 from usher.authorities.gpu_quota.live.admission import Admission
+from usher.gatekeeper.evaluation import Policies
 from usher.policy.engines.deadline import UNTIL
 from usher.policy.evaluator import Evaluator
 from usher.review.configuration import judge
 from usher.review.mutate import mutate
 from usher.review.response import Answer
-from usher.review.validate import inline, validate, validate_and_charge
+from usher.review.validate import Site, inline, no_site, validate, validate_and_charge
 from usher.server import logs
 from usher.server.bodies import Body, BusyError, RefusedError
 from usher.server.budgets import Bytes, Time
 from usher.server.metrics import Metrics
+from usher.server.policy_threads import PolicyThreads
 from usher.server.reloading import Current
 from usher.server.workers import LARGE, LargeReviews
 
@@ -73,12 +75,14 @@ class Reviews:
         self._stopping = stopping
         self._bytes = Bytes()
         self._large = LargeReviews()
+        self._threads = PolicyThreads()
         self._refusals = logs.Refusals()
         metrics.watch_bytes(lambda: self._bytes.held)
 
     def close(self) -> None:
-        """Accepts no more large reviews."""
+        """Accepts no more large reviews, and asks no more policies of the site."""
         self._large.close()
+        self._threads.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         review = _ENDPOINTS.get(scope["path"])
@@ -134,22 +138,25 @@ class Reviews:
             self._metrics.refused(endpoint)
 
     async def _review(self, review: Review, body: bytes, when: Time) -> Answer:
-        evaluator = self._current.evaluator
+        evaluator, policies = self._current.evaluator, self._current.policies
         # A task of its own runs each request, so this ends with the request.
         UNTIL.set(when.until)
         try:
-            return await self._judged(review, body, evaluator, when)
+            return await self._judged(review, body, evaluator, when, policies)
         except errors.DeadlineError:
             if when.was_shortened:
                 raise BusyError from None
             raise
 
-    async def _judged(self, review: Review, body: bytes, evaluator: Evaluator, when: Time) -> Answer:
+    async def _judged(
+        self, review: Review, body: bytes, evaluator: Evaluator, when: Time, policies: Policies | None
+    ) -> Answer:
         # YAML takes a hundred times as long as JSON.
         large = len(body) > LARGE or review is judge
-        if self._admission is not None and review is validate:
+        if review is validate and (self._admission is not None or policies is not None):
             run = partial(self._run_large, when) if large else _in_thread if evaluator.engine.waits else inline
-            answer = await validate_and_charge(body, evaluator, self._admission, run=run)
+            site = self._site(policies, evaluator)
+            answer = await validate_and_charge(body, evaluator, self._admission, run=run, site=site)
         elif large:
             answer = await self._run_large(when, partial(review, body, evaluator))
         elif evaluator.engine.waits:
@@ -158,6 +165,9 @@ class Reviews:
             return review(body, evaluator)
         self._large.answered(len(body))
         return answer
+
+    def _site(self, policies: Policies | None, evaluator: Evaluator) -> Site:
+        return no_site if policies is None else lambda review: self._threads.judged(review, policies, evaluator)
 
     async def _run_large(self, when: Time, call: Callable[[], _Result]) -> _Result:
         """The result of a call in the thread for large reviews; a call that comes too late does not start.

@@ -18,18 +18,22 @@ from usher import errors, paths
 from usher.certs.serving import RELOAD_INTERVAL, Checked, Source, watch
 from usher.dataclass import dataclass
 from usher.policy.evaluator import Evaluator, Request
+from usher.review.response import shown
 from usher.server import ports, recorder
 from usher.server.access import Access
 from usher.server.admin import admin_app
 from usher.server.live_cluster import Cluster, ClusterParts, bound_arenas
 from usher.server.metrics import Metrics
+from usher.server.policy_bundles import NOTHING, Bundles
 from usher.server.ports import Address, Server
-from usher.server.reloading import Current, Looked
+from usher.server.reloading import Current, Looked, Make
 from usher.server.reviews import Reviews
 from usher.server.workers import measure_lag
 
 DRAIN: Final = 5
 """Seconds after SIGTERM in which answers still go out, each with the request to connect to another server."""
+
+_LONGEST_REASON: Final = 500
 
 Started = Callable[[Address, Address], None]
 
@@ -55,11 +59,13 @@ class Settings:
     """Makes what answers questions on the admin port, which speaks TLS then; None without it."""
     record: recorder.Settings | None = None
     """Where reviews are recorded; None without a record."""
+    policies: Bundles | None = None
+    """Policies of the site; None without any."""
 
 
 def run(
     settings: Settings,
-    make: Callable[[], Evaluator],
+    make: Make,
     *,
     revision: str,
     started: Started,
@@ -69,14 +75,14 @@ def run(
 
     Args:
         settings: where to listen, and with which certificate.
-        make: makes what decides, from usher.yaml as it is then; its engine is closed at the end.
+        make: makes what decides, from usher.yaml as it is then, with own checks; its engine is closed at the end.
         revision: of the policies, for the metrics.
         started: called once both ports answer, with their addresses: first the webhook's, then the admin side's.
         cluster: the cluster whose facts are watched and quotas charged; None without one.
 
     Raises:
         CertificateError: the certificate or key cannot be served.
-        InputError: a port cannot be bound.
+        InputError: a port cannot be bound, or a bundle of policies cannot be used.
         ConfigError: usher.yaml cannot be used.
         EngineError: the policies do not evaluate; a server that cannot decide does not start.
     """
@@ -86,15 +92,16 @@ def run(
 
 async def _serve(
     settings: Settings,
-    make: Callable[[], Evaluator],
+    make: Make,
     *,
     revision: str,
     started: Started,
     cluster: ClusterParts | None,
 ) -> None:
     bound_arenas()
-    evaluator = make()
-    current = Current(evaluator, file=settings.configuration, make=make)
+    loaded = settings.policies.load() if settings.policies is not None else NOTHING
+    evaluator = make(loaded.own)
+    current = Current(evaluator, file=settings.configuration, make=make, bundles=settings.policies, loaded=loaded)
     if not evaluator.engine.waits:
         # Proves the whole path. An engine elsewhere may come later than we do, and until then keeps us unready.
         evaluator.decide(Request(value=_PROBE))
@@ -104,6 +111,7 @@ async def _serve(
     # A server runs for weeks; a command that ends collects more rarely.
     gc.set_threshold(100_000, 20, 100)
     metrics = Metrics(engine=evaluator.engine.name, revision=revision)
+    _tell_policies(current, metrics)
     source = settings.certificate()
     metrics.watch_certificate(source)
     stopping = asyncio.Event()
@@ -137,7 +145,9 @@ async def _serve(
         background = [
             asyncio.create_task(watch(source, settings.reload_interval, report=_log_certificate)),
             asyncio.create_task(
-                current.watch(settings.reload_interval, report=partial(_log_configuration, metrics=metrics))
+                current.watch(
+                    settings.reload_interval, report=partial(_log_configuration, current=current, metrics=metrics)
+                )
             ),
             asyncio.create_task(_end_after_drain(servers, stopping)),
             asyncio.create_task(measure_lag(metrics.lagged)),
@@ -154,7 +164,7 @@ async def _serve(
             reviews.close()
             if recorded is not None:
                 recorded.close()
-            current.evaluator.engine.close()
+            current.close()
             live.stop()
 
 
@@ -225,12 +235,29 @@ def _log_certificate(checked: Checked) -> None:
         structlog.get_logger().info("certificate_reloaded")
 
 
-def _log_configuration(looked: Looked, *, metrics: Metrics) -> None:
+def _log_configuration(looked: Looked, *, current: Current, metrics: Metrics) -> None:
     metrics.configured(good=looked.problem is None)
+    metrics.policies_loaded(good=current.bundles_in_service)
+    if looked.policies is not None:
+        structlog.get_logger().error("policies_problem", reason=str(looked.policies), kept="the last good ones")
     if looked.problem is not None:
         structlog.get_logger().error("configuration_problem", reason=str(looked.problem), kept="the last good one")
     else:
         structlog.get_logger().info("configuration_reloaded")
+        _tell_policies(current, metrics)
+
+
+def _tell_policies(current: Current, metrics: Metrics) -> None:
+    """Says which policies of the site are in service, and which of them a server cannot evaluate."""
+    policies, own = current.policies, current.own_checks
+    missing = {} if policies is None else policies.not_evaluated
+    templates = 0 if policies is None else len(policies.library.templates)
+    metrics.policies_in_service(evaluated=templates - len(missing), not_evaluated=len(missing))
+    if policies is not None or own:
+        constraints = 0 if policies is None else len(policies.library.constraints)
+        structlog.get_logger().info("policies_loaded", checks=own, templates=templates, constraints=constraints)
+    for kind, reason in sorted(missing.items()):
+        structlog.get_logger().warning("policy_not_evaluated", kind=kind, reason=shown(reason, _LONGEST_REASON))
 
 
 async def _announce(

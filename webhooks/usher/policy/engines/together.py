@@ -9,10 +9,13 @@ from typing import Final
 
 from usher import errors, paths
 from usher.dataclass import dataclass
+from usher.policy.engines import deadline
 from usher.policy.engines.engine import Engine, Entrypoint
 
 LONGEST_TEXT: Final = 10_000
 """Characters of a message; the rest is cut."""
+_PART: Final = 0.5
+"""Of the time that a review has left: what all own checks get, so that usher's verdict is never late for them."""
 _LISTS: Final = (("findings", "finding"), ("unknown", "unknown"))
 
 
@@ -50,7 +53,8 @@ class TogetherEngine:
         result = self._ours.evaluate(entrypoint, document)
         if entrypoint is not Entrypoint.FINDINGS:
             return result
-        parts = [result, *(_asked(each, document) for each in self._beside)]
+        with deadline.share(_PART):
+            parts = [result, *(_asked(each, document) for each in self._beside)]
         return {**result, **{name: [entry for part in parts for entry in _list(part, name)] for name, _ in _LISTS}}
 
     def ready(self) -> None:

@@ -30,13 +30,11 @@ from usher.policy.engines.wasm_runtime import PAGE, Call, Memory, Sandbox
 
 MEMORY_LIMIT: Final = 128 * 2**20
 """Bytes. The largest review (7 MiB) needs about ten times its size."""
-
 REBUILD_ABOVE: Final = 16 * 2**20
 """Bytes of growth after which an instance is rebuilt: wasm memory grows with the largest input, never back."""
 
 _CLOSED: Final = "the policy engine is closed"
-_DATA: Final = b"{}"
-"""Base data beside our rules: empty, because the input holds all data that they read."""
+_DATA: Final = b"{}"  # base data beside our rules: the input holds all data that they read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +44,7 @@ class _Program:
     module: wasmtime.Module
     size: int
     memory_limit: int
+    rebuild_above: int
     entrypoints: Collection[str]
     data: bytes
     functions: Functions
@@ -63,6 +62,7 @@ class WasmEngine:
         *,
         deadline: float = engine.DEFAULT_DEADLINE,
         memory_limit: int = MEMORY_LIMIT,
+        rebuild_above: int = REBUILD_ABOVE,
         ahead: Path | None = None,
         sandbox: Sandbox | None = None,
         entrypoints: Collection[str] = tuple(engine.Entrypoint),
@@ -74,6 +74,7 @@ class WasmEngine:
             module: the compiled policy.
             deadline: seconds for one evaluation, unless a `sandbox` has its own.
             memory_limit: bytes.
+            rebuild_above: bytes, as REBUILD_ABOVE.
             ahead: a file of `machine_code` for this module. It is trusted.
             sandbox: shared with other engines; `close` leaves it running.
             entrypoints: those that the module must have.
@@ -89,7 +90,7 @@ class WasmEngine:
             made = made or wasmtime.Module(self._sandbox.engine, module)
         except wasmtime.WasmtimeError as error:
             raise errors.EngineError(f"the compiled policy is not a usable WebAssembly module: {error}") from None
-        limits = {"size": len(module), "memory_limit": memory_limit}
+        limits = {"size": len(module), "memory_limit": memory_limit, "rebuild_above": rebuild_above}
         self._start(_Program(module=made, **limits, entrypoints=entrypoints, data=_DATA, functions=functions))
 
     def _start(self, program: _Program) -> None:
@@ -114,7 +115,7 @@ class WasmEngine:
         except BaseException:  # KeyboardInterrupt and MemoryError leave it half-way, too
             self._discard(instance)
             raise
-        if instance.grown > REBUILD_ABOVE:
+        if instance.grown > self._program.rebuild_above:
             self._discard(instance)
         results = engine.parsed(text, entrypoint=entrypoint)
         if not isinstance(results, list) or not results or not isinstance(results[0], dict):

@@ -7,7 +7,7 @@ from usher import model
 from usher.policy.checks import catalogue, own
 from usher.reports.ci import markdown_text, sarif_shape
 from usher.reports.ci.entries import Entry
-from usher.scan import findings, site_policies
+from usher.scan import findings
 
 _SECURITY: Final = frozenset({"isolation", "tenancy"})
 """Categories of checks that keep workloads apart; only these have a security severity."""
@@ -51,7 +51,7 @@ def of(kept: Iterable[Entry], found: findings.Report) -> dict[str, sarif_shape.R
 
 def _id(judgement: model.Judgement) -> str:
     """The code of a check; for a policy of the site also its constraint, since a template may have several."""
-    of_site = judgement.finding.check.startswith(site_policies.PREFIX)
+    of_site = judgement.of_gatekeeper
     return f"{judgement.code}/{judgement.name}" if of_site else judgement.code
 
 

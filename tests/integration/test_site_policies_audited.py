@@ -1,0 +1,166 @@
+"""`usher audit` with policies of a site: what they judge of a cluster, and what the audit says it could not judge."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import builders
+import opa_server
+import site_bundles
+from builders import policies
+from integration import command
+from integration.api_server import ApiServer, status
+from integration.audited import gpu_pod
+from integration.command import Run, write
+from usher.scan import compared_objects
+
+pytestmark = opa_server.needs_opa
+
+TEAM: Any = {"parameters": {"labels": ["team"]}}
+
+
+def object_of(kind: str, name: str = "web", *, namespace: str = "shop", api_version: str = "v1", **fields: Any) -> Any:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": namespace}, **fields}
+
+
+def kinds(*names: str, group: str = "") -> Any:
+    return {"kinds": [{"apiGroups": [group], "kinds": list(names)}]}
+
+
+def audit(kubeconfig: Path, *given: Any, more: tuple[str, ...] = ("--format", "findings")) -> Run:
+    bundle = site_bundles.gatekeeper(kubeconfig.parent, *given)
+    return command.usher("audit", "--kubeconfig", kubeconfig, "--policies", bundle, *more)
+
+
+def found(run: Run) -> set[tuple[str, str, str, str]]:
+    """Kind and name of each object, with the constraint and the outcome of each finding of a policy."""
+    return {
+        (each["kind"], each["name"], finding["name"], finding["outcome"])
+        for each in run.json["workloads"]
+        for finding in each["findings"]
+        if finding["check"].startswith("gatekeeper/")
+    }
+
+
+def test_kinds_that_only_constraints_are_about_are_listed_and_judged(api: ApiServer, kubeconfig: Path) -> None:
+    api.add(gpu_pod("train", namespace="shop"))
+    api.add_other("services", *(object_of("Service", f"web-{number}") for number in range(5)))
+    api.add_other("gateways", object_of("Gateway", api_version="example.com/v1"))
+
+    run = audit(
+        kubeconfig,
+        policies.template(),
+        policies.constraint(name="team", match=kinds("Service", "Pod"), **TEAM),
+        policies.constraint(name="gateway", match=kinds("Gateway", group="example.com"), **TEAM),
+    )
+
+    assert found(run) == {
+        ("Pod", "train", "team", "deny"),
+        *(("Service", f"web-{number}", "team", "deny") for number in range(5)),
+        ("Gateway", "web", "gateway", "deny"),
+    }
+
+
+def test_objects_that_usher_counts_as_part_of_a_workload_are_judged_by_policies(
+    api: ApiServer, kubeconfig: Path
+) -> None:
+    owner = builders.deployment(builders.template(builders.container(gpus=1)), name="train", namespace="shop")
+    api.add(owner)
+    pod: Any = gpu_pod("train-0", namespace="shop")
+    reference = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "train", "controller": True}
+    pod["metadata"]["ownerReferences"] = [{**reference, "uid": owner["metadata"]["uid"]}]  # type: ignore[index, call-overload]  # made by builders
+    api.add(pod)
+
+    run = audit(kubeconfig, policies.template(), policies.constraint(name="team", match=kinds("Pod"), **TEAM))
+
+    assert found(run) == {("Pod", "train-0", "team", "deny")}
+
+
+def test_constraints_of_the_audit_count_and_those_of_the_webhook_alone_do_not(api: ApiServer, kubeconfig: Path) -> None:
+    api.add_other("services", object_of("Service"))
+
+    def scoped(name: str, point: str) -> Any:
+        actions = [{"action": "warn", "enforcementPoints": [{"name": point}]}]
+        return policies.constraint(name=name, enforcementAction="scoped", scopedEnforcementActions=actions, **TEAM)
+
+    run = audit(
+        kubeconfig,
+        policies.template(),
+        scoped("audited", "audit.gatekeeper.sh"),
+        scoped("admitted", "validation.gatekeeper.sh"),
+    )
+
+    assert found(run) == {("Service", "web", "audited", "warn")}
+
+
+def test_a_kind_that_may_not_be_listed_or_does_not_exist_is_named(api: ApiServer, kubeconfig: Path) -> None:
+    api.add(gpu_pod("train"))
+    api.add_other("services", object_of("Service"))
+    api.trouble("/api/v1/services", status(403, "services is forbidden"))
+
+    run = audit(
+        kubeconfig,
+        policies.template(),
+        policies.constraint(name="team", match=kinds("Service", "Gadget"), **TEAM),
+        more=(),
+    )
+
+    assert "services: not evaluated, because it may not be listed: services is forbidden" in run.out
+    assert "Gadget: a constraint is about it; the cluster does not serve this kind" in run.out
+
+
+def test_secrets_are_listed_only_where_a_constraint_names_them(api: ApiServer, kubeconfig: Path) -> None:
+    api.add(gpu_pod("train"))
+    api.add_other("secrets", object_of("Secret"))
+
+    everything = audit(kubeconfig, policies.template(), policies.constraint(name="all", **TEAM))
+    asked = [path for path, _ in api.requests]
+    named = audit(kubeconfig, policies.template(), policies.constraint(name="named", match=kinds("Secret"), **TEAM))
+
+    assert "/api/v1/secrets" not in asked
+    assert "one that names the kind judges it" in str(everything.json)
+    assert found(named) == {("Secret", "web", "named", "deny")}
+
+
+UNIQUE = (
+    policies.template("UniqueName", policies.UNIQUE_NAME, libs=(policies.UNIQUE_NAME_LIBRARY,)),
+    policies.constraint("UniqueName", name="unique", match=kinds("Service")),
+)
+
+
+def test_policies_compare_with_all_objects_of_the_audit(api: ApiServer, kubeconfig: Path) -> None:
+    api.add_other("services", *(object_of("Service", namespace=each) for each in ("shop", "bank")))
+
+    assert found(audit(kubeconfig, *UNIQUE)) == {("Service", "web", "unique", "deny")}
+
+
+def test_objects_that_are_too_large_to_compare_leave_the_policy_not_evaluated(
+    api: ApiServer, kubeconfig: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compared_objects, "_MOST", 100)
+    api.add_other("services", *(object_of("Service", namespace=each) for each in ("shop", "bank")))
+
+    run = audit(kubeconfig, *UNIQUE, *(policies.template(), policies.constraint(name="team", **TEAM)))
+
+    assert {each[2] for each in found(run)} == {"team"}
+    assert [each["code"] for each in run.json["notEvaluated"]] == ["UniqueName"]
+    assert "audit one namespace at a time" in run.json["notEvaluated"][0]["reason"]
+
+
+def test_own_checks_judge_a_cluster(api: ApiServer, kubeconfig: Path) -> None:
+    api.add(builders.pod(builders.container(gpus=9), name="big", namespace="research"))
+    bundle = site_bundles.own_checks(kubeconfig.parent)
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--policies", bundle, "--format", "findings")
+
+    assert "ACME101" in {finding["code"] for each in run.json["workloads"] for finding in each["findings"]}
+
+
+def test_manifests_of_a_dump_are_judged_and_other_namespaces_left_out(tmp_path: Path) -> None:
+    bundle = site_bundles.gatekeeper(tmp_path, policies.template(), policies.constraint(name="team", **TEAM))
+    file = write(tmp_path / "dump.yaml", object_of("Service", "a"), object_of("Service", "b", namespace="bank"))
+
+    run = command.usher("audit", file, "--policies", bundle, "-n", "shop", "--format", "findings")
+
+    assert found(run) == {("Service", "a", "team", "deny")}

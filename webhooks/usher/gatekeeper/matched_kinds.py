@@ -1,0 +1,33 @@
+"""The kinds of objects that constraints are about: what a webhook has to name, and an audit to list."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from usher.gatekeeper.library import Library
+
+ANY: Final = "*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class MatchedKind:
+    """A kind of a group; `*` stands for every kind, or for every group."""
+
+    group: str
+    kind: str
+
+    def includes(self, group: str, kind: str) -> bool:
+        return self.group in (ANY, group) and self.kind in (ANY, kind)
+
+
+def of(library: Library, points: Collection[str]) -> tuple[MatchedKind, ...]:
+    """The kinds that the constraints for these enforcement points match, sorted; one may include another."""
+    found = {
+        MatchedKind(group=group, kind=kind)
+        for constraint in library.constraints
+        if constraint.outcome(points) is not None
+        for each in constraint.match.kinds or (None,)
+        for group in (each.groups if each else ()) or (ANY,)
+        for kind in (each.kinds if each else ()) or (ANY,)
+    }
+    return tuple(sorted(found))

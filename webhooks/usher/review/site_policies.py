@@ -1,0 +1,101 @@
+"""Policies of Gatekeeper in a review of the validating webhook: what they find joins the decision of usher.
+
+They judge as Gatekeeper does: the AdmissionRequest as the API server sends it, an UPDATE like a CREATE, every user.
+Only the namespaces that usher.yaml exempts are left out, as they are from the webhooks. What cannot be evaluated is a
+part that was not judged: a warning, and never a denial.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from usher import model, paths
+from usher.facts.store import Store
+from usher.gatekeeper import constraints, judgements, matching, reviews
+from usher.gatekeeper.evaluation import NotJudged, Policies, Violation
+from usher.policy.evaluator import Evaluator
+from usher.reading.lookup import Reference
+from usher.review.parsing import Review
+
+POINTS: Final = (constraints.WEBHOOK,)
+
+_NAMED: Final = 3
+"""Policies that one warning names."""
+_ELSEWHERE: Final = "this server does not evaluate them, and its log says why at its start"
+_ORDER: Final = {outcome: number for number, outcome in enumerate(model.Outcome)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What policies found in one review."""
+
+    judgements: tuple[model.Judgement, ...] = ()
+    unknowns: tuple[model.Unknown, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.judgements or self.unknowns)
+
+
+NOTHING: Final = Found()
+
+
+def may_find(review: Review, policies: Policies) -> bool:
+    """Whether a constraint is about the kind of the object or of the one before; most reviews end here."""
+    return any(policies.may_match(each, POINTS) for each in (review.value, review.old_value) if each is not None)
+
+
+def judged(review: Review, policies: Policies, evaluator: Evaluator) -> Found:
+    """What the policies for the webhook find in the object of a review; the worst first.
+
+    Args:
+        review: as the API server sent it: a scale is judged as the Scale that it is.
+        policies: may be shared with other threads.
+        evaluator: knows usher.yaml and the Namespaces of the cluster.
+    """
+    if evaluator.is_exempt(review.namespace):
+        return NOTHING
+    request = reviews.of_request(review.request, namespace=_namespace(review, evaluator.facts))
+    if request is None:
+        return NOTHING
+    found = list(policies.judged(request, POINTS))
+    violations = sorted((each for each in found if isinstance(each, Violation)), key=lambda each: _ORDER[each.outcome])
+    not_judged = [each for each in found if isinstance(each, NotJudged)]
+    missing = list(policies.unevaluated(request, POINTS))
+    return Found(
+        judgements=tuple(judgements.of_violation(each) for each in violations),
+        unknowns=(*_by_reason(not_judged), *_unknown(missing, _ELSEWHERE)),
+    )
+
+
+def joined(decision: model.Decision, found: Found) -> model.Decision:
+    """The decision of usher with what policies found after it."""
+    if not found:
+        return decision
+    return replace(
+        decision,
+        judgements=(*decision.judgements, *found.judgements),
+        unknowns=(*decision.unknowns, *found.unknowns),
+    )
+
+
+def _namespace(review: Review, facts: Store) -> paths.Object | None:
+    """The Namespace of the object among the facts, which keep its name and labels; None for Namespaces."""
+    if not review.namespace or (review.value is not None and matching.is_namespace(review.value)):
+        return None
+    found = facts.find(Reference(group="", kind="Namespace", name=review.namespace))
+    return found if isinstance(found, dict) else None
+
+
+def _by_reason(entries: Iterable[NotJudged]) -> Iterable[model.Unknown]:
+    """One part for each reason: where the time is over, it is over for all that follow."""
+    keys: dict[str, list[str]] = {}
+    for each in entries:
+        keys.setdefault(each.reason, []).append(each.constraint.key)
+    for reason, names in keys.items():
+        yield from _unknown(names, reason)
+
+
+def _unknown(names: list[str], reason: str) -> Iterable[model.Unknown]:
+    if names:
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        yield model.Unknown(path=paths.ROOT, reason=f"policy {', '.join(names[:_NAMED])}{more}: {reason}")

@@ -1,0 +1,124 @@
+"""Lists the objects of a cluster that only policies of Gatekeeper are about, for `usher audit`.
+
+The API server says which kinds it serves. A kind that may not be listed is named in the report. Secrets, Events and
+Leases are listed only where a constraint names them: their contents, and their number, are not for every audit.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from usher import paths
+from usher.cluster import listing
+from usher.cluster.api import Lists, root
+from usher.cluster.listing import Refused
+from usher.gatekeeper.matched_kinds import ANY, MatchedKind
+from usher.kinds import registry
+from usher.scan import findings
+from usher.scan.batches import Batch, Item
+from usher.scan.cluster import PAGE, not_listed
+
+_LISTED_ANYWAY: Final = frozenset(kind.group_and_kind for kind in registry.LISTED)
+
+_NAMED_ALONE: Final = frozenset(
+    {("", "Secret"), ("", "Event"), ("events.k8s.io", "Event"), ("coordination.k8s.io", "Lease")}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Resource:
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.group, self.kind
+
+    @property
+    def name(self) -> str:
+        """As in `kubectl get`."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+
+def read(api: Lists, kinds: Collection[MatchedKind], *, namespace: str = "") -> Iterator[Batch]:
+    """The objects of these kinds that usher does not list for its own checks, one batch per page.
+
+    Raises:
+        ClusterError: the API server does not answer.
+    """
+    served = set[tuple[str, str]](_LISTED_ANYWAY)
+    for group, version in sorted(_versions(api).items()):
+        if not any(each.group in (ANY, group) for each in kinds):
+            continue
+        answer = api.get(root(group, version))
+        if answer.status != 200:
+            name = f"{group}/{version}" if group else version
+            yield not_listed(name, Refused(status=answer.status, reason=answer.message))
+            continue
+        for resource in _resources(answer.value, group=group, version=version):
+            served.add(resource.key)
+            if resource.key not in _LISTED_ANYWAY and any(each.includes(*resource.key) for each in kinds):
+                yield from _objects(api, resource, kinds, namespace=namespace)
+    for each in kinds:
+        if ANY not in (each.group, each.kind) and (each.group, each.kind) not in served:
+            yield _note(
+                f"{each.kind}.{each.group}".rstrip("."),
+                "a constraint is about it; the cluster does not serve this kind",
+            )
+
+
+def _objects(api: Lists, resource: _Resource, kinds: Collection[MatchedKind], *, namespace: str) -> Iterator[Batch]:
+    group, kind = resource.key
+    if resource.key in _NAMED_ALONE and MatchedKind(group=group, kind=kind) not in kinds:
+        yield _note(resource.name, "not judged by constraints that match all kinds; one that names the kind judges it")
+    elif resource.namespaced or not namespace:
+        yield from _list(api, resource, namespace=namespace)
+
+
+def _versions(api: Lists) -> dict[str, str]:
+    """The version that the API server prefers, of each group."""
+    found = {"": "v1"}
+    groups = api.get("/apis").value.get("groups")
+    for each in groups if isinstance(groups, list) else ():
+        if isinstance(each, dict):
+            preferred = each.get("preferredVersion")
+            version = paths.text(preferred.get("version")) if isinstance(preferred, dict) else ""
+            if version and (name := paths.text(each.get("name"))):
+                found[name] = version
+    return found
+
+
+def _resources(value: paths.Object, *, group: str, version: str) -> Iterator[_Resource]:
+    resources = value.get("resources")
+    for each in resources if isinstance(resources, list) else ():
+        if not isinstance(each, dict):
+            continue
+        verbs, plural, kind = each.get("verbs"), paths.text(each.get("name")), paths.text(each.get("kind"))
+        if plural and kind and "/" not in plural and isinstance(verbs, list) and "list" in verbs:
+            yield _Resource(
+                group=group, version=version, kind=kind, plural=plural, namespaced=each.get("namespaced") is True
+            )
+
+
+def _list(api: Lists, resource: _Resource, *, namespace: str) -> Iterator[Batch]:
+    within = f"namespaces/{namespace}/" if namespace else ""
+    seen = 0
+    for page in listing.pages(api, f"{root(resource.group, resource.version)}/{within}{resource.plural}", size=PAGE):
+        if isinstance(page, Refused):
+            yield not_listed(resource.name, page, after=seen)
+            return
+        seen += len(page.items)
+        values = ({"apiVersion": resource.api_version, "kind": resource.kind, **each} for each in page.items)
+        items = tuple(Item(value=each) for each in values)
+        yield Batch(source=resource.name, for_policies=items, is_file=False)
+
+
+def _note(source: str, reason: str) -> Batch:
+    return Batch(source=source, notes=(findings.Note(source=source, reason=reason),), is_file=False)

@@ -1,0 +1,38 @@
+"""Threads for policies of Gatekeeper: a review that no constraint is about never waits for a slow policy."""
+
+import asyncio
+import contextvars
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from usher.gatekeeper.evaluation import Policies
+from usher.policy.engines import deadline
+from usher.policy.evaluator import Evaluator
+from usher.review import site_policies
+from usher.review.parsing import Review
+
+PART: Final = 0.5
+"""Of the time that a review has left after usher's verdict: what all its policies get. A charge follows them."""
+
+_THREADS: Final = 2
+"""Each has an instance of every policy that it was asked about."""
+
+
+class PolicyThreads:
+    """Judges reviews by policies, a few at a time."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="site-policies")
+
+    async def judged(self, review: Review, policies: Policies, evaluator: Evaluator) -> site_policies.Found:
+        """What policies find in a review, within their part of its time, which waiting for a thread takes from too."""
+        if not site_policies.may_find(review, policies):
+            return site_policies.NOTHING
+        with deadline.share(PART):
+            context = contextvars.copy_context()
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, context.run, site_policies.judged, review, policies, evaluator
+        )
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
