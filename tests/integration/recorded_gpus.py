@@ -73,6 +73,10 @@ def lines(stays: list[Stay], others: Mapping[str, list[tuple[dict[str, str], Sam
     families: dict[str, list[tuple[dict[str, str], Samples]]] = {name: [*found] for name, found in others.items()}
     for stay in stays:
         families.setdefault(stay.metric, []).append((stay.labels, stay.samples()))
+        if stay.profile:
+            # Of a MIG device it is 0 whatever the device does.
+            idle = [(at, 0.0) for at, _ in stay.samples()]
+            families.setdefault("DCGM_FI_DEV_GPU_UTIL", []).append((stay.labels, idle))
         memory = stay.memory()
         for name, samples in (
             ("DCGM_FI_DEV_FB_USED", [(at, used) for at, used, _ in memory]),

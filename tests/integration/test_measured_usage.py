@@ -43,12 +43,13 @@ _PRICES: Final = {"n-train": 3.0, "n-book": 1.25, "n-mig": 4.0, "n-dra": 3.0, "n
 
 
 def _wave(hour: float) -> float:
-    return 0.75 + 0.2 * sin(hour * pi / 12)
+    # Half an hour of low activity is too short to be idle.
+    return 0.1 if 5 <= hour < 5.5 else 0.75 + 0.2 * sin(hour * pi / 12)
 
 
 def _with_gap(hour: float) -> float:
-    """Three hours without a sample, and a quarter of an hour that is bridged."""
-    return nan if 20 <= hour < 23 or 30 <= hour < 30.25 else _wave(hour)
+    """Three hours without a sample, two steps that are bridged, and three that are not."""
+    return nan if 20 <= hour < 23 or 30 <= hour < 30.34 or 40 <= hour < 40.51 else _wave(hour)
 
 
 def _notebook(hour: float) -> float:
