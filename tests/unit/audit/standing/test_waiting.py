@@ -108,7 +108,7 @@ def test_the_words_of_the_scheduler_are_the_evidence() -> None:
         16,
         "2026-11-23T09:00:00Z",
     )
-    assert finding.message == "2 pods wait for 3 hours; scheduler holds it back"
+    assert finding.message == "2 pods have waited for 3 hours, held back by the scheduler"
 
 
 def kueue_workload(**condition: Any) -> paths.Object:
@@ -229,12 +229,20 @@ def test_pods_that_a_quota_refuses_are_missing_and_the_quota_is_named() -> None:
     "workload",
     [
         entry("CronJob", wanted=4),
+        entry("CronJob", wanted=4, suspended=True),
         entry(wanted=8, pods=[running()]),
         entry("PyTorchJob", wanted=2, is_template=True),
         entry("Notebook", wanted=1),
         entry("Deployment", wanted=2, pods=[running("a"), running("b")]),
     ],
-    ids=["between runs", "after its first pods have ended", "a template", "stopped", "complete"],
+    ids=[
+        "between runs",
+        "a suspended schedule",
+        "after its first pods have ended",
+        "a template",
+        "stopped",
+        "complete",
+    ],
 )
 def test_pods_that_may_have_ended_are_not_missing(workload: Any) -> None:
     assert found(estate(workloads=[workload]), codes=CODES) == []

@@ -61,7 +61,11 @@ class EstateBuilder:
             self._keep(wanted, value)
         reader = self._gathereders.get(key)
         in_cluster = key in (_NODE, _NAMESPACE, SLICE)
-        if self._only and not in_cluster and paths.text(metadata.get("namespace") or self._namespace) not in ("", self._only):
+        if (
+            self._only
+            and not in_cluster
+            and paths.text(metadata.get("namespace") or self._namespace) not in ("", self._only)
+        ):
             return
         if reader is not None:
             reader(value)

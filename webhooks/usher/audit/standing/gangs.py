@@ -19,6 +19,13 @@ def is_gang(workload: Workload) -> bool:
     return workload.gang and (pods is None or pods.kueue_unit is not KueueUnit.GROUP)
 
 
+def is_schedule(workload: Workload) -> bool:
+    """Whether it makes runs by a schedule, so that it has no pods between them."""
+    group = workload.identity.api_version.rpartition("/")[0]
+    pods = registry.PODS.get((group, workload.identity.kind))
+    return pods is not None and pods.kueue_unit is KueueUnit.RUN
+
+
 def misses_pods(workload: Workload) -> bool:
     """Whether it has fewer pods than it wants, and not because some of them have ended.
 
