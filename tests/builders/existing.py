@@ -47,6 +47,5 @@ def waiting(
 
 
 def _pod(name: str, gpus: int | None, **more: Any) -> paths.Object:
-    resource = more.pop("resource", GPU)
-    requests = {} if gpus is None else {"limits": {resource: gpus}}
-    return builders.pod(builders.container(**requests), name=name, **more)
+    limits = None if gpus is None else {GPU: gpus}
+    return builders.pod(builders.container(limits=limits), name=name, **more)

@@ -114,7 +114,7 @@ def test_the_state_of_a_workload_follows_from_its_pods(workload: Any, state: Wor
     assert found.state is state
 
 
-def test_a_workload_says_what_it_holds_and_since_when_it_waits() -> None:
+def test_a_workload_says_how_much_it_holds_and_since_when_it_waits() -> None:
     pods = [running("a", hours=9), estates.waiting("b", hours=3), estates.waiting("c", hours=7)]
     (found,) = document(estate(nodes=[gpu_node()], workloads=[entry("Job", pods=pods, queue="research")])).workloads
 
@@ -124,8 +124,8 @@ def test_a_workload_says_what_it_holds_and_since_when_it_waits() -> None:
     assert (found.products, found.capacity_types) == ((estates.H100,), ("on-demand",))
 
 
-def test_usage_comes_from_its_section_and_what_is_held_now_from_the_pods() -> None:
-    sections = Sections(usage={SERVING.uid: Usage(idle=3.5)})
+def test_usage_comes_from_its_section_and_gpus_held_now_from_the_pods() -> None:
+    sections = Sections(usage={SERVING.identity: Usage(idle=3.5)})
     (found,) = document(estate(workloads=[SERVING]), sections=sections).workloads
 
     assert (found.usage.idle, found.usage.gpus_now) == (3.5, 4)

@@ -1,5 +1,6 @@
 """Pods are folded into the listed object at the top of their owners, and each pod counts exactly once."""
 
+import random
 from collections import Counter
 
 import pytest
@@ -140,7 +141,7 @@ _VERSIONS = {"Job": "batch/v1", "ReplicaSet": "apps/v1", "PodTemplate": "v1", "T
 
 @given(_OWNERS, _PODS, st.randoms(use_true_random=False))
 def test_each_pod_counts_exactly_once_whatever_owners_objects_name(
-    owners: list[tuple[str, str, str, str]], pods: list[tuple[str, str, str]], mixer: "st.random.Random"
+    owners: list[tuple[str, str, str, str]], pods: list[tuple[str, str, str]], mixer: random.Random
 ) -> None:
     """Chains, circles, forged owners, owners in other namespaces and of any kind."""
     objects = [

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import builders
-from builders.objects import as_json
+from builders.objects import JsonValue, as_json
 from unit.audit.building import builder, built
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
@@ -156,7 +156,7 @@ def test_a_node_without_accelerators_is_left_out_of_known_nodes() -> None:
     assert built([builders.node("plain")]).nodes == ()
 
 
-def test_nodes_that_nobody_listed_are_not_known() -> None:
+def test_nodes_that_were_not_listed_are_not_known() -> None:
     assert built([]).nodes is None
 
 
@@ -184,10 +184,10 @@ def test_gpus_that_a_driver_offers_for_claims_count_where_no_resource_names_them
 
 def _slice(node: str, number: int) -> paths.Object:
     """A slice of a driver that offers each GPU, and a MIG device of each."""
-    devices = [
+    devices: list[JsonValue] = [
         {"name": f"gpu-{index}{suffix}", "attributes": {"type": {"string": kind}}}
         for index in range(number)
         for suffix, kind in (("", "gpu"), ("-mig", "mig"))
     ]
-    spec = {"driver": "gpu.nvidia.com", "nodeName": node, "pool": {"name": node}, "devices": devices}
+    spec: dict[str, JsonValue] = {"driver": "gpu.nvidia.com", "nodeName": node, "devices": devices}
     return builders.custom("resource.k8s.io/v1", "ResourceSlice", as_json(spec), name=f"{node}-slice", namespace=None)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from builders import audit_documents as documents
-from usher.audit.document import Audit, Completeness, Gap, Summary
+from usher.audit.document import Audit, Cluster, Completeness, Gap, Summary
 from usher.reports.audit import text, words
 
 GOLDEN = Path(__file__).parents[2] / "data" / "audit"
@@ -63,7 +63,7 @@ def test_an_audit_without_usage_says_which_flag_measures_it_and_writes_no_zero()
 
 def test_names_of_a_cluster_cannot_write_to_the_terminal() -> None:
     hostile = documents.audit(
-        cluster=documents.Cluster(name="\x1b[2J##[error]"),
+        cluster=Cluster(name="\x1b[2J##[error]"),
         workloads=(documents.workload("x\x1b]0;owned\x07", team="\u202egnp"),),
         findings=(documents.finding(message="\r\n::error::x", team="\x9b31m"),),
         completeness=Completeness(complete=False, gaps=(Gap(source="\x1b[31m", reason="\n::set-output"),)),

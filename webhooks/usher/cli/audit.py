@@ -5,8 +5,16 @@ from pathlib import Path
 
 import click
 
-from usher import errors
-from usher.cli import audit_inputs, audit_sections, audit_shards, inputs, path_completion, progress, reporting
+from usher.cli import (
+    audit_history,
+    audit_report_objects,
+    audit_serve,
+    audit_shards,
+    audit_usage,
+    inputs,
+    path_completion,
+    reporting,
+)
 from usher.cli.exit_codes import FailOn
 
 
@@ -16,7 +24,9 @@ Examples:
   usher audit                              audit the cluster of the current context
   usher audit --context prod --namespace ml-research
   usher audit --format json --output audit.json
+  usher audit --prometheus http://prometheus.monitoring:9090 --format html=audit.html
   usher audit dump/                        audit manifests, or a dump of a cluster, instead
+  usher audit --demo --format html=demo.html
 
 \b
 Exit codes (docs/ci.md has those of --exit-codes):
@@ -32,7 +42,12 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @click.option(
     "--cluster-name", metavar="NAME", help="The name of the cluster in reports. Default: that of its context."
 )
+@click.option("--demo", is_flag=True, help="Audit a synthetic cluster, to see what a report looks like.")
 @reporting.options(fail_on=FailOn.NEVER, audits=True)
+@audit_usage.options
+@audit_history.options
+@audit_report_objects.options
+@audit_serve.options
 @audit_shards.options
 @inputs.engine_options
 @click.pass_context
@@ -46,8 +61,13 @@ def audit(
     context_name: str | None,
     namespace: str | None,
     cluster_name: str | None,
+    demo: bool,
     engine: str,
     opa_url: str | None,
+    usage: audit_usage.Options,
+    comparison: audit_history.Comparison,
+    report_objects: str | None,
+    serving: audit_serve.Serving | None,
     sharding: audit_shards.Sharding | None,
     reporting: reporting.Reporting,
 ) -> None:
@@ -57,10 +77,12 @@ def audit(
     creation. Objects that belong to a listed workload, for example its pods, count as part of it. Facts about queues,
     quotas and nodes come from the same cluster, or from --facts. A PATH may hold what `kubectl get -A -o yaml` prints.
     """
-    from usher.audit import assembly
-    from usher.audit.building.builder import EstateBuilder
-    from usher.scan import findings, runner
+    from usher.cli import audit_run
 
+    if demo and (paths or kubeconfig or context_name or config or facts or sharding or usage.url):
+        raise click.UsageError(
+            "--demo audits a synthetic cluster with its own usher.yaml; leave out what names another"
+        )
     if paths and (kubeconfig or context_name):
         raise click.UsageError("with a PATH, usher reads no cluster; leave out --kubeconfig and --context")
     part = None
@@ -70,53 +92,34 @@ def audit(
         kubeconfig, context_name = sharding.connection(kubeconfig, context_name)
         part = sharding.begin(paths, kubeconfig, context_name, name=cluster_name or "")
         cluster_name = part.key.cluster
-    file, now = inputs.find_config(config), datetime.now(UTC)
-    wanted = audit_sections.wanted()
-    if paths:
-        source = audit_inputs.files(paths, read_facts=not facts)
-    else:
-        source = audit_inputs.live(
-            kubeconfig,
-            context_name,
-            namespace=namespace or "",
-            wanted=wanted,
-            read_facts=not facts,
-            **({} if part is None else {"seen": part.seen}),
-        )
-    settings = runner.Settings(
-        command=findings.Command.AUDIT,
-        configuration=str(file) if file else "",
-        origin=source.origin,
-        only_namespace=namespace or "",
+    if report_objects and (demo or paths):
+        raise click.UsageError("--report-objects writes into a cluster; leave out --demo and PATH")
+    if serving is not None and sharding is not None:
+        raise click.UsageError("--serve shows one report; leave out --output-dir")
+    choices = audit_run.Choices(
+        paths=paths,
+        demo=demo,
+        config=config,
+        facts=facts,
+        kubeconfig=kubeconfig,
+        context_name=context_name,
+        namespace=namespace or "",
+        cluster_name=cluster_name or "",
+        engine=engine,
+        opa_url=opa_url,
+        usage=usage,
+        part=part,
+        quiet=reporting.quiet or serving is not None,
     )
-    with (
-        inputs.evaluator(
-            file, engine=engine, opa_url=opa_url, facts=facts, known=source.facts, quiet=reporting.quiet
-        ) as evaluator,
-        progress.shown(quiet=reporting.quiet) as watch,
-    ):
-        if namespace and not paths:
-            audit_inputs.require_namespace(namespace, evaluator.facts)
-        builder = EstateBuilder(
-            evaluator.knowledge, wanted=wanted, namespace="default" if paths else "", only=namespace or ""
-        )
-        found = runner.run(source.fed(builder), evaluator=evaluator, settings=settings, watch=watch)
-        estate = builder.built(results=found.results)
-        sections = audit_sections.analysed(estate, evaluator.knowledge, found, server=source.server, now=now)
-    if paths:
-        inputs.require_objects(found, paths)
-        if namespace and not found.results and not found.failed:
-            raise errors.InputError(f"{', '.join(paths)}: no workload is in namespace {namespace}")
-    document = assembly.document(
-        report=found,
-        estate=estate,
-        config=evaluator.config,
-        cluster=cluster_name or source.name,
-        server=source.server,
-        sections=sections,
-        now=now,
-    )
+    if serving is not None:
+        serving.run(lambda: comparison.applied(audit_run.run(choices, now=datetime.now(UTC)).document)[0])
+        return
+    found = audit_run.run(choices, now=datetime.now(UTC))
+    document, failure = comparison.applied(found.document)
     if part is not None:
         part.write(document)
         reporting = audit_shards.without_text(reporting)
-    context.exit(reporting.finish(found, audit=document))
+    code = reporting.finish(found.report, audit=document)
+    if report_objects and found.api is not None:
+        code = max(code, audit_report_objects.write(report_objects, document, found.api, namespace=namespace or ""))
+    context.exit(audit_history.finish(code, failure))

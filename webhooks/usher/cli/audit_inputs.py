@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usher import errors
+from usher import errors, paths
 from usher.config import words
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from usher.audit.building.builder import EstateBuilder
     from usher.audit.building.wanted import Wanted
+    from usher.audit.usage import series
     from usher.cluster.api import Lists
+    from usher.cluster.connection import Api
     from usher.facts.snapshot import Recorded
     from usher.facts.store import Store
     from usher.scan.batches import Batch
@@ -34,14 +38,27 @@ class Source:
     """The version of the API server."""
     recorded: "Sequence[Recorded]" = ()
     """The other kinds that sections want."""
+    series: "series.Source | None" = None
+    """Its usage, where it comes with the objects."""
+    api: "Api | None" = None
+    """The API server; None for files and the demo."""
 
-    def fed(self, builder: "EstateBuilder") -> "Iterator[Batch]":
-        """The batches, each after the builder has taken its objects."""
+    def fed(self, builder: "EstateBuilder", facts: "Store") -> "Iterator[Batch]":
+        """The batches, each after the builder has taken its objects.
+
+        Args:
+            builder: takes them.
+            facts: those of files may hold nodes and namespaces that the manifests lack.
+        """
+        for value in _cluster_scoped(facts) if self.api is None else ():
+            builder.add(value)
         for recorded in self.recorded:
             builder.record(recorded)
         for batch in self.batches:
             if batch.source == "nodes" and not batch.notes and not batch.problems:
                 builder.knows_nodes()
+            if batch.source == "pods" and batch.notes:
+                builder.misses_pods(batch.notes[0].reason)
             for item in batch.items:
                 builder.add(item.value)
             for value in batch.aside:
@@ -89,15 +106,47 @@ def live(
         facts=facts,
         batches=itertools.chain(_unlisted(others, "not audited"), batches),
         recorded=others,
+        api=api,
     )
 
 
-def files(paths: tuple[str, ...], *, read_facts: bool) -> Source:
+def _cluster_scoped(facts: "Store") -> "Iterator[paths.Object]":
+    """The nodes and namespaces among facts; a node that comes from files too is read from there."""
+    from usher.reading.lookup import Absence
+
+    namespaces = facts.objects("", "Namespace")
+    yield from () if isinstance(namespaces, Absence) else namespaces.values()
+    for name in sorted(facts.nodes.now.by_name):
+        found = facts.nodes.named(name)
+        if found is not None:
+            yield found
+
+
+def files(names: tuple[str, ...], *, read_facts: bool) -> Source:
     """Files, which are read as a whole: they may hold a dump of a cluster, whose objects belong to each other."""
     from usher.scan import dumps, sources
 
-    batches = dumps.settled(sources.read(paths, stdin=sys.stdin.buffer))
-    return Source(name=", ".join(paths), batches=batches, facts=dumps.facts(batches) if read_facts else None)
+    batches = dumps.settled(sources.read(names, stdin=sys.stdin.buffer))
+    return Source(name=", ".join(names), batches=batches, facts=dumps.facts(batches) if read_facts else None)
+
+
+def demo(now: "datetime") -> Source:
+    """The synthetic cluster with its usage."""
+    from usher.audit.demo import cluster, usage
+    from usher.scan import dumps
+    from usher.scan.batches import Batch, Item
+
+    objects = list(cluster.objects(now))
+    batch = Batch(source="demo", items=tuple(Item(value=value) for value in objects), is_file=False)
+    batches = dumps.settled([batch])
+    return Source(
+        name=cluster.NAME,
+        origin=cluster.NAME,
+        server=cluster.SERVER,
+        batches=batches,
+        facts=dumps.facts(batches),
+        series=usage.Source(objects),
+    )
 
 
 def _version(api: "Lists") -> str:

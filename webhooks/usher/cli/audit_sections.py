@@ -7,7 +7,9 @@ if TYPE_CHECKING:
     from usher.audit.building.wanted import Wanted
     from usher.audit.estate import Estate
     from usher.audit.sections import Sections
+    from usher.audit.usage.series import Source
     from usher.authorities.knowledge import Knowledge
+    from usher.cli.audit_usage import Options
     from usher.scan import findings
 
 
@@ -24,6 +26,8 @@ def analysed(
     report: "findings.Report",
     *,
     server: str,
+    usage: "Options",
+    series: "Source | None",
     now: datetime,
 ) -> "Sections":
     """What the analyses say.
@@ -33,13 +37,28 @@ def analysed(
         known: the facts and usher.yaml.
         report: the decisions.
         server: the version of the API server; empty where it is not known.
+        usage: how to measure usage.
+        series: the usage of the synthetic cluster; None for the Prometheus of the options.
         now: the time of the audit, in UTC.
     """
     from usher.audit import readiness, standing
-    from usher.audit.sections import Sections
+    from usher.audit.sections import Sections, Totals
 
     found = standing.findings(estate, known, report=report, config=known.config, now=now)
+    measured = usage.measure(estate, config=known.config.audit, now=now, source=series)
     return Sections(
         standing=tuple(found),
         readiness=readiness.items(estate, known, config=known.config, now=now, server_version=server),
+        measurement=measured.measurement,
+        usage=measured.workloads,
+        tables=measured.groups,
+        targets=measured.targets,
+        savings=measured.savings,
+        totals=Totals(
+            usage=measured.total,
+            savings_gpu_hours=measured.saved_gpu_hours,
+            savings_cost=measured.saved_cost,
+            queue_wait_p95_seconds=measured.queue_wait_p95_seconds,
+        ),
+        window=usage.window,
     )

@@ -87,7 +87,6 @@ class Options:
 def options(command: Command) -> Command:
     """Adds the options to a command, which gets them as `usage`."""
 
-    @functools.wraps(command)
     @click.option(
         "--prometheus",
         metavar="URL",
@@ -117,6 +116,7 @@ def options(command: Command) -> Command:
         type=_Length(_SHORTEST_STEP, timedelta(days=1)),
         help="Length of a step of the measurement; by default one for which the window has at most 1,100 steps.",
     )
+    @functools.wraps(command)
     def wrapped(
         *args: object,
         prometheus: str | None,

@@ -47,7 +47,7 @@ class EstateBuilder:
         self._gathered = Gathered()
         self._wanted = {each.key: each for each in wanted}
         self._objects: dict[Key, list[paths.Object] | Absence] = {}
-        self._gathereders: Mapping[Key, Callable[[paths.Object], None]] = {
+        self._readers: Mapping[Key, Callable[[paths.Object], None]] = {
             _POD: self._pod,
             _NODE: self._node,
             _NAMESPACE: self._labels_of_namespace,
@@ -59,22 +59,28 @@ class EstateBuilder:
         key, metadata = ownership.key(value), paths.metadata(value)
         if (wanted := self._wanted.get(key)) is not None:
             self._keep(wanted, value)
-        reader = self._gathereders.get(key)
-        in_cluster = key in (_NODE, _NAMESPACE, SLICE)
-        if (
-            self._only
-            and not in_cluster
-            and paths.text(metadata.get("namespace") or self._namespace) not in ("", self._only)
-        ):
+        reader = self._readers.get(key)
+        if self._is_elsewhere(key, metadata):
             return
         if reader is not None:
             reader(value)
         elif key in registry.WORKLOADS or key not in registry.BY_KEY:
             self._object(value, key)
 
+    def _is_elsewhere(self, key: Key, metadata: Mapping[str, paths.Json]) -> bool:
+        """Whether an object is in another namespace than the only one that counts."""
+        if not self._only or key in (_NODE, _NAMESPACE, SLICE):
+            return False
+        return paths.text(metadata.get("namespace") or self._namespace) not in ("", self._only)
+
     def knows_nodes(self) -> None:
         """Notes that all nodes were listed, even if there was no node."""
         self._gathered.nodes_known = True
+
+    def misses_pods(self, reason: str) -> None:
+        """Notes that pods may not be listed, so that nothing is known of the accelerators that are held."""
+        text = f"{reason}; so the numbers of allocated and waiting accelerators are too small"
+        self._gathered.missing.append(Missing(source="pods", reason=text))
 
     def record(self, recorded: Recorded) -> None:
         """Takes all objects of a wanted kind, or that it cannot be read."""
@@ -193,7 +199,7 @@ class EstateBuilder:
             objects={key: self._objects.get(key, Absence.NOT_KNOWN) for key in sorted(self._wanted)},
             manifests=self._manifests.of(waiting),
             pods_read=self._gathered.pods,
-            missing=tuple(missing),
+            missing=(*self._gathered.missing, *missing),
             unlisted_owners=folded.unlisted_owners,
         )
 

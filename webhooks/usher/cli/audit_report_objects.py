@@ -1,0 +1,70 @@
+"""The option of `usher audit` that writes report objects into the cluster."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from usher.audit.document import Audit
+    from usher.cluster.report_store import Api, Outcome
+
+Command = Callable[..., Any]
+
+FAILED = 2
+"""Exit code: not all objects could be written."""
+
+_NAMES = ("openreports", "policyreport")
+
+
+def options(command: Command) -> Command:
+    """Adds the option to a command, which gets it as `report_objects`; None if it was not given."""
+    return click.option(
+        "--report-objects",
+        type=click.Choice(_NAMES),
+        default=None,
+        help="Write the findings into the cluster too, as Reports of OpenReports or PolicyReports: "
+        "one object for each namespace, and stale ones are deleted.",
+    )(command)
+
+
+def write(family_name: str, audit: "Audit", api: "Api", *, namespace: str = "") -> int:
+    """Writes the objects and says what became of them on standard error; the exit code, 0 or FAILED.
+
+    Args:
+        family_name: one of the choices.
+        audit: its findings are written.
+        api: the cluster that the audit is about.
+        namespace: the one that the audit is about; empty for all.
+
+    Raises:
+        ClusterError: the cluster does not answer, or does not serve the objects.
+    """
+    from usher.cluster import report_store
+    from usher.reports.audit import report_objects
+
+    family = report_objects.FAMILIES[family_name]
+    reports = report_store.Reports(
+        group=family.group,
+        version=family.version,
+        plurals={family.kind: family.plural, family.cluster_kind: family.cluster_plural},
+        labels=report_objects.LABELS,
+        taken=report_objects.TAKEN,
+    )
+    run = report_store.Run(taken=audit.taken, namespace=namespace, complete=audit.completeness.complete)
+    outcome = report_store.keep(api, reports, report_objects.objects(audit, family), run=run)
+    for line in _lines(outcome, f"{family.plural}.{family.group}"):
+        click.echo(f"usher: {line}", err=True)
+    return FAILED if outcome.problems else 0
+
+
+def _lines(outcome: "Outcome", resource: str) -> list[str]:
+    from usher.reports import wording
+
+    lines = [f"{resource}: {outcome.written:,} written, {outcome.deleted:,} stale ones deleted"]
+    if outcome.stale:
+        lines.append(f"{resource}: {outcome.stale:,} stay as they were, because this audit is incomplete")
+    for reason, number in sorted(outcome.problems.items()):
+        shown = wording.harmless(wording.printable(reason))
+        lines.append(f"{resource}: {wording.count(number, 'object')} not written or deleted: {shown}")
+    return lines
