@@ -80,7 +80,7 @@ def test_no_node_that_is_large_enough_is_a_reason_of_the_nodes() -> None:
     assert (finding.held_by, finding.never, finding.evidence) == (
         "the nodes",
         True,
-        ("the nodes: 16 nvidia.com/gpu asked for, one node has 8 (nodes like node-0 come nearest)",),
+        ("the nodes: 16 nvidia.com/gpu asked for, one node has 8 (nearest: nodes like node-0)",),
     )
 
 
@@ -172,6 +172,12 @@ def test_a_pod_group_that_waits_in_its_queue_is_held_by_volcano() -> None:
         "Volcano",
         ("Volcano: PodGroup train-1 is Pending", "Volcano: 2/8 tasks in gang unschedulable"),
     )
+
+
+def test_the_default_scheduler_needs_no_name() -> None:
+    seen = estate(workloads=[entry(pods=[waiting()], scheduler="default-scheduler")])
+
+    assert [each.held_by for each in found(seen, codes=CODES)] == ["scheduler"]
 
 
 def test_a_pod_group_that_volcano_has_let_in_is_held_by_its_scheduler() -> None:

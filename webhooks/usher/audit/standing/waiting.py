@@ -49,7 +49,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
     all_pods = not any(each.source in _PODS for each in situation.estate.missing)
     for workload in situation.estate.workloads:
         wait = _wait(workload, all_pods=all_pods)
-        if wait is not None:
+        if wait is not None and gangs.half_started(workload, situation.now) is None:
             yield from _findings(workload, wait, known, looks, situation)
 
 
@@ -147,7 +147,8 @@ def _held(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records) -
         return Held(by="Kueue" if workload.queue else "its author", evidence=(queued, *own))
     if wait.waiting:
         words = _words(wait.waiting)
-        scheduler = f"scheduler {workload.scheduler}" if workload.scheduler else "scheduler"
+        named = workload.scheduler not in ("", "default-scheduler")
+        scheduler = f"scheduler {workload.scheduler}" if named else "scheduler"
         return Held(by=scheduler, evidence=(*words, *own) or ("the scheduler says nothing about the pods",))
     nodes = sorted({pod.node for pod in wait.starting})
     return Held(by="node", evidence=(f"the pods have a node and do not run: {fields.listing(nodes)}",))
