@@ -7,6 +7,7 @@ from builders.estates import ago, entry, estate, running
 from builders.standings import change, found, judged, judgement, report, result
 from usher import model, paths
 from usher.audit.estate import Estate
+from usher.audit.standing.wanted import VALIDATING
 
 CODES = ("USA040", "USA041", "USA042")
 TRACE = frozenset({"gpu-usher.io/mutated"})
@@ -77,6 +78,13 @@ def test_what_the_mutating_webhook_would_add_is_drift() -> None:
 
 def test_a_change_without_values_does_not_count() -> None:
     seen, of = judged(job(), result(entry(), change=change()))
+
+    assert found(seen, of=of, codes=CODES) == []
+
+
+def test_without_webhooks_no_workload_came_before_them() -> None:
+    workload = entry(pods=[running()])
+    seen, of = judged(estate(workloads=[workload], without=[VALIDATING]), result(workload, judgement()))
 
     assert found(seen, of=of, codes=CODES) == []
 

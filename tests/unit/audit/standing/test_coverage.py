@@ -94,6 +94,10 @@ def test_the_label_of_a_namespace_exempts_it_too() -> None:
     assert finding.code == "USA053"
 
 
+def test_namespaces_of_the_operators_have_to_be_exempt() -> None:
+    assert found(covered(entry(namespace="gpu-operator")), namespaces("gpu-operator"), codes=COVERAGE) == []
+
+
 def other(*, name: str = "validate.kyverno.svc", timeout: int = 10, resource: str = "pods") -> paths.Object:
     rule: paths.Object = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": [resource]}
     return {

@@ -67,3 +67,8 @@ def test_an_elastic_job_with_its_minimum_of_pods_runs() -> None:
     pods = [running("a"), running("b"), waiting("c")]
 
     assert found(estate(workloads=[entry("PyTorchJob", pods=pods, wanted=2)]), codes=CODES) == []
+
+
+def test_a_half_started_gang_does_not_count_as_waiting_too() -> None:
+    assert [each.code for each in found(half(), codes=("USA002", "USA003"))] == ["USA002"]
+    assert [each.code for each in found(half("Job"), codes=("USA002", "USA003"))] == ["USA003"]

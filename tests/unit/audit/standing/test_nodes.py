@@ -185,6 +185,7 @@ def test_a_profile_that_no_workload_asks_for() -> None:
 
     assert finding.message == "1 node offers 1 nvidia.com/mig-3g.40gb, and no workload asks for it"
     assert finding.evidence == ("nodes: mig-0", "configuration: mixed")
+    assert finding.gpus == 0.5, "the larger one of its shares of compute and memory"
 
 
 def test_a_profile_that_a_workload_waits_for_is_used() -> None:

@@ -80,7 +80,7 @@ def test_no_node_that_is_large_enough_is_a_reason_of_the_nodes() -> None:
     assert (finding.held_by, finding.never, finding.evidence) == (
         "the nodes",
         True,
-        ("the nodes: 16 nvidia.com/gpu asked for, one node has 8 (nodes like node-0 come nearest)",),
+        ("the nodes: 16 nvidia.com/gpu asked for, one node has 8 (nearest: nodes like node-0)",),
     )
 
 
@@ -108,7 +108,7 @@ def test_the_words_of_the_scheduler_are_the_evidence() -> None:
         16,
         "2026-11-23T09:00:00Z",
     )
-    assert finding.message == "2 pods wait for 3 hours; scheduler holds it back"
+    assert finding.message == "2 pods have waited for 3 hours, held back by the scheduler"
 
 
 def kueue_workload(**condition: Any) -> paths.Object:
@@ -174,6 +174,12 @@ def test_a_pod_group_that_waits_in_its_queue_is_held_by_volcano() -> None:
     )
 
 
+def test_the_default_scheduler_needs_no_name() -> None:
+    seen = estate(workloads=[entry(pods=[waiting()], scheduler="default-scheduler")])
+
+    assert [each.held_by for each in found(seen, codes=CODES)] == ["scheduler"]
+
+
 def test_a_pod_group_that_volcano_has_let_in_is_held_by_its_scheduler() -> None:
     seen = estate(workloads=[entry(pods=[waiting()], scheduler="volcano")], objects=[pod_group("Inqueue")])
 
@@ -229,12 +235,20 @@ def test_pods_that_a_quota_refuses_are_missing_and_the_quota_is_named() -> None:
     "workload",
     [
         entry("CronJob", wanted=4),
+        entry("CronJob", wanted=4, suspended=True),
         entry(wanted=8, pods=[running()]),
         entry("PyTorchJob", wanted=2, is_template=True),
         entry("Notebook", wanted=1),
         entry("Deployment", wanted=2, pods=[running("a"), running("b")]),
     ],
-    ids=["between runs", "after its first pods have ended", "a template", "stopped", "complete"],
+    ids=[
+        "between runs",
+        "a suspended schedule",
+        "after its first pods have ended",
+        "a template",
+        "stopped",
+        "complete",
+    ],
 )
 def test_pods_that_may_have_ended_are_not_missing(workload: Any) -> None:
     assert found(estate(workloads=[workload]), codes=CODES) == []

@@ -10,6 +10,7 @@ from usher.audit.estate import Workload
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
 from usher.audit.standing.wanted import VALIDATING
+from usher.config import selection
 from usher.kinds import registry
 from usher.manifests.webhooks import NAME
 from usher.preflight import registered
@@ -123,6 +124,9 @@ def _exempt(situation: Situation) -> Mapping[str, str]:
 
 def _exemptions(exempt: Mapping[str, str], situation: Situation) -> Iterator[FindingEntry]:
     for namespace, reason in exempt.items():
+        if selection.matches(namespace, situation.config.priorities.system_namespaces):
+            # The operators of the GPUs themselves have to be exempt.
+            continue
         held = [each for each in situation.estate.workloads if each.identity.namespace == namespace]
         yield entries.finding(
             "USA053",

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from usher import paths
 from usher.audit import fields
+from usher.audit import gpus as audit_gpus
 from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.estate import Workload
 from usher.audit.standing import catalogue
@@ -42,7 +43,7 @@ def finding(  # noqa: PLR0913 - the fields of a finding
         remedy: what to do here; the remedy of the catalogue without one.
         evidence: what proves it, in sentences or values.
         team: the team of the object.
-        gpus: the whole GPUs that it is about.
+        gpus: the GPUs that it is about.
         since: when it began.
         held_by: the authority that holds the object back.
         never: whether it means that the workload can never run.
@@ -107,8 +108,8 @@ def of_cluster(name: str) -> Subject:
 
 
 def gpus(amounts: devices.Devices) -> float:
-    """Whole GPUs among some accelerators."""
-    return float(devices.gpus(amounts).number)
+    """The GPUs behind some accelerators; a MIG device counts by its share."""
+    return audit_gpus.number(amounts)
 
 
 def counted(number: float, word: str) -> str:

@@ -1,10 +1,16 @@
 """Whether the pods of a workload wait for each other."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from usher.audit.estate import Phase, Pod, Workload
 from usher.kinds import registry
 from usher.kinds.kind import KueueUnit
+
+GRACE: Final = timedelta(minutes=15)
+"""The scheduler places the pods of a gang one after the other, and an autoscaler needs minutes for a node."""
 
 _APPS: Final = "apps"
 
@@ -17,6 +23,35 @@ def is_gang(workload: Workload) -> bool:
     group = workload.identity.api_version.rpartition("/")[0]
     pods = registry.PODS.get((group, workload.identity.kind))
     return workload.gang and (pods is None or pods.kueue_unit is not KueueUnit.GROUP)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HalfStarted:
+    """A gang of which some pods hold accelerators while others wait."""
+
+    held: Sequence[Pod]
+    waiting: Sequence[Pod]
+    since: datetime
+    """Since when the first of them waits."""
+
+
+def half_started(workload: Workload, now: datetime) -> HalfStarted | None:
+    """How a gang has started in part for longer than the grace; None for all other workloads."""
+    if not is_gang(workload):
+        return None
+    held = [pod for pod in workload.pods if pod.holds and not pod.terminating]
+    waiting = [pod for pod in workload.pods if waits(pod)]
+    if not held or not waiting or len(held) + workload.other_pods >= workload.wanted.minimum:
+        return None
+    since = min((pod.created for pod in waiting if pod.created is not None), default=None)
+    return HalfStarted(held=held, waiting=waiting, since=since) if since is not None and now - since > GRACE else None
+
+
+def is_schedule(workload: Workload) -> bool:
+    """Whether it makes runs by a schedule, so that it has no pods between them."""
+    group = workload.identity.api_version.rpartition("/")[0]
+    pods = registry.PODS.get((group, workload.identity.kind))
+    return pods is not None and pods.kueue_unit is KueueUnit.RUN
 
 
 def misses_pods(workload: Workload) -> bool:

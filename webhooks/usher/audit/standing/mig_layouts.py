@@ -9,6 +9,7 @@ from usher.audit.document import FindingEntry
 from usher.audit.estate import Node
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
+from usher.scan.devices import Amount
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
@@ -35,6 +36,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
             entries.of_cluster(resource),
             f"{entries.counted(len(nodes), 'node')} {'offers' if len(nodes) == 1 else 'offer'} {number:,} {resource}, "
             "and no workload asks for it",
+            gpus=entries.gpus({resource: Amount(number=number)}),
             evidence=(
                 f"nodes: {fields.listing([node.name for node in nodes])}",
                 *sorted({f"configuration: {node.labels['nvidia.com/mig.config']}"

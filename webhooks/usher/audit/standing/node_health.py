@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from usher import paths
-from usher.audit import fields
+from usher.audit import fields, gpus
 from usher.audit.document import FindingEntry, Subject
 from usher.audit.estate import Node
 from usher.audit.standing import entries
@@ -68,7 +68,7 @@ def _out_of_service(
             f"pods with accelerators on it: {fields.listing(pods)}" if pods else "no pod with accelerators is on it",
             "" if since is not None else "since when is not known",
         ),
-        gpus=entries.gpus(node.capacity),
+        gpus=gpus.capacity(node),
         since=since,
     )
 
@@ -112,7 +112,7 @@ def _divided(node: Node) -> Iterator[FindingEntry]:
             f"the MIG manager could not apply {fields.excerpt(wanted) or 'its configuration'}",
             path=f'metadata.labels["{_STATE}"]',
             evidence=(f"it offers {fields.listing(offered)}" if offered else "it offers no accelerator",),
-            gpus=entries.gpus(node.capacity),
+            gpus=gpus.capacity(node),
         )
 
 

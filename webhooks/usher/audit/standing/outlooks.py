@@ -132,5 +132,5 @@ def _missing(section: Section) -> Iterator[str]:
     for each in section.holding:
         if each.answer is section.answer and each.missing:
             of_pod_set = f"{each.pod_set}: " if each.pod_set else ""
-            nearest = f" ({each.nearest} come nearest)" if each.nearest else ""
+            nearest = f" (nearest: {each.nearest})" if each.nearest else ""
             yield f"{of_pod_set}{'; '.join(each.missing)}{nearest}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from usher import paths
-from usher.audit import fields
+from usher.audit import fields, gpus
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Node
 from usher.audit.standing import capacity, entries
@@ -62,7 +62,7 @@ def _untainted(nodes: Sequence[Node]) -> Iterator[FindingEntry]:
             f"{entries.counted(len(found), 'node')} of {pool} {'has' if len(found) == 1 else 'have'} no taint that "
             "keeps other pods off",
             evidence=(f"nodes: {fields.listing(names)}",),
-            gpus=sum(entries.gpus(node.capacity) for node in found),
+            gpus=sum(map(gpus.capacity, found)),
             prevented_by="USH1430",
         )
 
@@ -87,6 +87,6 @@ def _kept_away(daemon_set: paths.Object, part: str, nodes: Sequence[Node]) -> It
             part=str(taint),
             path="spec.template.spec.tolerations",
             evidence=(f"nodes: {fields.listing([node.name for node in found])}",),
-            gpus=sum(entries.gpus(node.capacity) for node in found),
+            gpus=sum(map(gpus.capacity, found)),
             prevented_by="USH1431",
         )

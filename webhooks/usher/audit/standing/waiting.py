@@ -26,6 +26,7 @@ _PREVENTING: Final = {
 """By authority, the checks that find the same before the workload comes in."""
 
 _PODS: Final = ("pods", "Pod")
+_NAMED: Final = {"scheduler": "the scheduler", "node": "the node"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
     all_pods = not any(each.source in _PODS for each in situation.estate.missing)
     for workload in situation.estate.workloads:
         wait = _wait(workload, all_pods=all_pods)
-        if wait is not None:
+        if wait is not None and gangs.half_started(workload, situation.now) is None:
             yield from _findings(workload, wait, known, looks, situation)
 
 
@@ -60,7 +61,9 @@ def _wait(workload: Workload, *, all_pods: bool) -> _Wait | None:
     starting = [pod for pod in workload.pods if pod.holds and pod.phase == "Pending" and not pod.terminating]
     runs = any(pod.holds for pod in workload.pods)
     too_few = all_pods and gangs.misses_pods(workload)
-    if not waiting and not starting and not workload.suspended and not too_few:
+    # A schedule that is suspended waits for nothing.
+    suspended = workload.suspended and not gangs.is_schedule(workload)
+    if not waiting and not starting and not suspended and not too_few:
         return None
     began = [pod.created for pod in waiting] or [pod.scheduled or pod.created for pod in starting]
     return _Wait(
@@ -112,22 +115,18 @@ def _pending(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records
     since = held.since or wait.since
     lasting = f" for {span(since, situation.now)}" if since is not None else ""
     what = entries.counted(len(pods), "pod") if pods else "the workload"
-    verb = "wait" if len(pods) > 1 else "waits"
+    verb = "have waited" if len(pods) > 1 else "has waited"
     gpus = sum(entries.gpus(pod.devices) for pod in pods) if pods else entries.gpus(workload.asks)
     return entries.finding(
         "USA003",
         entries.of_workload(workload),
-        f"{what} {verb}{lasting}; {_by(held.by)}",
+        f"{what} {verb}{lasting}, held back by {_NAMED.get(held.by, held.by)}",
         evidence=held.evidence,
         team=workload.team,
         gpus=gpus,
         since=since,
         held_by=held.by,
     )
-
-
-def _by(authority: str) -> str:
-    return f"{authority} holds {'them' if authority == 'node' else 'it'} back" if authority else "by whom is not known"
 
 
 def _held(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records) -> Held:
@@ -148,7 +147,8 @@ def _held(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records) -
         return Held(by="Kueue" if workload.queue else "its author", evidence=(queued, *own))
     if wait.waiting:
         words = _words(wait.waiting)
-        scheduler = f"scheduler {workload.scheduler}" if workload.scheduler else "scheduler"
+        named = workload.scheduler not in ("", "default-scheduler")
+        scheduler = f"scheduler {workload.scheduler}" if named else "scheduler"
         return Held(by=scheduler, evidence=(*words, *own) or ("the scheduler says nothing about the pods",))
     nodes = sorted({pod.node for pod in wait.starting})
     return Held(by="node", evidence=(f"the pods have a node and do not run: {fields.listing(nodes)}",))
