@@ -50,7 +50,7 @@ def test_the_objects_of_a_dump_are_the_facts_of_its_cluster() -> None:
     queue = existing(builders.custom("scheduling.k8s.io/v1", "PriorityClass", {}, name="high", namespace=None))
     facts = dumps.facts(settled([queue, existing(builders.node("node-0", gpus=8))]))
 
-    assert facts.names("scheduling.k8s.io", "PriorityClass") == {"high"}
+    assert facts.names("scheduling.k8s.io", "PriorityClass") == frozenset({"high"})
     assert facts.nodes.known
 
 
