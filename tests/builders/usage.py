@@ -30,6 +30,7 @@ def node(
     capacity: Mapping[str, int] | None = None,
     capacity_type: CapacityType = CapacityType.ON_DEMAND,
     labels: Mapping[str, str] | None = None,
+    shared_by: int = 1,
 ) -> estate.Node:
     devices = {key: Amount(number=number) for key, number in (capacity or {GPU: gpus}).items()}
     return estate.Node(
@@ -39,6 +40,7 @@ def node(
         allocatable=devices,
         product=product,
         capacity_type=capacity_type,
+        shared_by=shared_by,
     )
 
 

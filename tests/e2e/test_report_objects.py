@@ -6,9 +6,11 @@ from typing import Any
 import orjson
 import pytest
 
+import builders
 from builders import audit_documents as audits
 from e2e import crds
 from e2e.cluster import Cluster
+from integration import command
 from usher.audit.document import Audit, FindingEntry
 from usher.cli import audit_report_objects
 from usher.cluster import connection
@@ -71,6 +73,18 @@ def test_the_largest_reports_are_accepted(cluster: Cluster, family: Family, name
 
     assert write(cluster, family, of(namespace, SECOND, audits.finding("a"))) == 0
     assert [each["metadata"]["name"] for each in reports(cluster, family, namespace)] == [report_objects.NAME]
+
+
+def test_an_audit_of_a_namespace_writes_its_report(cluster: Cluster, namespace: str) -> None:
+    open_reports = FAMILIES["openreports"]
+    crds.install(cluster, [f"{open_reports.group}/{open_reports.plural}"])
+    cluster.create(builders.pod(builders.container(env={"NVIDIA_VISIBLE_DEVICES": "all"}), namespace=namespace))
+
+    run = command.usher("audit", "--kubeconfig", cluster.kubeconfig, "--namespace", namespace, "--report-objects")
+
+    assert (run.code, run.err) == (0, "usher: reports.openreports.io: 1 written, 0 stale ones deleted\n")
+    (report,) = reports(cluster, open_reports, namespace)
+    assert {each["rule"] for each in report["results"]} >= {"USH201"}
 
 
 def test_a_report_of_another_tool_stays(

@@ -115,8 +115,8 @@ def test_entries_without_a_team_can_be_chosen(chromium: Browser, report: Report)
 def test_a_heading_sorts_by_number_and_says_so(chromium: Browser, report: Report) -> None:
     with browser.opened(chromium, browser.file_url(report("audit"))) as found:
         heading = found.page.locator(f"{WORKLOADS} thead th", has_text="Idle").first
-        column = found.page.locator(f"{WORKLOADS} tbody tr").locator("td:nth-child(9)")
-        assert heading.evaluate("(each) => each.cellIndex") == 8
+        column = found.page.locator(f"{WORKLOADS} tbody tr").locator("td:nth-child(6)")
+        assert heading.evaluate("(each) => each.cellIndex") == 5
 
         heading.get_by_role("button").focus()
         found.page.keyboard.press("Enter")

@@ -202,9 +202,17 @@ def test_an_incomplete_audit_deletes_nothing() -> None:
 def test_an_audit_of_one_namespace_leaves_all_others_alone() -> None:
     cluster = Cluster(report("a", taken=MONDAY), report("b", taken=MONDAY), report("", taken=MONDAY))
 
-    keep(cluster, report("b"), report(""), run=Run(taken=TUESDAY, namespace="a"))
+    keep(cluster, report("b"), report(""), run=Run(taken=TUESDAY, only=frozenset({"a"})))
 
     assert cluster.taken() == {"b/audit": MONDAY, "/audit": MONDAY}
+
+
+def test_a_shard_leaves_the_namespaces_of_others_and_the_cluster_alone() -> None:
+    cluster = Cluster(*(report(each, taken=MONDAY) for each in ("a", "b", "c", "")))
+
+    keep(cluster, report("a"), report("c"), report(""), run=Run(taken=TUESDAY, only=frozenset({"a", "b"})))
+
+    assert cluster.taken() == {"a/audit": TUESDAY, "c/audit": MONDAY, "/audit": MONDAY}
 
 
 @pytest.mark.parametrize(("verb", "word"), [("POST", "create"), ("PUT", "update"), ("DELETE", "delete")])

@@ -156,6 +156,14 @@ def test_a_namespace_that_is_exempt_from_now_on_keeps_its_own_findings() -> None
     assert fixed(known(taken(FIRST, "a", other)), taken(SECOND, completeness=without("namespace other"))) == ["a"]
 
 
+def test_an_audit_of_one_namespace_keeps_the_findings_of_all_others() -> None:
+    other = audits.finding("b", subject=audits.subject("llama", namespace="other"))
+
+    assert fixed(known(taken(FIRST, "a", other)), taken(SECOND, completeness=without("--namespace ml-research"))) == [
+        "a"
+    ]
+
+
 def test_a_check_without_a_verdict_keeps_its_findings() -> None:
     """Facts about queues are gone: the check that needs them found nothing because it could not look."""
     queue = audits.finding("b", code="USH310")

@@ -1,5 +1,6 @@
-"""`usher audit`: reports on the workloads of a cluster or a directory, in GPUs."""
+"""`usher audit`: reports on the GPUs and workloads of a cluster or a directory."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,8 +14,10 @@ from usher.cli import (
     audit_usage,
     inputs,
     path_completion,
+    progress,
     reporting,
 )
+from usher.cli.audit_run import Run, Taken
 from usher.cli.exit_codes import FailOn
 
 
@@ -22,19 +25,22 @@ from usher.cli.exit_codes import FailOn
     epilog="""\b
 Examples:
   usher audit                              audit the cluster of the current context
+  usher audit --demo --format html=demo.html    see a report without a cluster
+  usher audit --prometheus http://prometheus.monitoring:9090 --history audits.db
   usher audit --context prod --namespace ml-research
   usher audit --format json --output audit.json
-  usher audit --prometheus http://prometheus.monitoring:9090 --format html=audit.html
+  usher audit --history audits.sqlite      show what changed since earlier audits too
   usher audit dump/                        audit manifests, or a dump of a cluster, instead
-  usher audit --demo --format html=demo.html
 
 \b
 Exit codes (docs/ci.md has those of --exit-codes):
   0  the audit is complete, whatever it found; the report names kinds that may not be listed
   1  there are findings that --fail-on names
-  2  the cluster or a file could not be read, or an object could not be judged"""
+  2  the cluster or a file could not be read, an object could not be judged, or the history or a report object could not
+     be written"""
 )
 @click.argument("paths", nargs=-1, metavar="[PATH...]", shell_complete=path_completion.files)
+@click.option("--demo", is_flag=True, help="Audit a synthetic cluster that ships with usher, with usage and prices.")
 @inputs.config_option
 @inputs.facts_option
 @inputs.cluster_options
@@ -42,10 +48,9 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @click.option(
     "--cluster-name", metavar="NAME", help="The name of the cluster in reports. Default: that of its context."
 )
-@click.option("--demo", is_flag=True, help="Audit a synthetic cluster, to see what a report looks like.")
-@reporting.options(fail_on=FailOn.NEVER, audits=True)
 @audit_usage.options
 @audit_history.options
+@reporting.options(fail_on=FailOn.NEVER, audits=True)
 @audit_report_objects.options
 @audit_serve.options
 @audit_shards.options
@@ -55,13 +60,13 @@ def audit(
     context: click.Context,
     *,
     paths: tuple[str, ...],
+    demo: bool,
     config: Path | None,
     facts: tuple[str, ...],
     kubeconfig: Path | None,
     context_name: str | None,
     namespace: str | None,
     cluster_name: str | None,
-    demo: bool,
     engine: str,
     opa_url: str | None,
     usage: audit_usage.Options,
@@ -77,49 +82,75 @@ def audit(
     creation. Objects that belong to a listed workload, for example its pods, count as part of it. Facts about queues,
     quotas and nodes come from the same cluster, or from --facts. A PATH may hold what `kubectl get -A -o yaml` prints.
     """
-    from usher.cli import audit_run
-
-    if demo and (paths or kubeconfig or context_name or config or facts or sharding or usage.url):
-        raise click.UsageError(
-            "--demo audits a synthetic cluster with its own usher.yaml; leave out what names another"
-        )
-    if paths and (kubeconfig or context_name):
-        raise click.UsageError("with a PATH, usher reads no cluster; leave out --kubeconfig and --context")
+    _check_options(
+        paths=paths,
+        demo=demo,
+        of_cluster=bool(kubeconfig or context_name),
+        of_facts=bool(facts),
+        report_objects=bool(report_objects),
+        parts=sharding is not None,
+        one_namespace=bool(namespace),
+        served=serving is not None,
+    )
     part = None
     if sharding is not None:
-        if namespace:
-            raise click.UsageError("--output-dir is for parts of whole clusters; leave out --namespace")
+        comparison.check_scope(is_whole=sharding.shard.is_whole)
         kubeconfig, context_name = sharding.connection(kubeconfig, context_name)
         part = sharding.begin(paths, kubeconfig, context_name, name=cluster_name or "")
         cluster_name = part.key.cluster
-    if report_objects and (demo or paths):
-        raise click.UsageError("--report-objects writes into a cluster; leave out --demo and PATH")
-    if serving is not None and sharding is not None:
-        raise click.UsageError("--serve shows one report; leave out --output-dir")
-    choices = audit_run.Choices(
+    run = Run(
         paths=paths,
         demo=demo,
         config=config,
         facts=facts,
         kubeconfig=kubeconfig,
-        context_name=context_name,
+        context=context_name,
         namespace=namespace or "",
         cluster_name=cluster_name or "",
         engine=engine,
         opa_url=opa_url,
-        usage=usage,
-        part=part,
-        quiet=reporting.quiet or serving is not None,
+        usage=usage if part is None else replace(usage, part=part.measured),
+        seen=None if part is None else part.seen,
     )
     if serving is not None:
-        serving.run(lambda: comparison.applied(audit_run.run(choices, now=datetime.now(UTC)).document)[0])
+        serving.run(lambda: comparison.applied(_unwatched(run).audit)[0])
         return
-    found = audit_run.run(choices, now=datetime.now(UTC))
-    document, failure = comparison.applied(found.document)
+    with progress.shown(quiet=reporting.quiet) as watch:
+        taken = run.taken(datetime.now(UTC), watch=watch, quiet=reporting.quiet)
+    document, failure = comparison.applied(taken.audit)
     if part is not None:
         part.write(document)
         reporting = audit_shards.without_text(reporting)
-    code = reporting.finish(found.report, audit=document)
-    if report_objects and found.api is not None:
-        code = max(code, audit_report_objects.write(report_objects, document, found.api, namespace=namespace or ""))
-    context.exit(audit_history.finish(code, failure))
+    code = audit_history.finish(reporting.finish(taken.found, audit=document), failure)
+    if report_objects and taken.api is not None:
+        only = audit_report_objects.scope(namespace, part)
+        code = max(code, audit_report_objects.write(report_objects, document, taken.api, only=only))
+    context.exit(code)
+
+
+def _unwatched(run: Run) -> Taken:
+    return run.taken(datetime.now(UTC), watch=lambda _things, _done, _total: None, quiet=True)
+
+
+def _check_options(
+    *,
+    paths: tuple[str, ...],
+    demo: bool,
+    of_cluster: bool,
+    of_facts: bool,
+    report_objects: bool,
+    parts: bool,
+    one_namespace: bool,
+    served: bool,
+) -> None:
+    """Raises UsageError for options that exclude each other."""
+    if paths and of_cluster:
+        raise click.UsageError("with a PATH, usher reads no cluster; leave out --kubeconfig and --context")
+    if demo and (paths or of_cluster or of_facts or parts):
+        raise click.UsageError("--demo brings its own cluster; leave out PATH, --facts and the options of clusters")
+    if parts and one_namespace:
+        raise click.UsageError("--output-dir is for parts of whole clusters; leave out --namespace")
+    if parts and served:
+        raise click.UsageError("--serve shows one report; leave out --output-dir")
+    if report_objects and (demo or paths):
+        raise click.UsageError("--report-objects writes into a cluster; leave out --demo and PATH")

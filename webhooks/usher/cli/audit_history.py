@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from usher import errors
-from usher.reports import wording
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
@@ -28,6 +27,11 @@ class Comparison:
     """A file of SQLite or a URL of PostgreSQL; empty without a history."""
     since: "Audit | None" = None
     """An earlier report."""
+
+    def check_scope(self, *, is_whole: bool) -> None:
+        """Raises UsageError for a part of a cluster: the history would take the rest of it for fixed."""
+        if not is_whole and (self.history or self.since is not None):
+            raise click.UsageError("a shard is a part of a cluster; leave out --history and --since")
 
     def applied(self, audit: "Audit") -> tuple["Audit", str]:
         """The audit with its trend, and why the history could not be used; empty where it could.
@@ -55,6 +59,8 @@ def finish(code: int, failure: str) -> int:
     """The exit code of an audit that would end with `code`; the failure of its history on standard error."""
     if not failure:
         return code
+    from usher.reports import wording
+
     click.echo(f"usher: {wording.harmless(wording.printable(failure))}; the report is written without trends", err=True)
     return max(code, FAILED)
 

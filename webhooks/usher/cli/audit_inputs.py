@@ -4,6 +4,7 @@ import itertools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,9 @@ from usher import errors, paths
 from usher.config import words
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from usher.audit.building.builder import EstateBuilder
     from usher.audit.building.wanted import Wanted
-    from usher.audit.usage import series
+    from usher.audit.usage.series import Source as Series
     from usher.cluster.api import Lists
     from usher.cluster.connection import Api
     from usher.facts.snapshot import Recorded
@@ -38,10 +37,10 @@ class Source:
     """The version of the API server."""
     recorded: "Sequence[Recorded]" = ()
     """The other kinds that sections want."""
-    series: "series.Source | None" = None
-    """Its usage, where it comes with the objects."""
     api: "Api | None" = None
     """The API server; None for files and the demo."""
+    series: "Series | None" = None
+    """Answers questions about usage instead of Prometheus; None but for the demo."""
 
     def fed(self, builder: "EstateBuilder", facts: "Store") -> "Iterator[Batch]":
         """The batches, each after the builder has taken its objects.
@@ -73,7 +72,7 @@ def live(
     namespace: str,
     wanted: "Sequence[Wanted]",
     read_facts: bool,
-    seen: "Callable[[Lists], Lists]" = lambda api: api,
+    seen: "Callable[[Lists], Lists] | None" = None,
 ) -> Source:
     """A cluster, whose objects are listed while the batches are taken.
 
@@ -83,7 +82,7 @@ def live(
         namespace: the only one to audit; empty for all.
         wanted: the other kinds to read.
         read_facts: whether to read the facts of the cluster.
-        seen: the part of the cluster whose workloads are audited; facts and wanted kinds are those of all of it.
+        seen: gives the part of the cluster whose workloads are audited; facts and wanted kinds are those of all of it.
 
     Raises:
         ClusterError: the API server does not answer.
@@ -92,7 +91,7 @@ def live(
     from usher.scan import cluster
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
-    batches = cluster.read(seen(api), namespace=namespace)
+    batches = cluster.read(api if seen is None else seen(api), namespace=namespace)
     facts = None
     if read_facts:
         recorded = list(recording.read(api))
@@ -107,6 +106,24 @@ def live(
         batches=itertools.chain(_unlisted(others, "not audited"), batches),
         recorded=others,
         api=api,
+    )
+
+
+def demo(now: datetime) -> Source:
+    """The synthetic cluster that ships with usher, with its usage."""
+    from usher.audit.demo import cluster, usage
+    from usher.scan import dumps
+    from usher.scan.batches import Batch, Item
+
+    objects = list(cluster.objects(now))
+    read = Batch(source=cluster.NAME, items=tuple(Item(value=value) for value in objects), is_file=False)
+    batches = dumps.settled([read])
+    return Source(
+        name=cluster.NAME,
+        origin="the synthetic cluster of the demo",
+        batches=batches,
+        facts=dumps.facts(batches),
+        series=usage.Source(objects),
     )
 
 
@@ -128,25 +145,6 @@ def files(names: tuple[str, ...], *, read_facts: bool) -> Source:
 
     batches = dumps.settled(sources.read(names, stdin=sys.stdin.buffer))
     return Source(name=", ".join(names), batches=batches, facts=dumps.facts(batches) if read_facts else None)
-
-
-def demo(now: "datetime") -> Source:
-    """The synthetic cluster with its usage."""
-    from usher.audit.demo import cluster, usage
-    from usher.scan import dumps
-    from usher.scan.batches import Batch, Item
-
-    objects = list(cluster.objects(now))
-    batch = Batch(source="demo", items=tuple(Item(value=value) for value in objects), is_file=False)
-    batches = dumps.settled([batch])
-    return Source(
-        name=cluster.NAME,
-        origin=cluster.NAME,
-        server=cluster.SERVER,
-        batches=batches,
-        facts=dumps.facts(batches),
-        series=usage.Source(objects),
-    )
 
 
 def _version(api: "Lists") -> str:

@@ -7,6 +7,7 @@ import click
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
+    from usher.cli.audit_shards import Part
     from usher.cluster.report_store import Api, Outcome
 
 Command = Callable[..., Any]
@@ -22,20 +23,28 @@ def options(command: Command) -> Command:
     return click.option(
         "--report-objects",
         type=click.Choice(_NAMES),
-        default=None,
+        is_flag=False,
+        flag_value=_NAMES[0],
         help="Write the findings into the cluster too, as Reports of OpenReports or PolicyReports: "
-        "one object for each namespace, and stale ones are deleted.",
+        f"one object for each namespace, and stale ones are deleted. Without a value: {_NAMES[0]}.",
     )(command)
 
 
-def write(family_name: str, audit: "Audit", api: "Api", *, namespace: str = "") -> int:
+def scope(namespace: str | None, part: "Part | None") -> frozenset[str] | None:
+    """The namespaces that an audit is about; None for a whole cluster."""
+    if namespace:
+        return frozenset({namespace})
+    return None if part is None or part.key.shard.is_whole else frozenset(part.names)
+
+
+def write(family_name: str, audit: "Audit", api: "Api", *, only: frozenset[str] | None = None) -> int:
     """Writes the objects and says what became of them on standard error; the exit code, 0 or FAILED.
 
     Args:
         family_name: one of the choices.
         audit: its findings are written.
         api: the cluster that the audit is about.
-        namespace: the one that the audit is about; empty for all.
+        only: the namespaces that the audit is about; None for all of them and the cluster as a whole.
 
     Raises:
         ClusterError: the cluster does not answer, or does not serve the objects.
@@ -51,7 +60,7 @@ def write(family_name: str, audit: "Audit", api: "Api", *, namespace: str = "") 
         labels=report_objects.LABELS,
         taken=report_objects.TAKEN,
     )
-    run = report_store.Run(taken=audit.taken, namespace=namespace, complete=audit.completeness.complete)
+    run = report_store.Run(taken=audit.taken, only=only, complete=audit.completeness.complete)
     outcome = report_store.keep(api, reports, report_objects.objects(audit, family), run=run)
     for line in _lines(outcome, f"{family.plural}.{family.group}"):
         click.echo(f"usher: {line}", err=True)

@@ -1,158 +1,151 @@
-"""One audit: reads a cluster, files or the synthetic cluster, judges, analyses, and makes the document."""
+"""One audit, from the options of `usher audit` to its document; `--serve` takes it again and again."""
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usher import errors
-from usher.cli import audit_inputs, audit_sections, inputs, progress
+from usher.cli import audit_inputs, audit_sections, inputs
+from usher.cli.audit_usage import Options as Usage
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
     from usher.cli.audit_inputs import Source
-    from usher.cli.audit_shards import Part
-    from usher.cli.audit_usage import Options
+    from usher.cluster.api import Lists
     from usher.cluster.connection import Api
     from usher.policy.evaluator import Evaluator
-    from usher.scan import findings
+    from usher.scan import findings, runner
+    from usher.scan.runner import Watch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
-    """What to audit and how, by the options of the command."""
+class Taken:
+    """An audit that was taken."""
 
-    paths: tuple[str, ...] = ()
-    """Files; without them a live cluster."""
-    demo: bool = False
-    """Whether to audit the synthetic cluster."""
-    config: Path | None
-    """The file of --config."""
-    facts: tuple[str, ...]
-    kubeconfig: Path | None
-    context_name: str | None
-    namespace: str
-    """The only one to audit; empty for all."""
-    cluster_name: str
-    """In reports; empty for the one that usher finds."""
-    engine: str
-    opa_url: str | None
-    usage: "Options"
-    part: "Part | None" = None
-    """The part of a cluster or a fleet; None for all of it."""
-    quiet: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audited:
-    """An audit: the decisions about its objects, and the document."""
-
-    report: "findings.Report"
-    document: "Audit"
+    found: "findings.Report"
+    audit: "Audit"
     api: "Api | None"
     """The API server of the cluster; None for files and the demo."""
 
 
-def run(choices: Choices, *, now: datetime) -> Audited:
-    """Audits.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What to audit, and by which rules."""
 
-    Args:
-        choices: those of the user.
-        now: the time of the audit, in UTC.
+    paths: tuple[str, ...]
+    demo: bool
+    config: Path | None
+    facts: tuple[str, ...]
+    kubeconfig: Path | None
+    context: str | None
+    namespace: str
+    cluster_name: str
+    engine: str
+    opa_url: str | None
+    usage: Usage
+    seen: "Callable[[Lists], Lists] | None" = None
+    """The part of the cluster that a shard lists."""
 
-    Raises:
-        ClusterError: the API server does not answer, or lists no kind of workload.
-        ConfigError: usher.yaml cannot be used.
-        InputError: files hold no objects, or the namespace does not exist.
-    """
-    from usher.audit import assembly
-    from usher.audit.building.builder import EstateBuilder
-    from usher.scan import findings, runner
+    def taken(self, now: datetime, *, watch: "Watch", quiet: bool) -> Taken:
+        """Takes the audit.
 
-    file = None if choices.demo else inputs.find_config(choices.config)
-    source = _source(choices, now=now)
-    settings = runner.Settings(
-        command=findings.Command.AUDIT,
-        configuration="the demo's own" if choices.demo else str(file or ""),
-        origin=source.origin,
-        only_namespace=choices.namespace,
-    )
-    with (
-        _evaluator(choices, source, file, now=now) as evaluator,
-        progress.shown(quiet=choices.quiet) as watch,
-    ):
-        if choices.namespace and not choices.paths:
-            audit_inputs.require_namespace(choices.namespace, evaluator.facts)
-        builder = EstateBuilder(
-            evaluator.knowledge,
-            wanted=audit_sections.wanted(),
-            namespace="default" if choices.paths else "",
-            only=choices.namespace,
-        )
-        found = runner.run(source.fed(builder, evaluator.facts), evaluator=evaluator, settings=settings, watch=watch)
+        Args:
+            now: its time, in UTC.
+            watch: hears how far it is.
+            quiet: whether warnings about usher.yaml are left out.
+
+        Raises:
+            UsherError: the objects cannot be read, or not be judged.
+        """
+        from usher.audit import assembly
+        from usher.audit.building.builder import EstateBuilder
+        from usher.scan import runner
+
+        source = self._source(now)
+        with self._evaluator(source, now, quiet=quiet) as evaluator:
+            if self.namespace and source.api is not None:
+                audit_inputs.require_namespace(self.namespace, evaluator.facts)
+            builder = EstateBuilder(
+                evaluator.knowledge,
+                wanted=audit_sections.wanted(),
+                namespace="default" if self.paths else "",
+                only=self.namespace,
+            )
+            batches = source.fed(builder, evaluator.facts)
+            found = runner.run(batches, evaluator=evaluator, settings=self._settings(source), watch=watch)
+        self._require(found)
         estate = builder.built(results=found.results)
-        _require_some(choices, found)
-        sections = audit_sections.analysed(
-            estate,
-            evaluator.knowledge,
-            found,
+        sections = audit_sections.analysed(estate, evaluator.knowledge, found, usage=self.usage, source=source, now=now)
+        document = assembly.document(
+            report=self._noted(found),
+            estate=estate,
+            config=evaluator.config,
+            cluster=self.cluster_name or source.name,
             server=source.server,
-            usage=choices.usage,
-            series=source.series,
+            sections=sections,
             now=now,
         )
-    document = assembly.document(
-        report=found,
-        estate=estate,
-        config=evaluator.config,
-        cluster=choices.cluster_name or source.name,
-        server=source.server,
-        sections=sections,
-        now=now,
-    )
-    return Audited(report=found, document=document, api=source.api)
+        return Taken(found=found, audit=document, api=source.api)
 
+    def _noted(self, found: "findings.Report") -> "findings.Report":
+        """The report, which says that it is about one namespace."""
+        from usher.scan import findings
 
-def _source(choices: Choices, *, now: datetime) -> "Source":
-    if choices.demo:
-        return audit_inputs.demo(now)
-    if choices.paths:
-        return audit_inputs.files(choices.paths, read_facts=not choices.facts)
-    return audit_inputs.live(
-        choices.kubeconfig,
-        choices.context_name,
-        namespace=choices.namespace,
-        wanted=audit_sections.wanted(),
-        read_facts=not choices.facts,
-        **({} if choices.part is None else {"seen": choices.part.seen}),
-    )
+        if not self.namespace:
+            return found
+        reason = "workloads of other namespaces are left out"
+        note = findings.Note(source=f"--namespace {self.namespace}", reason=reason)
+        return replace(found, notes=(*found.notes, note))
 
+    def _source(self, now: datetime) -> "Source":
+        if self.demo:
+            return audit_inputs.demo(now)
+        if self.paths:
+            return audit_inputs.files(self.paths, read_facts=not self.facts)
+        return audit_inputs.live(
+            self.kubeconfig,
+            self.context,
+            namespace=self.namespace,
+            wanted=audit_sections.wanted(),
+            read_facts=not self.facts,
+            seen=self.seen,
+        )
 
-@contextlib.contextmanager
-def _evaluator(choices: Choices, source: "Source", file: Path | None, *, now: datetime) -> "Iterator[Evaluator]":
-    if not choices.demo:
-        with inputs.evaluator(
-            file,
-            engine=choices.engine,
-            opa_url=choices.opa_url,
-            facts=choices.facts,
-            known=source.facts,
-            quiet=choices.quiet,
-        ) as evaluator:
+    @contextlib.contextmanager
+    def _evaluator(self, source: "Source", now: datetime, *, quiet: bool) -> "Iterator[Evaluator]":
+        if not self.demo or self.config is not None:
+            file = inputs.find_config(self.config)
+            with inputs.evaluator(
+                file, engine=self.engine, opa_url=self.opa_url, facts=self.facts, known=source.facts, quiet=quiet
+            ) as evaluator:
+                yield evaluator
+            return
+        from usher.audit.demo import cluster
+        from usher.policy import assembly
+
+        evaluator = assembly.embedded(cluster.configuration(now.date()), facts=source.facts)
+        with contextlib.closing(evaluator.engine) as engine:
+            engine.ready()
             yield evaluator
-        return
-    from usher.audit.demo import cluster
-    from usher.policy import assembly
 
-    made = assembly.embedded(cluster.configuration(now.date()), facts=source.facts)
-    with contextlib.closing(made.engine):
-        yield made
+    def _settings(self, source: "Source") -> "runner.Settings":
+        from usher.scan import findings, runner
 
+        file = None if self.demo and self.config is None else inputs.find_config(self.config)
+        return runner.Settings(
+            command=findings.Command.AUDIT,
+            configuration=str(file) if file else ("demo" if self.demo else ""),
+            origin=source.origin,
+            only_namespace=self.namespace,
+        )
 
-def _require_some(choices: Choices, found: "findings.Report") -> None:
-    if choices.paths:
-        inputs.require_objects(found, choices.paths)
-        if choices.namespace and not found.results and not found.failed:
-            raise errors.InputError(f"{', '.join(choices.paths)}: no workload is in namespace {choices.namespace}")
+    def _require(self, found: "findings.Report") -> None:
+        """Raises InputError where nothing was found: a typing error must not look like a clean audit."""
+        if not self.paths:
+            return
+        inputs.require_objects(found, self.paths)
+        if self.namespace and not found.results and not found.failed:
+            raise errors.InputError(f"{', '.join(self.paths)}: no workload is in namespace {self.namespace}")

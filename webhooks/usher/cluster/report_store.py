@@ -70,8 +70,8 @@ class Run:
 
     taken: str
     """Its time. Objects of a later one stay."""
-    namespace: str = ""
-    """The one that it is about; empty for all."""
+    only: frozenset[str] | None = None
+    """The namespaces that it is about; None for all of them and the cluster as a whole."""
     complete: bool = True
     """Whether it read everything. If not, an object that it does not want may still be true, so it is kept."""
 
@@ -82,16 +82,17 @@ def keep(api: Api, reports: Reports, wanted: Iterable[paths.Object], *, run: Run
     Raises:
         ClusterError: the API server does not answer, does not serve the kinds, or does not list them.
     """
-    kinds = [kind for kind in reports.plurals if not (run.namespace and kind.startswith("Cluster"))]
-    old = {_key(each, kind): each for kind in kinds for each in _ours(api, reports, kind, run.namespace)}
+    kinds = [kind for kind in reports.plurals if run.only is None or not kind.startswith("Cluster")]
+    within = next(iter(run.only)) if run.only is not None and len(run.only) == 1 else ""
+    old = {_key(each, kind): each for kind in kinds for each in _ours(api, reports, kind, within)}
     outcome, kept = Outcome(), set[tuple[str, str, str]]()
     for each in wanted:
         key = _key(each, paths.text(each.get("kind")))
-        if run.namespace in ("", key[1]):
+        if run.only is None or key[1] in run.only:
             kept.add(key)
             _write(api, reports, each, old.get(key), run=run, outcome=outcome)
     for key, each in old.items():
-        if key in kept or _taken(each, reports) > run.taken:
+        if key in kept or _taken(each, reports) > run.taken or not (run.only is None or key[1] in run.only):
             continue
         if run.complete:
             _delete(api, reports, key, each, outcome=outcome)

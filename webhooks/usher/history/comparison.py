@@ -14,6 +14,7 @@ POINTS: Final = 104
 """The most points of a trend: two years of weekly audits."""
 
 _NAMESPACE: Final = "namespace "
+_ONLY: Final = "--namespace "
 _CHECK: Final = "check "
 
 
@@ -92,6 +93,8 @@ def _covers(source: str, finding: Seen) -> bool:
         return finding.code == source.removeprefix(_CHECK)
     if source.startswith(_NAMESPACE):
         return finding.subject.namespace == source.removeprefix(_NAMESPACE)
+    if source.startswith(_ONLY):
+        return finding.subject.namespace != source.removeprefix(_ONLY)
     group = finding.subject.api_version.rpartition("/")[0]
     kind = _workload_kinds().get(source)
     return kind is None or finding.category == "cluster" or (group, finding.subject.kind) == kind

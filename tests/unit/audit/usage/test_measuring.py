@@ -207,11 +207,10 @@ def test_the_memory_that_the_driver_reserves_is_neither_used_nor_free() -> None:
 
 
 def test_gpus_that_pods_share_count_once() -> None:
-    shared = {"nvidia.com/gpu.replicas": "2", "nvidia.com/gpu.sharing-strategy": "time-slicing"}
     pods = [build.workload(name, build.pod(f"{name}-0")) for name in ("one", "two")]
     series = [build.dcgm(0.5, HOURS, namespace="red", pod=f"{name}-0") for name in ("one", "two")]
 
-    found = measure(table(*series), *pods, nodes=[build.node("n1", gpus=2, labels=shared)])
+    found = measure(table(*series), *pods, nodes=[build.node("n1", gpus=1, shared_by=2)])
 
     assert found.total.gpus_now == 1
     assert found.total.allocated == found.total.measured == HOURS

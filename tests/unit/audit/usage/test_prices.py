@@ -48,16 +48,10 @@ def test_a_price_of_a_node_is_shared_by_its_gpus() -> None:
     divided = build.node("n", product=build.A100, capacity={"nvidia.com/mig-3g.40gb": 16})
 
     assert prices.per_gpu_hour(found, prices.of_node(build.node("n", gpus=4))) == pytest.approx(22.5)
-    # 16 devices of 3/7 are on eight GPUs at least seven of which are whole.
-    assert prices.per_gpu_hour(found, prices.of_node(divided)) == pytest.approx(90 / 7)
+    # Two devices of 4/8 are a GPU.
+    assert prices.per_gpu_hour(found, prices.of_node(divided)) == pytest.approx(90 / 8)
     # The GPUs of a node that is gone are not known.
     assert prices.per_gpu_hour(found, Priced(product=build.H100)) is None
-
-
-def test_what_mig_and_sharing_add_to_a_product_does_not_matter() -> None:
-    node = build.node("n", product=f"{build.A100}-MIG-1g.10gb-SHARED")
-
-    assert prices.of_node(node).product == build.A100
 
 
 def test_rules_that_match_nothing_and_boards_without_price_are_said() -> None:

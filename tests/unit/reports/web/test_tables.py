@@ -29,6 +29,13 @@ def test_the_data_hold_all_rows_and_the_html_the_first_page() -> None:
     assert "Rows 1 to 100 of 250" in made
 
 
+def test_a_table_that_no_browser_could_hold_is_cut_and_says_so() -> None:
+    made = tables.html(table([row("same", 8)] * (tables.MOST + 1)))
+
+    assert len(data(made)["rows"]) == tables.MOST
+    assert "The page holds 20,000 of 20,001 rows, the first ones; --format json has all of them." in made
+
+
 def test_equal_cells_and_pieces_are_there_once() -> None:
     found = data(tables.html(table([row("same", 8) for _ in range(50)])))
 

@@ -43,7 +43,7 @@ def _check_kind(value: Any, source: str) -> None:  # noqa: ANN401 - any value of
     wanted = tuple(Audit.model_fields[name].default for name in ("api_version", "kind"))
     if found == (wanted[0], "Report"):
         raise errors.InputError(
-            f"{source}: a list of findings (kind Report), without what an audit adds; "
+            f"{source}: a list of findings (kind Report), without the rest of an audit; "
             "write one with `usher audit --format json=FILE`"
         )
     if found[1] == wanted[1] and isinstance(found[0], str) and found[0] != wanted[0]:

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from usher.audit import estate
-from usher.audit.usage import accounting, merging, prices, shares
+from usher.accelerators import profiles
+from usher.audit import estate, gpus
+from usher.audit.usage import accounting, merging, prices
 from usher.audit.usage.accounting import Idle, Part, Place
 from usher.audit.usage.attribution import Attribution, Owner
 from usher.audit.usage.devices import Track
@@ -78,7 +79,8 @@ def share(track: Track, nodes: Mapping[str, estate.Node]) -> float | None:
     if not track.device.instance:
         return 1.0
     node = nodes.get(track.node)
-    return shares.of_profile(track.profile, shares.board_of(node.product) if node else track.product)
+    profile = profiles.parse(track.profile)
+    return None if profile is None else float(gpus.of_profile(profile, node.product if node else track.product))
 
 
 def fleet(tracks: Iterable[Track], nodes: Mapping[str, estate.Node], grid: Grid) -> Fleet:

@@ -4,8 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from usher.audit import estate
-from usher.audit.usage import shares
+from usher.audit import estate, gpus
 from usher.config import globs
 from usher.config.audit import PriceRule, Prices
 
@@ -26,11 +25,11 @@ class Priced:
 def of_node(node: estate.Node) -> Priced:
     instance = next((node.labels[key] for key in _INSTANCE_LABELS if key in node.labels), "")
     return Priced(
-        product=shares.board_of(node.product),
+        product=node.product,
         capacity_type=node.capacity_type,
         instance_type=instance,
         # MIG may leave a part of a GPU unused, which the price of the node covers.
-        gpus=math.ceil(shares.gpus(node) - 1e-9),
+        gpus=math.ceil(gpus.capacity(node) - 1e-6),
     )
 
 

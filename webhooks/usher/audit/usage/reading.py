@@ -40,9 +40,10 @@ class Readings:
     def devices(self) -> Mapping[Question, Answer]:
         return {question: self.of(question) for question in DEVICES}
 
-    @property
-    def has_devices(self) -> bool:
-        return any(answer.series for answer in self.devices.values())
+    def forget_devices(self) -> None:
+        """Lets go of the series of devices, which are most of the memory of an audit."""
+        for question in DEVICES:
+            self.answers.pop(question, None)
 
     @property
     def has_requests(self) -> bool:

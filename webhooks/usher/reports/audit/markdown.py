@@ -66,6 +66,10 @@ def _head(audit: Audit) -> str:
         lines += [f"* and {more:,} more", ""] if more else [""]
     rows = [(name, value) for name, value in _numbers(audit) if value]
     lines += ["| | |", "| --- | --- |", *(f"| {name} | {_prose(value)} |" for name, value in rows), ""]
+    problems = [*audit.measurement.problems, *audit.trend.problems]
+    lines += [f"* {_prose(each)}" for each in problems[:_ROWS]]
+    lines += [f"* and {len(problems) - _ROWS:,} more"] if len(problems) > _ROWS else []
+    lines += [""] if problems else []
     return "\n".join(lines)
 
 

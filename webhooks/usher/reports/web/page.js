@@ -115,7 +115,7 @@
 
     #sort(column) {
       const { columns, rows, cells, words, all } = this.data;
-      const ascending = this.order?.column === column ? !this.order.ascending : !columns[column].right;
+      const ascending = this.order?.column === column ? !this.order.ascending : columns[column].look !== "number";
       this.order = { column, ascending };
       this.heads.forEach((head, index) => {
         if (index === column) head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
@@ -188,7 +188,7 @@
         const heads = column.heads && drawn.length;
         const cell = make(heads ? "th" : "td");
         if (heads) cell.scope = "row";
-        if (column.right) cell.className = "number";
+        if (column.look) cell.className = column.look;
         cell.append(...drawn.flatMap((number) => piece(pieces[number])));
         made.append(cell);
       });

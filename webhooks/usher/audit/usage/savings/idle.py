@@ -20,6 +20,8 @@ _NEARLY_ALWAYS: Final = 0.8
 _STOPPED: Final = "kubeflow-resource-stopped"
 """Annotation with which Kubeflow stops a Notebook (kinds/kubeflow/notebooks.py)."""
 
+_MOST_OF_THE_TIME: Final = 0.95
+
 _NOT_USED: Final = 0.01
 """Mean activity below which no replica is needed."""
 
@@ -44,7 +46,7 @@ def find(case: Case) -> Saving | None:
             ),
             (
                 f"Mean activity {cases.percent(tally.activity or 0)}; at most "
-                f"{cases.percent(tally.activity_at(0.95) or 0)} in 95 % of the GPU-hours"
+                f"{cases.percent(tally.activity_at(_MOST_OF_THE_TIME) or 0)} in 95 % of the GPU-hours"
             ),
             f"{len(case.holding)} {'pod holds' if len(case.holding) == 1 else 'pods hold'} GPUs now",
         ),
@@ -55,9 +57,9 @@ def find(case: Case) -> Saving | None:
 
 
 def _kept(case: Case) -> int:
-    """The replicas that the measured work needs at the highest activity of the targets; 0 where there was no work."""
-    activity = case.tally.activity or 0.0
-    if not case.replicas_path or activity < _NOT_USED:
+    """The replicas that do the work of 95 % of the time at the highest activity of the targets; 0 without any work."""
+    activity = case.tally.activity_at(_MOST_OF_THE_TIME) or 0.0
+    if not case.replicas_path or (case.tally.activity or 0.0) < _NOT_USED:
         return 0
     return min(max(1, math.ceil(activity * len(case.holding) / case.config.targets.activity.high)), len(case.holding))
 
