@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def report() -> Iterator[str]:
-    yield f"{ROUNDS} rounds; {len(os.sched_getaffinity(0))} processors, the API server beside."
+    yield f"Rounds: {ROUNDS}; {len(os.sched_getaffinity(0))} processors, the API server beside."
     yield ""
     yield "| objects | processor s: median (min-max) | ms for each object | s of the clock | MB at most |"
     yield "| ---: | ---: | ---: | ---: | ---: |"
