@@ -68,11 +68,11 @@ def excerpt(output: str) -> list[Text]:
     return [prompt, *lines[: starts[FINDINGS]], Text("  ⋮", style="dim"), lines[-1]]
 
 
-def svg(lines: Sequence[Text]) -> str:
-    """A terminal with these lines, as a picture for web pages."""
+def svg(lines: Sequence[Text], *, command: Sequence[str] = COMMAND) -> str:
+    """A terminal with these lines of a command, as a picture for web pages."""
     width = round(COLUMNS * _COLUMN) + 2 * _MARGIN
     height = len(lines) * _ROW + 2 * _MARGIN
-    title = escape(" ".join(COMMAND))
+    title = escape(" ".join(command))
     rows = "\n".join(row for number, line in enumerate(lines) for row in _row(line, number))
     return f"""\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">

@@ -6,6 +6,7 @@ from typing import Any, Final
 from usher.audit.document import (
     ExceptionEntry,
     FindingEntry,
+    Prevented,
     ReadinessItem,
     Saving,
     Severity,
@@ -276,6 +277,17 @@ SAVINGS: Final = (
         cost=None,
         adds_up=False,
     ),
+)
+
+PREVENTED: Final = (
+    Prevented(
+        code="USH501",
+        title="A gang waits for all of its accelerators",
+        workloads=1,
+        stuck=208.0,
+        cost=582.4,
+    ),
+    Prevented(code="USH1305", title="Notebooks ask for one GPU", workloads=1, idle=644.0, cost=1803.2),
 )
 
 READINESS: Final = tuple(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from builders.audit_sections import EXCEPTIONS, FINDINGS, READINESS, SAVINGS, TARGETS, entry, subject
+from builders.audit_sections import EXCEPTIONS, FINDINGS, PREVENTED, READINESS, SAVINGS, TARGETS, entry, subject
 from usher.audit.document import (
     Audit,
     Cluster,
@@ -88,6 +88,7 @@ def _of(workloads: tuple[WorkloadEntry, ...]) -> Audit:
         usage=tuple(tables(workloads)),
         targets=TARGETS,
         savings=SAVINGS,
+        prevented=PREVENTED,
         readiness=READINESS,
         trend=_trend(),
     )
@@ -107,6 +108,7 @@ def not_measured() -> Audit:
             "usage": tuple(tables(now)),
             "targets": tuple(each.model_copy(update={"actual": None, "met": None}) for each in full.targets),
             "savings": (),
+            "prevented": (),
             "trend": Trend(),
         }
     )
@@ -125,7 +127,11 @@ def empty() -> Audit:
         summary=Summary(gpus=0, gpus_allocatable=0, gpus_free=0),
         measurement=Measurement(source="none"),
         **dict.fromkeys(
-            ("workloads", "findings", "not_evaluated", "exceptions", "usage", "targets", "savings", "readiness"), ()
+            (
+                *("workloads", "findings", "not_evaluated", "exceptions", "usage", "targets", "savings", "readiness"),
+                "prevented",
+            ),
+            (),
         ),
         trend=Trend(),
     )

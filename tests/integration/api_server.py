@@ -30,6 +30,8 @@ def status(code: int, message: str, *, headers: Mapping[str, str] | None = None,
     return Response(status=code, value={**value, "code": code}, headers=headers or {})
 
 
+_CLUSTER_SCOPED = {"namespaces", "nodes", *(kind.plural for kind in registry.KINDS if kind.cluster_scoped)}
+
 Trouble = Callable[[str, Mapping[str, str]], Response | None]
 """Looks at path and query of a request and may answer in the server's place."""
 
@@ -80,7 +82,7 @@ class ApiServer:
                 return self._list([each for each in objects if each["metadata"]["namespace"] == namespace], query)  # type: ignore[call-overload, index]  # made by builders
         plurals = [plural for root, plural in self.objects if root == path]
         if plurals:
-            resources = [{"name": plural, "namespaced": True} for plural in plurals]
+            resources = [{"name": plural, "namespaced": plural not in _CLUSTER_SCOPED} for plural in plurals]
             return Response(value={"kind": "APIResourceList", "resources": resources})
         return status(404, "the server could not find the requested resource")
 

@@ -1,6 +1,10 @@
 """The HTML report of an audit in a real browser: it filters, sorts, follows links, prints, and loads nothing."""
 
 import re
+import subprocess
+import sys
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import browser
 from builders import audits
+from e2e.cluster import wait_until
 from usher.audit.document import Audit
 from usher.reports import audit_html
 
@@ -110,8 +115,8 @@ def test_entries_without_a_team_can_be_chosen(chromium: Browser, report: Report)
 def test_a_heading_sorts_by_number_and_says_so(chromium: Browser, report: Report) -> None:
     with browser.opened(chromium, browser.file_url(report("audit"))) as found:
         heading = found.page.locator(f"{WORKLOADS} thead th", has_text="Idle").first
-        column = found.page.locator(f"{WORKLOADS} tbody tr").locator("td:nth-child(9)")
-        assert heading.evaluate("(each) => each.cellIndex") == 8
+        column = found.page.locator(f"{WORKLOADS} tbody tr").locator("td:nth-child(6)")
+        assert heading.evaluate("(each) => each.cellIndex") == 5
 
         heading.get_by_role("button").focus()
         found.page.keyboard.press("Enter")
@@ -242,3 +247,46 @@ def test_the_first_key_leads_past_the_navigation(chromium: Browser, report: Repo
         expect(found.page.get_by_role("link", name="Skip to the report")).to_be_focused()
         found.page.keyboard.press("Enter")
         expect(found.page.locator("main")).to_be_focused()
+
+
+SERVED = """
+import sys
+from datetime import timedelta
+from builders import audits
+from e2e.cluster import wait_until
+from usher.cli.audit_serve import Serving
+from usher.server.ports import Address
+Serving(place=Address(host="127.0.0.1", port=0), every=timedelta(hours=1), remote=False).run(audits.small)
+"""
+
+
+@pytest.fixture
+def served() -> Iterator[str]:
+    """The address of a server that shows a report."""
+    tests = Path(__file__).parents[1]
+    with subprocess.Popen([sys.executable, "-c", SERVED], cwd=tests, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        address = next(line for line in process.stderr if "http://" in line).split()[5]
+        wait_until(lambda: _status(address) == 200, description="there is a report")
+        yield address
+        process.terminate()
+        assert process.wait(10) == 0
+
+
+def _status(address: str) -> int:
+    try:
+        with urllib.request.urlopen(address, timeout=10) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        error.close()
+        return error.code
+
+
+def test_a_served_report_obeys_the_policy_of_its_headers_and_says_when_the_next_one_comes(
+    chromium: Browser, served: str
+) -> None:
+    with browser.opened(chromium, served) as found:
+        expect(found.page.get_by_role("heading", level=1)).to_have_text("prod-eu-1")
+        expect(found.page.get_by_role("note").first).to_contain_text("The next audit begins at about")
+        found.page.locator(f"{FINDINGS} input").fill("grasp")
+        expect(found.page.locator(f"{FINDINGS} output")).to_have_text("1 of 1 row")

@@ -66,12 +66,14 @@ def test_the_configuration_is_one_that_usher_takes() -> None:
     assert sorted((each.expires - _NOW.date()).days for each in found.enforcement.exceptions) == [-12, 6, 90]
 
 
-def test_every_board_that_a_running_pod_holds_has_a_series_of_its_own() -> None:
+def test_every_device_has_a_series_and_those_of_running_pods_name_their_pod() -> None:
     grid = Grid(start=int(_NOW.timestamp()) - 3600 * 24, step=3600, points=24)
     answer = usage.Source(_OBJECTS).read(Question(metric="DCGM_FI_PROF_GR_ENGINE_ACTIVE"), grid)
 
     devices = {(each.labels["UUID"], each.labels.get("GPU_I_ID", "")) for each in answer.series}
-    assert len(devices) == len(answer.series) == sum(story.running * story.devices for story in STORIES)
+    held = [each for each in answer.series if "pod" in each.labels]
+    assert len(devices) == len(answer.series) == sum(pool.nodes * sum(pool.devices.values()) for pool in nodes.POOLS)
+    assert len(held) == sum(story.running * story.devices for story in STORIES)
     assert all(0 <= value <= 1 for each in answer.series for value in each.values)
 
 

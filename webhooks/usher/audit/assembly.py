@@ -15,6 +15,7 @@ from usher.audit.document import (
 )
 from usher.audit.estate import Estate, Missing
 from usher.audit.sections import Sections
+from usher.audit.usage import prevention
 from usher.config.models import Config, ExceptionRule
 from usher.scan import exception_uses, findings
 
@@ -44,6 +45,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
     rules = config.enforcement.exceptions
     found = sorted([*check_findings.entries(report, estate, rules), *given.standing], key=_order)
     exceptions = tuple(_exceptions(report.exceptions, rules, today=now.date()))
+    workloads = tuple(workload_entries.entries(estate, report, given.usage))
     return Audit(
         version=report.version,
         taken=times.text(now),
@@ -53,8 +55,9 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         completeness=_completeness(report, estate),
         summary=summary.of(estate, found, exceptions, given),
         measurement=given.measurement,
-        workloads=tuple(workload_entries.entries(estate, report, given.usage)),
+        workloads=workloads,
         findings=tuple(found),
+        prevented=prevention.prevented(found, workloads, window=given.window, now=now),
         not_evaluated=tuple(
             NotEvaluatedEntry(code=each.code, name=each.name, reason=each.reason, workloads=each.workloads)
             for each in report.not_evaluated

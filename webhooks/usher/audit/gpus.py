@@ -27,7 +27,7 @@ def number(devices: Devices, node: Node | None = None) -> float:
         node: where they are; without one, `nvidia.com/gpu` counts as a whole device, and a profile as on
             the largest board that has it.
     """
-    total = sum((_each(name, node) * Fraction(amount.number) for name, amount in devices.items()), start=Fraction())
+    total = sum((share(name, node) * Fraction(amount.number) for name, amount in devices.items()), start=Fraction())
     return round(float(total), 6)
 
 
@@ -52,7 +52,8 @@ def _physical(devices: Devices, node: Node) -> float:
     return round(float(total), 6)
 
 
-def _each(name: str, node: Node | None) -> Fraction:
+def share(name: str, node: Node | None) -> Fraction:
+    """The GPUs behind one unit of a resource that pods ask for; 0 for other accelerators. The node as for `number`."""
     if node is None:
         return _part(name, "")
     if name in ("nvidia.com/gpu", _SHARED):
@@ -67,7 +68,7 @@ def _part(name: str, product: str) -> Fraction:
         return Fraction(1)
     advertised = profiles.of_resource(name)
     if advertised is not None:
-        return Fraction() if advertised.shared else _of_profile(advertised.profile, product)
+        return Fraction() if advertised.shared else of_profile(advertised.profile, product)
     return Fraction(1 if _is_class_of_gpus(name) else 0)
 
 
@@ -77,11 +78,12 @@ def _is_class_of_gpus(name: str) -> bool:
     return bool(meaning.accelerator) and meaning.unit is Unit.DEVICE and not WHOLE_GPUS.isdisjoint(offered)
 
 
-def _of_profile(profile: profiles.Profile, product: str) -> Fraction:
+def of_profile(profile: profiles.Profile, product: str) -> Fraction:
+    """The part of a GPU that a MIG profile is, on the board of a product; empty for an unknown one."""
     known = boards.by_product(product) if product else None
-    share = None if known is None else mig.share(known.board, profile)
-    if share is not None:
-        return max(share.compute, share.memory)
+    found = None if known is None else mig.share(known.board, profile)
+    if found is not None:
+        return max(found.compute, found.memory)
     shares = filter(None, (mig.share(board, profile) for board in boards.boards_with(profile)))
     parts = [max(each.compute, each.memory) for each in shares]
     # One name is a larger part of the board with half the memory, which is the older one.

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from usher.audit.document import FindingEntry, GroupTable, Measurement, ReadinessItem, Saving, Target, Trend, Usage
+from usher.scan.findings import Identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,10 +25,12 @@ class Sections:
     """Findings about the cluster as a whole."""
     readiness: tuple[ReadinessItem, ...] = ()
     measurement: Measurement = field(default_factory=lambda: Measurement(source="none"))
-    usage: Mapping[str, Usage] = field(default_factory=dict)
-    """By the uid of the workload."""
+    usage: Mapping[Identity, Usage] = field(default_factory=dict)
+    """By the identity of the workload."""
     tables: tuple[GroupTable, ...] = ()
     targets: tuple[Target, ...] = ()
     savings: tuple[Saving, ...] = ()
     totals: Totals = field(default_factory=Totals)
+    window: timedelta = timedelta(days=7)
+    """The window that usage is measured in."""
     trend: Trend = field(default_factory=Trend)

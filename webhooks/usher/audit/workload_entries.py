@@ -14,20 +14,22 @@ from usher.scan.devices import Devices
 _WORST: Final = (*(outcome.value for outcome in model.Outcome), "unknown", "clean", "exempt")
 
 
-def entries(estate: Estate, report: findings.Report, usage: Mapping[str, Usage]) -> Iterator[WorkloadEntry]:
+def entries(
+    estate: Estate, report: findings.Report, usage: Mapping[findings.Identity, Usage]
+) -> Iterator[WorkloadEntry]:
     """One entry for each workload that holds or wants accelerators.
 
     Args:
         estate: the workloads.
         report: the decisions about them.
-        usage: what was measured, by the uid of the workload.
+        usage: what was measured, by the identity of the workload.
     """
     nodes = {node.name: node for node in estate.nodes or ()}
     places = {result.identity: place for place, result in enumerate(report.results) if result.makes_pods}
     for workload in estate.workloads:
         if not workload.is_template or workload.pods:
             judged = [report.results[place] for place in _places(workload, places)]
-            yield _entry(workload, judged, nodes, usage.get(workload.uid))
+            yield _entry(workload, judged, nodes, usage.get(workload.identity))
 
 
 def _places(workload: Workload, places: Mapping[findings.Identity, int]) -> list[int]:

@@ -1,34 +1,32 @@
-"""`usher audit`: reports on the workloads of a cluster or a directory, in GPUs."""
+"""`usher audit`: reports on the GPUs and workloads of a cluster or a directory."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from usher import errors
 from usher.cli import (
     audit_history,
-    audit_inputs,
     audit_report_objects,
-    audit_sections,
+    audit_serve,
     audit_shards,
+    audit_usage,
     inputs,
     path_completion,
     progress,
     reporting,
 )
+from usher.cli.audit_run import Run, Taken
 from usher.cli.exit_codes import FailOn
-
-if TYPE_CHECKING:
-    from usher.scan import findings
 
 
 @click.command(
     epilog="""\b
 Examples:
   usher audit                              audit the cluster of the current context
+  usher audit --demo --format html=demo.html    see a report without a cluster
+  usher audit --prometheus http://prometheus.monitoring:9090 --history audits.db
   usher audit --context prod --namespace ml-research
   usher audit --format json --output audit.json
   usher audit --history audits.sqlite      show what changed since earlier audits too
@@ -42,6 +40,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
      be written"""
 )
 @click.argument("paths", nargs=-1, metavar="[PATH...]", shell_complete=path_completion.files)
+@click.option("--demo", is_flag=True, help="Audit a synthetic cluster that ships with usher, with usage and prices.")
 @inputs.config_option
 @inputs.facts_option
 @inputs.cluster_options
@@ -49,9 +48,11 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @click.option(
     "--cluster-name", metavar="NAME", help="The name of the cluster in reports. Default: that of its context."
 )
-@audit_report_objects.options
-@reporting.options(fail_on=FailOn.NEVER, audits=True)
+@audit_usage.options
 @audit_history.options
+@reporting.options(fail_on=FailOn.NEVER, audits=True)
+@audit_report_objects.options
+@audit_serve.options
 @audit_shards.options
 @inputs.engine_options
 @click.pass_context
@@ -59,6 +60,7 @@ def audit(
     context: click.Context,
     *,
     paths: tuple[str, ...],
+    demo: bool,
     config: Path | None,
     facts: tuple[str, ...],
     kubeconfig: Path | None,
@@ -67,8 +69,10 @@ def audit(
     cluster_name: str | None,
     engine: str,
     opa_url: str | None,
-    report_objects: str | None,
+    usage: audit_usage.Options,
     comparison: audit_history.Comparison,
+    report_objects: str | None,
+    serving: audit_serve.Serving | None,
     sharding: audit_shards.Sharding | None,
     reporting: reporting.Reporting,
 ) -> None:
@@ -78,89 +82,75 @@ def audit(
     creation. Objects that belong to a listed workload, for example its pods, count as part of it. Facts about queues,
     quotas and nodes come from the same cluster, or from --facts. A PATH may hold what `kubectl get -A -o yaml` prints.
     """
-    from usher.audit import assembly
-    from usher.audit.building.builder import EstateBuilder
-    from usher.scan import findings, runner
-
-    if paths:
-        _refuse_options_of_clusters(reads=bool(kubeconfig or context_name), writes=bool(report_objects))
+    _check_options(
+        paths=paths,
+        demo=demo,
+        of_cluster=bool(kubeconfig or context_name),
+        of_facts=bool(facts),
+        report_objects=bool(report_objects),
+        parts=sharding is not None,
+        one_namespace=bool(namespace),
+        served=serving is not None,
+    )
     part = None
     if sharding is not None:
         comparison.check_scope(is_whole=sharding.shard.is_whole)
-        if namespace:
-            raise click.UsageError("--output-dir is for parts of whole clusters; leave out --namespace")
         kubeconfig, context_name = sharding.connection(kubeconfig, context_name)
         part = sharding.begin(paths, kubeconfig, context_name, name=cluster_name or "")
         cluster_name = part.key.cluster
-    file, now = inputs.find_config(config), datetime.now(UTC)
-    wanted = audit_sections.wanted()
-    if paths:
-        source = audit_inputs.files(paths, read_facts=not facts)
-    else:
-        source = audit_inputs.live(
-            kubeconfig,
-            context_name,
-            namespace=namespace or "",
-            wanted=wanted,
-            read_facts=not facts,
-            **({} if part is None else {"seen": part.seen}),
-        )
-    settings = runner.Settings(
-        command=findings.Command.AUDIT,
-        configuration=str(file) if file else "",
-        origin=source.origin,
-        only_namespace=namespace or "",
+    run = Run(
+        paths=paths,
+        demo=demo,
+        config=config,
+        facts=facts,
+        kubeconfig=kubeconfig,
+        context=context_name,
+        namespace=namespace or "",
+        cluster_name=cluster_name or "",
+        engine=engine,
+        opa_url=opa_url,
+        usage=usage if part is None else replace(usage, part=part.measured),
+        seen=None if part is None else part.seen,
     )
-    with (
-        inputs.evaluator(
-            file, engine=engine, opa_url=opa_url, facts=facts, known=source.facts, quiet=reporting.quiet
-        ) as evaluator,
-        progress.shown(quiet=reporting.quiet) as watch,
-    ):
-        if namespace and not paths:
-            audit_inputs.require_namespace(namespace, evaluator.facts)
-        builder = EstateBuilder(
-            evaluator.knowledge, wanted=wanted, namespace="default" if paths else "", only=namespace or ""
-        )
-        found = runner.run(source.fed(builder), evaluator=evaluator, settings=settings, watch=watch)
-        estate = builder.built(results=found.results)
-        sections = audit_sections.analysed(estate, evaluator.knowledge, found, server=source.server, now=now)
-    if paths:
-        inputs.require_objects(found, paths)
-        if namespace and not found.results and not found.failed:
-            raise errors.InputError(f"{', '.join(paths)}: no workload is in namespace {namespace}")
-    document = assembly.document(
-        report=_noted(found, namespace),
-        estate=estate,
-        config=evaluator.config,
-        cluster=cluster_name or source.name,
-        server=source.server,
-        sections=sections,
-        now=now,
-    )
-    document, failure = comparison.applied(document)
+    if serving is not None:
+        serving.run(lambda: comparison.applied(_unwatched(run).audit)[0])
+        return
+    with progress.shown(quiet=reporting.quiet) as watch:
+        taken = run.taken(datetime.now(UTC), watch=watch, quiet=reporting.quiet)
+    document, failure = comparison.applied(taken.audit)
     if part is not None:
         part.write(document)
         reporting = audit_shards.without_text(reporting)
-    code = audit_history.finish(reporting.finish(found, audit=document), failure)
-    if report_objects and source.api is not None:
+    code = audit_history.finish(reporting.finish(taken.found, audit=document), failure)
+    if report_objects and taken.api is not None:
         only = audit_report_objects.scope(namespace, part)
-        code = max(code, audit_report_objects.write(report_objects, document, source.api, only=only))
+        code = max(code, audit_report_objects.write(report_objects, document, taken.api, only=only))
     context.exit(code)
 
 
-def _refuse_options_of_clusters(*, reads: bool, writes: bool) -> None:
-    if reads:
+def _unwatched(run: Run) -> Taken:
+    return run.taken(datetime.now(UTC), watch=lambda _things, _done, _total: None, quiet=True)
+
+
+def _check_options(
+    *,
+    paths: tuple[str, ...],
+    demo: bool,
+    of_cluster: bool,
+    of_facts: bool,
+    report_objects: bool,
+    parts: bool,
+    one_namespace: bool,
+    served: bool,
+) -> None:
+    """Raises UsageError for options that exclude each other."""
+    if paths and of_cluster:
         raise click.UsageError("with a PATH, usher reads no cluster; leave out --kubeconfig and --context")
-    if writes:
-        raise click.UsageError("with a PATH, usher knows no cluster to write into; leave out --report-objects")
-
-
-def _noted(found: "findings.Report", namespace: str | None) -> "findings.Report":
-    """The report, which says that it is about one namespace."""
-    from usher.scan import findings
-
-    if not namespace:
-        return found
-    note = findings.Note(source=f"--namespace {namespace}", reason="workloads of other namespaces are left out")
-    return replace(found, notes=(*found.notes, note))
+    if demo and (paths or of_cluster or of_facts or parts):
+        raise click.UsageError("--demo brings its own cluster; leave out PATH, --facts and the options of clusters")
+    if parts and one_namespace:
+        raise click.UsageError("--output-dir is for parts of whole clusters; leave out --namespace")
+    if parts and served:
+        raise click.UsageError("--serve shows one report; leave out --output-dir")
+    if report_objects and (demo or paths):
+        raise click.UsageError("--report-objects writes into a cluster; leave out --demo and PATH")

@@ -4,17 +4,19 @@ import itertools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usher import errors
+from usher import errors, paths
 from usher.config import words
 
 if TYPE_CHECKING:
     from usher.audit.building.builder import EstateBuilder
     from usher.audit.building.wanted import Wanted
-    from usher.cluster import connection
+    from usher.audit.usage.series import Source as Series
     from usher.cluster.api import Lists
+    from usher.cluster.connection import Api
     from usher.facts.snapshot import Recorded
     from usher.facts.store import Store
     from usher.scan.batches import Batch
@@ -35,11 +37,20 @@ class Source:
     """The version of the API server."""
     recorded: "Sequence[Recorded]" = ()
     """The other kinds that sections want."""
-    api: "connection.Api | None" = None
-    """The cluster; None for files."""
+    api: "Api | None" = None
+    """The API server; None for files and the demo."""
+    series: "Series | None" = None
+    """Answers questions about usage instead of Prometheus; None but for the demo."""
 
-    def fed(self, builder: "EstateBuilder") -> "Iterator[Batch]":
-        """The batches, each after the builder has taken its objects."""
+    def fed(self, builder: "EstateBuilder", facts: "Store") -> "Iterator[Batch]":
+        """The batches, each after the builder has taken its objects.
+
+        Args:
+            builder: takes them.
+            facts: those of files may hold nodes and namespaces that the manifests lack.
+        """
+        for value in _cluster_scoped(facts) if self.api is None else ():
+            builder.add(value)
         for recorded in self.recorded:
             builder.record(recorded)
         for batch in self.batches:
@@ -59,7 +70,7 @@ def live(
     namespace: str,
     wanted: "Sequence[Wanted]",
     read_facts: bool,
-    seen: "Callable[[Lists], Lists]" = lambda api: api,
+    seen: "Callable[[Lists], Lists] | None" = None,
 ) -> Source:
     """A cluster, whose objects are listed while the batches are taken.
 
@@ -69,7 +80,7 @@ def live(
         namespace: the only one to audit; empty for all.
         wanted: the other kinds to read.
         read_facts: whether to read the facts of the cluster.
-        seen: the part of the cluster whose workloads are audited; facts and wanted kinds are those of all of it.
+        seen: gives the part of the cluster whose workloads are audited; facts and wanted kinds are those of all of it.
 
     Raises:
         ClusterError: the API server does not answer.
@@ -78,7 +89,7 @@ def live(
     from usher.scan import cluster
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
-    batches = cluster.read(seen(api), namespace=namespace)
+    batches = cluster.read(api if seen is None else seen(api), namespace=namespace)
     facts = None
     if read_facts:
         recorded = list(recording.read(api))
@@ -96,12 +107,42 @@ def live(
     )
 
 
-def files(paths: tuple[str, ...], *, read_facts: bool) -> Source:
+def demo(now: datetime) -> Source:
+    """The synthetic cluster that ships with usher, with its usage."""
+    from usher.audit.demo import cluster, usage
+    from usher.scan import dumps
+    from usher.scan.batches import Batch, Item
+
+    objects = list(cluster.objects(now))
+    read = Batch(source=cluster.NAME, items=tuple(Item(value=value) for value in objects), is_file=False)
+    batches = dumps.settled([read])
+    return Source(
+        name=cluster.NAME,
+        origin="the synthetic cluster of the demo",
+        batches=batches,
+        facts=dumps.facts(batches),
+        series=usage.Source(objects),
+    )
+
+
+def _cluster_scoped(facts: "Store") -> "Iterator[paths.Object]":
+    """The nodes and namespaces among facts; a node that comes from files too is read from there."""
+    from usher.reading.lookup import Absence
+
+    namespaces = facts.objects("", "Namespace")
+    yield from () if isinstance(namespaces, Absence) else namespaces.values()
+    for name in sorted(facts.nodes.now.by_name):
+        found = facts.nodes.named(name)
+        if found is not None:
+            yield found
+
+
+def files(names: tuple[str, ...], *, read_facts: bool) -> Source:
     """Files, which are read as a whole: they may hold a dump of a cluster, whose objects belong to each other."""
     from usher.scan import dumps, sources
 
-    batches = dumps.settled(sources.read(paths, stdin=sys.stdin.buffer))
-    return Source(name=", ".join(paths), batches=batches, facts=dumps.facts(batches) if read_facts else None)
+    batches = dumps.settled(sources.read(names, stdin=sys.stdin.buffer))
+    return Source(name=", ".join(names), batches=batches, facts=dumps.facts(batches) if read_facts else None)
 
 
 def _version(api: "Lists") -> str:

@@ -3,11 +3,14 @@
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from usher.cli import audit_usage
+
 if TYPE_CHECKING:
     from usher.audit.building.wanted import Wanted
     from usher.audit.estate import Estate
     from usher.audit.sections import Sections
     from usher.authorities.knowledge import Knowledge
+    from usher.cli.audit_inputs import Source
     from usher.scan import findings
 
 
@@ -23,21 +26,37 @@ def analysed(
     known: "Knowledge",
     report: "findings.Report",
     *,
-    server: str,
+    usage: audit_usage.Options,
+    source: "Source",
     now: datetime,
 ) -> "Sections":
     """What the analyses say.
 
     Args:
-        estate: what the audit sees of the cluster.
+        estate: the nodes and workloads of the cluster.
         known: the facts and usher.yaml.
         report: the decisions.
-        server: the version of the API server; empty where it is not known.
+        usage: where to measure usage.
+        source: the cluster or the files.
         now: the time of the audit, in UTC.
     """
-    from usher.audit import standing
-    from usher.audit.sections import Sections
+    from usher.audit import readiness, standing
+    from usher.audit.sections import Sections, Totals
 
-    del server  # the sections of others go here
-    found = standing.findings(estate, known, report=report, config=known.config, now=now)
-    return Sections(standing=tuple(found))
+    measured = usage.measure(estate, config=known.config.audit, now=now, source=source.series)
+    return Sections(
+        standing=tuple(standing.findings(estate, known, report=report, config=known.config, now=now)),
+        readiness=readiness.items(estate, known, config=known.config, now=now, server_version=source.server),
+        measurement=measured.measurement,
+        usage=measured.workloads,
+        tables=measured.groups,
+        targets=measured.targets,
+        savings=measured.savings,
+        totals=Totals(
+            usage=measured.total,
+            savings_gpu_hours=measured.saved_gpu_hours,
+            savings_cost=measured.saved_cost,
+            queue_wait_p95_seconds=measured.queue_wait_p95_seconds,
+        ),
+        window=usage.window,
+    )

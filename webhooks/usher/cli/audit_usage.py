@@ -54,6 +54,8 @@ class Options:
     ca_file: Path | None
     window: timedelta
     step: timedelta | None
+    part: "Callable[[Source], Source] | None" = None
+    """What a shard measures of the series."""
 
     def source(self) -> "Source | None":
         """The Prometheus of the options; None without one.
@@ -67,7 +69,8 @@ class Options:
         if self.url is None:
             return None
         found = address.read(self.url, token_file=self.token_file, ca_file=self.ca_file)
-        return PrometheusSource(client.Client(found))
+        source = PrometheusSource(client.Client(found))
+        return source if self.part is None else self.part(source)
 
     def measure(
         self, estate: "Estate", *, config: "Audit", now: datetime, source: "Source | None" = None
@@ -87,7 +90,6 @@ class Options:
 def options(command: Command) -> Command:
     """Adds the options to a command, which gets them as `usage`."""
 
-    @functools.wraps(command)
     @click.option(
         "--prometheus",
         metavar="URL",
@@ -117,6 +119,7 @@ def options(command: Command) -> Command:
         type=_Length(_SHORTEST_STEP, timedelta(days=1)),
         help="Length of a step of the measurement; by default one for which the window has at most 1,100 steps.",
     )
+    @functools.wraps(command)
     def wrapped(
         *args: object,
         prometheus: str | None,

@@ -29,13 +29,13 @@ def report() -> None:
 @report.command(
     epilog="""\b
 Examples:
-  usher report merge audits/                                     the parts below a folder, as text
-  usher report merge s3://audits/prod/run-1 --output fleet.json
+  usher report merge audits/             the parts below a folder, as text
+  usher report merge s3://audits/prod/run-1 --output fleet.html
   usher report merge audits/ --earlier last-week.json --output fleet.json
 
 \b
 Exit codes:
-  0  the document is written; it says which clusters and shards are missing
+  0  the report is written; it says which clusters and shards are missing
   2  a folder cannot be read, or has no usable part; or --require-complete, and something is missing"""
 )
 @click.argument("folders", nargs=-1, required=True, metavar="FOLDER|URL...")

@@ -50,13 +50,34 @@ class Prices(Section):
     )
     rules: list[PriceRule] = Field(
         default=[],
+        max_length=500,
         description="The first entry that matches a node decides. GPUs without one are reported as not priced.",
     )
+
+    @model_validator(mode="after")
+    def _check_every_rule_can_decide(self) -> "Prices":
+        places: dict[tuple[str, str, str], int] = {}
+        for index, rule in enumerate(self.rules):
+            key = rule.product.casefold(), rule.instance_type, rule.capacity_type
+            for same in (key, ("*", "*", "*")):
+                if same in places:
+                    raise ValueError(
+                        f"rules[{index}] never decides, because rules[{places[same]}] before it matches the same "
+                        "nodes; leave one of them out, or write the narrower one first"
+                    )
+            places[key] = index
+        return self
 
 
 class Range(Section):
     low: Share = Field(default=0.0, description="The least share, from 0 to 1.")
     high: Share = Field(default=1.0, description="The largest share, from 0 to 1.")
+
+    @model_validator(mode="after")
+    def _check_low_is_below_high(self) -> "Range":
+        if self.low > self.high:
+            raise ValueError(f"low ({self.low:g}) is above high ({self.high:g}); swap them")
+        return self
 
 
 class Targets(Section):

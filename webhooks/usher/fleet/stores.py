@@ -126,8 +126,9 @@ class RemoteStore:
         yield from sorted(each for each in inside if PurePosixPath(each).name == name)
 
     def open(self, name: str) -> IO[bytes]:
+        path = f"{self._root}/{_inside(name)}"
         try:
-            stream: IO[bytes] = self._files.open(f"{self._root}/{_inside(name)}", "rb")
+            stream: IO[bytes] = self._files.open(path, "rb")
         except FileNotFoundError:
             raise
         except Exception as error:  # noqa: BLE001 - each library has errors of its own
@@ -136,7 +137,8 @@ class RemoteStore:
 
     def write(self, name: str, content: bytes) -> None:
         # Object stores show an object once it is complete.
-        self._attempt("written", lambda: self._put(f"{self._root}/{_inside(name)}", content))
+        path = f"{self._root}/{_inside(name)}"
+        self._attempt("written", lambda: self._put(path, content))
 
     def _put(self, path: str, content: bytes) -> None:
         self._files.makedirs(str(PurePosixPath(path).parent), exist_ok=True)

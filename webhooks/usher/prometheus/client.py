@@ -1,5 +1,6 @@
 """Requests to Prometheus: within limits of time and size, without redirects, and with plain messages."""
 
+import base64
 import ssl
 import time
 from collections.abc import Callable, Mapping
@@ -124,7 +125,8 @@ def _headers(address: Address) -> dict[str, str]:
     if address.token:
         headers["Authorization"] = f"Bearer {address.token}"
     elif address.user or address.password:
-        headers |= urllib3.make_headers(basic_auth=f"{address.user}:{address.password}")
+        pair = f"{address.user}:{address.password}".encode()
+        headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
     return headers
 
 

@@ -68,8 +68,8 @@ def read(client: Client, expression: str, asked: Range, *, most_samples: int = M
     samples = 0
     for offset, value in _parts(client, expression, asked, offset=0, points=asked.points):
         warnings |= dict.fromkeys(_warnings(value))
-        for labels, points in _series(client, value, asked, offset=offset):
-            samples += _append(gathered, labels, points)
+        for labels, first, values in _series(client, value, asked, offset=offset):
+            samples += _append(gathered, labels, first, values)
             if samples > most_samples:
                 raise errors.PrometheusError(
                     f"Prometheus at {client.url}: {expression} has more than {most_samples} samples; choose a shorter "
@@ -115,8 +115,8 @@ def _warnings(value: Mapping[str, Any]) -> list[str]:
 
 def _series(
     client: Client, value: Mapping[str, Any], asked: Range, *, offset: int
-) -> Iterator[tuple[Labels, list[tuple[int, float]]]]:
-    """Labels, and values by point.
+) -> "Iterator[tuple[Labels, int, array[float]]]":
+    """The labels, the first point and the values from there on, of each series.
 
     Raises:
         PrometheusError: the answer is not a matrix of the range.
@@ -127,10 +127,12 @@ def _series(
     for each in data["result"]:
         if not isinstance(each, dict):
             raise _unusable(client, "a series is not an object")
-        values = each.get("values", [])
-        if not isinstance(values, list) or len(values) > MOST_POINTS:
+        pairs = each.get("values", [])
+        if not isinstance(pairs, list) or len(pairs) > MOST_POINTS:
             raise _unusable(client, "the values of a series are not a list of the range")
-        yield _labels(client, each.get("metric")), [_point(client, pair, asked, offset=offset) for pair in values]
+        labels = _labels(client, each.get("metric"))
+        if pairs:
+            yield labels, *_values(client, pairs, asked, offset=offset)
 
 
 def _labels(client: Client, value: object) -> Labels:
@@ -142,33 +144,31 @@ def _labels(client: Client, value: object) -> Labels:
     return tuple(sorted(value.items()))
 
 
-def _point(client: Client, pair: object, asked: Range, *, offset: int) -> tuple[int, float]:
+def _values(client: Client, pairs: list[Any], asked: Range, *, offset: int) -> "tuple[int, array[float]]":
+    """The first point of a series, and its values from there on."""
     try:
-        at, text = pair  # type: ignore[misc]  # checked by the unpacking itself
-        seconds, value = float(at), float(text)  # type: ignore[has-type]
-        point = round((seconds - asked.start) / asked.step) - 1
+        points = [round((at - asked.start) / asked.step) - 1 for at, _ in pairs]
+        numbers = array("d", [float(text) for _, text in pairs])
     except (TypeError, ValueError, OverflowError):
         raise _unusable(client, "a sample is not a time and a number") from None
-    if not offset <= point < asked.points:
+    first, last = min(points), max(points)
+    if first < offset or last >= asked.points:
         raise _unusable(client, "a sample is outside of the range")
-    return point, value if math.isfinite(value) else math.nan
+    values = array("d", [math.nan]) * (last - first + 1)
+    for point, number in zip(points, numbers, strict=True):
+        if math.isfinite(number):
+            values[point - first] = number
+    return first, values
 
 
-def _append(gathered: dict[Labels, _Gathered], labels: Labels, points: list[tuple[int, float]]) -> int:
-    """How many values are stored more than before, gaps included."""
-    grown = 0
-    for point, value in points:
-        known = gathered.get(labels)
-        if known is None:
-            known = gathered[labels] = _Gathered(first=point)
-        missing = point - known.first - len(known.values)
-        if missing < 0:
-            # Two values for one point: the first one stays.
-            continue
-        known.values.extend([math.nan] * missing)
-        known.values.append(value)
-        grown += missing + 1
-    return grown
+def _append(gathered: dict[Labels, _Gathered], labels: Labels, first: int, values: "array[float]") -> int:
+    """How many values are stored more than before, gaps included. For two values of one point the first one stays."""
+    known = gathered.setdefault(labels, _Gathered(first=first))
+    before = len(known.values)
+    missing = first - known.first - before
+    known.values.extend([math.nan] * missing)
+    known.values.extend(values[max(-missing, 0) :])
+    return len(known.values) - before
 
 
 def _unusable(client: Client, reason: str) -> errors.PrometheusError:

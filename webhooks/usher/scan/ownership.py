@@ -40,7 +40,7 @@ class Owners:
         """Takes an object. A Pod does not count as an owner: what it makes is judged itself."""
         uid, kind = paths.text(paths.metadata(value).get("uid")), key(value)
         if uid and kind != ("", "Pod") and makes_objects(kind):
-            self._namespaces[uid] = paths.text(paths.metadata(value).get("namespace"))
+            self._namespaces.setdefault(uid, paths.text(paths.metadata(value).get("namespace")))
 
     def own(self, value: paths.Object) -> bool:
         """Whether the object counts as part of one of them."""

@@ -71,7 +71,7 @@ def test_a_page_without_measurements_has_no_number_for_them_and_says_how_to_meas
     text = words(html)
 
     assert "Run usher audit with --prometheus URL" in text
-    assert "GPU-h" not in text.partition("What the numbers mean")[0].replace("GPU-hours", "")
+    assert "GPU-h" not in text.partition("docs/audit.md of gpu-usher")[0].replace("GPU-hours", "")
     assert "USD" not in text
     assert "Idle not measured Cost of idle GPUs not measured" in text
     assert "Not measured: savings rest on the use of GPUs." in section(html, "savings")
@@ -124,6 +124,13 @@ def test_the_sum_of_savings_is_that_of_those_that_count() -> None:
     assert "Sum 1,652 GPU-h USD 4,861" in re.sub(r"\s+", " ", text)
 
 
+def test_rules_that_would_have_prevented_waste_have_its_hours_and_its_cost() -> None:
+    text = section(page(audits.audit()), "prevented")
+
+    assert "USH501 A gang waits for all of its accelerators 1 not measured 208 GPU-h USD 582" in text
+    assert "USH1305 Notebooks ask for one GPU 1 644 GPU-h 0 GPU-h USD 1,803" in text
+
+
 def test_every_label_that_links_to_a_meaning_leads_to_one() -> None:
     html = page(audits.audit())
     targets = set(re.findall(r' id="([^"]*)"', html))
@@ -144,6 +151,16 @@ def test_a_cluster_without_accelerators_has_a_page_without_faults() -> None:
 
     assert "No node of this cluster has GPUs." in text
     assert "No findings." in text
+
+
+def test_the_parts_of_the_capacity_add_up_to_it() -> None:
+    text = words(page(audits.audit()))
+
+    assert "277 GPUs allocated" in text
+    assert "8 GPUs held by gangs that wait for their other pods" in text
+    assert "219 GPUs free" in text
+    assert "8 GPUs out of use" in text
+    assert audits.CAPACITY == 277 + 8 + 219 + 8
 
 
 def test_a_cluster_whose_nodes_are_not_known_has_no_capacity() -> None:

@@ -11,6 +11,8 @@ from usher.reports.web import numbers
         (numbers.plain(0), "0"),
         (numbers.plain(0.25), "0.25"),
         (numbers.plain(1.5), "1.5"),
+        (numbers.plain(8.999999), "9"),
+        (numbers.plain(0.001), "0"),
         (numbers.plain(1_234.5), "1,234"),
         (numbers.gpus(1), "1 GPU"),
         (numbers.gpus(0), "0 GPUs"),

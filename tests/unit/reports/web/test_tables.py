@@ -29,10 +29,18 @@ def test_the_data_hold_all_rows_and_the_html_the_first_page() -> None:
     assert "Rows 1 to 100 of 250" in made
 
 
-def test_equal_cells_are_there_once() -> None:
+def test_a_table_that_no_browser_could_hold_is_cut_and_says_so() -> None:
+    made = tables.html(table([row("same", 8)] * (tables.MOST + 1)))
+
+    assert len(data(made)["rows"]) == tables.MOST
+    assert "The page holds 20,000 of 20,001 rows, the first ones; --format json has all of them." in made
+
+
+def test_equal_cells_and_pieces_are_there_once() -> None:
     found = data(tables.html(table([row("same", 8) for _ in range(50)])))
 
-    assert found["cells"] == [[None, ["text", "same"]], [8, ["text", "8"]]]
+    assert found["cells"] == [[None, 0], [8, 1]]
+    assert found["pieces"] == [["text", "same"], ["text", "8"]]
     assert found["rows"] == [["job-same", [], 0, 1]] * 50
 
 
@@ -60,9 +68,12 @@ def test_a_short_table_has_no_filters_and_an_empty_one_says_so() -> None:
 def test_data_cannot_end_their_element() -> None:
     made = tables.html(table([row("</script><!--", 1)]))
 
-    assert data(made)["cells"][0] == [None, ["text", "</script><!--"]]
+    assert data(made)["pieces"][0] == ["text", "</script><!--"]
     assert made.count("</script>") == 1
 
 
 def test_a_value_that_is_missing_has_no_number_to_sort_by() -> None:
-    assert data(tables.html(table([row("a", None)])))["cells"][1] == [None, ["muted", "not known"]]
+    found = data(tables.html(table([row("a", None)])))
+
+    assert found["cells"][1] == [None, 1]
+    assert found["pieces"][1] == ["muted", "not known"]

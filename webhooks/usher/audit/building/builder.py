@@ -47,7 +47,7 @@ class EstateBuilder:
         self._gathered = Gathered()
         self._wanted = {each.key: each for each in wanted}
         self._objects: dict[Key, list[paths.Object] | Absence] = {}
-        self._gathereders: Mapping[Key, Callable[[paths.Object], None]] = {
+        self._readers: Mapping[Key, Callable[[paths.Object], None]] = {
             _POD: self._pod,
             _NODE: self._node,
             _NAMESPACE: self._labels_of_namespace,
@@ -59,13 +59,19 @@ class EstateBuilder:
         key, metadata = ownership.key(value), paths.metadata(value)
         if (wanted := self._wanted.get(key)) is not None:
             self._keep(wanted, value)
-        reader = self._gathereders.get(key)
-        if self._only and paths.text(metadata.get("namespace") or self._namespace) not in ("", self._only):
+        reader = self._readers.get(key)
+        if self._is_elsewhere(key, metadata):
             return
         if reader is not None:
             reader(value)
         elif key in registry.WORKLOADS or key not in registry.BY_KEY:
             self._object(value, key)
+
+    def _is_elsewhere(self, key: Key, metadata: Mapping[str, paths.Json]) -> bool:
+        """Whether an object is in another namespace than the only one that counts."""
+        if not self._only or key in (_NODE, _NAMESPACE, SLICE):
+            return False
+        return paths.text(metadata.get("namespace") or self._namespace) not in ("", self._only)
 
     def knows_nodes(self) -> None:
         """Notes that all nodes were listed, even if there was no node."""

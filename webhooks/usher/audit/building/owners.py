@@ -46,7 +46,8 @@ class Trees:
         uid = paths.text(paths.metadata(value).get("uid"))
         key = ownership.key(value)
         # Usher knows nothing of other kinds, and they may well make pods.
-        if uid and (ownership.makes_objects(key) or key not in registry.BY_KEY):
+        # The first of several objects with one uid counts: no later one takes away what it owns.
+        if uid and uid not in self._listed and (ownership.makes_objects(key) or key not in registry.BY_KEY):
             controller = paths.text(ownership.controller(value).get("uid"))
             self._listed[uid] = Listed(identity=identity(value), controller=controller)
             self._tops.clear()

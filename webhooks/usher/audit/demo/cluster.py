@@ -12,6 +12,9 @@ from usher.config import models
 NAME: Final = "demo"
 """The name of the cluster in reports."""
 
+SERVER: Final = "v1.36.1"
+"""The version of its API server."""
+
 
 def objects(now: datetime) -> Iterator[paths.Object]:
     """Every object of the cluster at a time."""

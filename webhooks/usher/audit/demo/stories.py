@@ -55,7 +55,7 @@ STORIES: Final = (
         age_hours=26, waiting_hours=26, queue="pretraining", priority="training", suspended=True,
     ),
     Story(
-        kind="Job", namespace="vision", name="detector-sweep", pool="a100", devices=8, wanted=4, running=2,
+        kind="PyTorchJob", namespace="vision", name="detector-sweep", pool="a100", devices=8, wanted=4, running=2,
         age_hours=77, waiting_hours=77, activity=0.02, memory=0.06,
     ),
     Story(

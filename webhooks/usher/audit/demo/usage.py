@@ -37,9 +37,9 @@ class Source:
                 return self._of_boards(grid, lambda board, point: activity(board.story, point, grid))
             case "DCGM_FI_DEV_FB_USED":
                 peak = 1.0 if question.fold is Fold.PEAK else 0.9
-                return self._of_boards(grid, lambda board, _: board.memory * board.story.memory * peak)
+                return self._of_boards(grid, lambda board, _: board.memory * board.filled * peak)
             case "DCGM_FI_DEV_FB_FREE":
-                return self._of_boards(grid, lambda board, _: board.memory * (1 - board.story.memory * 0.9))
+                return self._of_boards(grid, lambda board, _: board.memory * (1 - board.filled * 0.9))
             case "DCGM_FI_DEV_FB_TOTAL":
                 return self._of_boards(grid, lambda board, _: board.memory)
             case "kube_pod_container_resource_requests":
@@ -68,40 +68,48 @@ class Source:
 class _Pod:
     """A running pod of a story."""
 
-    __slots__ = ("labels", "node", "requests", "story")
+    __slots__ = ("labels", "name", "node", "requests", "story")
 
     def __init__(self, story: Story, name: str, node: str) -> None:
         self.story = story
         self.node = node
-        self.labels = {"namespace": story.namespace, "pod": name, "uid": f"{story.namespace}-{name}"}
+        self.name = {"namespace": story.namespace, "pod": name}
+        self.labels = {**self.name, "uid": f"{story.namespace}-{name}"}
         resource = "".join(each if each.isalnum() else "_" for each in story.resource)
         self.requests = {"container": story.name, "node": node, "resource": resource, "unit": "integer"}
 
 
 class _Board:
-    """A board or a MIG device that a pod holds; `memory` in MiB."""
+    """A board or a MIG device of a node, and the pod that holds it; `memory` in MiB."""
 
     __slots__ = ("labels", "memory", "story")
 
-    def __init__(self, pod: _Pod, pool: nodes.Pool, number: int) -> None:
-        self.story = pod.story
-        profile = pod.story.resource.partition("mig-")[2]
-        gpu, instance = (number // 7, number % 7 + 7) if profile else (number, 0)
+    def __init__(self, node: str, pool: nodes.Pool, resource: str, number: int, pod: _Pod | None) -> None:
+        self.story = None if pod is None else pod.story
+        profile = resource.partition("mig-")[2]
+        in_each = max(pool.devices[resource] // pool.boards, 1)
+        gpu, instance = divmod(number, in_each)
         self.memory = float(_MIG_MEMORY.get(profile, pool.memory))
         self.labels = {
-            "Hostname": pod.node,
+            "Hostname": node,
             "gpu": str(gpu),
-            "UUID": f"GPU-{pod.node}-{gpu}",
+            "UUID": f"GPU-{node}-{gpu}",
             "modelName": pool.product.replace("-", " "),
-            "namespace": pod.labels["namespace"],
-            "pod": pod.labels["pod"],
-            "container": pod.story.name,
-            **({"GPU_I_ID": str(instance), "GPU_I_PROFILE": profile} if profile else {}),
+            **({"GPU_I_ID": f"{profile}.{instance}", "GPU_I_PROFILE": profile} if profile else {}),
         }
+        if pod is not None:
+            self.labels |= {"container": pod.story.name, **pod.name}
+
+    @property
+    def filled(self) -> float:
+        """The largest share of its memory that is used."""
+        return 0.0 if self.story is None else self.story.memory
 
 
-def activity(story: Story, point: int, grid: Grid) -> float:
-    """The activity of a board of a story: steady or by office hours, with a wobble that repeats."""
+def activity(story: Story | None, point: int, grid: Grid) -> float:
+    """The activity of a board of a story: steady or by office hours, with a wobble that repeats. 0 of a free board."""
+    if story is None:
+        return 0.0
     time = datetime.fromtimestamp(grid.time(point), UTC)
     base = story.activity
     if story.rhythm is Rhythm.OFFICE_HOURS and not (8 <= time.hour < 18 and time.weekday() < 5):
@@ -123,17 +131,22 @@ def _running(objects: Sequence[paths.Object]) -> Iterator[_Pod]:
 
 
 def _boards(objects: Sequence[paths.Object]) -> Iterator[_Board]:
-    pools = {name: pool for pool in nodes.POOLS for name in nodes.names(pool)}
-    taken: dict[str, int] = {}
+    """Every device of every node; pods take them in their order."""
+    holders: dict[tuple[str, str], list[_Pod]] = {}
     for pod in _running(objects):
-        for _ in range(pod.story.devices):
-            number = taken.get(pod.node, 0)
-            taken[pod.node] = number + 1
-            yield _Board(pod, pools[pod.node], number)
+        holders.setdefault((pod.node, pod.story.resource), []).extend([pod] * pod.story.devices)
+    for pool in nodes.POOLS:
+        for node in nodes.names(pool):
+            for resource, devices in pool.devices.items():
+                held = holders.get((node, resource), [])
+                for number in range(devices):
+                    yield _Board(node, pool, resource, number, held[number] if number < len(held) else None)
 
 
-def _series(labels: Mapping[str, str], story: Story, grid: Grid, values: Sequence[float]) -> Series:
-    """The values since the pods of a story run."""
+def _series(labels: Mapping[str, str], story: Story | None, grid: Grid, values: Sequence[float]) -> Series:
+    """The values since the pods of a story run; for a free board all of them."""
+    if story is None:
+        return Series(labels=labels, first=0, values=values)
     began = datetime.fromtimestamp(grid.end, UTC) - timedelta(hours=story.age_hours)
     first = grid.first_point_after(began)
     return Series(labels=labels, first=first, values=values[first:])

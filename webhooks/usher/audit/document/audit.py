@@ -9,7 +9,7 @@ from usher.audit.document.findings import ExceptionEntry, FindingEntry, NotEvalu
 from usher.audit.document.history import Trend
 from usher.audit.document.part import Part
 from usher.audit.document.readiness import ReadinessItem
-from usher.audit.document.usage import GroupTable, Measurement, Saving, Target, WorkloadEntry
+from usher.audit.document.usage import GroupTable, Measurement, Prevented, Saving, Target, WorkloadEntry
 
 
 class Cluster(Part):
@@ -102,5 +102,6 @@ class Audit(Part):
     usage: tuple[GroupTable, ...] = ()
     targets: tuple[Target, ...] = ()
     savings: tuple[Saving, ...] = ()
+    prevented: tuple[Prevented, ...] = ()
     readiness: tuple[ReadinessItem, ...] = ()
     trend: Trend = Trend()

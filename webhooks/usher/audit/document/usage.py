@@ -148,3 +148,21 @@ class Saving(Part):
     """In the window; null where not priced."""
     adds_up: bool = True
     """Whether the sum of savings counts it: of several savings of one workload only the largest does."""
+
+
+class Prevented(Part):
+    """GPU-hours of workloads that a rule of usher denies today, so that admission would have kept them out.
+
+    A workload that several rules deny counts for each of them, so the rows do not add up.
+    """
+
+    code: str
+    """Of the rule."""
+    title: str
+    workloads: int
+    idle: float | None = None
+    """Their idle GPU-hours in the window; null where none of them was measured."""
+    stuck: float = 0
+    """GPU-hours that they hold while they cannot start: since they do, within the window."""
+    cost: float | None = None
+    """Of the idle and the stuck GPU-hours; null where none of them is priced."""

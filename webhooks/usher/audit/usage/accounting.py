@@ -7,10 +7,13 @@ most allocated, and used and idle are at most measured.
 """
 
 import math
+import operator
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from usher.audit.usage import merging
 from usher.audit.usage.devices import Track
 from usher.audit.usage.labels import Device, PodName
 from usher.audit.usage.merging import Line
@@ -67,8 +70,11 @@ def count(held: Line, found: Iterable[Part], *, grid: Grid, idle: Idle) -> Tally
     end = max((line.end for line in lines if line.values), default=0)
     factors = _count_allocated(tally, held, mine, range(first, end), grid)
     for part in mine:
-        _count_device(tally, part, factors, first, grid)
-        _count_idle(tally, part, factors, first, grid, idle)
+        counted = _counted(part, factors, first, grid)
+        _count_activity(tally, part, counted, grid)
+        _count_memory(tally, part, counted)
+        for start, stop in stretches(part, below=idle.below, points=idle.points):
+            tally.idle += sum(counted[start - part.weights.first : stop - part.weights.first])
     # Sums of the same parts in another order may differ in the last digit.
     tally.measured = min(tally.measured, tally.allocated)
     tally.memory = min(tally.memory, tally.allocated)
@@ -77,65 +83,78 @@ def count(held: Line, found: Iterable[Part], *, grid: Grid, idle: Idle) -> Tally
 
 
 def _weights(track: Track, rivals: list[Track], share: float) -> Line:
-    others = [other for other in rivals if other is not track]
-    values = track.activity.values[:0]
-    for point in range(track.first, track.end):
-        others_hold = sum(other.has_sample(point) for other in others)
-        if track.has_sample(point):
-            values.append(share / (1 + others_hold))
-        else:
-            # Within a hole the pod still held the device, unless another pod did.
-            values.append(math.nan if others_hold else share)
-    return Line(first=track.first, values=values)
+    first, end = track.first, track.end
+    mine = _samples(track, first, end)
+    others = [_samples(other, first, end) for other in rivals if other is not track]
+    if not others:
+        # Within a hole the pod still held the device.
+        return Line(first=first, values=array("d", [share]) * len(mine))
+    values = array("d")
+    for has_sample, *theirs in zip(mine, *others, strict=True):
+        holding = sum(theirs)
+        values.append(share / (1 + holding) if has_sample else math.nan if holding else share)
+    return Line(first=first, values=values)
 
 
-def _count_allocated(tally: Tally, held: Line, mine: list[Part], points: range, grid: Grid) -> list[float]:
+def _samples(track: Track, first: int, end: int) -> list[bool]:
+    """Whether the device has a sample of this pod, by point. NaN is not equal to itself."""
+    lines = (merging.spread(line, first, end) for line in (track.activity, track.memory_used))
+    return [activity == activity or used == used for activity, used in zip(*lines, strict=True)]  # noqa: PLR0124
+
+
+def _count_allocated(tally: Tally, held: Line, mine: list[Part], points: range, grid: Grid) -> "array[float]":
     """Counts what was held; gives, by point, the part of the devices that counts."""
-    factors = []
-    for point in points:
-        weight = sum(value for part in mine if (value := part.weights.at(point)) == value)
-        gpus = held.at(point)
-        if math.isnan(gpus):
-            gpus = weight
-        factors.append(min(1.0, gpus / weight) if weight else 0.0)
-        tally.allocated += gpus * grid.hours
-        tally.allocated_by_hour[grid.hour_of_day(point)] += gpus * grid.hours
+    factors = array("d")
+    hours = grid.hours
+    weights = [merging.spread(part.weights, points.start, points.stop) for part in mine]
+    known = merging.spread(held, points.start, points.stop)
+    for point, gpus, *each in zip(points, known, *weights, strict=True):
+        weight = sum(value for value in each if value == value)  # noqa: PLR0124 - not NaN
+        amount = weight if math.isnan(gpus) else gpus
+        factors.append(min(1.0, amount / weight) if weight else 0.0)
+        tally.allocated += amount * hours
+        tally.allocated_by_hour[grid.hour_of_day(point)] += amount * hours
     return factors
 
 
-def _count_device(tally: Tally, part: Part, factors: list[float], first: int, grid: Grid) -> None:
-    track, hours = part.track, grid.hours
-    for point, weight in enumerate(part.weights.values, start=part.weights.first):
-        counted = weight * factors[point - first] * hours
-        if not counted > 0:
-            continue
-        activity = track.activity.at(point)
-        if not math.isnan(activity):
-            hour = grid.hour_of_day(point)
-            tally.measured += counted
-            tally.used += counted * activity
-            tally.bins[math.ceil(activity * BINS - 1e-9)] += counted
-            tally.measured_by_hour[hour] += counted
-            tally.used_by_hour[hour] += counted * activity
-        _count_memory(tally, track, point, counted)
+def _counted(part: Part, factors: "array[float]", first: int, grid: Grid) -> "array[float]":
+    """The GPU-hours of each point of a device that count for the pod; NaN where it did not hold it."""
+    start = part.weights.first - first
+    of_part = factors[start : start + len(part.weights.values)]
+    return array("d", map(operator.mul, part.weights.values, (factor * grid.hours for factor in of_part)))
 
 
-def _count_memory(tally: Tally, track: Track, point: int, counted: float) -> None:
-    used, of = track.memory_used.at(point), track.memory_total.at(point)
-    if math.isnan(used):
+def _count_activity(tally: Tally, part: Part, counted: "array[float]", grid: Grid) -> None:
+    first, bins = part.weights.first, tally.bins
+    measured = used = 0.0
+    activities = merging.spread(part.track.activity, first, part.weights.end)
+    for point, (hours, activity) in enumerate(zip(counted, activities, strict=True), start=first):
+        # Comparisons with NaN are false.
+        if hours > 0 and activity >= 0:
+            hour, busy = grid.hour_of_day(point), hours * activity
+            measured += hours
+            used += busy
+            bins[math.ceil(activity * BINS - 1e-9)] += hours
+            tally.measured_by_hour[hour] += hours
+            tally.used_by_hour[hour] += busy
+    tally.measured += measured
+    tally.used += used
+
+
+def _count_memory(tally: Tally, part: Part, counted: "array[float]") -> None:
+    track, first, end = part.track, part.weights.first, part.weights.end
+    if not track.memory_used.values:
         return
-    peak = track.memory_peak.at(point)
-    tally.memory_peak = max(tally.memory_peak, used if math.isnan(peak) else peak)
-    if of > 0:
-        tally.memory += counted
-        tally.memory_used += counted * min(used / of, 1.0)
-        tally.memory_total = max(tally.memory_total, of)
-
-
-def _count_idle(tally: Tally, part: Part, factors: list[float], first: int, grid: Grid, idle: Idle) -> None:  # noqa: PLR0913, PLR0917 - what a stretch is counted with
-    for start, end in stretches(part, below=idle.below, points=idle.points):
-        for point in range(start, end):
-            tally.idle += part.weights.at(point) * factors[point - first] * grid.hours
+    lines = (merging.spread(line, first, end) for line in (track.memory_used, track.memory_total, track.memory_peak))
+    for hours, used, total, peak in zip(counted, *lines, strict=True):
+        if not (hours > 0 and used >= 0):
+            continue
+        highest = max(used, peak)
+        tally.memory_peak = max(tally.memory_peak, highest)
+        if total > 0:
+            tally.memory += hours
+            tally.memory_used += hours * min(used / total, 1.0)
+            tally.memory_total = max(tally.memory_total, total)
 
 
 def stretches(part: Part, *, below: float, points: int) -> Iterator[tuple[int, int]]:
@@ -143,13 +162,16 @@ def stretches(part: Part, *, below: float, points: int) -> Iterator[tuple[int, i
 
     A point that was not measured ends a stretch.
     """
+    first, weights = part.weights.first, part.weights
+    activities = merging.spread(part.track.activity, first, weights.end)
     start = -1
-    for point in range(part.weights.first, part.weights.end + 1):
-        activity = part.track.activity.at(point)
+    for point, (weight, activity) in enumerate(zip(weights.values, activities, strict=True), start=first):
         # A comparison with NaN is false.
-        if part.weights.at(point) > 0 and activity < below:
+        if weight > 0 and activity < below:
             start = point if start < 0 else start
         elif start >= 0:
             if point - start >= points:
                 yield start, point
             start = -1
+    if start >= 0 and weights.end - start >= points:
+        yield start, weights.end

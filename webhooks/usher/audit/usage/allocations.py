@@ -8,8 +8,8 @@ from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from usher.audit import estate
-from usher.audit.usage import labels, merging, shares
+from usher.audit import estate, gpus
+from usher.audit.usage import labels, merging, resource_names
 from usher.audit.usage.labels import PodName
 from usher.audit.usage.merging import Line
 from usher.audit.usage.series import Answer, Grid, Series
@@ -31,14 +31,14 @@ def recorded(requests: Answer, phases: Answer, nodes: Mapping[str, estate.Node])
     for pod, series in sorted(_by_pod(requests.series).items()):
         by_node: dict[str, list[Line]] = {}
         for (node, resource), parts in _by_node(series).items():
-            share = shares.of_resource(shares.resource(resource), nodes.get(node)) if node else None
-            if share is not None:
+            share = float(gpus.share(resource_names.resource(resource), nodes.get(node)))
+            if node and share:
                 by_node.setdefault(node, []).append(merging.scaled(parts, share))
         living = alive.get(pod, merging.EMPTY)
         for node, lines in sorted(by_node.items()):
-            gpus = _while_alive(_added(lines), living)
-            if gpus.values:
-                found.append(Held(pod=pod, node=node, gpus=gpus))
+            held = _while_alive(_added(lines), living)
+            if held.values:
+                found.append(Held(pod=pod, node=node, gpus=held))
     return tuple(found)
 
 
@@ -48,12 +48,12 @@ def present(workloads: Iterable[estate.Workload], nodes: Mapping[str, estate.Nod
     for workload in workloads:
         for pod in workload.pods:
             since = pod.scheduled or pod.created
-            gpus = held_now(pod, nodes)
-            if since is None or not gpus:
+            held = held_now(pod, nodes)
+            if since is None or not held:
                 continue
             first = grid.first_point_after(since)
             if first < grid.points:
-                values = array("d", [gpus]) * (grid.points - first)
+                values = array("d", [held]) * (grid.points - first)
                 name = PodName(pod.namespace, pod.name)
                 found.append(Held(pod=name, node=pod.node, gpus=Line(first=first, values=values)))
     return tuple(sorted(found, key=lambda each: (each.pod, each.node)))
@@ -63,8 +63,8 @@ def held_now(pod: estate.Pod, nodes: Mapping[str, estate.Node]) -> float:
     """The GPUs that a pod holds: whole ones, and parts by their share. 0 where it holds none."""
     if not pod.holds:
         return 0.0
-    devices = {name: float(amount.number) for name, amount in pod.devices.items()}
-    return shares.of_devices(devices, nodes.get(pod.node)) or 0.0
+    node = nodes.get(pod.node)
+    return sum(float(gpus.share(name, node)) * float(amount.number) for name, amount in pod.devices.items())
 
 
 def together(first: Iterable[Held], second: Iterable[Held]) -> dict[tuple[PodName, str], Line]:
@@ -119,9 +119,9 @@ def _added(lines: Iterable[Line]) -> Line:
     return Line(first=first, values=values)
 
 
-def _while_alive(gpus: Line, alive: Line) -> Line:
+def _while_alive(held: Line, alive: Line) -> Line:
     values = [
-        math.nan if math.isnan(alive.at(point)) else gpus.values[point - gpus.first]
-        for point in range(gpus.first, gpus.end)
+        math.nan if math.isnan(alive.at(point)) else held.values[point - held.first]
+        for point in range(held.first, held.end)
     ]
-    return merging.merge([Series(labels={}, first=gpus.first, values=values)])
+    return merging.merge([Series(labels={}, first=held.first, values=values)])

@@ -133,11 +133,10 @@ def _total(parts: _Parts) -> Line:
     used, free = parts.memory(metrics.MEMORY_USED), parts.memory(metrics.MEMORY_FREE)
     reserved = parts.memory(metrics.MEMORY_RESERVED)
 
-    def add(point: int) -> float:
-        kept = reserved.at(point)
-        return used.at(point) + free.at(point) + (0 if math.isnan(kept) else kept)
-
-    return Line(first=used.first, values=array("d", [add(point) for point in range(used.first, used.end)]))
+    others = (merging.spread(line, used.first, used.end) for line in (free, reserved))
+    # The sum with NaN is NaN, except that old exporters have no reserved memory.
+    sums = (a + b + (c if c == c else 0.0) for a, b, c in zip(used.values, *others, strict=True))  # noqa: PLR0124
+    return Line(first=used.first, values=array("d", sums))
 
 
 def _product(found: Mapping[str, str]) -> str:

@@ -1,11 +1,11 @@
 """GPU-hours by pod and node, each with its owner and its price: what all tables are sums of."""
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from usher.audit import estate
-from usher.audit.usage import accounting, prices, shares
+from usher.accelerators import profiles
+from usher.audit import estate, gpus
+from usher.audit.usage import accounting, merging, prices
 from usher.audit.usage.accounting import Idle, Part, Place
 from usher.audit.usage.attribution import Attribution, Owner
 from usher.audit.usage.devices import Track
@@ -79,7 +79,8 @@ def share(track: Track, nodes: Mapping[str, estate.Node]) -> float | None:
     if not track.device.instance:
         return 1.0
     node = nodes.get(track.node)
-    return shares.of_profile(track.profile, shares.board_of(node.product) if node else track.product)
+    profile = profiles.parse(track.profile)
+    return None if profile is None else float(gpus.of_profile(profile, node.product if node else track.product))
 
 
 def fleet(tracks: Iterable[Track], nodes: Mapping[str, estate.Node], grid: Grid) -> Fleet:
@@ -90,8 +91,9 @@ def fleet(tracks: Iterable[Track], nodes: Mapping[str, estate.Node], grid: Grid)
     measured = used = 0.0
     for found in by_device.values():
         of_gpu = share(found[0], nodes) or 0.0
-        for point in range(min(each.first for each in found), max(each.end for each in found)):
-            values = [value for each in found if not math.isnan(value := each.activity.at(point))]
+        first, end = min(each.activity.first for each in found), max(each.activity.end for each in found)
+        for each in zip(*(merging.spread(track.activity, first, end) for track in found), strict=True):
+            values = [value for value in each if value >= 0]
             if values:
                 measured += of_gpu * grid.hours
                 used += of_gpu * grid.hours * sum(values) / len(values)

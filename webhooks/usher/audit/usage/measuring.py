@@ -102,6 +102,7 @@ def _read(
     pods = [pod for workload in found.workloads for pod in workload.pods]
     names = labels.nodes([*nodes, *(each.node for each in held), *(pod.node for pod in pods if pod.node)])
     joined = joining.join(devices.read(readings.devices, names), found.workloads, nodes, grid)
+    readings.forget_devices()
     entries: tuple[Entry, ...] = ()
     if joined.tracks or held:
         present = allocations.present(found.workloads, nodes, grid)

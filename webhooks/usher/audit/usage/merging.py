@@ -30,6 +30,16 @@ class Line:
         return self.values[place] if 0 <= place < len(self.values) else math.nan
 
 
+def spread(line: Line, first: int, end: int) -> "array[float]":
+    """The values of the points from `first` up to, and without, `end`; NaN outside of the line."""
+    if first == line.first and end == line.end:
+        return line.values
+    before = max(min(line.first, end) - first, 0)
+    kept = line.values[max(first - line.first, 0) : max(end - line.first, 0)]
+    found = array("d", [math.nan]) * before + kept
+    return found + array("d", [math.nan]) * (end - first - len(found))
+
+
 EMPTY: Final = Line(first=0, values=array("d"))
 
 
@@ -39,6 +49,8 @@ def merge(series: Iterable[Series], *, usable: Callable[[float], bool] = math.is
     if not parts:
         return EMPTY
     first = min(each.first for each in parts)
+    if len(parts) == 1:
+        return _trimmed(first, array("d", [value if usable(value) else math.nan for value in parts[0].values]))
     values = array("d", [math.nan]) * (max(each.first + len(each.values) for each in parts) - first)
     for each in parts:
         offset = each.first - first

@@ -4,8 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from usher.audit import estate
-from usher.audit.usage import shares
+from usher.audit import estate, gpus
 from usher.config import globs
 from usher.config.audit import PriceRule, Prices
 
@@ -26,11 +25,11 @@ class Priced:
 def of_node(node: estate.Node) -> Priced:
     instance = next((node.labels[key] for key in _INSTANCE_LABELS if key in node.labels), "")
     return Priced(
-        product=shares.board_of(node.product),
+        product=node.product,
         capacity_type=node.capacity_type,
         instance_type=instance,
         # MIG may leave a part of a GPU unused, which the price of the node covers.
-        gpus=math.ceil(shares.gpus(node) - 1e-9),
+        gpus=math.ceil(gpus.capacity(node) - 1e-6),
     )
 
 
@@ -61,7 +60,10 @@ def matches(rule: PriceRule, what: Priced) -> bool:
 def problems(prices: Prices, seen: Iterable[Priced]) -> Iterator[str]:
     """Rules that match nothing of the cluster, and boards that no rule prices."""
     known = sorted(set(seen), key=lambda each: (each.product, each.capacity_type, each.instance_type))
-    if not prices.rules or not known:
+    if not known:
+        return
+    if not prices.rules:
+        yield "audit.prices of usher.yaml has no rules, so GPU-hours are not priced"
         return
     for index, rule in enumerate(prices.rules):
         if not any(matches(rule, what) for what in known):
@@ -70,15 +72,10 @@ def problems(prices: Prices, seen: Iterable[Priced]) -> Iterator[str]:
                 f"audit.prices.rules[{index}] matches no node (product {rule.product}, instance type "
                 f"{rule.instance_type}, capacity type {rule.capacity_type}). The GPUs are {products}"
             )
-    missing = {
-        f"{each.product or 'unknown product'} ({each.capacity_type})" for each in known if not _is_priced(prices, each)
-    }
+    missing = [each for each in known if per_gpu_hour(prices, each) is None]
     if missing:
-        yield f"No rule of audit.prices has a price for {', '.join(sorted(missing))}. Its GPU-hours count as not priced"
-
-
-def _is_priced(prices: Prices, what: Priced) -> bool:
-    return per_gpu_hour(prices, what) is not None
+        names = sorted({f"{each.product or 'GPUs of unknown product'} ({each.capacity_type})" for each in missing})
+        yield f"audit.prices has no price for {', '.join(names)}: these GPU-hours count as not priced"
 
 
 def by_node(nodes: Mapping[str, estate.Node]) -> dict[str, Priced]:

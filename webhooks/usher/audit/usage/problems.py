@@ -55,19 +55,22 @@ def of_devices(tracks: Iterable[Track], nodes: Mapping[str, estate.Node]) -> Ite
     found = list(tracks)
     by_kernels = {track.device for track in found if track.by_kernels}
     if by_kernels:
+        gpus = "1 GPU has" if len(by_kernels) == 1 else f"{len(by_kernels)} GPUs have"
         yield (
-            f"{_gpus(len(by_kernels))} without {metrics.ENGINE_ACTIVE.metric}: their activity is "
+            f"{gpus} no {metrics.ENGINE_ACTIVE.metric}. The activity is then "
             f"{metrics.GPU_UTIL.metric}, the time in which any kernel ran, which is higher"
         )
     blind = {track.device for track in found if track.device.instance and not track.activity.values}
     if blind:
         yield (
-            f"{_devices(len(blind))} without {metrics.ENGINE_ACTIVE.metric} are not measured, because "
-            f"{metrics.GPU_UTIL.metric} is 0 for MIG"
+            f"{len(blind)} MIG {'device has' if len(blind) == 1 else 'devices have'} no {metrics.ENGINE_ACTIVE.metric} "
+            f"and are not measured, because {metrics.GPU_UTIL.metric} is 0 for MIG"
         )
     unknown = {track.device for track in found if share(track, nodes) is None}
     if unknown:
-        yield f"{_devices(len(unknown))} are parts of GPUs of unknown size and not counted"
+        number = len(unknown)
+        parts = "1 device is a part of a GPU" if number == 1 else f"{number} devices are parts of GPUs"
+        yield f"{parts} of unknown size and not counted"
 
 
 def of_nodes(joined: Joined, nodes: Mapping[str, estate.Node]) -> Iterator[str]:
@@ -108,11 +111,3 @@ def of_sums(entries: Iterable[Entry], total: Tally) -> Iterator[str]:
 def _names(names: Sequence[str]) -> str:
     shown = ", ".join(names[:_NAMED])
     return f"{shown} and {len(names) - _NAMED} more" if len(names) > _NAMED else shown
-
-
-def _gpus(number: int) -> str:
-    return "1 GPU is" if number == 1 else f"{number} GPUs are"
-
-
-def _devices(number: int) -> str:
-    return "1 device" if number == 1 else f"{number} devices"

@@ -6,7 +6,7 @@ from typing import Final
 
 from usher import errors
 from usher.audit.usage import metrics
-from usher.audit.usage.series import Answer, Grid, Question, Source
+from usher.audit.usage.series import Answer, Grid, Question, Source, ordered
 
 DEVICES: Final = (
     metrics.ENGINE_ACTIVE,
@@ -40,9 +40,10 @@ class Readings:
     def devices(self) -> Mapping[Question, Answer]:
         return {question: self.of(question) for question in DEVICES}
 
-    @property
-    def has_devices(self) -> bool:
-        return any(answer.series for answer in self.devices.values())
+    def forget_devices(self) -> None:
+        """Lets go of the series of devices, which are most of the memory of an audit."""
+        for question in DEVICES:
+            self.answers.pop(question, None)
 
     @property
     def has_requests(self) -> bool:
@@ -61,7 +62,7 @@ def read(source: Source, grid: Grid) -> Readings:
             if question is DEVICES[0]:
                 break
             continue
-        found.answers[question] = answer
+        found.answers[question] = Answer(series=ordered(answer.series))
         for warning in answer.warnings:
             text = f"{source.name} warns that {question.metric} may be incomplete: {warning}"
             if text not in found.problems:

@@ -46,7 +46,7 @@ def _row(each: ExceptionEntry) -> tables.Row:
         facets=(each.state, each.owner),
         cells=(
             cells.lines(("strong", each.ticket), ("muted", each.reason)),
-            cells.badge(each.state, _BADGES.get(each.state, "plain")),
+            cells.badge(each.state, _BADGES.get(each.state, "quiet")),
             cells.Cell((("plain", each.expires.isoformat()), ("muted", left)), sort=each.days_left),
             cells.text(each.owner),
             cells.text(", ".join(each.checks)),

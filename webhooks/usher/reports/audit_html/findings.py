@@ -26,13 +26,15 @@ _FILTERS: Final = {
 }
 
 _COLUMNS: Final = (
-    tables.Column(title="Severity", ranked=True, explained="Worst first; below it what admission would do"),
+    tables.Column(
+        title="Severity", ranked=True, narrow=True, explained="Worst first; below it what admission would do"
+    ),
     tables.Column(title="Finding"),
     tables.Column(title="Object", heads=True),
-    tables.Column(title="Owner", explained="The team by its label"),
+    tables.Column(title="Owner", narrow=True, explained="The team by its label"),
     tables.Column(title="GPUs", numeric=True, explained="Whole GPUs that the object holds or asks for"),
     tables.Column(title="Age", numeric=True, explained="Since the object was made, or since it waits"),
-    tables.Column(title="Seen", ranked=True, explained="Since when audits find it"),
+    tables.Column(title="Seen", ranked=True, narrow=True, explained="Since when audits find it"),
 )
 
 
@@ -111,7 +113,7 @@ def _described(found: FindingEntry) -> cells.Cell:
                 ("rule", found.title),
                 ("strong", wording.capitalised(found.message)),
                 ("code", found.path),
-                ("fix", found.remedy),
+                ("fix", wording.capitalised(found.remedy)),
                 ("muted", never),
                 ("muted", f"Exception {found.exception}" if found.exception else ""),
                 ("muted", f"{found.prevented_by} would have prevented it" if found.prevented_by else ""),

@@ -53,7 +53,8 @@ WORDS: Final = {
         "Half started",
         "GPUs held by a gang whose other pods wait: they do no work until all have started.",
     ),
-    "free": ("Free", "Allocatable GPUs of the nodes that no running pod holds."),
+    "free": ("Free", "Healthy GPUs that no running pod holds, of nodes that take new pods."),
+    "out-of-use": ("Out of use", "GPUs of nodes that are cordoned or not ready, and GPUs that are not healthy."),
     "wait": ("Wait in queues", "The time from queueing to admission that 95 % of the workloads did not exceed."),
     "savings": (
         "Savings",
@@ -87,7 +88,7 @@ def section() -> Section:
     )
     return Section(
         name="words",
-        title="What the numbers mean",
+        title="Glossary",
         lead="docs/audit.md of gpu-usher has every formula with its sources.",
         body=joined(element("dl", *entries, class_="words")),
     )

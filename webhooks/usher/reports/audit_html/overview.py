@@ -46,12 +46,12 @@ def _capacity(audit: Audit) -> Html:
     if summary.gpus is None:
         body = element("p", "The nodes are not known, so the capacity is not known either.", class_="muted")
         return element("article", element("h3", "Capacity"), body, class_="card wide")
-    unusable = max(0.0, summary.gpus - (summary.gpus_allocatable or 0))
+    free = summary.gpus_free or 0.0
     now = [
         _part("busy", summary.gpus_allocated - summary.gpus_half_started, "allocated"),
         _part("idle", summary.gpus_half_started, "held by gangs that wait for their other pods"),
-        _part("free", summary.gpus_free or 0, "free"),
-        _part("unknown", unusable, "not allocatable"),
+        _part("free", free, "free"),
+        _part("unknown", summary.gpus - summary.gpus_allocated - free, "out of use"),
     ]
     waiting = _part("waiting", summary.gpus_waiting, "waiting")
     never = _part("never", summary.gpus_never, "can never run")

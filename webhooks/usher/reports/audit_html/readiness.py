@@ -13,8 +13,8 @@ _RANKS: Final = {
 }
 
 _COLUMNS: Final = (
-    tables.Column(title="Standing", ranked=True, explained="Not known is neither a pass nor a failure"),
-    tables.Column(title="Area"),
+    tables.Column(title="Standing", ranked=True, narrow=True, explained="Not known is neither a pass nor a failure"),
+    tables.Column(title="Area", narrow=True),
     tables.Column(title="Item", heads=True),
     tables.Column(title="Evidence"),
     tables.Column(title="Asked for by"),
@@ -27,7 +27,7 @@ def section(audit: Audit) -> Section:
     listed = sorted(audit.readiness, key=lambda item: (_RANKS[item.standing], item.area, item.id))
     return Section(
         name="readiness",
-        title="Readiness for production",
+        title="Readiness",
         count=len(audit.readiness),
         lead=f"{lead.capitalize()}." if lead else "",
         body=tables.html(

@@ -15,7 +15,9 @@ _COLUMNS: Final = (
     tables.Column(title="Evidence"),
     tables.Column(title="GPU-hours", numeric=True, explained=glossary.meaning("savings")),
     tables.Column(title="Money", numeric=True, explained=glossary.meaning("savings")),
-    tables.Column(title="In the sum", explained="Of several changes of one workload only the largest counts"),
+    tables.Column(
+        title="In the sum", narrow=True, explained="Of several changes of one workload only the largest counts"
+    ),
 )
 
 

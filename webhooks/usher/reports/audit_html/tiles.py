@@ -38,7 +38,7 @@ def of(audit: Audit) -> Iterator[Html]:
         "waiting",
         "Waiting",
         numbers.gpus(summary.gpus_waiting),
-        f"95 % wait less than {numbers.lasting(summary.queue_wait_p95_seconds)}"
+        f"95 % wait under {numbers.lasting(summary.queue_wait_p95_seconds)}"
         if summary.queue_wait_p95_seconds is not None
         else "wait in queues not measured",
     )

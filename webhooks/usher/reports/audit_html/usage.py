@@ -19,6 +19,7 @@ def section(audit: Audit) -> Section:
         title="GPUs and money",
         lead="Allocated: a running pod holds the GPU. Used: allocated times activity. Idle: the activity stayed low.",
         body=joined(
+            None if audit.usage else element("p", "The use of GPUs was not measured.", class_="empty"),
             _targets(audit),
             *(_group(table, measured=measured, opened=not index) for index, table in enumerate(audit.usage)),
         ),
@@ -48,7 +49,11 @@ def _targets(audit: Audit) -> Html | None:
         for target in audit.targets
     )
     return element(
-        "article", element("h3", "Targets"), element("ul", *rows, class_="bars"), class_="card wide", id="targets"
+        "article",
+        element("h3", "Targets"),
+        element("ul", *rows, class_="bars"),
+        class_="card wide targets",
+        id="targets",
     )
 
 
@@ -57,7 +62,7 @@ def _title(target: Target) -> Html:
 
 
 def _goal(target: Target) -> charts.Goal:
-    most = 1.0 if target.unit == "share" else 2 * max(target.high or 0.0, target.low or 0.0, 1.0)
+    most = 1.0 if _is_share(target) else 2 * max(target.high or 0.0, target.low or 0.0, 1.0)
     return charts.Goal(
         low=target.low or 0.0,
         high=most if target.high is None else target.high,
@@ -65,6 +70,10 @@ def _goal(target: Target) -> charts.Goal:
         actual=target.actual,
         label=f"{target.title}: {_standing(target)}",
     )
+
+
+def _is_share(target: Target) -> bool:
+    return target.unit.startswith("share")
 
 
 def _standing(target: Target) -> str:
@@ -75,13 +84,13 @@ def _standing(target: Target) -> str:
 def _range(target: Target) -> str:
     if target.low is None:
         return f"at most {_amount(target, target.high)}"
-    if target.high is None or (target.unit == "share" and target.high >= 1):
+    if target.high is None or (_is_share(target) and target.high >= 1):
         return f"at least {_amount(target, target.low)}"
     return f"{_amount(target, target.low)} to {_amount(target, target.high)}"
 
 
 def _amount(target: Target, value: float | None) -> str:
-    if target.unit == "share":
+    if _is_share(target):
         return numbers.share(value)
     return numbers.lasting(value) if target.unit == "seconds" else f"{numbers.plain(value)} {target.unit}"
 

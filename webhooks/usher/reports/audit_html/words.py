@@ -9,17 +9,17 @@ NO_TEAM: Final = "no team"
 BADGES: Final = {
     Severity.CRITICAL: "bad",
     Severity.HIGH: "warn",
-    Severity.MEDIUM: "plain",
-    Severity.LOW: "plain",
+    Severity.MEDIUM: "quiet",
+    Severity.LOW: "quiet",
     Standing.PASS: "good",
     Standing.FAIL: "bad",
-    Standing.NOT_KNOWN: "plain",
-    Standing.NOT_APPLICABLE: "plain",
+    Standing.NOT_KNOWN: "quiet",
+    Standing.NOT_APPLICABLE: "quiet",
     WorkloadState.RUNNING: "good",
     WorkloadState.PARTLY: "bad",
     WorkloadState.PENDING: "warn",
-    WorkloadState.SUSPENDED: "plain",
-    WorkloadState.EMPTY: "plain",
+    WorkloadState.SUSPENDED: "quiet",
+    WorkloadState.EMPTY: "quiet",
 }
 """The look of the badge of each word."""
 

@@ -44,23 +44,32 @@ def section(audit: Audit) -> Section:
 def _columns(*, measured: bool) -> Iterator[tables.Column]:
     yield tables.Column(title="Workload", heads=True)
     yield tables.Column(title="Owner", explained="Team; queue; priority class")
-    yield tables.Column(title="State", explained="Where its pods are, and since when some wait")
+    yield tables.Column(title="State", narrow=True, explained="Where its pods are, and since when some wait")
     yield tables.Column(title="GPUs", numeric=True, explained="Held now, of those that it asks for")
-    yield tables.Column(title="Board", explained="Of the nodes that its pods run on, and how they are paid for")
-    yield tables.Column(title="Age", numeric=True)
-    yield tables.Column(title="At admission", explained="What admission would do today, and the number of findings")
     if measured:
         yield tables.Column(title="Activity", numeric=True, explained=glossary.meaning("activity"))
-        for word in ("idle", "used", "allocated"):
-            yield tables.Column(title=glossary.WORDS[word][0], numeric=True, explained=glossary.meaning(word))
+        yield tables.Column(title="Idle", numeric=True, explained=glossary.meaning("idle"))
         yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost"))
+    yield tables.Column(title="Board", explained="Of the nodes that its pods run on, and how they are paid for")
+    yield tables.Column(title="Age", numeric=True)
+    yield tables.Column(
+        title="At admission", narrow=True, explained="What admission would do today, and the number of findings"
+    )
+    if measured:
+        yield tables.Column(title="Used", numeric=True, explained=glossary.meaning("used"))
+        yield tables.Column(title="Allocated", numeric=True, explained=glossary.meaning("allocated"))
         yield tables.Column(title="Memory", numeric=True, explained=glossary.meaning("memory"))
 
 
 def _row(audit: Audit, each: WorkloadEntry, *, measured: bool) -> tables.Row:
     return tables.Row(
         facets=(each.team, each.subject.namespace, each.queue, each.state.value, each.role, each.outcome),
-        cells=(*_standing(audit, each), *(_usage(each.usage) if measured else ())),
+        cells=(
+            *_standing(audit, each),
+            *(_idle(each.usage) if measured else ()),
+            *_kind(audit, each),
+            *(_usage(each.usage) if measured else ()),
+        ),
     )
 
 
@@ -74,18 +83,25 @@ def _standing(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
     )
     now = each.usage.gpus_now
     yield cells.Cell((("plain", numbers.plain(now)), ("muted", f"of {numbers.plain(each.gpus)}")), sort=now)
+
+
+def _kind(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
     yield cells.lines(("plain", ", ".join(each.products)), ("muted", ", ".join(each.capacity_types)))
     yield cells.age(each.created, audit.taken)
     findings = wording.count(each.findings, "finding") if each.findings else ""
     yield cells.lines(("plain", each.outcome), ("muted", findings))
 
 
-def _usage(usage: Usage) -> Iterator[cells.Cell]:
+def _idle(usage: Usage) -> Iterator[cells.Cell]:
     yield cells.bar(usage.activity, numbers.share(usage.activity))
-    for hours in (usage.idle, usage.used, usage.allocated):
-        yield cells.number(hours, numbers.hours(hours))
+    yield cells.number(usage.idle, numbers.hours(usage.idle))
     cost = usage.cost.idle if usage.cost is not None else None
     yield cells.number(cost, numbers.money(cost, usage.cost.currency if usage.cost is not None else ""))
+
+
+def _usage(usage: Usage) -> Iterator[cells.Cell]:
+    yield cells.number(usage.used, numbers.hours(usage.used))
+    yield cells.number(usage.allocated, numbers.hours(usage.allocated))
     yield cells.lines(
         ("plain" if usage.memory_share is not None else "muted", numbers.share(usage.memory_share)),
         ("muted", f"peak {numbers.memory(usage.memory_peak)}" if usage.memory_peak is not None else ""),

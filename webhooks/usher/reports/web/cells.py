@@ -98,17 +98,13 @@ def drawn_share(value: float) -> Html:
     )
 
 
-def data(cell: Cell) -> list[object]:
-    """The cell as page.js reads it; texts are those that HTML shows."""
-    return [_number(cell.sort), *(_data(piece) for piece in cell.pieces)]
+def order(cell: Cell) -> float | None:
+    """The value to sort by; equal numbers make equal bytes, whether a document was read or made."""
+    return int(cell.sort) if cell.sort is not None and cell.sort == int(cell.sort) else cell.sort
 
 
-def _number(value: float | None) -> float | None:
-    """Equal numbers make equal bytes, whether a document was read or made."""
-    return int(value) if value is not None and value == int(value) else value
-
-
-def _data(piece: Piece) -> list[object]:
+def data(piece: Piece) -> list[object]:
+    """A piece as page.js reads it; texts are those that HTML shows."""
     if len(piece) == 2:
         return [piece[0], visible(piece[1])]
     extra = piece[2]

@@ -14,7 +14,7 @@ def plain(value: float | None, missing: str = NOT_MEASURED) -> str:
     if value is None:
         return missing
     if value != int(value) and abs(value) < 100:
-        return f"{value:,.1f}" if abs(value) >= 1 else f"{value:,.2f}"
+        return f"{value:.{1 if abs(value) >= 1 else 2}f}".rstrip("0").rstrip(".")
     return f"{value:,.0f}"
 
 

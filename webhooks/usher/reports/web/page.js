@@ -77,7 +77,8 @@
     get data() {
       if (!this.known) {
         const known = JSON.parse(document.getElementById(`data-${this.name}`).textContent);
-        known.words = known.cells.map((cell) => cell.slice(1).map((each) => [each[1], ...(Array.isArray(each[2]) ? each[2] : [])].join(" ")).join(" "));
+        const texts = known.pieces.map(([, text, extra]) => [text, ...(Array.isArray(extra) ? extra : [])].join(" "));
+        known.words = known.cells.map((cell) => cell.slice(1).map((index) => texts[index]).join(" "));
         known.search = known.rows.map((row) => row.slice(2).map((index) => known.words[index]).join("\n").toLowerCase());
         known.all = known.rows.map((_, index) => index);
         this.known = known;
@@ -114,7 +115,7 @@
 
     #sort(column) {
       const { columns, rows, cells, words, all } = this.data;
-      const ascending = this.order?.column === column ? !this.order.ascending : !columns[column].right;
+      const ascending = this.order?.column === column ? !this.order.ascending : columns[column].look !== "number";
       this.order = { column, ascending };
       this.heads.forEach((head, index) => {
         if (index === column) head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
@@ -180,15 +181,15 @@
     }
 
     #row(row) {
-      const { columns, cells } = this.data;
+      const { columns, cells, pieces } = this.data;
       const made = make("tr");
       columns.forEach((column, index) => {
-        const pieces = cells[row[index + 2]].slice(1);
-        const heads = column.heads && pieces.length;
+        const drawn = cells[row[index + 2]].slice(1);
+        const heads = column.heads && drawn.length;
         const cell = make(heads ? "th" : "td");
         if (heads) cell.scope = "row";
-        if (column.right) cell.className = "number";
-        cell.append(...pieces.flatMap(piece));
+        if (column.look) cell.className = column.look;
+        cell.append(...drawn.flatMap((number) => piece(pieces[number])));
         made.append(cell);
       });
       if (row[0]) made.id = row[0];

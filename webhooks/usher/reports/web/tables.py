@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import orjson
@@ -13,6 +13,9 @@ from usher.reports.web.markup import Html, element, visible
 
 PAGE: Final = 100
 """Rows that a page shows at once, by Python and by page.js."""
+
+MOST: Final = 20_000
+"""Rows that a page holds, so that browsers open it: 20,000 findings are about 8 MB."""
 
 FEW: Final = 8
 """A table with no more rows needs no filter."""
@@ -29,6 +32,8 @@ class Column:
     """Whether its cells sort by number, though they are words."""
     heads: bool = False
     """Whether its cells name their rows."""
+    narrow: bool = False
+    """Whether its words are few and short."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +65,12 @@ def html(table: Table) -> Html:
     """The table, its filters, and the data of its rows for page.js."""
     if not table.rows:
         return element("p", table.empty, class_="empty")
+    number = len(table.rows)
+    table = replace(table, rows=table.rows[:MOST])
+    cut = f"The page holds {MOST:,} of {number:,} rows, the first ones; --format json has all of them."
     return element(
         "div",
+        element("p", cut, class_="notice") if number > MOST else None,
         _form(table) if len(table.rows) > FEW else None,
         element(
             "div", _table(table), class_="scroll", tabindex="0", role="region", aria_label=f"Table: {table.caption}"
@@ -111,7 +120,7 @@ def _row(columns: Sequence[Column], row: Row) -> Html:
 
 
 def _look(column: Column) -> str | None:
-    return "number" if column.numeric else None
+    return "number" if column.numeric else "narrow" if column.narrow else None
 
 
 def _form(table: Table) -> Html:
@@ -169,8 +178,9 @@ def _turning(table: Table) -> Html:
 
 
 def _data(table: Table) -> dict[str, object]:
-    """Equal cells and equal values of filters are there once, because most of them repeat."""
+    """Equal cells, pieces and values of filters are there once, because most of them repeat."""
     known: dict[cells.Cell, int] = {}
+    pieces: dict[cells.Piece, int] = {}
     values: list[dict[str, int]] = [{} for _ in table.filters]
     rows = [
         [
@@ -186,10 +196,13 @@ def _data(table: Table) -> dict[str, object]:
     return {
         "page": PAGE,
         "columns": [
-            {"number": column.numeric or column.ranked, "right": column.numeric, "heads": column.heads}
+            {"number": column.numeric or column.ranked, "look": _look(column) or "", "heads": column.heads}
             for column in table.columns
         ],
         "filters": [{"name": key, "values": list(found)} for key, found in zip(table.filters, values, strict=True)],
-        "cells": [cells.data(cell) for cell in known],
+        "cells": [
+            [cells.order(cell), *(pieces.setdefault(piece, len(pieces)) for piece in cell.pieces)] for cell in known
+        ],
+        "pieces": [cells.data(piece) for piece in pieces],
         "rows": rows,
     }

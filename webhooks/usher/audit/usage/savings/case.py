@@ -41,13 +41,13 @@ class Case:
     @property
     def replicas_path(self) -> str:
         """The field that counts the pods of the workload; empty where its kind has none."""
-        return registry.SCALES.get(self.kind, "")[1:].replace("/", ".") if self.kind in _SCALED_BY_PODS else ""
+        return _field(registry.SCALES.get(self.kind)) if self.kind in _SCALED_BY_PODS else ""
 
     @property
     def suspend_path(self) -> str:
         """The boolean that holds the workload back; empty where its kind has none."""
         pods = registry.PODS.get(self.kind)
-        return (pods.suspend_path or "") if pods else ""
+        return _field(pods.suspend_path) if pods else ""
 
     @property
     def templates(self) -> str:
@@ -84,6 +84,11 @@ def saving(  # noqa: PLR0913 - the fields of a saving, all named
         gpu_hours=amounts.rounded(gpu_hours),
         cost=cost,
     )
+
+
+def _field(pointer: str | None) -> str:
+    """A JSON Pointer as people write a field: `spec.replicas`."""
+    return (pointer or "")[1:].replace("/", ".")
 
 
 def percent(share: float) -> str:

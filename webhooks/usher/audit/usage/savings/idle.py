@@ -12,10 +12,15 @@ from usher.config.fields import seconds
 KIND: Final = "idle workload"
 
 _MOSTLY: Final = 0.5
-"""Of the measured GPU-hours: from this share on the workload is called idle."""
+"""Of the measured GPU-hours: from this idle share on a workload has too many replicas."""
+
+_NEARLY_ALWAYS: Final = 0.8
+"""Of the measured GPU-hours: from this idle share on a workload may be stopped as a whole."""
 
 _STOPPED: Final = "kubeflow-resource-stopped"
 """Annotation with which Kubeflow stops a Notebook (kinds/kubeflow/notebooks.py)."""
+
+_MOST_OF_THE_TIME: Final = 0.95
 
 _NOT_USED: Final = 0.01
 """Mean activity below which no replica is needed."""
@@ -23,7 +28,8 @@ _NOT_USED: Final = 0.01
 
 def find(case: Case) -> Saving | None:
     tally = case.tally
-    if not case.holding or not case.is_measured or tally.idle < _MOSTLY * tally.measured:
+    least = _MOSTLY if case.replicas_path else _NEARLY_ALWAYS
+    if not case.holding or not case.is_measured or tally.idle < least * tally.measured:
         return None
     kept = _kept(case)
     part = 1 - kept / len(case.holding)
@@ -40,7 +46,7 @@ def find(case: Case) -> Saving | None:
             ),
             (
                 f"Mean activity {cases.percent(tally.activity or 0)}; at most "
-                f"{cases.percent(tally.activity_at(0.95) or 0)} in 95 % of the GPU-hours"
+                f"{cases.percent(tally.activity_at(_MOST_OF_THE_TIME) or 0)} in 95 % of the GPU-hours"
             ),
             f"{len(case.holding)} {'pod holds' if len(case.holding) == 1 else 'pods hold'} GPUs now",
         ),
@@ -51,9 +57,9 @@ def find(case: Case) -> Saving | None:
 
 
 def _kept(case: Case) -> int:
-    """The replicas that the measured work needs at the highest activity of the targets; 0 where there was no work."""
-    activity = case.tally.activity or 0.0
-    if not case.replicas_path or activity < _NOT_USED:
+    """The replicas that do the work of 95 % of the time at the highest activity of the targets; 0 without any work."""
+    activity = case.tally.activity_at(_MOST_OF_THE_TIME) or 0.0
+    if not case.replicas_path or (case.tally.activity or 0.0) < _NOT_USED:
         return 0
     return min(max(1, math.ceil(activity * len(case.holding) / case.config.targets.activity.high)), len(case.holding))
 

@@ -14,6 +14,9 @@ KIND: Final = "smaller MIG profile"
 MARGIN: Final = 1.2
 """Times the peak of memory: room for what the window did not show."""
 
+_USABLE: Final = 0.95
+"""A device has a little less than its slices: `nvidia-smi mig -lgip` lists 9.5 GiB for 1g.10gb of an A100-80."""
+
 _MOST_OF_THE_TIME: Final = 0.95
 
 _ROLES: Final = frozenset({model.Role.INFERENCE, model.Role.INTERACTIVE, model.Role.SERVICE, model.Role.BATCH})
@@ -31,7 +34,8 @@ def find(case: Case) -> Saving | None:
     offer = _smallest(board, activity=activity, peak=tally.memory_peak, memory=tally.memory_total)
     if offer is None:
         return None
-    profile, share = offer.names[0], offer.shape.compute / board.compute_slices
+    profile, compute = offer.names[0], offer.shape.compute / board.compute_slices
+    freed = 1 - max(compute, offer.shape.memory / board.memory_slices)
     return cases.saving(
         case,
         kind=KIND,
@@ -43,15 +47,15 @@ def find(case: Case) -> Saving | None:
             ),
             (
                 f"Activity at most {cases.percent(activity)} in 95 % of the GPU-hours; {profile} has "
-                f"{offer.shape.compute} of {board.compute_slices} compute slices ({cases.percent(share)})"
+                f"{offer.shape.compute} of {board.compute_slices} compute slices ({cases.percent(compute)})"
             ),
         ),
         change=(
             f"In {case.templates} of {case.workload.identity}, replace resources.limits {_WHOLE}: 1 by "
             f"{profile.resource}: 1, on nodes that offer the profile"
         ),
-        gpu_hours=tally.allocated * (1 - share),
-        cost=case.money(case.each(entry.tally.allocated * (1 - share) for entry in case.entries)),
+        gpu_hours=tally.allocated * freed,
+        cost=case.money(case.each(entry.tally.allocated * freed for entry in case.entries)),
     )
 
 
@@ -61,7 +65,7 @@ def _board(case: Case) -> Board | None:
         return None
     for pod in case.holding:
         node = case.nodes.get(pod.node)
-        shared = node is None or node.product.endswith("-SHARED") or "-MIG-" in node.product
+        shared = node is None or node.shared_by > 1 or node.partition
         if shared or {name: amount.number for name, amount in pod.devices.items()} != {_WHOLE: 1}:
             return None
     found = {boards.by_product(entry.what.product) for entry in case.entries if not entry.profile}
@@ -83,4 +87,4 @@ def _smallest(board: Board, *, activity: float, peak: float, memory: float) -> O
 
 def _memory(board: Board, offer: Offer, memory: float) -> float:
     """MiB of a profile: its memory slices of what the device was measured to have, or of what the board has."""
-    return (memory or board.memory * 1024) * offer.shape.memory / board.memory_slices
+    return _USABLE * (memory or board.memory * 1024) * offer.shape.memory / board.memory_slices

@@ -26,7 +26,8 @@ def find(case: Case) -> Saving | None:
     if case.days < _FEWEST_DAYS or not case.is_measured:
         return None
     needed = _needed(case, replicas)
-    quiet = _longest_run([count is not None and count < replicas for count in needed])
+    busiest = max((count for count in needed if count is not None), default=0)
+    quiet = _longest_run([count is not None and count <= busiest / 2 for count in needed])
     if not _SHORTEST <= len(quiet) <= _LONGEST:
         return None
     high = case.config.targets.activity.high

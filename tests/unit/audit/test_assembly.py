@@ -1,0 +1,231 @@
+"""The audit document: its headline numbers follow from nodes, pods and findings, recomputed here from the objects."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+import builders
+from builders import estates
+from builders.estates import NOW, entry, estate, gpu_node
+from unit.reports import made
+from usher.audit import assembly
+from usher.audit.document import Audit, FindingEntry, Severity, Subject, Usage, WorkloadState
+from usher.audit.estate import Estate, Missing
+from usher.audit.sections import Sections
+from usher.config.models import Config
+from usher.scan import findings
+from usher.scan.devices import Amount
+from usher.scan.exception_uses import ExceptionState
+
+
+def document(found: Estate, report: findings.Report | None = None, **fields: Any) -> Audit:
+    given = made.made(command=findings.Command.AUDIT) if report is None else report
+    config = fields.pop("config", Config())
+    return assembly.document(report=given, estate=found, config=config, cluster="prod", now=NOW, **fields)
+
+
+def running(name: str, gpus: int = 8, **fields: Any) -> Any:
+    return estates.running(name, gpus, **fields)
+
+
+HALF = entry("PyTorchJob", "half", pods=[running("half-0"), estates.waiting("half-1")], gang=True)
+WAITING = entry("Job", "waits", pods=[estates.waiting("waits-0", 4)])
+SUSPENDED = entry("Job", "held-back", wanted=2, suspended=True)
+SERVING = entry("Deployment", "serves", pods=[running("serves-0", 2, node="node-1"), running("s-1", 2, node="node-1")])
+ENDING = entry("Job", "ends", pods=[estates.waiting("ends-0", 8, terminating=True)])
+CLUSTER = estate(
+    nodes=[
+        gpu_node("node-0"),
+        gpu_node("node-1", allocatable=7),
+        gpu_node("node-2", cordoned=True),
+        gpu_node("node-3", ready=False),
+    ],
+    workloads=[HALF, WAITING, SUSPENDED, SERVING, ENDING],
+)
+
+
+def test_capacity_counts_all_devices_and_free_only_those_that_new_pods_may_get() -> None:
+    summary = document(CLUSTER).summary
+
+    assert (summary.gpus, summary.gpus_allocatable, summary.gpus_allocated) == (32, 31, 12)
+    assert summary.gpus_free == (8 - 8) + (7 - 4)
+
+
+def test_waiting_counts_pods_without_a_node_and_what_suspended_workloads_do_not_hold() -> None:
+    assert document(CLUSTER).summary.gpus_waiting == 8 + 4 + 16
+
+
+def test_half_started_counts_what_a_gang_holds_while_its_other_pods_wait() -> None:
+    assert document(CLUSTER).summary.gpus_half_started == 8
+
+
+def test_accelerators_are_those_that_pods_hold_now() -> None:
+    assert document(CLUSTER).summary.accelerators == {builders.GPU: 12}
+
+
+def test_capacity_is_null_where_nodes_are_not_known() -> None:
+    summary = document(estate(nodes=None, workloads=[SERVING])).summary
+
+    assert (summary.gpus, summary.gpus_allocatable, summary.gpus_free) == (None, None, None)
+    assert summary.gpus_allocated == 4
+
+
+def test_a_shared_gpu_is_allocated_by_the_part_that_its_pods_hold() -> None:
+    node = gpu_node("node-0", 2, shared_by=4)
+    pods = [running(f"slice-{number}", 1) for number in range(3)]
+    summary = document(estate(nodes=[node], workloads=[entry("Deployment", pods=pods)])).summary
+
+    assert (summary.gpus, summary.gpus_allocated, summary.gpus_free) == (2, 0.75, 1.25)
+
+
+def test_mig_devices_are_allocated_by_their_share() -> None:
+    mig = {"nvidia.com/mig-1g.10gb": Amount(number=7), "nvidia.com/mig-3g.40gb": Amount(number=2)}
+    pod = running("slice", devices={"nvidia.com/mig-3g.40gb": Amount(number=1)})
+    summary = document(
+        estate(nodes=[gpu_node(capacity=mig, allocatable_devices=mig)], workloads=[entry(pods=[pod])])
+    ).summary
+
+    assert (summary.gpus, summary.gpus_allocated, summary.gpus_free) == (2, 0.5, 1.5)
+
+
+def test_nothing_that_was_not_measured_is_zero() -> None:
+    summary = document(CLUSTER).summary
+
+    assert {summary.allocated, summary.used, summary.idle, summary.cost_idle, summary.savings_cost} == {None}
+
+
+@pytest.mark.parametrize(
+    ("workload", "state"),
+    [
+        (SERVING, WorkloadState.RUNNING),
+        (HALF, WorkloadState.PARTLY),
+        (WAITING, WorkloadState.PENDING),
+        (SUSPENDED, WorkloadState.SUSPENDED),
+        (ENDING, WorkloadState.EMPTY),
+        (entry("Job", wanted=2), WorkloadState.EMPTY),
+    ],
+    ids=lambda value: str(getattr(value, "identity", value)),
+)
+def test_the_state_of_a_workload_follows_from_its_pods(workload: Any, state: WorkloadState) -> None:
+    (found,) = document(estate(workloads=[workload])).workloads
+
+    assert found.state is state
+
+
+def test_a_workload_says_how_much_it_holds_and_since_when_it_waits() -> None:
+    pods = [running("a", hours=9), estates.waiting("b", hours=3), estates.waiting("c", hours=7)]
+    (found,) = document(estate(nodes=[gpu_node()], workloads=[entry("Job", pods=pods, queue="research")])).workloads
+
+    assert (found.usage.gpus_now, found.gpus, found.queue, found.team) == (8, 24, "research", "nlp")
+    assert (found.pods_wanted, found.pods_running, found.pods_waiting) == (3, 1, 2)
+    assert found.waiting_since == "2026-11-23T05:00:00Z"
+    assert (found.products, found.capacity_types) == ((estates.H100,), ("on-demand",))
+
+
+def test_usage_comes_from_its_section_and_gpus_held_now_from_the_pods() -> None:
+    sections = Sections(usage={SERVING.identity: Usage(idle=3.5)})
+    (found,) = document(estate(workloads=[SERVING]), sections=sections).workloads
+
+    assert (found.usage.idle, found.usage.gpus_now) == (3.5, 4)
+
+
+def judged(workload: Any, *found: findings.Finding, **fields: Any) -> findings.Report:
+    identity = workload.identity
+    return made.made(
+        made.result(*found, kind=identity.kind, namespace=identity.namespace, name=identity.name, **fields),
+        command=findings.Command.AUDIT,
+    )
+
+
+def placed(workload: Any, place: int = 0) -> Estate:
+    return estate(workloads=[entry("PyTorchJob", workload.identity.name, pods=workload.pods, index=place)])
+
+
+def test_a_finding_names_team_gpus_and_age_of_its_workload() -> None:
+    (found,) = document(placed(HALF), judged(HALF, made.finding())).findings
+
+    assert (found.team, found.gpus, found.since) == ("nlp", 8, "2026-11-23T06:00:00Z")
+    assert found.outcome == "deny"
+    assert found.prevented_by == found.code
+
+
+def test_fingerprints_do_not_depend_on_messages_numbers_or_order() -> None:
+    one, other = made.finding("2 of 4 are wrong"), made.finding("all 7 are wrong")
+
+    first = document(placed(HALF), judged(HALF, one)).findings
+    second = document(placed(HALF), judged(HALF, other)).findings
+
+    assert first[0].fingerprint == second[0].fingerprint
+
+
+def test_two_findings_at_one_place_have_two_fingerprints() -> None:
+    found = document(placed(HALF), judged(HALF, made.finding("a"), made.finding("b"))).findings
+
+    assert len({each.fingerprint for each in found}) == 2
+
+
+def test_workloads_that_can_never_run_count_once_each_and_come_first() -> None:
+    def never(path: str) -> FindingEntry:
+        return FindingEntry(
+            fingerprint=path,
+            code="USH2001",
+            name="never-runs",
+            title="It can never run",
+            category="cluster",
+            outcome="audit",
+            severity=Severity.CRITICAL,
+            subject=Subject(api_version="batch/v1", kind="Job", name="waits"),
+            path=path,
+            message="no node has 4 GPUs",
+            gpus=4,
+            never=True,
+        )
+
+    audit = document(placed(HALF), judged(HALF, made.finding()), sections=Sections(standing=(never("a"), never("b"))))
+
+    assert (audit.summary.gpus_never, audit.summary.workloads_never) == (4, 1)
+    assert [each.never for each in audit.findings] == [True, True, False]
+    assert audit.summary.findings == {"deny": 1, "audit": 2}
+
+
+def test_exceptions_say_how_many_days_are_left() -> None:
+    rule = {"checks": ["gpu-toleration-present"], "owner": "a", "reason": "r", "ticket": "T-1", "expires": "2026-12-01"}
+    config = Config.model_validate({"enforcement": {"exceptions": [rule]}})
+    use = replace(made.excused(ExceptionState.USED, ticket="T-1"), expires=date(2026, 12, 1))
+    audit = document(estate(), made.made(command=findings.Command.AUDIT, exceptions=[use]), config=config)
+
+    (found,) = audit.exceptions
+    assert (found.days_left, found.reason, audit.summary.exceptions_ending) == (8, "r", 1)
+
+
+def test_what_could_not_be_read_makes_an_audit_incomplete() -> None:
+    problem = findings.Problem(source="pods", reason="the list ended after 500 objects: gone")
+    report = made.made(command=findings.Command.AUDIT, problems=[problem])
+    missing = Missing(source="nodes", reason="gone", read=3)
+    found = document(estate(missing=[missing]), report).completeness
+
+    assert not found.complete
+    assert [(gap.source, gap.read) for gap in found.gaps] == [("nodes", 3), ("pods", 0)]
+
+
+def test_kinds_that_may_not_be_listed_are_left_out_and_the_audit_stays_complete() -> None:
+    note = findings.Note(source="jobs.batch", reason="may not be listed")
+    found = document(estate(), made.made(command=findings.Command.AUDIT, notes=[note])).completeness
+
+    assert found.complete
+    assert [gap.source for gap in found.left_out] == ["jobs.batch"]
+
+
+def test_one_cluster_makes_the_same_bytes() -> None:
+    report = judged(HALF, made.finding())
+
+    assert document(CLUSTER, report).model_dump_json() == document(CLUSTER, report).model_dump_json()
+
+
+def test_times_are_written_in_utc_with_whole_seconds() -> None:
+    audit = document(estate())
+
+    assert audit.taken == "2026-11-23T12:00:00Z"
+    assert datetime.fromisoformat(audit.taken) == NOW.astimezone(UTC)

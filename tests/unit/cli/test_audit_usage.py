@@ -1,0 +1,85 @@
+"""The options of `usher audit` about usage."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from builders import usage as build
+from usher.cli import audit_usage
+from usher.config.audit import Audit
+
+GIVEN: list[audit_usage.Options] = []
+
+
+@click.command
+@audit_usage.options
+def command(usage: audit_usage.Options) -> None:
+    GIVEN.append(usage)
+
+
+def run(*arguments: str, **environment: str) -> tuple[int, str]:
+    GIVEN.clear()
+    result = CliRunner().invoke(command, arguments, env={"USHER_PROMETHEUS": None, **environment})
+    return result.exit_code, result.output
+
+
+def test_a_week_is_measured_by_default_and_nothing_without_prometheus() -> None:
+    assert run() == (0, "")
+    (options,) = GIVEN
+    assert (options.url, options.window, options.step) == (None, timedelta(days=7), None)
+    found = options.measure(build.estate_of([]), config=Audit(), now=build.BASE)
+    assert found.measurement.source == "none"
+
+
+def test_options_are_read_from_the_command_line_and_the_environment(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("secret")
+    arguments = ["--prometheus-token-file", str(token), "--window", "30d", "--step", "30m"]
+
+    assert run(*arguments, USHER_PROMETHEUS="http://prometheus:9090/") == (0, "")
+
+    (options,) = GIVEN
+    assert (options.window, options.step) == (timedelta(days=30), timedelta(minutes=30))
+    source = options.source()
+    assert source is not None
+    assert (source.name, source.url) == ("prometheus", "http://prometheus:9090")
+
+
+def test_another_source_wins() -> None:
+    run()
+    (options,) = GIVEN
+
+    found = options.measure(build.estate_of([]), config=Audit(), now=build.BASE, source=build.Table(found={}))
+
+    assert found.measurement.source == "demo"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--window", "week"], "'week' is not a number with s, m, h, d or w, for example 7d."),
+        (["--window", "91d"], "91d is not between 1h and 90d."),
+        (["--window", "30m"], "30m is not between 1h and 90d."),
+        (["--step", "1s"], "1s is not between 15s and 1d."),
+        (["--window", "1h", "--step", "2h"], "choose another --step than 2h"),
+        (["--window", "90d", "--step", "15s"], "choose another --step than 15s"),
+        (["--prometheus-ca", "ca.pem"], "--prometheus-token-file and --prometheus-ca need --prometheus URL"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(arguments: list[str], message: str) -> None:
+    code, output = run(*arguments)
+
+    assert code == 2
+    assert message in " ".join(output.split())
+    assert GIVEN == []
+
+
+def test_help_names_every_option() -> None:
+    _, output = run("--help")
+
+    for option in ("--prometheus URL", "--prometheus-token-file", "--prometheus-ca", "--window", "--step"):
+        assert option in output
+    assert "[default: 7d]" in output

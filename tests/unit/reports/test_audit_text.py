@@ -1,0 +1,110 @@
+"""An audit as text: tests/data/audit holds what people see.
+
+After an intended change, `USHER_UPDATE_GOLDEN=1 pytest tests/unit/reports/test_audit_text.py` writes it again; read the
+diff.
+"""
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+
+from builders import audit_documents as documents
+from usher.audit.document import Audit, Cluster, Completeness, Gap, Summary
+from usher.reports.audit import text, words
+
+GOLDEN = Path(__file__).parents[2] / "data" / "audit"
+
+
+def written(audit: Audit, *, width: int = 100, quiet: bool = False, color: bool = False) -> str:
+    stream = io.StringIO()
+    text.write(audit, stream, width=width, quiet=quiet, color=color)
+    return stream.getvalue()
+
+
+NOT_MEASURED = documents.full().model_copy(
+    update={
+        "summary": documents.full().summary.model_copy(
+            update={"idle": None, "measured": None, "cost_idle": None, "activity": None}
+        ),
+        "usage": (),
+        "savings": (),
+    }
+)
+
+CASES = {
+    "full.txt": written(documents.full()),
+    "narrow.txt": written(documents.full(), width=60),
+    "not-measured.txt": written(NOT_MEASURED),
+    "quiet.txt": written(documents.full(), quiet=True),
+    "empty.txt": written(documents.audit()),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_report_reads_as_its_golden_file(name: str) -> None:
+    file = GOLDEN / name
+    if os.environ.get("USHER_UPDATE_GOLDEN"):
+        file.write_text(CASES[name])
+    assert CASES[name] == file.read_text()
+
+
+def test_every_golden_file_belongs_to_a_report() -> None:
+    assert {file.name for file in GOLDEN.glob("*.txt")} == set(CASES)
+
+
+def test_an_audit_without_usage_says_which_flag_measures_it_and_writes_no_zero() -> None:
+    shown = CASES["not-measured.txt"]
+
+    assert "not measured; --prometheus URL measures it" in shown
+    assert "0 of 0" not in shown
+
+
+def test_names_of_a_cluster_cannot_write_to_the_terminal() -> None:
+    hostile = documents.audit(
+        cluster=Cluster(name="\x1b[2J##[error]"),
+        workloads=(documents.workload("x\x1b]0;owned\x07", team="\u202egnp"),),
+        findings=(documents.finding(message="\r\n::error::x", team="\x9b31m"),),
+        completeness=Completeness(complete=False, gaps=(Gap(source="\x1b[31m", reason="\n::set-output"),)),
+    )
+    shown = written(hostile)
+
+    assert shown.replace("\n", "").isprintable()
+    assert "##[error]" not in shown
+    assert not any(line.lstrip().startswith("::") for line in shown.splitlines())
+
+
+def test_ten_teams_are_shown_and_the_rest_is_counted() -> None:
+    workloads = tuple(documents.workload(f"w{number}", team=f"team-{number:02}") for number in range(25))
+
+    assert "and 15 more teams; --format json lists all" in written(documents.audit(workloads=workloads))
+
+
+def test_a_share_of_gpus_is_not_rounded_to_nothing() -> None:
+    assert (words.share(0.001), words.share(0.9999), words.share(0.5)) == ("under 1 %", "over 99 %", "50 %")
+
+
+@pytest.mark.parametrize(
+    ("since", "age"),
+    [
+        ("2026-11-20T06:00:00Z", "3 days"),
+        ("2026-11-23T05:00:00Z", "1 hour"),
+        ("2026-11-23T05:59:30Z", "less than a minute"),
+        ("2026-11-24T06:00:00Z", ""),
+        ("", ""),
+    ],
+)
+def test_an_age_is_in_its_largest_whole_unit(since: str, age: str) -> None:
+    assert words.age(since, documents.TAKEN) == age
+
+
+def test_money_has_cents_only_where_they_matter() -> None:
+    assert (words.money(12.5, "EUR"), words.money(12345.6, "EUR")) == ("12.50 EUR", "12,346 EUR")
+
+
+def test_a_cluster_whose_nodes_are_not_known_has_no_capacity() -> None:
+    shown = written(documents.audit(summary=Summary(gpus_allocated=4)))
+
+    assert "not known: usher has read no nodes" in shown
+    assert "%" not in shown

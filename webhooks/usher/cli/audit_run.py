@@ -1,0 +1,151 @@
+"""One audit, from the options of `usher audit` to its document; `--serve` takes it again and again."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from usher import errors
+from usher.cli import audit_inputs, audit_sections, inputs
+from usher.cli.audit_usage import Options as Usage
+
+if TYPE_CHECKING:
+    from usher.audit.document import Audit
+    from usher.cli.audit_inputs import Source
+    from usher.cluster.api import Lists
+    from usher.cluster.connection import Api
+    from usher.policy.evaluator import Evaluator
+    from usher.scan import findings, runner
+    from usher.scan.runner import Watch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """An audit that was taken."""
+
+    found: "findings.Report"
+    audit: "Audit"
+    api: "Api | None"
+    """The API server of the cluster; None for files and the demo."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What to audit, and by which rules."""
+
+    paths: tuple[str, ...]
+    demo: bool
+    config: Path | None
+    facts: tuple[str, ...]
+    kubeconfig: Path | None
+    context: str | None
+    namespace: str
+    cluster_name: str
+    engine: str
+    opa_url: str | None
+    usage: Usage
+    seen: "Callable[[Lists], Lists] | None" = None
+    """The part of the cluster that a shard lists."""
+
+    def taken(self, now: datetime, *, watch: "Watch", quiet: bool) -> Taken:
+        """Takes the audit.
+
+        Args:
+            now: its time, in UTC.
+            watch: hears how far it is.
+            quiet: whether warnings about usher.yaml are left out.
+
+        Raises:
+            UsherError: the objects cannot be read, or not be judged.
+        """
+        from usher.audit import assembly
+        from usher.audit.building.builder import EstateBuilder
+        from usher.scan import runner
+
+        source = self._source(now)
+        with self._evaluator(source, now, quiet=quiet) as evaluator:
+            if self.namespace and source.api is not None:
+                audit_inputs.require_namespace(self.namespace, evaluator.facts)
+            builder = EstateBuilder(
+                evaluator.knowledge,
+                wanted=audit_sections.wanted(),
+                namespace="default" if self.paths else "",
+                only=self.namespace,
+            )
+            batches = source.fed(builder, evaluator.facts)
+            found = runner.run(batches, evaluator=evaluator, settings=self._settings(source), watch=watch)
+        self._require(found)
+        estate = builder.built(results=found.results)
+        sections = audit_sections.analysed(estate, evaluator.knowledge, found, usage=self.usage, source=source, now=now)
+        document = assembly.document(
+            report=self._noted(found),
+            estate=estate,
+            config=evaluator.config,
+            cluster=self.cluster_name or source.name,
+            server=source.server,
+            sections=sections,
+            now=now,
+        )
+        return Taken(found=found, audit=document, api=source.api)
+
+    def _noted(self, found: "findings.Report") -> "findings.Report":
+        """The report, which says that it is about one namespace."""
+        from usher.scan import findings
+
+        if not self.namespace:
+            return found
+        reason = "workloads of other namespaces are left out"
+        note = findings.Note(source=f"--namespace {self.namespace}", reason=reason)
+        return replace(found, notes=(*found.notes, note))
+
+    def _source(self, now: datetime) -> "Source":
+        if self.demo:
+            return audit_inputs.demo(now)
+        if self.paths:
+            return audit_inputs.files(self.paths, read_facts=not self.facts)
+        return audit_inputs.live(
+            self.kubeconfig,
+            self.context,
+            namespace=self.namespace,
+            wanted=audit_sections.wanted(),
+            read_facts=not self.facts,
+            seen=self.seen,
+        )
+
+    @contextlib.contextmanager
+    def _evaluator(self, source: "Source", now: datetime, *, quiet: bool) -> "Iterator[Evaluator]":
+        if not self.demo or self.config is not None:
+            file = inputs.find_config(self.config)
+            with inputs.evaluator(
+                file, engine=self.engine, opa_url=self.opa_url, facts=self.facts, known=source.facts, quiet=quiet
+            ) as evaluator:
+                yield evaluator
+            return
+        from usher.audit.demo import cluster
+        from usher.policy import assembly
+
+        evaluator = assembly.embedded(cluster.configuration(now.date()), facts=source.facts)
+        with contextlib.closing(evaluator.engine) as engine:
+            engine.ready()
+            yield evaluator
+
+    def _settings(self, source: "Source") -> "runner.Settings":
+        from usher.scan import findings, runner
+
+        file = None if self.demo and self.config is None else inputs.find_config(self.config)
+        return runner.Settings(
+            command=findings.Command.AUDIT,
+            configuration=str(file) if file else ("demo" if self.demo else ""),
+            origin=source.origin,
+            only_namespace=self.namespace,
+        )
+
+    def _require(self, found: "findings.Report") -> None:
+        """Raises InputError where nothing was found: a typing error must not look like a clean audit."""
+        if not self.paths:
+            return
+        inputs.require_objects(found, self.paths)
+        if self.namespace and not found.results and not found.failed:
+            raise errors.InputError(f"{', '.join(self.paths)}: no workload is in namespace {self.namespace}")

@@ -1,0 +1,46 @@
+"""The table of GPU-hours that rules of usher would have kept from being wasted."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from usher.audit.document import Audit, Prevented
+from usher.reports.web import cells, numbers, tables
+from usher.reports.web.page import Section
+
+_COLUMNS: Final = (
+    tables.Column(title="Rule", heads=True),
+    tables.Column(title="Workloads", numeric=True, explained="Workloads of now that the rule denies"),
+    tables.Column(title="Idle", numeric=True, explained="Their idle GPU-hours in the window"),
+    tables.Column(title="Stuck", numeric=True, explained="GPU-hours that they hold while they cannot start"),
+    tables.Column(title="Cost", numeric=True, explained="Of the idle and the stuck GPU-hours"),
+)
+
+
+def section(audit: Audit) -> Section:
+    currency = audit.summary.currency
+    return Section(
+        name="prevented",
+        title="Prevented by rules",
+        count=len(audit.prevented),
+        lead=(
+            "GPU-hours of workloads that rules of usher deny: with enforcement they would not be there. A workload "
+            "that several rules deny counts for each of them, so the rows do not add up."
+        ),
+        body=tables.html(
+            tables.Table(
+                name="prevented-table",
+                caption="Prevented by rules",
+                columns=_COLUMNS,
+                rows=[tables.Row(cells=tuple(_cells(each, currency))) for each in audit.prevented],
+                empty="No rule of usher denies a workload of now.",
+            )
+        ),
+    )
+
+
+def _cells(each: Prevented, currency: str) -> Iterator[cells.Cell]:
+    yield cells.lines(("strong", each.code), ("plain", each.title))
+    yield cells.number(each.workloads, f"{each.workloads:,}")
+    yield cells.number(each.idle, numbers.hours(each.idle))
+    yield cells.number(each.stuck, numbers.hours(each.stuck))
+    yield cells.number(each.cost, numbers.money(each.cost, currency))
