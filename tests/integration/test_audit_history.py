@@ -76,4 +76,4 @@ def test_report_objects_need_a_cluster(folder: Path) -> None:
     run = audit(folder, "--report-objects", "openreports")
 
     assert run.code == 2
-    assert "with a PATH, usher knows no cluster to write into; leave out --report-objects" in run.err
+    assert "--report-objects writes into a cluster; leave out --demo and PATH" in run.err

@@ -105,6 +105,14 @@ def test_a_format_that_does_not_fit_is_refused_with_one_that_does(
     assert message in " ".join(run.err.split())
 
 
+def test_tables_of_parquet_are_written_without_a_message(jobs: Path) -> None:
+    """A process of its own: at its end DuckDB would list what Python has not collected."""
+    run = usher_process("audit", "jobs", "--format", "parquet=tables", cwd=jobs)
+
+    assert (run.code, run.out, run.err) == (0, "", "")
+    assert (jobs / "tables/findings.parquet").read_bytes().startswith(b"PAR1")
+
+
 def test_an_audit_has_the_same_formats(jobs: Path) -> None:
     run = usher("audit", "jobs", "--format", "github", "--format", "junit=out.xml", cwd=jobs)
 

@@ -96,6 +96,13 @@ def test_an_audit_that_is_older_than_the_last_one_fixes_nothing() -> None:
     assert [(each.fingerprint, each.gone) for each in change.written] == [("a", THIRD)]
 
 
+def test_of_two_audits_in_the_same_second_the_second_one_fixes_nothing_of_the_first() -> None:
+    before = known(taken(FIRST, "a"), taken(SECOND, "a", "b"))
+
+    assert fixed(before, taken(SECOND, "a")) == []
+    assert fixed(known(taken(FIRST, "a"), taken(SECOND, "a", "b"), taken(SECOND, "a")), taken(THIRD)) == ["a", "b"]
+
+
 def test_an_audit_with_a_gap_keeps_the_findings_of_that_kind_alone() -> None:
     before = known(taken(FIRST, audits.finding("a", subject=RAY), audits.finding("b", subject=JOB)))
     now = taken(SECOND, completeness=audits.incomplete(("rayjobs.ray.io", "the list ended early")))

@@ -82,9 +82,12 @@ def replace_bytes(path: Path, data: bytes, *, what: str) -> None:
 def _files(outcome: Outcome, target: Target, path: Path, quiet: bool) -> list[whole_files.File]:
     chosen = FORMATS[target.format_name]
     if not chosen.is_folder:
-        buffer = io.StringIO()
-        _write(outcome, chosen, buffer, color=False, quiet=quiet)
-        return [whole_files.File(path=path, content=_encoded(buffer.getvalue()))]
+        # Encoded as it is written: a large report is in memory once.
+        content = io.BytesIO()
+        stream = io.TextIOWrapper(content, encoding="utf-8", errors="backslashreplace", newline="\n")
+        _write(outcome, chosen, stream, color=False, quiet=quiet)
+        stream.flush()
+        return [whole_files.File(path=path, content=content.getvalue())]
     tables = importlib.import_module(chosen.audit).files(_audit(outcome, chosen))
     try:
         path.mkdir(exist_ok=True)

@@ -38,7 +38,9 @@ def compare(known: Past, audit: Audit) -> Change:
     now = {each.fingerprint: past.seen(each, at=audit.taken) for each in audit.findings}
     before = {each.fingerprint: each for each in known.findings}
     written = [_joined(before.get(key), each) for key, each in now.items()]
-    missing = [] if later else [each for key, each in before.items() if key not in now and not each.gone]
+    unseen = [each for key, each in before.items() if key not in now and not each.gone]
+    # Another audit of the same second saw those that are left out here.
+    missing = [] if later else [each for each in unseen if each.last_seen < audit.taken]
     hiding = {each.fingerprint: _hiding(each, known, audit) for each in missing}
     gone = [replace(each, gone=audit.taken) for each in missing if not hiding[each.fingerprint]]
     recorded = [each for key, each in before.items() if each.gone == audit.taken and key not in now]

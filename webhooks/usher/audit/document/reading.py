@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from usher import errors
 from usher.audit.document.audit import Audit
 
-LARGEST: Final = 512 * 2**20
-"""Bytes. An audit of 100,000 workloads takes about a fifth of it."""
+LARGEST: Final = 256 * 2**20
+"""Bytes. An audit of 100,000 workloads, all measured, takes about half of it."""
 
 _MOST_PROBLEMS: Final = 3
 

@@ -60,19 +60,27 @@ class Table:
     def rows(self, audit: Audit) -> Iterator[dict[str, Value]]:
         """One mapping by column name for each row."""
         common: dict[str, Value] = {"cluster": audit.cluster.name, "taken": audit.taken}
+        readers = [(each.name, _reader(each)) for each in self.columns[len(common) :]]
         for part in self.parts(audit):
-            yield common | {each.name: _value(part, each) for each in self.columns[len(common) :]}
+            row = dict(common)
+            for name, read in readers:
+                row[name] = read(part)
+            yield row
 
 
-def _value(part: object, column: Column) -> Value:
-    found: Any = part
-    for step in column.at.split("."):
-        if found is None:
-            return None
-        found = found.get(step, 0) if isinstance(found, Mapping) else getattr(found, step)
-    if found is None or (found == "" and column.at in _TIMES):
-        return None
-    return _AS[column.type](found)
+def _reader(column: Column) -> Callable[[Any], Value]:
+    """Reads the value of a column from a row. Tables have millions of cells, so it is made once for each column."""
+    steps, convert, is_time = column.at.split("."), _AS[column.type], column.at in _TIMES
+
+    def read(part: Any) -> Value:  # noqa: ANN401 - any part of the document
+        found = part
+        for step in steps:
+            if found is None:
+                return None
+            found = found.get(step, 0) if isinstance(found, dict) else getattr(found, step)
+        return None if found is None or (is_time and not found) else convert(found)
+
+    return read
 
 
 def _text(value: object) -> str:

@@ -50,5 +50,7 @@ def _harmless(text: str) -> str:
 
     Source: https://owasp.org/www-community/attacks/CSV_Injection
     """
+    if text[:1].isalnum():
+        return wording.printable(text)
     starts = text.lstrip().startswith(_FORMULA) or text.startswith(("\t", "\r", "\n"))
     return ("'" if starts else "") + wording.printable(text)

@@ -1,9 +1,11 @@
 """The audit document as JSON, with sorted keys: two audits of an unchanged cluster differ only in their times."""
 
 import json
+from collections.abc import Iterator
 from typing import Any, TextIO
 
 import orjson
+from pydantic import BaseModel
 
 from usher.audit.document import Audit
 from usher.reports import wording
@@ -11,7 +13,8 @@ from usher.reports import wording
 
 def write(audit: Audit, stream: TextIO, /) -> None:
     """Writes the document, in which no CI system finds a command."""
-    stream.write(wording.json_without_commands(text(audit)))
+    # A part at a time: as values of JSON a large document takes several times its size.
+    stream.writelines(wording.json_without_commands(piece) for piece in _pieces(audit))
 
 
 def values(audit: Audit) -> dict[str, Any]:
@@ -21,13 +24,32 @@ def values(audit: Audit) -> dict[str, Any]:
 
 def text(audit: Audit) -> str:
     """The document as indented lines."""
-    options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-    document = values(audit)
+    return "".join(_pieces(audit))
+
+
+def _pieces(audit: Audit) -> Iterator[str]:
+    names = {each.serialization_alias or name: name for name, each in Audit.model_fields.items()}
+    for number, (alias, name) in enumerate(sorted(names.items())):
+        yield f"{',' if number else '{'}\n  {json.dumps(alias)}: "
+        value = getattr(audit, name)
+        if isinstance(value, tuple) and value:
+            for place, part in enumerate(value):
+                yield f"{',' if place else '['}\n    {_indented(part.model_dump(mode='json', by_alias=True), 4)}"
+            yield "\n  ]"
+        else:
+            dumped = value.model_dump(mode="json", by_alias=True) if isinstance(value, BaseModel) else value
+            yield _indented(dumped, 2)
+    yield "\n}\n"
+
+
+def _indented(value: Any, spaces: int) -> str:  # noqa: ANN401 - any value of JSON
     try:
-        return orjson.dumps(document, option=options).decode()
+        dumped = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode()
     except orjson.JSONEncodeError:
         # A number of more than 64 bits, or half of a surrogate pair.
-        return json.dumps(document, indent=2, sort_keys=True) + "\n"
+        dumped = json.dumps(value, indent=2, sort_keys=True)
+    # Within texts of JSON a line end is an escape.
+    return dumped.replace("\n", "\n" + " " * spaces)
 
 
 def schema() -> dict[str, Any]:
