@@ -4,9 +4,10 @@ from typing import Final
 
 from usher.audit.building import claimable
 from usher.audit.building.wanted import Wanted
+from usher.audit.readiness import wanted as readiness
 from usher.audit.standing import wanted as standing
 
-WANTED: Final[tuple[Wanted, ...]] = (claimable.WANTED, *standing.WANTED)
+WANTED: Final[tuple[Wanted, ...]] = (claimable.WANTED, *standing.WANTED, *readiness.WANTED)
 """Each section adds its own, and several may want one kind."""
 
 

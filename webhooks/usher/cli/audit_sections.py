@@ -40,12 +40,13 @@ def analysed(
         source: the cluster or the files.
         now: the time of the audit, in UTC.
     """
-    from usher.audit import standing
+    from usher.audit import readiness, standing
     from usher.audit.sections import Sections, Totals
 
     measured = usage.measure(estate, config=known.config.audit, now=now, source=source.series)
     return Sections(
         standing=tuple(standing.findings(estate, known, report=report, config=known.config, now=now)),
+        readiness=readiness.items(estate, known, config=known.config, now=now, server_version=source.server),
         measurement=measured.measurement,
         usage=measured.workloads,
         tables=measured.groups,

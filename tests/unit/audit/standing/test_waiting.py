@@ -1,16 +1,21 @@
 """Workloads that wait: which authority holds them, and whether they can ever run."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from builders import GPU, container, gpu_job, node, queues, resource_quota, stateful_set, template
+from builders import GPU, container, gpu_job, job, node, queues, resource_quota, stateful_set, template
 from builders.estates import ago, entry, estate, running, waiting
 from builders.standings import found, judged, judgement, namespaces, result
 from usher import paths
 from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.estate import Estate, Missing
 from usher.audit.standing.wanted import KUEUE_WORKLOAD, POD_GROUP
+from usher.authorities import registry
+from usher.authorities.authority import Case
+from usher.authorities.knowledge import Knowledge
+from usher.authorities.outlook import Section
 from usher.config import models
 
 SPACE = "ml-research"
@@ -38,6 +43,7 @@ def test_a_job_above_the_quota_of_its_queue_can_never_run() -> None:
     seen, of = judged(alone(value, queue="research"), result(entry(), judgement("USH435")))
 
     way = "LocalQueue research of ClusterQueue research"
+    why = f"Kueue ({way}): 16 nvidia.com/gpu asked for; the queue can ever give 8 in flavor a100"
     assert found(seen, kueue(gpus=8), of=of, codes=CODES) == [
         FindingEntry(
             fingerprint="3155eb350d4ed3bd6277a49f9de0b298",
@@ -48,12 +54,12 @@ def test_a_job_above_the_quota_of_its_queue_can_never_run() -> None:
             outcome="audit",
             severity=Severity.HIGH,
             subject=Subject(api_version="batch/v1", kind="Job", namespace=SPACE, name="train"),
-            message="Kueue can never let it run",
+            message=f"it can never run; {why}",
             remedy="Kueue: raise the nominalQuota of ClusterQueue research in flavor a100 by 8 nvidia.com/gpu",
             team="nlp",
             gpus=16,
             since="2026-11-23T06:00:00Z",
-            evidence=(f"Kueue ({way}): 16 nvidia.com/gpu asked for; the queue can ever give 8 in flavor a100",),
+            evidence=(why,),
             held_by="Kueue",
             never=True,
             prevented_by="USH435",
@@ -245,3 +251,25 @@ def test_the_kinds_that_kueue_and_volcano_write_may_be_unknown() -> None:
     seen = estate(workloads=[entry(pods=[waiting()])], unknown=[KUEUE_WORKLOAD, POD_GROUP])
 
     assert [each.held_by for each in found(seen, codes=CODES)] == ["scheduler"]
+
+
+def test_workloads_that_differ_by_their_names_alone_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged_ones = []
+    real = registry.sections
+
+    def counting(case: Case, known: Knowledge) -> Iterator[Section]:
+        judged_ones.append(case.workload.name)
+        return real(case, known)
+
+    monkeypatch.setattr(registry, "sections", counting)
+    numbered = {"controller-uid": "1", "job-name": "a"}
+    pod = template(container(gpus=16), labels={**numbered, "app": "x"})
+    same: paths.Object = {**job(template(container(gpus=16), labels={"app": "x"}), name="b"), "status": {"active": 1}}
+    other = job(template(container(gpus=32)), name="c")
+    odd: paths.Object = {**job(template(container(gpus=16)), name="d"), "half a character": "\ud800"}
+    values: dict[str, paths.Object] = {"a": job(pod, name="a"), "b": same, "c": other, "d": odd, "e": odd}
+    workloads = [entry(name=name, uid=name, wanted=1, suspended=True) for name in values]
+
+    entries = found(estate(workloads=workloads, manifests=values), [node(gpus=8)], codes=CODES)
+    assert {each.subject.name for each in entries if each.never} == set(values)
+    assert judged_ones == ["a", "c", "d", "d"]

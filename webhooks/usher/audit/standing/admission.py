@@ -10,8 +10,8 @@ from usher.audit.estate import Workload
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
 from usher.audit.standing.wanted import MUTATING, VALIDATING
+from usher.manifests.webhooks import NAME
 from usher.mutation import strategies
-from usher.preflight.cluster import NAME
 from usher.scan import findings as scan
 
 _MOST: Final = 10

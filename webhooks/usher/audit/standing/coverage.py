@@ -11,8 +11,8 @@ from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
 from usher.audit.standing.wanted import VALIDATING
 from usher.kinds import registry
+from usher.manifests.webhooks import NAME
 from usher.preflight import registered
-from usher.preflight.cluster import NAME
 from usher.preflight.registered import Webhook
 
 _API_VERSION: Final = "admissionregistration.k8s.io/v1"

@@ -8,8 +8,8 @@ from usher.audit.document import FindingEntry
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
 from usher.audit.standing.wanted import MUTATING, VALIDATING
+from usher.manifests.webhooks import NAME
 from usher.preflight import other_webhooks, registered
-from usher.preflight.cluster import NAME
 from usher.preflight.point import State
 from usher.preflight.registered import Webhook
 

@@ -1,9 +1,13 @@
 """What the authorities say about a workload that waits, by the same code as `usher queue`."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import orjson
+
+from usher import paths
 from usher.audit import fields
 from usher.audit.estate import Workload
 from usher.audit.standing.situation import Situation
@@ -15,6 +19,17 @@ from usher.authorities.verdict import Answer
 _HOLDING: Final = (Answer.NEVER, Answer.NOT_NOW)
 _NAMES: Final = {"nodes": "the nodes", "classes": "the priority classes"}
 _REFUSING: Final = ("ResourceQuota", "GPUQuota", "LimitRange")
+_OWN: Final = (
+    *("name", "generateName", "uid", "resourceVersion", "generation"),
+    *("creationTimestamp", "managedFields", "selfLink", "annotations"),
+)
+"""Metadata that no authority reads; annotations are added without kubectl's copy of the manifest."""
+_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+_NUMBERED: Final = (
+    *("controller-uid", "batch.kubernetes.io/controller-uid"),
+    *("job-name", "batch.kubernetes.io/job-name"),
+)
+"""Labels that the Job controller gives the pods of each Job."""
 _MOST: Final = 8
 """Reasons of one authority that are shown."""
 
@@ -43,18 +58,59 @@ class Verdicts:
 NOTHING: Final = Verdicts()
 
 
-def of(workload: Workload, situation: Situation) -> Verdicts:
-    """The verdicts about a workload; nothing where its manifest is not known, or makes no pods by itself.
+class Outlooks:
+    """The verdicts about many workloads. Those that differ by their names alone are judged once."""
 
-    The object is taken as it is: admission has changed it already.
-    """
-    value = situation.estate.manifests.get(workload.uid) if workload.uid else None
-    if value is None:
-        return NOTHING
-    written = situation.known.workload(value, namespace=workload.identity.namespace)
-    if written is None or not written.pod_sets or not written.makes_pods or written.is_template:
-        return NOTHING
-    return Verdicts(sections=tuple(registry.sections(Case(workload=written), situation.known)))
+    def __init__(self, situation: Situation) -> None:
+        self._manifests = situation.estate.manifests
+        self._known = situation.known
+        self._made: dict[bytes, Verdicts] = {}
+        """By what decides."""
+
+    def of(self, workload: Workload) -> Verdicts:
+        """The verdicts about a workload; nothing where its manifest is not known, or makes no pods by itself.
+
+        The object is taken as it is: admission has changed it already.
+        """
+        value = self._manifests.get(workload.uid) if workload.uid else None
+        if value is None:
+            return NOTHING
+        try:
+            key = _deciding(value, workload.identity.namespace)
+        except orjson.JSONEncodeError:
+            # Half a character, or a number of more than 64 bits.
+            return self._judged(value, workload.identity.namespace)
+        if key not in self._made:
+            self._made[key] = self._judged(value, workload.identity.namespace)
+        return self._made[key]
+
+    def _judged(self, value: paths.Object, namespace: str) -> Verdicts:
+        written = self._known.workload(value, namespace=namespace)
+        if written is None or not written.pod_sets or not written.makes_pods or written.is_template:
+            return NOTHING
+        return Verdicts(sections=tuple(registry.sections(Case(workload=written), self._known)))
+
+
+def _deciding(value: paths.Object, namespace: str) -> bytes:
+    """A digest of an object without its status, its name and what the API server and the Job controller number."""
+    metadata = {key: each for key, each in paths.metadata(value).items() if key not in _OWN}
+    annotations = {key: text for key, text in fields.strings(value, "/metadata/annotations").items() if key != _APPLIED}
+    rest = {key: each for key, each in value.items() if key not in ("metadata", "status")}
+    if value.get("apiVersion") == "batch/v1":
+        rest["spec"] = _without_numbers(rest.get("spec"))
+    written = orjson.dumps([namespace, {**metadata, "annotations": annotations}, rest], option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(written).digest()
+
+
+def _without_numbers(spec: paths.Json) -> paths.Json:
+    """The spec of a Job without its selector, and without the labels by which its pods are selected."""
+    template = fields.at(spec, "/template")
+    metadata = fields.at(template, "/metadata")
+    if not isinstance(spec, dict) or not isinstance(template, dict) or not isinstance(metadata, dict):
+        return spec
+    labels = {key: text for key, text in fields.strings(metadata, "/labels").items() if key not in _NUMBERED}
+    rest = {key: each for key, each in spec.items() if key != "selector"}
+    return {**rest, "template": {**template, "metadata": {**metadata, "labels": {**labels}}}}
 
 
 def name(section: Section) -> str:

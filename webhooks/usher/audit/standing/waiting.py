@@ -9,7 +9,7 @@ from usher.audit import fields
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Pod, Workload
 from usher.audit.standing import entries, gangs, outlooks, records
-from usher.audit.standing.outlooks import Verdicts
+from usher.audit.standing.outlooks import Outlooks, Verdicts
 from usher.audit.standing.records import Held, Records
 from usher.audit.standing.situation import Situation, span
 from usher.authorities.verdict import Answer
@@ -43,13 +43,13 @@ class _Wait:
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
     """The findings about each workload that waits, by the worst of them alone."""
-    known = records.of(situation.estate)
+    known, looks = records.of(situation.estate), Outlooks(situation)
     # A workload whose pods were not read only seems to have too few.
     all_pods = not any(each.source in _PODS for each in situation.estate.missing)
     for workload in situation.estate.workloads:
         wait = _wait(workload, all_pods=all_pods)
         if wait is not None:
-            yield from _findings(workload, wait, known, situation)
+            yield from _findings(workload, wait, known, looks, situation)
 
 
 def _wait(workload: Workload, *, all_pods: bool) -> _Wait | None:
@@ -71,8 +71,10 @@ def _wait(workload: Workload, *, all_pods: bool) -> _Wait | None:
     )
 
 
-def _findings(workload: Workload, wait: _Wait, known: Records, situation: Situation) -> Iterator[FindingEntry]:
-    verdicts = outlooks.NOTHING if wait.runs else outlooks.of(workload, situation)
+def _findings(
+    workload: Workload, wait: _Wait, known: Records, looks: Outlooks, situation: Situation
+) -> Iterator[FindingEntry]:
+    verdicts = outlooks.NOTHING if wait.runs else looks.of(workload)
     if verdicts.never:
         yield _never(workload, wait, verdicts, situation)
     elif situation.is_old(wait.since):
@@ -92,7 +94,7 @@ def _never(workload: Workload, wait: _Wait, verdicts: Verdicts, situation: Situa
     return entries.finding(
         "USA001",
         entries.of_workload(workload),
-        f"{fields.listing(list(dict.fromkeys(names)))} can never let it run",
+        f"it can never run; {evidence[0] if evidence else fields.listing(names)}",
         remedy=fields.excerpt("; ".join(remedies)),
         evidence=evidence,
         team=workload.team,

@@ -36,10 +36,14 @@ def write(
 
 
 def _savings(audit: Audit) -> Iterator[tuple[str, str]]:
-    for each in audit.savings[: text_overview.SHOWN]:
+    counted = [each for each in audit.savings if each.adds_up]
+    for each in counted[: text_overview.SHOWN]:
         cost = "" if each.cost is None else f", {words.money(each.cost, audit.summary.currency)}"
         hours = f"{words.number(each.gpu_hours)} GPU-hours{cost}"
         yield "saving", f"{hours}, {each.kind}: {words.subject(each.subject)}; {each.change}"
+    if others := len(audit.savings) - len(counted[: text_overview.SHOWN]):
+        changes = wording.count(others, "other change")
+        yield "saving", f"{changes}, smaller or instead of those above; --format html and json have them"
 
 
 def _readiness(audit: Audit) -> Iterator[tuple[str, str]]:

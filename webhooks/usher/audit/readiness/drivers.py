@@ -1,0 +1,208 @@
+"""Drivers and the software of GPU nodes: operator, toolkit, device plugin, feature discovery, versions."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from usher import paths
+from usher.audit import fields
+from usher.audit.readiness import judgement, versions
+from usher.audit.readiness.judgement import Item, Judgement, failed, not_applicable, not_known, passed
+from usher.audit.readiness.look import Look
+from usher.audit.readiness.wanted import CLUSTER_POLICY
+from usher.audit.standing import capacity
+from usher.audit.standing.wanted import DAEMON_SET
+
+_AREA: Final = "drivers"
+_GUIDE: Final = "https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/getting-started.html"
+_DAEMON_SETS: Final = f"daemonsets.{DAEMON_SET[0]}"
+_DRIVER: Final = "nvidia.com/cuda.driver-version.full"
+_PARTS: Final = ("nvidia.com/cuda.driver.major", "nvidia.com/cuda.driver.minor", "nvidia.com/cuda.driver.rev")
+"""Labels of older releases of GPU feature discovery."""
+
+
+def _no_nvidia(look: Look) -> Judgement | None:
+    """An answer where no node has GPUs of NVIDIA; None where one has."""
+    if look.nodes is None:
+        return judgement.not_listed("nodes")
+    return None if look.nvidia else not_applicable("no node has GPUs of NVIDIA")
+
+
+def gpu_operator(look: Look) -> Judgement:
+    """Whether NVIDIA's operator says that it is ready."""
+    early = _no_nvidia(look)
+    if early is not None:
+        return early
+    policies = fields.listed(look.estate, *CLUSTER_POLICY.key)
+    if policies is None:
+        return judgement.not_wanted([CLUSTER_POLICY])
+    if policies:
+        states = {fields.name(each): fields.text(each, "/status/state") for each in policies}
+        seen = [
+            f"ClusterPolicy {name} is {fields.excerpt(state) or 'without a state'}" for name, state in states.items()
+        ]
+        return passed(*seen) if set(states.values()) == {"ready"} else failed(*seen)
+    if look.daemons is None:
+        return judgement.not_listed(_DAEMON_SETS)
+    if "device plugin" in look.daemons:
+        return not_applicable("no ClusterPolicy; the device plugin was installed without the GPU operator")
+    return failed("no ClusterPolicy, and no DaemonSet of a device plugin")
+
+
+def toolkit_version(look: Look) -> Judgement:
+    """Whether a container can escape through a known vulnerability of the container toolkit."""
+    early = _no_nvidia(look)
+    if early is not None:
+        return early
+    found = sorted(_toolkits(look))
+    if not found:
+        unread = [CLUSTER_POLICY.resource] if fields.listed(look.estate, *CLUSTER_POLICY.key) is None else []
+        unread += [_DAEMON_SETS] if look.daemons is None else []
+        if unread:
+            return judgement.not_listed(*unread)
+        return not_known(
+            "no ClusterPolicy and no DaemonSet shows the version of the container toolkit; on a node: "
+            "nvidia-ctk --version"
+        )
+    open_escapes = [
+        f"{place}: {'.'.join(map(str, version))} has {each.cve} (up to {each.last_text})"
+        for version, place in found
+        for each in versions.ESCAPES
+        if version <= each.last
+    ]
+    return (
+        failed(*open_escapes)
+        if open_escapes
+        else passed(*(f"{place}: {'.'.join(map(str, version))}" for version, place in found))
+    )
+
+
+def _toolkits(look: Look) -> Iterator[tuple[versions.Version, str]]:
+    """Versions of the toolkit, with the object that names each."""
+    for each in fields.listed(look.estate, *CLUSTER_POLICY.key) or ():
+        version = versions.read(fields.text(each, "/spec/toolkit/version"))
+        if version is not None and fields.at(each, "/spec/toolkit/enabled") is not False:
+            yield version, f"ClusterPolicy {fields.name(each)}"
+    for each in (look.daemons or {}).get("container toolkit", ()):
+        for container in fields.objects(each, "/spec/template/spec/containers"):
+            image = fields.text(container, "/image")
+            version = versions.of_image(image) if "toolkit" in image else None
+            if version is not None:
+                yield version, f"DaemonSet {fields.name(each)}"
+
+
+def driver_versions(look: Look) -> Judgement:
+    """Whether the nodes of each pool have one version of the driver."""
+    early = _no_nvidia(look)
+    if early is not None:
+        return early
+    by_pool: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    unlabelled = []
+    for node in look.nvidia:
+        version = node.labels.get(_DRIVER) or ".".join(filter(None, (node.labels.get(key) for key in _PARTS)))
+        if version:
+            by_pool[capacity.pool(node)][version].append(node.name)
+        else:
+            unlabelled.append(node.name)
+    different = [
+        f"{pool}: {', '.join(f'{version} on {len(names)}' for version, names in sorted(found.items()))}"
+        for pool, found in sorted(by_pool.items())
+        if len(found) > 1
+    ]
+    if different:
+        return failed(*different)
+    if unlabelled:
+        return not_known(f"no label says the driver of {fields.listing(unlabelled)}")
+    return passed(*(f"{pool}: {next(iter(found))}" for pool, found in sorted(by_pool.items())))
+
+
+def ready(part: str) -> Callable[[Look], Judgement]:
+    """Judges whether the pods of a DaemonSet are ready on all its nodes."""
+
+    def judge(look: Look) -> Judgement:
+        early = _no_nvidia(look)
+        if early is not None:
+            return early
+        if look.daemons is None:
+            return judgement.not_listed(_DAEMON_SETS)
+        found = look.daemons.get(part, ())
+        if not found:
+            return failed(f"no DaemonSet of the {part}")
+        return _judged([_pods(each) for each in found], [_place(each) for each in found])
+
+    return judge
+
+
+def _judged(pods: Sequence[tuple[int, int] | None], places: Sequence[str]) -> Judgement:
+    """From the ready and the wanted pods of each DaemonSet; one without nodes may be for other boards."""
+    known = [each for each in pods if each is not None]
+    texts = [
+        f"{place}: {each[0]} of {each[1]} pods are ready" if each is not None else f"{place} has no status"
+        for each, place in zip(pods, places, strict=True)
+    ]
+    if len(known) < len(pods):
+        return not_known(*texts)
+    works = any(wanted for _, wanted in known) and all(there >= wanted for there, wanted in known)
+    return passed(*texts) if works else failed(*texts)
+
+
+def _pods(daemon_set: paths.Object) -> tuple[int, int] | None:
+    wanted = fields.whole(daemon_set, "/status/desiredNumberScheduled")
+    return None if wanted is None else (fields.whole(daemon_set, "/status/numberReady") or 0, wanted)
+
+
+def _place(daemon_set: paths.Object) -> str:
+    return f"DaemonSet {fields.namespace(daemon_set)}/{fields.name(daemon_set)}"
+
+
+ITEMS: Final = (
+    Item(
+        id="gpu-operator",
+        area=_AREA,
+        title="NVIDIA's GPU operator is ready",
+        how="The state of each ClusterPolicy is `ready`. It does not apply where a device plugin runs without the "
+        "operator.",
+        remedy="Read the pods of the operator: kubectl get pods -n gpu-operator",
+        reference=_GUIDE,
+        conformance="driver_runtime_management",
+        judge=gpu_operator,
+    ),
+    Item(
+        id="toolkit-version",
+        area=_AREA,
+        title="The container toolkit has no known container escapes",
+        how="The version in the ClusterPolicy, or in the image of the DaemonSet, is newer than the last affected "
+        "version of CVE-2024-0132, CVE-2025-23359, CVE-2025-23266 and CVE-2026-24260.",
+        remedy="Set spec.toolkit.version of the ClusterPolicy to the latest release, or update the operator.",
+        reference="https://www.cve.org/CVERecord?id=CVE-2025-23266",
+        judge=toolkit_version,
+    ),
+    Item(
+        id="driver-versions",
+        area=_AREA,
+        title="The nodes of a pool have one version of the driver",
+        how="The label nvidia.com/cuda.driver-version.full has one value in each pool.",
+        remedy="Finish the update of the driver, or roll the nodes of the pool.",
+        reference="https://github.com/NVIDIA/k8s-device-plugin/blob/main/docs/gpu-feature-discovery/README.md",
+        conformance="driver_runtime_management",
+        judge=driver_versions,
+    ),
+    Item(
+        id="device-plugin",
+        area=_AREA,
+        title="The device plugin runs on all its nodes",
+        how="All pods of its DaemonSets are ready.",
+        remedy="Look at the pods that are not ready: kubectl describe pod",
+        reference="https://github.com/NVIDIA/k8s-device-plugin/blob/main/README.md",
+        judge=ready("device plugin"),
+    ),
+    Item(
+        id="feature-discovery",
+        area=_AREA,
+        title="GPU feature discovery labels the nodes",
+        how="All pods of its DaemonSets are ready.",
+        remedy="Install it with the GPU operator or the chart of the device plugin (gfd.enabled).",
+        reference="https://github.com/NVIDIA/k8s-device-plugin/blob/main/docs/gpu-feature-discovery/README.md",
+        judge=ready("GPU feature discovery"),
+    ),
+)

@@ -1,0 +1,73 @@
+"""What the checklist looks at: an estate, the facts of the cluster, and short ways to both."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from usher import paths
+from usher.audit import fields
+from usher.audit.estate import Estate, Node
+from usher.audit.standing.taints import part_of_stack
+from usher.audit.standing.wanted import DAEMON_SET
+from usher.authorities.knowledge import Knowledge
+from usher.config import models, selection
+from usher.facts import namespaces
+from usher.kinds.kept_fields import DEFINITION
+
+
+def _is_nvidia(name: str) -> bool:
+    """Whether a resource or a device class is one of NVIDIA."""
+    return name.startswith("nvidia.com/") or name.endswith(".nvidia.com")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """A cluster at one moment."""
+
+    estate: Estate
+    known: Knowledge
+    config: models.Config
+    now: datetime
+    server_version: str
+    """As the API server says it: `v1.36.2`; empty where it is not known."""
+
+    @cached_property
+    def nodes(self) -> Sequence[Node] | None:
+        """The nodes with accelerators; None where they are not known."""
+        return self.estate.nodes
+
+    @cached_property
+    def nvidia(self) -> Sequence[Node]:
+        """Nodes with GPUs of NVIDIA."""
+        nodes = self.nodes or ()
+        return [node for node in nodes if any(map(_is_nvidia, node.capacity))]
+
+    @cached_property
+    def daemons(self) -> Mapping[str, Sequence[paths.Object]] | None:
+        """The DaemonSets of the GPU stack, by what they are; None where DaemonSets are not known."""
+        listed = fields.listed(self.estate, *DAEMON_SET)
+        if listed is None:
+            return None
+        found: dict[str, list[paths.Object]] = {}
+        for value in listed:
+            part = part_of_stack(value)
+            if part:
+                found.setdefault(part, []).append(value)
+        return found
+
+    @cached_property
+    def definitions(self) -> frozenset[str] | None:
+        """Names of all CustomResourceDefinitions, as `workloads.kueue.x-k8s.io`; None where they are not known."""
+        return self.known.facts.names(*DEFINITION)
+
+    @cached_property
+    def tenants(self) -> Sequence[str]:
+        """Namespaces with workloads with accelerators, without those that usher.yaml exempts or calls system."""
+        system = [*self.config.exempt_namespaces, *self.config.priorities.system_namespaces]
+        spaces = {each.identity.namespace for each in self.estate.workloads}
+        return sorted(name for name in spaces if not selection.matches(name, system))
+
+    def labels(self, namespace: str) -> Mapping[str, str] | None:
+        """The labels of a namespace; None where they are not known."""
+        return namespaces.labels(namespace, self.known.facts)

@@ -1,0 +1,150 @@
+"""What keeps a cluster running and brings it back: usher's webhooks, versions, backups."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from usher.audit import fields
+from usher.audit.readiness import judgement, versions
+from usher.audit.readiness.judgement import Item, Judgement, failed, not_applicable, not_known, passed
+from usher.audit.readiness.look import Look
+from usher.audit.standing.wanted import MUTATING, VALIDATING
+from usher.manifests.calls import Client
+from usher.manifests.webhooks import NAME
+from usher.preflight import ours, point, registered
+from usher.preflight.point import State
+from usher.preflight.registered import Webhook
+
+_AREA: Final = "recovery"
+_BACKUPS: Final = "backups.velero.io"
+_CERTIFICATE: Final = "certificate"
+
+
+def webhooks(look: Look) -> Judgement:
+    """Whether usher's webhooks are registered as this version prints them."""
+    installed = _installed(look)
+    if installed is None:
+        return judgement.not_listed(*(f"{kind.lower()}s.{group}" for group, kind in (MUTATING, VALIDATING)))
+    return _judged([each for each in _points(installed, look) if each.topic != _CERTIFICATE])
+
+
+def certificate(look: Look) -> Judgement:
+    """Whether the CA certificates of usher's webhooks are valid for a while."""
+    installed = _installed(look)
+    if installed is None:
+        return judgement.not_listed(*(f"{kind.lower()}s.{group}" for group, kind in (MUTATING, VALIDATING)))
+    if not installed:
+        return not_applicable("usher's webhooks are not registered")
+    return _judged([each for each in _points(installed, look) if each.topic == _CERTIFICATE])
+
+
+def _installed(look: Look) -> Sequence[Webhook] | None:
+    mutating, validating = (fields.listed(look.estate, *key) for key in (MUTATING, VALIDATING))
+    if mutating is None or validating is None:
+        return None
+    found = [*registered.read(mutating, mutating=True), *registered.read(validating, mutating=False)]
+    return [each for each in found if each.configuration.startswith(NAME)]
+
+
+def _points(installed: Sequence[Webhook], look: Look) -> list[point.Point]:
+    return list(ours.of_webhooks(installed, client=Client(), now=look.now))
+
+
+def _judged(points: Sequence[point.Point]) -> Judgement:
+    """The worst of some points of a preflight, with the texts of all."""
+    texts = [fields.excerpt(each.text) for each in points]
+    states = {each.state for each in points}
+    if State.ATTENTION in states:
+        return failed(*texts)
+    return not_known(*texts) if State.NOT_KNOWN in states else passed(*texts)
+
+
+def kubernetes_version(look: Look) -> Judgement:
+    """Whether the release of Kubernetes still gets patches, and is new enough for usher."""
+    version = versions.read(look.server_version)
+    if version is None:
+        return not_known("the API server does not tell its version")
+    release = version[:2]
+    name = f"Kubernetes {release[0]}.{release[1]}"
+    if release < ours.MINIMUM:
+        return failed(f"{name}; usher needs {ours.MINIMUM[0]}.{ours.MINIMUM[1]} or newer")
+    end = versions.ENDS.get(release)
+    if end is None:
+        return not_known(f"usher does not know when {name} ends")
+    today = look.now.date()
+    if end < today:
+        return failed(f"patches of {name} ended on {end.isoformat()}")
+    return passed(f"{name} gets patches until {end.isoformat()}")
+
+
+def kubelet_versions(look: Look) -> Judgement:
+    """Whether the kubelets of GPU nodes are near enough to the API server."""
+    if look.nodes is None:
+        return judgement.not_listed("nodes")
+    if not look.nodes:
+        return not_applicable("no node has accelerators")
+    server = versions.read(look.server_version)
+    kubelets = {node.name: versions.read(node.system.get("kubeletVersion", "")) for node in look.nodes}
+    if server is None or None in kubelets.values():
+        return not_known("the version of the API server or of a kubelet is not known")
+    known = {name: version for name, version in kubelets.items() if version is not None}
+    far = sorted(name for name, version in known.items() if not 0 <= server[1] - version[1] <= versions.SKEW)
+    seen = ", ".join(sorted({f"{major}.{minor}" for major, minor, _ in known.values()}))
+    if far:
+        return failed(f"API server {server[0]}.{server[1]}, kubelets {seen}: too far on {fields.listing(far)}")
+    return passed(f"API server {server[0]}.{server[1]}, kubelets {seen}")
+
+
+def backups(look: Look) -> Judgement:
+    """A restore that nobody tried proves no backup, and etcd is not an object of the API."""
+    seen = "Velero is installed" if look.definitions is not None and _BACKUPS in look.definitions else ""
+    how = "backups of etcd cannot be seen from the API; try a restore, and note its date"
+    return not_known(*filter(None, (seen, how)))
+
+
+ITEMS: Final = (
+    Item(
+        id="usher-webhooks",
+        area=_AREA,
+        title="Usher's webhooks are registered and cover all kinds",
+        how="They are those that this version of usher prints. The evidence says which fail closed.",
+        remedy="Print them again with this version and your usher.yaml: usher manifests webhooks",
+        reference="docs/operations.md",
+        judge=webhooks,
+    ),
+    Item(
+        id="usher-certificate",
+        area=_AREA,
+        title="The certificates of usher's webhooks are valid",
+        how="The CA certificates that the API server trusts are valid for three weeks or longer.",
+        remedy="Let usher or cert-manager renew them; docs/operations.md says how.",
+        reference="docs/operations.md",
+        judge=certificate,
+    ),
+    Item(
+        id="kubernetes-version",
+        area=_AREA,
+        title="The release of Kubernetes gets patches",
+        how="Its end, by the calendar of the project, is later than today.",
+        remedy="Update the control plane, one minor version at a time.",
+        reference="https://kubernetes.io/releases/",
+        judge=kubernetes_version,
+    ),
+    Item(
+        id="kubelet-versions",
+        area=_AREA,
+        title="Kubelets are near enough to the API server",
+        how="Each kubelet of a GPU node is at most three minor versions older than the API server, and not newer.",
+        remedy="Update the node pools.",
+        reference="https://kubernetes.io/releases/version-skew-policy/",
+        judge=kubelet_versions,
+    ),
+    Item(
+        id="backups",
+        area=_AREA,
+        title="Somebody has restored a backup",
+        how="It is never known: only a restore proves a backup.",
+        remedy="Restore etcd, or the objects of all namespaces, into an empty cluster.",
+        reference="https://kubernetes.io/docs/tasks/administer-cluster/configure-upgrade-etcd/#backing-up-an-etcd-cluster",
+        judge=backups,
+    ),
+)

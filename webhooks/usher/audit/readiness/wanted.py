@@ -1,0 +1,94 @@
+"""The kinds that the checklist reads beside those of `standing` and the facts, with the fields that they keep."""
+
+from typing import Final
+
+from usher import paths
+from usher.audit import fields
+from usher.audit.building.wanted import Wanted
+from usher.kinds.kept_fields import keeping
+
+_SCRAPED: Final = ("prometheus.io/scrape", "prometheus.io/port", "prometheus.io/path")
+_IDENTITY: Final = keeping()
+
+
+def _service(value: paths.Object) -> paths.Object:
+    """Of the annotations of a Service only those of Prometheus."""
+    kept = _IDENTITY(value)
+    metadata = kept.get("metadata")
+    annotations = fields.strings(value, "/metadata/annotations")
+    if isinstance(metadata, dict):
+        metadata["annotations"] = {key: text for key, text in annotations.items() if key in _SCRAPED}
+    return kept
+
+
+CLUSTER_POLICY: Final = Wanted(
+    group="nvidia.com",
+    versions=("v1",),
+    plural="clusterpolicies",
+    kind="ClusterPolicy",
+    keep=keeping(
+        "/spec/driver/enabled",
+        "/spec/driver/version",
+        "/spec/toolkit/enabled",
+        "/spec/toolkit/version",
+        "/spec/mig/strategy",
+        "/spec/dcgmExporter/enabled",
+        "/spec/dcgmExporter/serviceMonitor/enabled",
+        "/status/state",
+    ),
+)
+SERVICE_MONITOR: Final = Wanted(
+    group="monitoring.coreos.com",
+    versions=("v1",),
+    plural="servicemonitors",
+    kind="ServiceMonitor",
+    keep=keeping("/spec/selector"),
+)
+POD_MONITOR: Final = Wanted(
+    group="monitoring.coreos.com",
+    versions=("v1",),
+    plural="podmonitors",
+    kind="PodMonitor",
+    keep=keeping("/spec/selector"),
+)
+SERVICE: Final = Wanted(group="", versions=("v1",), plural="services", kind="Service", keep=_service)
+NETWORK_POLICY: Final = Wanted(
+    group="networking.k8s.io",
+    versions=("v1",),
+    plural="networkpolicies",
+    kind="NetworkPolicy",
+    keep=keeping("/spec/podSelector", "/spec/policyTypes", "/spec/ingress"),
+)
+NODE_POOL: Final = Wanted(
+    group="karpenter.sh",
+    versions=("v1", "v1beta1"),
+    plural="nodepools",
+    kind="NodePool",
+    keep=keeping("/spec/limits", "/spec/template/spec/requirements", "/spec/template/spec/taints"),
+)
+API_SERVICE: Final = Wanted(
+    group="apiregistration.k8s.io",
+    versions=("v1",),
+    plural="apiservices",
+    kind="APIService",
+    keep=keeping("/status/conditions"),
+)
+HYPER_NODE: Final = Wanted(
+    group="topology.volcano.sh",
+    versions=("v1alpha1",),
+    plural="hypernodes",
+    kind="HyperNode",
+    keep=keeping(),
+)
+
+WANTED: Final = (
+    CLUSTER_POLICY,
+    SERVICE_MONITOR,
+    POD_MONITOR,
+    SERVICE,
+    NETWORK_POLICY,
+    NODE_POOL,
+    API_SERVICE,
+    HYPER_NODE,
+)
+"""All of them."""
