@@ -27,10 +27,10 @@ _SECTIONS: Final = {"Examples": "EXAMPLES", "Exit codes": "EXIT STATUS"}
 ENVIRONMENT: Final = {
     "USHER_CONFIG": "Path of `usher.yaml`, for commands without `--config`.",
     "USHER_OPA": "The program `opa`, for commands without `--opa`.",
+    "USHER_PROMETHEUS": "The Prometheus of `usher audit`, without `--prometheus`.",
+    "USHER_PROMETHEUS_TOKEN": "A bearer token for that Prometheus, without `--prometheus-token-file`.",
+    "USHER_AUDIT_HISTORY": "The history of `usher audit`, without `--history`; its URL may hold a password.",
     "USHER_CACHE_DIR": "Where `usher check` keeps the verdicts of earlier runs.",
-    "USHER_AUDIT_HISTORY": "The history of `usher audit`, for commands without `--history`.",
-    "USHER_PROMETHEUS": "The URL of Prometheus for `usher audit`, without `--prometheus`.",
-    "USHER_PROMETHEUS_TOKEN": "The bearer token for that Prometheus.",
     "KUBECONFIG": "The kubeconfig of commands that read a cluster, as for `kubectl`.",
     "NO_COLOR": "Any value switches colours off.",
 }

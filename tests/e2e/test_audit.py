@@ -142,3 +142,34 @@ def test_the_audit_of_a_namespace_adds_up_its_gpus(workloads: str, auditor: Path
 
     assert done.code == 1
     assert "4 workloads with 9 pods ask for 35 GPUs.\n" in done.out
+
+
+def test_a_kind_that_may_not_be_listed_is_named_and_the_rest_is_audited(
+    cluster: Cluster, workloads: str, tmp_path: Path
+) -> None:
+    """An account that may list PyTorchJobs and Pods alone."""
+    cluster.kubectl("create", "serviceaccount", "narrow", f"--namespace={workloads}")
+    cluster.kubectl(
+        "create",
+        "role",
+        "narrow",
+        f"--namespace={workloads}",
+        "--verb=list",
+        "--resource=pytorchjobs.kubeflow.org,pods",
+    )
+    account = f"--serviceaccount={workloads}:narrow"
+    cluster.kubectl("create", "rolebinding", "narrow", f"--namespace={workloads}", "--role=narrow", account)
+    token = cluster.kubectl("create", "token", "narrow", f"--namespace={workloads}")
+    content = yaml.safe_load(cluster.kubeconfig.read_text())
+    content["users"][0]["user"] = {"token": token}
+    file = tmp_path / "kubeconfig"
+    file.write_text(json.dumps(content))
+
+    done = command.usher("audit", f"--kubeconfig={file}", f"--namespace={workloads}", "--format=json")
+
+    assert done.code == 0, done.err
+    left_out = {gap["source"]: gap["reason"] for gap in done.json["completeness"]["leftOut"]}
+    assert "forbidden" in left_out["deployments.apps"]
+    assert {"pytorchjobs.kubeflow.org", "pods"}.isdisjoint(left_out)
+    assert done.json["summary"]["gpus"] is None
+    assert any(each["subject"]["kind"] == "PyTorchJob" for each in done.json["workloads"])

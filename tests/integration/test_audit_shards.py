@@ -1,14 +1,14 @@
 """Shards of a cluster: together they list each object once, and `usher report merge` adds up what they write."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 import builders
 from integration import audited, command
-from integration.api_server import ApiServer, kubeconfig, running, status
+from integration.api_server import ApiServer, Trouble, kubeconfig, running, status
 from usher.cluster import listing
 from usher.fleet.partial_lists import PartialLists, namespaces
 from usher.fleet.shards import home
@@ -76,7 +76,7 @@ def test_a_list_that_expired_goes_on_where_the_server_offers(api: ApiServer) -> 
     assert len(listed(api, ["team-6"])) == 6
 
 
-def expired_once(matches: Callable[[str, dict[str, str]], bool]) -> Callable[..., object]:
+def expired_once(matches: Callable[[str, Mapping[str, str]], bool]) -> Trouble:
     waiting = [status(410, "the list expired", offered="2")]
     return lambda path, query: waiting.pop() if waiting and matches(path, query) else None
 
@@ -103,7 +103,7 @@ def test_shards_write_parts_that_add_up(api: ApiServer, tmp_path: Path) -> None:
     file, parts = kubeconfig(tmp_path / "kubeconfig", api.url), tmp_path / "parts"
     for index in range(NUMBER):
         done = command.usher(
-            *("audit", "--kubeconfig", file, "--shards", NUMBER, "--output-dir", parts, "--cluster-name", "prod"),
+            *("audit", "--kubeconfig", file, "--shards", str(NUMBER), "--output-dir", parts, "--cluster-name", "prod"),
             env={"JOB_COMPLETION_INDEX": str(index)},
         )
         assert done.code == 0, done.err

@@ -44,19 +44,6 @@ def test_help_and_version_import_nothing_heavy() -> None:
     assert done.stderr == b"[]\n"
 
 
-def test_check_does_not_import_what_only_servers_and_audits_need(tmp_path: Path) -> None:
-    file = write(tmp_path / "good.yaml", good())
-    code = (
-        f"import sys\nfrom usher.cli import main\ntry:\n    main.main(['check', {str(file)!r}])\n"
-        "except SystemExit:\n    pass\n"
-        "print([name for name in ('kubernetes', 'fastapi', 'uvicorn', 'cryptography', 'requests')"
-        " if name in sys.modules], file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=command.environment(), check=True)
-
-    assert done.stderr == b"[]\n"
-
-
 def test_policies_are_listed_with_what_follows_from_them(tmp_path: Path) -> None:
     file = config(
         tmp_path / "usher.yaml",

@@ -5,6 +5,7 @@ import contextlib
 import http.server
 import threading
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
@@ -12,8 +13,12 @@ from urllib.parse import parse_qs, urlsplit
 import orjson
 import pytest
 
+from builders import usage as build
 from e2e import processes
 from usher import errors
+from usher.audit.usage.from_prometheus import PrometheusSource
+from usher.audit.usage.measuring import measure
+from usher.config.audit import Audit
 from usher.prometheus import address, ranges
 from usher.prometheus.client import Client, TooMuchError
 
@@ -263,3 +268,24 @@ def test_files_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
     for file in (tmp_path / "missing", empty):
         with pytest.raises(errors.InputError, match="CA certificates cannot be read"):
             address.read("https://p", ca_file=file, environment={})
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ((401, {}, b"no"), "it does not accept the credentials (HTTP 401)"),
+        ((200, {}, b"<html>"), "is not that of Prometheus"),
+    ],
+)
+def test_an_audit_goes_on_without_usage_and_says_why(server: Server, answer: Answer, problem: str) -> None:
+    server.answer = lambda _: answer
+    found = build.estate_of([build.node("n1")], build.workload("train", build.pod("train-0")))
+    day = timedelta(days=1)
+
+    measured = measure(found, PrometheusSource(client(server)), config=Audit(), window=day, now=build.BASE + day)
+
+    assert len(server.queries) == 1
+    assert measured.total.gpus_now == 1
+    assert measured.total.allocated is None
+    assert measured.measurement.source == "prometheus"
+    assert problem in measured.measurement.problems[0]

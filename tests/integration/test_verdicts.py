@@ -4,6 +4,7 @@ import io
 import os
 import shutil
 import sqlite3
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -159,7 +160,9 @@ def test_a_problem_of_a_file_is_remembered_too(files: Path) -> None:
     assert len(first.problems) == 1
 
 
-@pytest.mark.parametrize("damage", ["not a database", "no table", "wrong verdicts", "wrong names"])
+@pytest.mark.parametrize(
+    "damage", ["not a database", "no table", "wrong verdicts", "wrong names", "wrong texts", "wrong types"]
+)
 def test_a_damaged_cache_costs_time_and_nothing_else(files: Path, cache: Path, damage: str) -> None:
     expected, _ = run(files)
     (file,) = cache.glob("*.sqlite")
@@ -172,12 +175,46 @@ def test_a_damaged_cache_costs_time_and_nothing_else(files: Path, cache: Path, d
                     "no table": "DROP TABLE verdicts",
                     "wrong verdicts": "UPDATE verdicts SET verdict = '{\"results\": 1}'",
                     "wrong names": "UPDATE verdicts SET named = '[1]'",
+                    "wrong texts": "UPDATE verdicts SET named = '[[[[], {}, null, 1, true]], false]'",
+                    "wrong types": "UPDATE verdicts SET named = 1, surroundings = 'a', verdict = 2.5",
                 }[damage]
             )
 
     assert run(files)[0] == expected
     run(files)
     assert run(files)[1] == 0 or damage.startswith("wrong"), "a damaged file is begun again"
+
+
+def test_verdicts_of_many_files_are_looked_up_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(70):
+        (tmp_path / f"{number}.yaml").write_text("{}\n")
+    run(tmp_path)
+    asked = list[int]()
+    find = verdicts.Verdicts.find
+
+    def counted(self: verdicts.Verdicts, files: Mapping[bytes, Path]) -> dict[bytes, verdicts.Kept]:
+        asked.append(len(files))
+        return find(self, files)
+
+    monkeypatch.setattr(verdicts.Verdicts, "find", counted)
+    run(tmp_path)
+
+    assert asked == [70]
+
+
+@pytest.mark.parametrize("number", [499, 500, 501, 1201])
+def test_more_verdicts_than_fit_into_one_question_are_found(number: int) -> None:
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE verdicts (key BLOB, named BLOB, surroundings BLOB, verdict BLOB)")
+    keys = [each.to_bytes(32) for each in range(number)]
+    database.executemany("INSERT INTO verdicts VALUES (?, '[[], false]', '', '{}')", [(key,) for key in keys])
+    questions = list[str]()
+    database.set_trace_callback(questions.append)
+
+    found = verdicts.Verdicts(database, Path(), b"").find({key: Path(f"{key.hex()}.yaml") for key in keys})
+
+    assert [each.outline.key for each in found.values()] == keys
+    assert len(questions) == -(-number // 500)
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o720])

@@ -9,11 +9,11 @@ without a digit, which Go reads as 0 (`.`, `+`, `E`), and numbers beyond the bou
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Self
 
 from usher import errors
+from usher.dataclass import dataclass
 
 NANO = 10**9
 MILLI = 10**6

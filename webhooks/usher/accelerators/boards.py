@@ -20,11 +20,11 @@ Sources, as of August 2026 unless noted:
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher.accelerators import profiles
 from usher.accelerators.profiles import Board, Offer, Shape
+from usher.dataclass import dataclass
 
 PRODUCT_LABEL: Final = "nvidia.com/gpu.product"
 """Node label with the model of its GPUs, written by GPU feature discovery."""

@@ -3,10 +3,10 @@
 The classes of NVIDIA: docs/domain/device-claims.md#nvidia-classes.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 from usher.accelerators.names import Unit
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

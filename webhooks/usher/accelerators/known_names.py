@@ -10,10 +10,10 @@ a resource but a kind of CDI device (NVIDIA/k8s-device-plugin internal/cdi/imex.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from usher.accelerators.names import GIB, MIB, Unit
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,11 @@ functions assume that instances may move; a GPU that is already divided may offe
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 
 from usher.accelerators.profiles import Board, Profile
+from usher.dataclass import dataclass
 
 Instances = Mapping[Profile, int]
 """How many of each profile; counts below 1 place nothing."""

@@ -3,9 +3,10 @@
 `known_names` has the names, `meanings` finds the meaning of one, `vocabulary` adds what usher.yaml says.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from usher.dataclass import dataclass
 
 LONGEST: Final = 317
 """Characters of the longest resource name in Kubernetes; the meanings of longer names are not remembered."""

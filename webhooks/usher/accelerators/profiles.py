@@ -10,8 +10,9 @@ docs/domain/accelerators.md#resource-names and docs/domain/mig.md#profiles.
 """
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+
+from usher.dataclass import dataclass
 
 RESOURCE_PREFIX = "nvidia.com/mig-"
 

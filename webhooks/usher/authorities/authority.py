@@ -1,7 +1,7 @@
 """An authority says whether a workload can never start, or cannot start now."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from usher import model
@@ -10,6 +10,7 @@ from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.outlook import Section
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

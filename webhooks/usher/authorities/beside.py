@@ -5,11 +5,12 @@ Files are applied together, so they show all objects. A cluster gets them one by
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from usher import model, paths
 from usher.authorities.knowledge import Knowledge
+from usher.dataclass import dataclass
 from usher.reading import lookup
 
 GROUP_ANNOTATION: Final = "scheduling.k8s.io/group-name"

@@ -1,12 +1,12 @@
 """The amount of a resource that the pods of a workload need together: to start, and when all of them run."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher import model, quantities
 from usher.authorities import volcano_tasks
 from usher.authorities.verdict import Part
+from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import Starts
 

@@ -1,13 +1,14 @@
 """The inputs of authorities: the facts of a cluster, usher.yaml, and the meaning of resource names."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import served_resources
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.kinds.kept_fields import Key
 from usher.reading import lookup

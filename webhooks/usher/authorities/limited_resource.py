@@ -1,11 +1,12 @@
 """A resource that a quota or a queue limits: what a workload needs of it, and whether that is too much."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from usher.authorities.gang_demand import GangDemand
 from usher.authorities.outlook import Balance
 from usher.authorities.verdict import Reach, Shortage
+from usher.dataclass import dataclass
 from usher.quantities import Quantity
 
 

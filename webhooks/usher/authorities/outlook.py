@@ -1,11 +1,11 @@
 """The report of `usher queue` on one workload: the answers of all authorities."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from usher import model, quantities
 from usher.authorities.verdict import Answer, worst
+from usher.dataclass import dataclass
 
 NODES: Final = "nodes"
 """The authority that does not know current usage."""

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeVar
 
 from usher import errors, paths, quantities
+from usher.dataclass import dataclass
 
 _Entry = TypeVar("_Entry")
 

@@ -1,9 +1,9 @@
 """The verdict of an authority: whether a workload starts, and which resources are short."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
+from usher.dataclass import dataclass
 from usher.quantities import Quantity
 
 

@@ -7,7 +7,7 @@ An authority then always has more than a leaf's life left when it signs, so a le
 import ipaddress
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 
 from cryptography import x509
@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519
 from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from usher.dataclass import dataclass
 from usher.errors import CertificateError
 
 AUTHORITY_LIFETIME = timedelta(days=365)

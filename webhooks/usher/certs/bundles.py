@@ -3,13 +3,13 @@
 import base64
 import binascii
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from cryptography import x509
 
 from usher import errors, paths
 from usher.cluster.api import Answer, Lists
+from usher.dataclass import dataclass
 
 _ROOT: Final = "/apis/admissionregistration.k8s.io/v1"
 _KINDS: Final = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")

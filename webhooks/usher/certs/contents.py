@@ -1,6 +1,5 @@
 """The present files of a certificate directory, and which of them usher did not make."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from cryptography import x509
@@ -8,6 +7,7 @@ from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPri
 
 from usher.certs import pem
 from usher.certs.authority import CertificateAuthority, made_here
+from usher.dataclass import dataclass
 from usher.errors import CertificateError
 
 CERTIFICATE = "tls.crt"

@@ -8,10 +8,10 @@ then becomes the current one; open connections keep the context that they began 
 
 import os
 import ssl
-from dataclasses import dataclass
 from pathlib import Path
 
 from usher.certs import pem
+from usher.dataclass import dataclass
 from usher.errors import CertificateError
 
 

@@ -4,9 +4,10 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from usher.dataclass import dataclass
 from usher.errors import CertificateError
 
 

@@ -9,7 +9,7 @@ The directory holds what a `kubernetes.io/tls` Secret with `ca.crt` holds, and t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from usher.certs.authority import (
     renewal_time,
 )
 from usher.certs.contents import AUTHORITY_CERTIFICATE, AUTHORITY_KEY, CERTIFICATE, KEY, Contents, read_contents
+from usher.dataclass import dataclass
 from usher.errors import CertificateError
 
 

@@ -8,7 +8,6 @@ write came first.
 import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
@@ -23,6 +22,7 @@ from usher.certs.contexts import Clients, Front
 from usher.certs.rotation import Kept
 from usher.certs.secret import SecretName, Writes
 from usher.certs.serving import Checked
+from usher.dataclass import dataclass
 from usher.errors import CertificateError, ClusterError, UsherError
 
 PROPAGATION: Final = 5.0

@@ -6,7 +6,7 @@ one of the new CA; the old CA leaves caBundle.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -25,6 +25,7 @@ from usher.certs.authority import (
     renewal_time,
 )
 from usher.certs.contents import AUTHORITY_CERTIFICATE, AUTHORITY_KEY, CERTIFICATE, KEY
+from usher.dataclass import dataclass
 from usher.errors import CertificateError
 
 OVERLAP: Final = timedelta(hours=24)

@@ -3,11 +3,11 @@
 import base64
 import binascii
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from usher import errors, paths
 from usher.cluster.api import Answer, Lists
+from usher.dataclass import dataclass
 
 _CONFLICTS: Final = (404, 409)
 

@@ -8,7 +8,6 @@ reads a certificate once, at its start.
 import asyncio
 import ssl
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -18,6 +17,7 @@ from cryptography import x509
 from usher.certs import pem
 from usher.certs.authority import canonical_names
 from usher.certs.contexts import Clients, Front, context_of
+from usher.dataclass import dataclass
 from usher.errors import CertificateError, UsherError
 
 RELOAD_INTERVAL = 10.0

@@ -1,5 +1,6 @@
 """`usher audit`: reports on the GPUs and workloads of a cluster or a directory."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -108,7 +109,7 @@ def audit(
         cluster_name=cluster_name or "",
         engine=engine,
         opa_url=opa_url,
-        usage=usage,
+        usage=usage if part is None else replace(usage, part=part.measured),
         seen=None if part is None else part.seen,
     )
     if serving is not None:

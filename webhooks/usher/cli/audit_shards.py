@@ -13,6 +13,7 @@ from usher import __version__, errors
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
+    from usher.audit.usage.series import Source
     from usher.cli.reporting import Reporting
     from usher.cluster.api import Lists
     from usher.fleet.clusters import FleetCluster
@@ -115,6 +116,12 @@ class Part:
         from usher.fleet import partial_lists
 
         return api if self.key.shard.is_whole else partial_lists.PartialLists(api, names=self.names)
+
+    def measured(self, source: "Source") -> "Source":
+        """The part of the series that the shard measures."""
+        from usher.fleet.partial_series import PartialSeries
+
+        return source if self.key.shard.is_whole else PartialSeries(source, self.key.shard)
 
     def write(self, audit: "Audit") -> None:
         """Writes the part, and says so on standard error.

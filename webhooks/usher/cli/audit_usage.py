@@ -54,6 +54,8 @@ class Options:
     ca_file: Path | None
     window: timedelta
     step: timedelta | None
+    part: "Callable[[Source], Source] | None" = None
+    """What a shard measures of the series."""
 
     def source(self) -> "Source | None":
         """The Prometheus of the options; None without one.
@@ -67,7 +69,8 @@ class Options:
         if self.url is None:
             return None
         found = address.read(self.url, token_file=self.token_file, ca_file=self.ca_file)
-        return PrometheusSource(client.Client(found))
+        source = PrometheusSource(client.Client(found))
+        return source if self.part is None else self.part(source)
 
     def measure(
         self, estate: "Estate", *, config: "Audit", now: datetime, source: "Source | None" = None

@@ -1,7 +1,7 @@
 """The options of `usher check` for a baseline: findings that are known already do not fail."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ import click
 
 from usher import errors
 from usher.cli import output
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.scan import findings
@@ -34,12 +35,12 @@ class Baselines:
             InputError: the file cannot be read, or is not a baseline.
             UsageError: the options contradict each other.
         """
-        from usher.scan import baseline
-
         if self.ratchet and self.known is None:
             raise click.UsageError("--ratchet needs --baseline FILE")
         if self.known is None:
             return None
+        from usher.scan import baseline
+
         try:
             with self.known.open("rb") as stream:
                 content = stream.read(_LARGEST + 1)
@@ -57,6 +58,8 @@ class Baselines:
         Raises:
             InputError: a file cannot be written.
         """
+        if known is None and self.written is None:
+            return found
         from usher.reports.wording import count
         from usher.scan import baseline, findings
 

@@ -1,11 +1,12 @@
 """Where `usher serve` takes its certificate from: the options, and the source that follows from them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.certs.contexts import Clients

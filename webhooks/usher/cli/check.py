@@ -105,7 +105,7 @@ def check(
     As in the cluster, the mutating webhook goes first: what it adds is a note, and the findings are about what remains
     wrong. With --as-written the findings are about the file alone.
     """
-    from usher.scan import findings, processes, runner, sources, verdicts
+    from usher.scan import findings, processes, runner, sources
 
     manifests = manifest_inputs.Manifests(
         paths=paths,
@@ -135,11 +135,11 @@ def check(
     # Few files are judged sooner than a cache is opened; a diff needs the objects themselves.
     many = len(files) >= processes.FILES_PER_PROCESS
     cached = many and not (policies or no_cache or diff or changed_since or (given is not None and given.live))
-    remember = (
-        partial(verdicts.opened, settings=settings, facts=inputs.digest(facts))
-        if cached
-        else processes.nothing_remembered
-    )
+    remember: processes.Remember = processes.nothing_remembered
+    if cached:
+        from usher.scan import verdicts
+
+        remember = partial(verdicts.opened, settings=settings, facts=inputs.digest(facts))
     number = jobs or processes.default_number(len(files))
     with (
         gatekeeper.started(chosen, opa=opa) as site,

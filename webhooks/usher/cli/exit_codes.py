@@ -1,10 +1,11 @@
 """The exit code of a command that reports, by what it found. docs/ci.md has the table for users."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 import click
+
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher import model

@@ -3,13 +3,13 @@
 import contextlib
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from usher.cli import inputs
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.gatekeeper.compilation import Compiler

@@ -39,13 +39,15 @@ def divided(paths: tuple[str, ...], *, verify_key: Path | None) -> "Given":
     Raises:
         InputError: a bundle or the key cannot be read, or a bundle is not signed by the owner of the key.
     """
-    from usher import policy_archive
     from usher.scan import given_policies
 
-    if verify_key is not None and not paths:
+    if verify_key is None:
+        return given_policies.divided(paths)
+    if not paths:
         raise click.UsageError("--verify-key is about the bundles of --policies; name them")
-    key = policy_archive.public_key(verify_key) if verify_key is not None else None
-    return given_policies.divided(paths, key=key)
+    from usher import policy_archive
+
+    return given_policies.divided(paths, key=policy_archive.public_key(verify_key))
 
 
 def own(given: "Given", *, opa: Path | None) -> "list[OwnChecks]":

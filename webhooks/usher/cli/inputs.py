@@ -5,7 +5,6 @@ import hashlib
 import io
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +12,7 @@ import click
 
 from usher import errors
 from usher.cli import path_completion
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.config import models

@@ -1,6 +1,7 @@
 """`usher lsp`: the language server for editors."""
 
 import contextlib
+import gc
 import importlib.util
 import logging
 import os
@@ -51,6 +52,8 @@ def lsp(*, config: Path | None, facts: tuple[str, ...], namespace: str, verbose:
         level=logging.DEBUG if verbose else logging.WARNING,
         format="usher: %(levelname)s: %(name)s: %(message)s",
     )
+    # An editor stays open for days; a command that ends collects more rarely.
+    gc.set_threshold(100_000, 20, 100)
     site = Site(
         lambda: _evaluator(config, facts),
         rests_on=lambda: [*filter(None, [inputs.find_config(config)]), *map(Path, facts)],

@@ -2,13 +2,13 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from usher import errors
 from usher.cli import inputs, path_completion
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.scan.changes import Changes

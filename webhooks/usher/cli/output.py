@@ -5,7 +5,6 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -13,6 +12,7 @@ import click
 
 from usher import errors
 from usher.cli import whole_files
+from usher.dataclass import dataclass
 from usher.reports.formats import FORMATS, Format
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ import shutil
 import ssl
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from usher import errors
+from usher.dataclass import dataclass
 
 _SECONDS: Final = 30.0
 _ADMIN_PORT: Final = 8080

@@ -3,13 +3,13 @@
 import functools
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from usher import errors
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.server import recorder

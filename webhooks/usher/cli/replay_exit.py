@@ -1,10 +1,10 @@
 """The exit code of `usher replay`, by what changes."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from usher.cli import output
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.replay.impact import Impact

@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usher import errors
 from usher.cli import inputs
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.cli.replay_sides import Judge

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +9,7 @@ import click
 
 from usher import errors
 from usher.cli import inputs
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.facts.store import Store

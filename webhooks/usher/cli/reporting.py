@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 
 from usher import errors
 from usher.cli import exit_codes, output
+from usher.dataclass import dataclass
 from usher.reports import formats
 from usher.reports.formats import FORMATS
 

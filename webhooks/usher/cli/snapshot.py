@@ -1,12 +1,12 @@
 """`usher snapshot`: saves the facts of a cluster in a file."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from usher.cli import inputs
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.cluster.connection import Api

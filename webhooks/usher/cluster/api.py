@@ -3,12 +3,12 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 import orjson
 
 from usher import paths
+from usher.dataclass import dataclass
 
 JSON: Final = "application/json"
 

@@ -1,11 +1,11 @@
 """Lists of the API server, a page at a time. Objects of facts are trimmed at once to the fields that usher keeps."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher import paths
 from usher.cluster.api import JSON, Lists, root
+from usher.dataclass import dataclass
 from usher.kinds.kept_fields import FactKind
 
 PAGE: Final = 200

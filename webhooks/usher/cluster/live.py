@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from usher.cluster import sinks
@@ -11,6 +10,7 @@ from usher.cluster.api import Api
 from usher.cluster.listing import Target
 from usher.cluster.sinks import Sink
 from usher.cluster.watching import PATIENCE, Reason, Reflector
+from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.kinds.kept_fields import CONFIG_MAP, DEFINITION, KUEUE_CONFIGURATION, FactKind, Key
 from usher.kinds.registry import FACTS

@@ -1,11 +1,11 @@
 """One object of an API server, read by its name."""
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from usher import errors, paths
 from usher.cluster.api import Lists, root
+from usher.dataclass import dataclass
 
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 """What may stand in the path of a request: names come from owner references, in which anything can be written."""

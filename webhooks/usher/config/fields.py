@@ -37,7 +37,9 @@ def seconds(duration: Duration) -> float:
 class Section(BaseModel):
     """A part of usher.yaml: unknown keys are refused, and nothing changes after loading."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
 
 
 class Selector(Section):

@@ -1,13 +1,13 @@
 """The good part of a configuration with mistakes, so that checks of its meaning report all other mistakes too."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import pydantic
 
 from usher import paths
 from usher.config import models
+from usher.dataclass import dataclass
 
 _MOST_ROUNDS: Final = 8
 """A mistake may hide another one; so many times the remaining mistakes are taken out."""

@@ -4,12 +4,12 @@ In a namespace pattern `*` stands for any characters; every other character stan
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TypeVar
 
 from usher import model
 from usher.config import models
+from usher.dataclass import dataclass
 
 
 def matches(namespace: str, patterns: Iterable[str]) -> bool:

@@ -1,12 +1,13 @@
 """Where usher.yaml differs from a cluster."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.priority import read as priority_read
 from usher.config import models, selection
+from usher.dataclass import dataclass
 from usher.discovery import objects, pool_differences
 from usher.facts.store import Store
 from usher.kinds.kept_fields import Key

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher import paths
@@ -10,6 +9,7 @@ from usher.accelerators import device_classes
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.priority import read as priority_read
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.kinds.kept_fields import Key
 from usher.reading.lookup import Absence

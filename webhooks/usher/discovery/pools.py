@@ -1,11 +1,11 @@
 """The found pools as usher.yaml should declare them: by few labels, or not at all, with the reason."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.facts import node_pools, pool_labels
 from usher.facts.node_classes import NodeClass
 from usher.facts.node_pools import FoundPool

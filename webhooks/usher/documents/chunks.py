@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from usher import errors
+from usher.dataclass import dataclass
 
 MAX_FILE_BYTES: Final = 64 * 2**20
 MAX_DOCUMENT_BYTES: Final = 8 * 2**20

@@ -5,12 +5,12 @@ overridden by the keys after it. An aliased value is copied, so that changing on
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from yaml import events
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 from usher.documents import chunks, frames, scalars, syntax
 
 MAX_DEPTH: Final = 128

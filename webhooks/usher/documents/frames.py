@@ -1,8 +1,11 @@
 """The open mappings and lists, and the anchors, while a document is composed."""
 
-from yaml import events
+from typing import TYPE_CHECKING
 
 from usher import paths
+
+if TYPE_CHECKING:
+    from yaml import events
 
 Collection = dict[str, paths.Json] | list[paths.Json]
 
@@ -88,7 +91,7 @@ class Frame:
         return True
 
 
-def span(event: events.Event) -> tuple[int, int]:
+def span(event: "events.Event") -> tuple[int, int]:
     """Offsets of an event's text; the types allow events without marks, but the parsers always set them."""
     start, end = event.start_mark, event.end_mark
     return start.index if start else 0, end.index if end else 0

@@ -8,16 +8,15 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from yaml import error as yaml_error
 from yaml import events
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 from usher.documents import chunks, composing, scalars
 
-_OPENING: Final = re.compile(r"[ \t\r\n]*[{\[\"]")
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _SHORTEST_BEYOND_64_BITS: Final = len("9223372036854775808")
 _HIGH_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
@@ -31,11 +30,6 @@ class Value:
     value: paths.Json
     chunk: chunks.Chunk
     """The text of this value alone."""
-
-
-def may_be(text: str) -> bool:
-    """Whether a text starts as JSON manifests do."""
-    return _OPENING.match(text) is not None
 
 
 def decode(chunk: chunks.Chunk) -> list[Value]:

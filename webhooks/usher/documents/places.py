@@ -3,10 +3,10 @@
 import bisect
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.documents import frames, reader
 
 _EXCERPT_WIDTH: Final = 160

@@ -4,15 +4,20 @@ The text goes the way it goes in kubectl (k8s.io/cli-runtime, StreamVisitor): it
 ---, and what starts like JSON is read as JSON first. Where kubectl would guess, drop or round, it is refused.
 """
 
-import json
 import re
-from dataclasses import dataclass
-from typing import Final
-
-import yaml
+from json import JSONDecodeError
+from typing import TYPE_CHECKING, Final
 
 from usher import errors, paths
-from usher.documents import chunks, composing, jsontext, plain, syntax
+from usher.dataclass import dataclass
+from usher.documents import chunks, plain
+
+# Most manifests are read without YAML's events, whose library takes long to import.
+if TYPE_CHECKING:
+    from usher.documents import composing, jsontext
+
+_OPENING: Final = re.compile(r"[ \t\r\n]*[{\[\"]")
+"""Starts a text that may be JSON."""
 
 # Text that starts like this is meant as JSON, so errors name the JSON error. Other text in brackets may be YAML.
 _MEANT_AS_JSON: Final = re.compile(r"\s*\{\s*[\"}]")
@@ -105,25 +110,33 @@ def _read(chunk: chunks.Chunk, documents: list[Document], aliased: int) -> int:
     return aliased
 
 
-def trace(document: Document) -> composing.Composed | None:
+def trace(document: Document) -> "composing.Composed | None":
     """The document composed once more, with the offsets of its values and keys in its chunk."""
+    from usher.documents import composing
+
     return composing.compose(document.chunk, event_source(document), traced=True)
 
 
-def event_source(document: Document) -> composing.EventSource:
+def event_source(document: Document) -> "composing.EventSource":
     """The document as events, whose marks count the characters of its chunk."""
     if document.is_json:
+        from usher.documents import jsontext
+
         return jsontext.event_source(document.chunk)
+    import yaml
+
     source: composing.EventSource = yaml.CBaseLoader(document.chunk.text).get_event
     return source
 
 
-def _json_values(chunk: chunks.Chunk) -> list[jsontext.Value] | json.JSONDecodeError | None:
-    if not jsontext.may_be(chunk.text):
+def _json_values(chunk: chunks.Chunk) -> "list[jsontext.Value] | JSONDecodeError | None":
+    if _OPENING.match(chunk.text) is None:
         return None
+    from usher.documents import jsontext
+
     try:
         values = jsontext.decode(chunk)
-    except json.JSONDecodeError as error:
+    except JSONDecodeError as error:
         return error
     for each in values:
         each.chunk.check_size()
@@ -135,7 +148,11 @@ def _plain(chunk: chunks.Chunk) -> plain.Read | None:
     return plain.read(chunk.text)
 
 
-def _composed(chunk: chunks.Chunk, *, aliased: int, not_json: json.JSONDecodeError | None) -> composing.Composed | None:
+def _composed(chunk: chunks.Chunk, *, aliased: int, not_json: JSONDecodeError | None) -> "composing.Composed | None":
+    import yaml
+
+    from usher.documents import composing, syntax
+
     chunk.check_size()
     try:
         try:

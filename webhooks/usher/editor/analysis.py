@@ -1,9 +1,10 @@
 """What usher says of one version of a document."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.editor.diagnostics import Diagnostic
 from usher.editor.documents import Document
 from usher.scan import findings

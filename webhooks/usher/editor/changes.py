@@ -1,9 +1,9 @@
 """Changes of a document that the editor offers to make."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from usher.dataclass import dataclass
 from usher.editor.positions import Range, Text
 from usher.policy.evaluator import Evaluator
 from usher.scan import findings

@@ -1,11 +1,11 @@
 """What may be written at a place of usher.yaml, and what its keys mean."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from usher.config.fabrics import shipped
+from usher.dataclass import dataclass
 from usher.editor import cursor, schema
 from usher.editor.explanation import Hover
 from usher.editor.positions import Point, Range, Text

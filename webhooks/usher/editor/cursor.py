@@ -5,9 +5,9 @@ It reads block style, and lists in brackets on one line. Of other texts it finds
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from usher.dataclass import dataclass
 from usher.editor.positions import Point, Text
 
 _LINE: Final = re.compile(r"(?P<blank> *)(?P<dashes>(?:- +|-$)*)(?P<rest>.*)")

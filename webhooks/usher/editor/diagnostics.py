@@ -1,8 +1,8 @@
 """What the editor underlines, and how bad it is."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from usher.dataclass import dataclass
 from usher.editor.positions import Point, Range, Text
 
 

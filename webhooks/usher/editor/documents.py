@@ -2,12 +2,12 @@
 
 import re
 import urllib.parse
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.editor.positions import Text
 
 MAX_BYTES: Final = 2 * 2**20

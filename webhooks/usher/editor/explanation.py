@@ -1,9 +1,9 @@
 """What the editor says of a finding, and of an object, when a cursor rests on it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.editor.analysis import Analysis
 from usher.editor.diagnostics import Diagnostic
 from usher.editor.positions import Point, Range

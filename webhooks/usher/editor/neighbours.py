@@ -5,10 +5,10 @@ import os
 import stat
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from usher.dataclass import dataclass
 from usher.scan import outlines, parsing, sources
 from usher.scan.batches import Batch
 from usher.scan.outlines import Outline

@@ -6,9 +6,10 @@ units of the encoding that client and server agreed on; a column after the end o
 
 import bisect
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from usher.dataclass import dataclass
 
 _LINE_END: Final = re.compile("\r\n|\n|\r")
 _LINE_FEED: Final = re.compile("\n")

@@ -1,13 +1,13 @@
 """What usher.yaml may hold at a place, from its JSON Schema."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 import orjson
 
 from usher.config.models import Config
+from usher.dataclass import dataclass
 
 _Node = dict[str, Any]
 """A part of a JSON Schema, as pydantic writes it."""

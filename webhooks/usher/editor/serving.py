@@ -6,7 +6,6 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
 
@@ -14,6 +13,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from usher import __version__, errors
+from usher.dataclass import dataclass
 from usher.editor import completion, documents, explanation, protocol
 from usher.editor.analysis import Analysis
 from usher.editor.changes import Change

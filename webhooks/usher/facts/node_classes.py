@@ -6,9 +6,9 @@ node. They are kept beside the classes, in an index by value, so that selectors 
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from usher.dataclass import dataclass
 from usher.facts.node_reading import Amounts, Node, Taint
 
 ALWAYS_INDIVIDUAL: Final = frozenset({"kubernetes.io/hostname", "nvidia.com/gfd.timestamp"})

@@ -6,7 +6,6 @@ Only nodes with accelerators form pools. A pool without a node is unknown here: 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import pydantic
@@ -14,6 +13,7 @@ import pydantic
 from usher.accelerators import boards, names
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.facts import pool_labels
 from usher.facts.node_classes import NodeClass
 from usher.facts.node_reading import PODS, Taint

@@ -6,11 +6,11 @@ node with seven healthy GPUs of eight counts as a node with eight.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from usher import errors, paths, quantities
+from usher.dataclass import dataclass
 from usher.scheduling.taints import GUARDING
 
 Amounts = Mapping[str, int]

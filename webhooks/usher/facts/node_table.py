@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from sys import intern
 from types import MappingProxyType
 from typing import Final
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.facts import node_classes, node_reading
 from usher.facts.node_classes import MOST_CLASSES, Division, Key, NodeClass, Own
 from usher.facts.node_reading import Amounts, Node

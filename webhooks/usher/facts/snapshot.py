@@ -8,13 +8,13 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 import orjson
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kept_fields import FactKind
 

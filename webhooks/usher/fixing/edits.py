@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from usher.dataclass import dataclass
 
 _COMMENT: Final = re.compile(r"[ \t]*#")
 _ONLY_DASHES: Final = re.compile(r"[ ]*(?:-[ ]+)*")

@@ -2,9 +2,9 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.documents import reader
 from usher.fixing import alignment, blocks, edits, flows, rendering, sharing, styles, syntax
 from usher.fixing.syntax import Entry, Node, Sort

@@ -7,10 +7,10 @@ usher deny something else.
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.fixing import misspellings
 from usher.fixing.steps import Action, Step
 

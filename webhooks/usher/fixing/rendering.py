@@ -2,10 +2,10 @@
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.documents import scalars
 
 _ORDER: Final = ("name", "key", "operator", "value", "values", "effect")

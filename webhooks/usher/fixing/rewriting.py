@@ -1,10 +1,10 @@
 """The new text of a file, and the proof that it says what was wanted and nothing else."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 from usher.documents import chunks, reader
 from usher.fixing import alignment, edits, planning, templates
 

@@ -5,10 +5,11 @@ are several rounds, and after the last one a second run finds nothing to write.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from usher import errors
+from usher.dataclass import dataclass
 from usher.documents import reader
 from usher.fixing import rewriting, verdicts, wishes, writing
 from usher.fixing.wishes import Wish

@@ -2,9 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.fixing import alignment
 from usher.fixing.syntax import Entry, Node, Sort
 

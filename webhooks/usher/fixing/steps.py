@@ -1,11 +1,12 @@
 """Changes of an object as small steps, and the object after them."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
 from typing import Final
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.mutation import editing
 
 

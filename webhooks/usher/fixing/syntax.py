@@ -5,12 +5,12 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final
 
 from yaml import events
 
+from usher.dataclass import dataclass
 from usher.documents import frames, reader, scalars
 
 MERGE: Final = "<<"

@@ -1,12 +1,12 @@
 """The changes that a run suggests: the mutations of each object, and the remedies of its findings."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 import orjson
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.fixing import remedies, steps
 from usher.scan import findings
 

@@ -3,10 +3,11 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.documents import reader
 from usher.fixing import alignment, planning, rewriting, steps
 from usher.fixing.wishes import Wish

@@ -7,11 +7,11 @@ A template keeps its package. A module of ours beside it asks for its violations
 import json
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from usher import opa_program
+from usher.dataclass import dataclass
 from usher.gatekeeper.templates import Rego
 from usher.opa_program import LARGEST, RegoError
 

@@ -5,10 +5,10 @@ enforcement point: the webhook, the audit, the command line.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.gatekeeper import matching
 from usher.gatekeeper.fields import Fields, Written, group_and_kind, top
 

@@ -1,12 +1,12 @@
 """Evaluates a library for one review after another, in the sandbox of the embedded engine."""
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import orjson
 
 from usher import errors, model, paths
+from usher.dataclass import dataclass
 from usher.gatekeeper import matching
 from usher.gatekeeper.compilation import ENTRYPOINT
 from usher.gatekeeper.constraints import Constraint

@@ -1,11 +1,11 @@
 """Typed reading of the objects of a policy: every error names the file, the line of the object, and the field."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 
 NO_FIELDS: Final[Mapping[str, paths.Json]] = MappingProxyType({})
 

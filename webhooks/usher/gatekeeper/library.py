@@ -1,10 +1,11 @@
 """A set of templates and constraints that belong together, compiled."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import errors
+from usher.dataclass import dataclass
 from usher.gatekeeper import constraints, parameters, templates
 from usher.gatekeeper.compilation import Compiler, NotCompiledError, RegoError
 from usher.gatekeeper.constraints import Constraint

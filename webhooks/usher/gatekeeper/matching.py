@@ -5,10 +5,10 @@ Namespace that it does not know: whether such a constraint matches is unknown.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.gatekeeper.fields import Fields, group_and_kind
 from usher.scheduling import requirements
 

@@ -4,10 +4,11 @@ All fields of an AdmissionRequest are there, as in Gatekeeper: those that are no
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.gatekeeper.fields import Fields, Written, group_and_kind, top
 from usher.gatekeeper.matching import Subject, is_namespace
 

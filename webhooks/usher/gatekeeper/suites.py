@@ -1,10 +1,10 @@
 """Test suites of policies, in the format of `gator verify` (gatekeeper, pkg/gator/verify/suite.go)."""
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 from usher.gatekeeper.fields import Fields, Written, group_and_kind, kind_of, top
 
 GROUP: Final = "test.gatekeeper.sh"

@@ -5,10 +5,10 @@ constraint/pkg/apis/templates), which do not differ in what usher reads.
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.gatekeeper.fields import Fields, Written, group_and_kind, top
 
 GROUP: Final = "templates.gatekeeper.sh"

@@ -1,11 +1,11 @@
 """Runs test suites of policies, as `gator verify` does (gatekeeper, pkg/gator/verify/runner.go)."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 from usher.gatekeeper import constraints, inventory, library, reviews, suites, templates
 from usher.gatekeeper.compilation import Compiler
 from usher.gatekeeper.evaluation import NotJudged, Policies, Violation

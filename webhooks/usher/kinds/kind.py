@@ -1,11 +1,11 @@
 """Everything that usher knows of one kind of objects, as one record; `kinds.registry` derives its tables from them."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Final
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.kinds import completion
 from usher.kinds.kept_fields import Keep, Key
 from usher.reading.growth import ReadGrowth

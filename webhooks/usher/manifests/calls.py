@@ -1,7 +1,8 @@
 """How the API server calls the webhooks."""
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from usher.dataclass import dataclass
 
 FailurePolicy = Literal["Ignore", "Fail"]
 

@@ -7,12 +7,12 @@ always does. All leave out the namespaces that usher.yaml exempts. The only side
 
 import base64
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher import paths
 from usher.config import models
 from usher.config.models import DEFAULT_IDENTITIES, EXEMPTION_LABEL
+from usher.dataclass import dataclass
 from usher.kinds.kind import Kind
 from usher.kinds.registry import OBJECTS, WORKLOADS
 from usher.manifests import fail_closed, requests, rules

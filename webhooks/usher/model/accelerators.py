@@ -1,11 +1,11 @@
 """The accelerators that pods ask for, and the route of each request (docs/domain/accelerators.md#routes)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
 from usher import quantities
+from usher.dataclass import dataclass
 
 Resources = Mapping[str, quantities.Quantity]
 """Quantities by resource name."""

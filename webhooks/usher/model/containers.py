@@ -1,11 +1,12 @@
 """A container of a pod set, as rules see it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from usher import paths, quantities
+from usher.dataclass import dataclass
 from usher.model.accelerators import Resources
 
 

@@ -1,10 +1,11 @@
 """Findings and intents about a workload, and the decision that follows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.model.workloads import Unknown, Workload
 
 

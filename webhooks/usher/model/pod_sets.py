@@ -1,10 +1,11 @@
 """One pod template of a workload, with how many pods it makes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.model.accelerators import AcceleratorRequest, Resources, UnclearDevices
 from usher.model.containers import Container
 

@@ -1,10 +1,11 @@
 """An object that makes pods, normalised."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
+from usher.dataclass import dataclass
 from usher.model.accelerators import Total
 from usher.model.pod_sets import Count, PodSet
 

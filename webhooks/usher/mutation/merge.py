@@ -2,11 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-
-import jsonpatch
 
 from usher import errors, model, paths
+from usher.dataclass import dataclass
 from usher.mutation import containers, skip_reasons, strategies
 from usher.mutation.editing import Edit, Operation, copied
 from usher.reading import lookup
@@ -265,6 +263,8 @@ def verified(original: paths.Object, merged: Merged) -> Merged:
     """
     if not merged.operations:
         return merged
+    import jsonpatch  # only who sends a patch needs it
+
     try:
         result = jsonpatch.JsonPatch(list(merged.operations)).apply(copied(original), in_place=True)
     except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException):

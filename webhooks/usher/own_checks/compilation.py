@@ -8,11 +8,11 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from usher import errors, opa_program
+from usher.dataclass import dataclass
 from usher.own_checks.folders import Folder, text_of
 from usher.policy.checks import bundle, generated_rego
 from usher.policy.checks.own import OwnChecks

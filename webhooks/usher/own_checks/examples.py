@@ -1,12 +1,12 @@
 """The example manifests of own checks, as input documents: what the rules see of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from usher import errors, paths
 from usher.config import load, models
+from usher.dataclass import dataclass
 from usher.documents import chunks, reader
 from usher.facts.store import Store
 from usher.own_checks.folders import Check

@@ -8,11 +8,11 @@ checks/lib/teams.rego                          what several checks share
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from usher import errors
+from usher.dataclass import dataclass
 from usher.policy.checks import generated_rego, metadata, own
 from usher.policy.checks.catalogue import Entry
 

@@ -2,9 +2,9 @@
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from usher import model
+from usher.dataclass import dataclass
 from usher.own_checks import examples
 from usher.own_checks.compilation import Compiler
 from usher.own_checks.examples import Example

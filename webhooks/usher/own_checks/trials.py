@@ -5,13 +5,14 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
 from usher import errors
+from usher.dataclass import dataclass
 from usher.own_checks import compilation, examples, judged_examples
 from usher.own_checks.compilation import Compiler
 from usher.own_checks.examples import Example

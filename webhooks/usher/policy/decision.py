@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from usher import errors, model, paths
 from usher.config import models
@@ -145,7 +145,7 @@ def judge(  # noqa: PLR0913 - what a judgement depends on, all named at the one 
     return tuple(sorted(judgements, key=lambda each: (_ORDER[each.outcome], entries.checks[each.finding.check].number)))
 
 
-_NEEDS = TypeAdapter(tuple[model.Need, ...])
+_NEEDS = TypeAdapter(tuple[model.Need, ...], config=ConfigDict(defer_build=True))
 
 
 def _needs(intent: paths.Object) -> tuple[model.Need, ...]:

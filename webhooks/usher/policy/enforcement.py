@@ -4,12 +4,13 @@ Findings that rest on stale facts or on pods that are known only in part warn at
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Final
 
 from usher import model
 from usher.config import models, selection
+from usher.dataclass import dataclass
 from usher.mutation import merge
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import About, Catalogue

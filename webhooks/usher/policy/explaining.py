@@ -1,12 +1,12 @@
 """What each check and each mutation makes of an object, and why: found, good, not evaluated, off, not asked."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from usher import model
 from usher.authorities.nodes import pool_reasons
 from usher.authorities.nodes.pool_reasons import PoolReason
+from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.mutation import merge, strategies
 from usher.policy import enforcement

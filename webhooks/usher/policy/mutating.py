@@ -1,12 +1,13 @@
 """What the mutations make of an object: their intents, merged into it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from usher import model, paths
 from usher.authorities.knowledge import Knowledge
+from usher.dataclass import dataclass
 from usher.mutation import merge
 from usher.policy import decision, queue_fit
 from usher.policy.checks.catalogue import Catalogue

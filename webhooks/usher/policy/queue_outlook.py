@@ -1,7 +1,7 @@
 """What `usher queue` says about one object: the outlook of every authority, and with how many pods it would fit."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import model
@@ -11,6 +11,7 @@ from usher.authorities.authority import Case
 from usher.authorities.outlook import Outlook
 from usher.authorities.priority import outlook as priority_outlook
 from usher.authorities.verdict import Answer
+from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.kinds.registry import PODS
 from usher.mutation import strategies

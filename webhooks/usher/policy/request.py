@@ -4,7 +4,6 @@ The API server names users and groups; no file does.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -14,6 +13,7 @@ from usher.authorities import beside
 from usher.authorities.authority import Case, QuotaRefusal
 from usher.authorities.knowledge import Knowledge
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.policy.input.document import Review
 from usher.reading import lookup

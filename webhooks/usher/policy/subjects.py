@@ -1,9 +1,8 @@
 """What the policies find in an object, before usher.yaml and the age of the facts are applied."""
 
-from dataclasses import dataclass
-
 from usher import model
 from usher.authorities.authority import Ground
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,11 @@
 """Reads what a preflight looks at from an API server. What may not be read is not known."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from usher import errors, paths
 from usher.cluster.api import Answer, Lists
+from usher.dataclass import dataclass
 from usher.preflight.registered import Webhook, read
 
 _ADMISSION: Final = "/apis/admissionregistration.k8s.io/v1"

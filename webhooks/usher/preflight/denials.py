@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from usher import model
+from usher.dataclass import dataclass
 from usher.preflight import point
 from usher.scan import findings
 

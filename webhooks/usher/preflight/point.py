@@ -1,7 +1,8 @@
 """One point of a preflight: what was looked at, and what came of it."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from usher.dataclass import dataclass
 
 
 class State(StrEnum):

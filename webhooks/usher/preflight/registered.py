@@ -1,10 +1,10 @@
 """Webhooks as an API server has them registered, read from their configurations."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.preflight import selectors
 
 DEFAULT_TIMEOUT: Final = 10

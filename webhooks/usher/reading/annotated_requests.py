@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher import errors, model, paths, quantities
@@ -13,6 +12,7 @@ from usher.accelerators.annotations import (
     GPU_FRACTION_DEVICES,
     GPU_MEMORY,
 )
+from usher.dataclass import dataclass
 from usher.reading.values import Reading
 
 _FRACTIONS: Final = frozenset({GPU_FRACTION, GPU_MEMORY})

@@ -1,10 +1,10 @@
 """What surrounds an object: its namespace, the objects that it may refer to, the kinds of the objects inside it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.reading import lookup
 from usher.reading.templates import Template
 

@@ -1,10 +1,11 @@
 """How many replicas one object lets another one have: read of autoscalers and scales, written into their targets."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import NoneType
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.reading import lookup
 from usher.reading.values import Reading
 

@@ -5,11 +5,11 @@ An object is found, missing or not known here. Callers conclude nothing from an 
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, Protocol, TypeVar
 
 from usher import paths
+from usher.dataclass import dataclass
 
 _Made = TypeVar("_Made")
 

@@ -1,11 +1,12 @@
 """The parts of a pod template, each with its place in the object, as a kind returns them. Plain data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from usher import model, paths
+from usher.dataclass import dataclass
 
 ONE = model.Count(minimum=1, maximum=1)
 

@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from usher.dataclass import dataclass
 from usher.replay.comparison import Change, CheckChange, Difference, State
 from usher.scan import devices as scan_devices
 from usher.scan.devices import NOTHING, Amount, Devices

@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from usher.dataclass import dataclass
 from usher.replay.comparison import Change, CheckChange, Difference, State
 from usher.replay.verdicts import Found, Outcome, Verdict
 from usher.scan import devices as scan_devices

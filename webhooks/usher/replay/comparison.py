@@ -1,9 +1,9 @@
 """Two verdicts about one object: the class of their difference, and what changed in each check."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
+from usher.dataclass import dataclass
 from usher.replay.verdicts import Found, Outcome, Unknown, Verdict
 
 Said = Found | Unknown

@@ -1,8 +1,8 @@
 """All that a report says about a comparison."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from usher.dataclass import dataclass
 from usher.replay import amounts, causes
 from usher.replay.amounts import Concerned, Group, OfCheck
 from usher.replay.causes import Chapter

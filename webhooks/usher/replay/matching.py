@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from usher.dataclass import dataclass
 from usher.replay import comparison
 from usher.replay.comparison import Change, Difference
 from usher.replay.verdicts import Side, Verdict

@@ -1,8 +1,9 @@
 """The verdicts of one side of a comparison: one value for each object, without the objects themselves."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
+from usher.dataclass import dataclass
 from usher.scan.devices import NOTHING, Amount, Devices
 
 

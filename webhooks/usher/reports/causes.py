@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.reports import wording
 from usher.scan import devices as scan_devices
 from usher.scan import findings

@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
+from usher.dataclass import dataclass
 from usher.policy.checks import catalogue
 
 _SEVERITIES: Final = {

@@ -6,8 +6,9 @@ with `write(audit: Audit, stream: TextIO, /)`. One that needs several files has 
 pairs of file name and bytes. This module does not import them: `--help` lists the formats, and has to be quick.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from usher import paths
-from usher.reports import compact, diff, grouped, mended, overview, summary, wording
+from usher.reports import compact, grouped, mended, overview, summary, wording
 from usher.reports.lines import Lines, fitted
 from usher.scan import findings
 
@@ -35,8 +35,11 @@ def write(
         grouped.write(found.results, lines)
     elif by_cause:
         compact.write(found.results, lines, notes=notes)
-    for result in found.results if found.diff else ():
-        diff.write(result, lines)
+    if found.diff:
+        from usher.reports import diff  # its YAML takes long to import
+
+        for result in found.results:
+            diff.write(result, lines)
     if not quiet:
         summary.write(found, lines)
 

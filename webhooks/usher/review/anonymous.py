@@ -9,10 +9,11 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.policy.request import User
 from usher.review.parsing import Review
 

@@ -1,12 +1,12 @@
 """Reading an AdmissionReview: strictly, because whatever is read wrongly is decided wrongly."""
 
 import json
-from dataclasses import dataclass
 from typing import Final, cast
 
 import orjson
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 from usher.policy.request import Operation, Request, User
 
 API_VERSION: Final = "admission.k8s.io/v1"

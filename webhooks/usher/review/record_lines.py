@@ -5,12 +5,12 @@ the kind ReviewRecord; further ones say how many reviews are missing there.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import orjson
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 from usher.policy.request import Operation
 from usher.review import redaction
 from usher.review.parsing import API_VERSION, Review, parse

@@ -2,13 +2,14 @@
 
 import base64
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal, NotRequired
 
 import orjson
 from typing_extensions import TypedDict
 
 from usher import model
+from usher.dataclass import dataclass
 from usher.mutation.editing import Operation
 from usher.review.parsing import API_VERSION, Review
 

@@ -5,7 +5,7 @@ It names checks, objects and places, and no files or lines, so that moved and re
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 import orjson
@@ -14,6 +14,7 @@ from pydantic.alias_generators import to_camel
 
 from usher import errors, model
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.scan import devices, findings, fingerprints
 from usher.scan.fingerprints import Key
 

@@ -1,8 +1,7 @@
 """The objects that a source hands to the runner: one file, or one page of a list, at a time."""
 
-from dataclasses import dataclass
-
 from usher import paths
+from usher.dataclass import dataclass
 from usher.documents import reader
 from usher.scan import findings
 

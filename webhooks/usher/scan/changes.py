@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import orjson
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.scan import outlines
 from usher.scan.batches import Batch

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import errors, paths
@@ -10,6 +10,7 @@ from usher.cluster import listing
 from usher.cluster.api import Lists, root
 from usher.cluster.listing import Refused
 from usher.config.models import EXEMPTION_LABEL
+from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import Kind
 from usher.scan import findings

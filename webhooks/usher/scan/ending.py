@@ -1,8 +1,7 @@
 """How a command ends, by what it found: the value that the command line adds to a report."""
 
-from dataclasses import dataclass
-
 from usher import model
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

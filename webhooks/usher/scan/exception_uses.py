@@ -1,8 +1,9 @@
 """The exceptions of usher.yaml in a report."""
 
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+
+from usher.dataclass import dataclass
 
 
 class ExceptionState(StrEnum):

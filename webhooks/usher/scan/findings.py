@@ -5,10 +5,11 @@ needs memory for its findings alone.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.mutation import merge
 from usher.policy.checks.catalogue import Entry
 from usher.scan.devices import NOTHING, Amount, Devices

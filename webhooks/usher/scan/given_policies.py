@@ -1,17 +1,18 @@
 """The policies that a command names: own checks of the site and policies of Gatekeeper, in files or bundles."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usher import errors, policy_archive
-from usher.own_checks import bundles, folders
-from usher.own_checks.compilation import Compiler
-from usher.policy.checks.own import OwnChecks
+from usher import errors
+from usher.dataclass import dataclass
 
+# Most runs are given no policies, so what reads them is imported where there are some.
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import ed25519
+
+    from usher.own_checks.compilation import Compiler
+    from usher.policy.checks.own import OwnChecks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,11 @@ def divided(arguments: Sequence[str], *, key: "ed25519.Ed25519PublicKey | None" 
     Raises:
         InputError: a bundle cannot be read, or is not signed by the owner of the key.
     """
+    if not arguments:
+        return Given()
+    from usher import policy_archive
+    from usher.own_checks import bundles
+
     own_folders, own_bundles, files, of_gatekeeper = list[Path](), list[Bundle](), list[str](), list[Bundle]()
     for argument in dict.fromkeys(arguments):
         content = _archive(argument)
@@ -74,13 +80,17 @@ def divided(arguments: Sequence[str], *, key: "ed25519.Ed25519PublicKey | None" 
     )
 
 
-def own_checks(given: Given, *, compiler: Callable[[], Compiler]) -> list[OwnChecks]:
+def own_checks(given: Given, *, compiler: "Callable[[], Compiler]") -> "list[OwnChecks]":
     """The own checks among them, compiled. Where all are in bundles, no compiler is asked for.
 
     Raises:
         InputError: a check is wrong, or a bundle is damaged or of another version.
         BundleError: METADATA are wrong.
     """
+    if not (given.own_folders or given.own_bundles):
+        return []
+    from usher.own_checks import bundles, folders
+
     read = [folders.read(folder) for folder in given.own_folders]
     compile_ = compiler().compiled if read else None
     made = [compile_(folder) for folder in read] if compile_ else []
@@ -88,6 +98,8 @@ def own_checks(given: Given, *, compiler: Callable[[], Compiler]) -> list[OwnChe
 
 
 def _is_own(argument: str) -> bool:
+    from usher.own_checks import folders
+
     try:
         return folders.is_folder(Path(argument))
     except (OSError, ValueError):
@@ -96,6 +108,8 @@ def _is_own(argument: str) -> bool:
 
 def _archive(argument: str) -> bytes | None:
     """The content of a bundle; None for other files, and for what cannot be read: usher reports that elsewhere."""
+    from usher import policy_archive
+
     file = Path(argument)
     try:
         if not file.is_file():

@@ -1,21 +1,25 @@
 """One file judged: the decision about each of its objects, with what surrounds it."""
 
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from usher import errors, model, paths
+from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
-from usher.scan import devices, existing_pods, findings, mutation_changes, site_policies
+from usher.scan import devices, existing_pods, findings, mutation_changes
 from usher.scan.batches import Batch, Item
 from usher.scan.changes import Changes
+from usher.scan.part import Part
 from usher.scan.positions import Pointer
 from usher.scan.scalers import Scalers
 from usher.scan.surroundings import Surroundings
+
+if TYPE_CHECKING:
+    from usher.scan.site_policies import SitePolicies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,25 +43,6 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """What a run found in some of its files, in their order."""
-
-    results: list[findings.Result] = field(default_factory=list)
-    failures: list[findings.Failure] = field(default_factory=list)
-    problems: list[findings.Problem] = field(default_factory=list)
-    notes: list[findings.Note] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)
-
-    def add(self, other: "Part") -> None:
-        """Adds what was found in the files after those of this part."""
-        self.results.extend(other.results)
-        self.failures.extend(other.failures)
-        self.problems.extend(other.problems)
-        self.notes.extend(other.notes)
-        self.counts.update(other.counts)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Applied:
     """What an object is applied together with, and the facts of the cluster once all of it is there."""
 
@@ -65,7 +50,7 @@ class _Applied:
     around: lookup.Lookup
     facts: Store
     scalers: Scalers
-    policies: site_policies.SitePolicies | None
+    policies: "SitePolicies | None"
 
 
 def _nothing() -> None:
@@ -78,7 +63,7 @@ def judge(  # noqa: PLR0913 - the file, what it is judged by, and who may end it
     *,
     evaluator: Evaluator,
     settings: Settings,
-    policies: site_policies.SitePolicies | None = None,
+    policies: "SitePolicies | None" = None,
     before_each: Callable[[], None] = _nothing,
 ) -> Part:
     """The decisions about the objects of a file. An object that cannot be judged becomes a failure.
@@ -152,7 +137,7 @@ def answered(  # noqa: PLR0913 - a request, and its place
     line: int,
     evaluator: Evaluator,
     settings: Settings,
-    policies: site_policies.SitePolicies | None = None,
+    policies: "SitePolicies | None" = None,
 ) -> findings.Result | findings.Failure | None:
     """The decision about the object of a request; None for one that makes no pods or is in another namespace.
 
@@ -177,9 +162,9 @@ def answered(  # noqa: PLR0913 - a request, and its place
         return findings.Failure(source=source, line=line, identity=_identity_as_written(item.value), reason=str(error))
     workload = decision.workload
     judged = merged.value if merged is not None and settings.mutated else item.value
-    of_policies = policies.judged(item, judged) if policies else site_policies.NOTHING
+    of_policies = policies.judged(item, judged) if policies else None
     if workload is None:
-        return site_policies.result(item, source, _identity_as_written(item.value), of_policies)
+        return of_policies.result(item, source, _identity_as_written(item.value)) if of_policies else None
     if settings.only_namespace and workload.namespace != settings.only_namespace:
         return None
     pointer = Pointer(item)
@@ -209,7 +194,7 @@ def answered(  # noqa: PLR0913 - a request, and its place
         change=None if merged is None else mutation_changes.of(item, merged, workload, evaluator, diff=settings.diff),
         owner=workload.owner,
     )
-    return site_policies.combined(own, of_policies)
+    return of_policies.combined(own) if of_policies else own
 
 
 def _is_added(path: str, before: paths.Object, judged: paths.Object) -> bool:

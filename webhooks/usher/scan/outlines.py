@@ -2,11 +2,10 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
 from usher.reading.growth import Growth
@@ -44,13 +43,13 @@ class Outline:
     """Whether others may name an object of it."""
     offered: Sequence[paths.Object] | None
     """These objects; None for a file that was not read, because its verdict is remembered."""
-    path: Path | None = None
-    """None for other sources than files."""
+    path: str = ""
+    """Empty for other sources than files. A text, because processes send each other thousands."""
     key: bytes = b""
     """Digest of its name and content; empty where no verdict is to be remembered."""
 
 
-def of(batch: Batch, *, namespace: str, path: Path | None = None, key: bytes = b"") -> Outline:
+def of(batch: Batch, *, namespace: str, path: str = "", key: bytes = b"") -> Outline:
     """The outline of a file.
 
     Args:

@@ -1,30 +1,34 @@
 """Judges the files of a run in several processes: each reads and judges its part, and the first merges them."""
 
 import contextlib
-import multiprocessing
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from itertools import chain
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from usher import errors
+from usher.dataclass import dataclass
 from usher.policy.evaluator import Evaluator
 from usher.scan import sources
-from usher.scan.judging import Part, Settings
+from usher.scan.judging import Settings
+from usher.scan.part import Part
 from usher.scan.runner import Watch, unwatched
 from usher.scan.share import Share
-from usher.scan.verdicts import Verdicts
+
+# A run in one process without a cache imports neither.
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
+
+    from usher.scan.verdicts import Verdicts
 
 _Sent = TypeVar("_Sent")
 Make = Callable[[], Evaluator]
 """Makes an evaluator: an engine does not outlive a fork."""
-Remember = Callable[[Evaluator], AbstractContextManager[Verdicts | None]]
+Remember = Callable[[Evaluator], "AbstractContextManager[Verdicts | None]"]
 """Opens the remembered verdicts that hold for an evaluator."""
 
 FILES_PER_PROCESS: Final = 100
@@ -47,8 +51,8 @@ class _Failed:
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
-    process: BaseProcess
-    connection: Connection
+    process: "BaseProcess"
+    connection: "Connection"
 
     def received(self, kind: type[_Sent]) -> _Sent:
         try:
@@ -120,11 +124,13 @@ def started(
         remember: opens the verdicts of earlier runs.
     """
     own, *others = _parts(found, number)
-    context = multiprocessing.get_context("fork")
     workers = list[_Worker]()
     sys.stdout.flush()
     try:
         for part in others:
+            import multiprocessing
+
+            context = multiprocessing.get_context("fork")
             here, there = context.Pipe()
             process = context.Process(target=_work, args=(there, part, make, settings, remember), daemon=True)
             process.start()
@@ -151,7 +157,7 @@ def _parts(found: Sequence[sources.Found], number: int) -> list[Sequence[sources
 
 
 def _work(
-    connection: Connection, part: Sequence[sources.Found], make: Make, settings: Settings, remember: Remember
+    connection: "Connection", part: Sequence[sources.Found], make: Make, settings: Settings, remember: Remember
 ) -> None:
     """What another process does. Whatever happens, it says it to the first one and prints nothing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends this one

@@ -1,11 +1,11 @@
 """Manifests that kustomize and helm render."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from usher import errors
+from usher.dataclass import dataclass
 from usher.scan import parsing, programs
 from usher.scan.batches import Batch
 from usher.scan.findings import Problem

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from usher import errors
+from usher.dataclass import dataclass
 from usher.scan import changes, parsing, programs, sources
 from usher.scan.batches import Batch
 

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 from usher.policy.evaluator import Evaluator, Operation
 from usher.review import parsing, record_lines, scaling
 from usher.review.record_lines import Head, RecordedReview

@@ -1,15 +1,19 @@
 """Judges many objects by one evaluator. It reads and writes no files, and goes on after a failure."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from usher import __version__
-from usher.gatekeeper.evaluation import Policies
 from usher.policy.evaluator import Evaluator
-from usher.scan import findings, judging, outlines, site_policies, totals
+from usher.scan import findings, judging, outlines, totals
 from usher.scan.batches import Batch
-from usher.scan.judging import Part, Settings
+from usher.scan.judging import Settings
+from usher.scan.part import Part
 from usher.scan.surroundings import Surroundings
+
+if TYPE_CHECKING:
+    from usher.gatekeeper.evaluation import Policies
+    from usher.scan.site_policies import SitePolicies
 
 __all__ = ["Settings", "Watch", "report", "run", "run_each", "unwatched"]
 
@@ -27,7 +31,7 @@ def run(
     evaluator: Evaluator,
     settings: Settings,
     watch: Watch = unwatched,
-    policies: Policies | None = None,
+    policies: "Policies | None" = None,
 ) -> findings.Report:
     """Judges every object of the batches, which are taken one at a time.
 
@@ -52,7 +56,7 @@ def run_each(
     evaluators: Sequence[Evaluator],
     settings: Settings,
     watch: Watch = unwatched,
-    policies: Policies | None = None,
+    policies: "Policies | None" = None,
 ) -> list[findings.Report]:
     """Judges as `run` does, by each of several evaluators: one report for each, about the same objects."""
     # A cluster is too large to be held at once, and its objects have the numbers that their autoscalers chose.
@@ -74,17 +78,19 @@ def run_each(
 
 class _Side(NamedTuple):
     evaluator: Evaluator
-    site: site_policies.SitePolicies | None
+    site: "SitePolicies | None"
     whole: Part
 
 
 def _site(
-    policies: Policies | None, together: Sequence[Batch], evaluator: Evaluator, settings: Settings
-) -> site_policies.SitePolicies | None:
+    policies: "Policies | None", together: Sequence[Batch], evaluator: Evaluator, settings: Settings
+) -> "SitePolicies | None":
     if policies is None:
         return None
+    from usher.scan.site_policies import SitePolicies
+
     items = (item for batch in together for item in batch.items)
-    return site_policies.SitePolicies(policies, items, namespace=settings.namespace, facts=evaluator.facts)
+    return SitePolicies(policies, items, namespace=settings.namespace, facts=evaluator.facts)
 
 
 def report(

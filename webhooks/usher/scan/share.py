@@ -1,17 +1,28 @@
 """The files of a run that one process reads and judges: the outlines first, then the verdicts."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.policy.evaluator import Evaluator
 from usher.scan import judging, outlines, sources
 from usher.scan.batches import Batch
-from usher.scan.judging import Part, Settings
+from usher.scan.judging import Settings
 from usher.scan.outlines import Outline
+from usher.scan.part import Part
 from usher.scan.runner import Watch, unwatched
 from usher.scan.surroundings import Surroundings
-from usher.scan.verdicts import Kept, Verdicts
+
+if TYPE_CHECKING:
+    from usher.scan.verdicts import Kept, Verdicts
+
+
+_AT_ONCE: Final = 500
+"""Files that are read before their verdicts are looked up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +33,7 @@ class _Entry:
     outline: Outline
     batch: Batch | None
     content: bytes = b""
-    kept: Kept | None = None
+    kept: "Kept | None" = None
 
     def read(self) -> Batch:
         if isinstance(self.found, Batch):
@@ -34,12 +45,14 @@ class Share:
     """Reads its files when it is made."""
 
     def __init__(
-        self, files: Sequence[sources.Found], *, evaluator: Evaluator, settings: Settings, verdicts: Verdicts | None
+        self, files: Sequence[sources.Found], *, evaluator: Evaluator, settings: Settings, verdicts: "Verdicts | None"
     ) -> None:
         self._evaluator = evaluator
         self._settings = settings
         self._verdicts = verdicts
-        self._entries = [self._entry(found) for found in files]
+        # A part of the files at a time, because what was read of them may be larger than the objects in it.
+        parts = (files[start : start + _AT_ONCE] for start in range(0, len(files), _AT_ONCE))
+        self._entries = deque(entry for part in parts for entry in self._read(part))
 
     @property
     def outlines(self) -> list[Outline]:
@@ -47,15 +60,16 @@ class Share:
         return [entry.outline for entry in self._entries]
 
     def judged(self, files: Sequence[Outline], *, watch: Watch = unwatched) -> Part:
-        """What was found in its files.
+        """What was found in its files. It forgets each file that was judged, so it is called once.
 
         Args:
             files: the outlines of all files of the run.
             watch: hears how far the run is, as if all processes were as fast as this one.
         """
         around = Surroundings(files, namespace=self._settings.namespace, load=_objects)
-        whole, new = Part(), list[tuple[Outline, bytes, Part]]()
-        for index, entry in enumerate(self._entries):
+        whole, new, number = Part(), list[tuple[Outline, bytes, Part]](), len(self._entries)
+        for done in range(1, number + 1):
+            entry = self._entries.popleft()
             digest = around.digest(entry.outline) if entry.outline.key else None
             part = None
             if entry.kept is not None and self._verdicts is not None and entry.kept.surroundings == digest:
@@ -65,36 +79,50 @@ class Share:
                 if digest is not None and not part.failures and not entry.outline.growths:
                     new.append((entry.outline, digest, part))
             whole.add(part)
-            # What was judged is not needed again.
-            self._entries[index] = replace(entry, batch=None, content=b"", kept=None)
-            watch("files judged", (index + 1) * len(files) // len(self._entries), len(files))
+            watch("files judged", done * len(files) // number, len(files))
         if self._verdicts is not None:
             self._verdicts.put(new)
         return whole
 
-    def _entry(self, found: sources.Found) -> _Entry:
-        if isinstance(found, Batch):
-            return self._read_already(found)
-        content = sources.read_content(found)
-        if isinstance(content, Batch):
-            return self._read_already(content)
-        key = b""
-        if self._verdicts is not None:
-            key = self._verdicts.key(sources.name(found.path), content, explicit=found.explicit)
-            kept = self._verdicts.get(key, path=found.path)
-            if kept is not None:
-                return _Entry(found, kept.outline, None, content, kept)
-        batch = sources.parse(found, content)
-        outline = outlines.of(batch, namespace=self._settings.namespace, path=found.path, key=key)
-        return _Entry(found, outline, batch)
+    def _read(self, files: Sequence[sources.Found]) -> Iterator[_Entry]:
+        """Some files; their verdicts are looked up together."""
+        read = [_content(found) for found in files]
+        keys = [b"" if isinstance(each, Batch) else self._key(*each) for each in read]
+        wanted = {
+            key: each[0].path for key, each in zip(keys, read, strict=True) if key and not isinstance(each, Batch)
+        }
+        kept = self._verdicts.find(wanted) if self._verdicts is not None else {}
+        for each, key in zip(read, keys, strict=True):
+            if isinstance(each, Batch):
+                yield _Entry(each, outlines.of(each, namespace=self._settings.namespace), each)
+            else:
+                yield self._entry(*each, key, kept.get(key))
 
-    def _read_already(self, batch: Batch) -> _Entry:
-        return _Entry(batch, outlines.of(batch, namespace=self._settings.namespace), batch)
+    def _key(self, file: sources.File, content: bytes) -> bytes:
+        """The digest of a file; empty where no verdicts are remembered."""
+        if self._verdicts is None:
+            return b""
+        return self._verdicts.key(sources.name(file.path), content, explicit=file.explicit)
+
+    def _entry(self, file: sources.File, content: bytes, key: bytes, kept: "Kept | None") -> _Entry:
+        if kept is not None:
+            return _Entry(file, kept.outline, None, content, kept)
+        batch = sources.parse(file, content)
+        path = os.fspath(file.path)
+        return _Entry(file, outlines.of(batch, namespace=self._settings.namespace, path=path, key=key), batch)
+
+
+def _content(found: sources.Found) -> tuple[sources.File, bytes] | Batch:
+    """A file with its content; or what was read already, or cannot be read."""
+    if isinstance(found, Batch):
+        return found
+    content = sources.read_content(found)
+    return content if isinstance(content, Batch) else (found, content)
 
 
 def _objects(outline: Outline) -> list[paths.Object]:
     """The objects of a file that was not read, because its verdict is remembered."""
-    if outline.path is None:
+    if not outline.path:
         return []
-    batch = sources.load(sources.File(outline.path, explicit=False, size=0))
+    batch = sources.load(sources.File(Path(outline.path), explicit=False, size=0))
     return [item.value for item in batch.items]

@@ -1,7 +1,6 @@
 """The workloads of files, as `usher workload show` prints them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from usher import model, paths
@@ -10,6 +9,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import pool_reasons
 from usher.authorities.nodes.pool_reasons import PoolReason
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.policy.input.document import Documents
 from usher.reading import lookup

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.gatekeeper import constraints, inventory, matching, reviews
 from usher.gatekeeper.evaluation import NotJudged, Policies, Violation
@@ -30,11 +31,28 @@ class Found:
     violations: tuple[findings.Finding, ...] = ()
     not_judged: tuple[findings.NotJudged, ...] = ()
 
-    def __bool__(self) -> bool:
-        return bool(self.violations or self.not_judged)
+    def combined(self, result: findings.Result) -> findings.Result:
+        """The result of an object with what policies found as well, the worst finding first."""
+        if not (self.violations or self.not_judged):
+            return result
+        both = sorted((*result.findings, *self.violations), key=lambda each: _ORDER[each.judgement.outcome])
+        return replace(result, findings=tuple(both), not_judged=(*result.not_judged, *self.not_judged))
 
-
-NOTHING: Final = Found()
+    def result(self, item: Item, source: str, identity: findings.Identity) -> findings.Result | None:
+        """The result of an object that is not a workload; None where policies found nothing."""
+        if not (self.violations or self.not_judged):
+            return None
+        return findings.Result(
+            source=source,
+            line=item.document.line if item.document is not None else 0,
+            identity=identity,
+            role=model.Role.UNKNOWN,
+            pods=model.Count(minimum=0, maximum=0),
+            accelerators={},
+            findings=self.violations,
+            not_judged=self.not_judged,
+            makes_pods=False,
+        )
 
 
 class SitePolicies:
@@ -95,31 +113,6 @@ class SitePolicies:
         """A Namespace among the facts: its labels are known, its other fields are not."""
         found = self._facts.find(Reference(group="", kind="Namespace", name=name))
         return found if isinstance(found, dict) else None
-
-
-def combined(result: findings.Result, found: Found) -> findings.Result:
-    """The result of an object with what policies found as well, the worst finding first."""
-    if not found:
-        return result
-    both = sorted((*result.findings, *found.violations), key=lambda each: _ORDER[each.judgement.outcome])
-    return replace(result, findings=tuple(both), not_judged=(*result.not_judged, *found.not_judged))
-
-
-def result(item: Item, source: str, identity: findings.Identity, found: Found) -> findings.Result | None:
-    """The result of an object that is not a workload; None where policies found nothing."""
-    if not found:
-        return None
-    return findings.Result(
-        source=source,
-        line=item.document.line if item.document is not None else 0,
-        identity=identity,
-        role=model.Role.UNKNOWN,
-        pods=model.Count(minimum=0, maximum=0),
-        accelerators={},
-        findings=found.violations,
-        not_judged=found.not_judged,
-        makes_pods=False,
-    )
 
 
 def _is_object(value: paths.Object) -> bool:

@@ -8,10 +8,10 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from usher.dataclass import dataclass
 from usher.documents import chunks
 from usher.scan import findings, ignored, parsing
 from usher.scan.batches import Batch
@@ -61,11 +61,12 @@ def read_content(file: File) -> bytes | Batch:
     try:
         if not file.size and stat.S_ISFIFO(file.path.stat().st_mode):
             return _written_into(file.path)
-        with file.path.open("rb") as stream:
+        with open(file.path, "rb", buffering=0) as stream:  # noqa: PTH123 - a path of pathlib buffers
             # A read of the largest size would reserve that much memory for every file.
             content = stream.read(min(file.size, chunks.MAX_FILE_BYTES) + 1)
-            if len(content) > file.size:
-                content += stream.read(chunks.MAX_FILE_BYTES + 1 - len(content))
+            if len(content) != file.size:  # it has changed, or its size says nothing
+                while more := stream.read(chunks.MAX_FILE_BYTES + 1 - len(content)):
+                    content += more
             return content
     except OSError as error:
         return _unreadable(file.path, error)
@@ -141,13 +142,15 @@ def _walk(directory: Path, *, seen: set[tuple[int, int]], left_out: AbstractSet[
     try:
         if not _is_new(directory.stat(), seen):
             return
-        entries = sorted(directory.iterdir(), key=lambda entry: entry.name)
+        with os.scandir(directory) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
     except OSError as error:
         yield _unreadable(directory, error)
         return
     is_chart = any(entry.name == _CHART for entry in entries)
     for entry in entries:
-        if entry.name.startswith(".") or (left_out and os.fspath(entry) in left_out):
+        is_manifest = entry.name.endswith(SUFFIXES)
+        if entry.name.startswith(".") or (left_out and os.fspath(directory / entry.name) in left_out):
             continue
         if is_chart and entry.name == "templates":
             yield _chart(directory)
@@ -155,13 +158,13 @@ def _walk(directory: Path, *, seen: set[tuple[int, int]], left_out: AbstractSet[
         try:
             status = entry.stat()
         except OSError as error:
-            if entry.suffix in SUFFIXES:
-                yield _unreadable(entry, error)
+            if is_manifest:
+                yield _unreadable(directory / entry.name, error)
             continue
         if stat.S_ISDIR(status.st_mode):
-            yield from _walk(entry, seen=seen, left_out=left_out)
-        elif entry.suffix in SUFFIXES and stat.S_ISREG(status.st_mode) and _is_new(status, seen):
-            yield File(entry, explicit=False, size=status.st_size)
+            yield from _walk(directory / entry.name, seen=seen, left_out=left_out)
+        elif is_manifest and stat.S_ISREG(status.st_mode) and _is_new(status, seen):
+            yield File(directory / entry.name, explicit=False, size=status.st_size)
 
 
 def _chart(directory: Path) -> Batch:

@@ -7,10 +7,10 @@ has written cannot run code. Yet it could lie, so a directory that others may wr
 
 import contextlib
 import hashlib
+import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -18,11 +18,13 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from usher import __version__, cache_directory
+from usher.dataclass import dataclass
 from usher.policy.checks import bundle
 from usher.policy.evaluator import Evaluator
 from usher.scan import sources
-from usher.scan.judging import Part, Settings
+from usher.scan.judging import Settings
 from usher.scan.outlines import Named, Outline, directory_of
+from usher.scan.part import Part
 
 _FORMAT: Final = 2
 _LARGEST: Final = 256 * 2**20
@@ -32,9 +34,14 @@ _KEPT: Final = 30 * 86400
 _TABLE: Final = """
 CREATE TABLE IF NOT EXISTS verdicts (key BLOB PRIMARY KEY, made INTEGER, named BLOB, surroundings BLOB, verdict BLOB)
 """
-_SELECT: Final = "SELECT named, surroundings, verdict FROM verdicts WHERE key = ?"
+_SELECT: Final = "SELECT key, named, surroundings, verdict FROM verdicts WHERE key IN"
+_AT_ONCE: Final = 500
+"""Keys of one question; SQLite takes at least 999."""
 _WAITS: Final = 2.0
 """Seconds for which a run waits for another one that writes."""
+
+
+_PARTS: Final = TypeAdapter(Part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,43 +61,34 @@ class Verdicts:
         self._database = database
         self._file = file
         self._basis = basis
-        self._parts = TypeAdapter(Part)
 
     def key(self, source: str, content: bytes, *, explicit: bool) -> bytes:
         """The digest of a file; `explicit` tells whether the user named it."""
         name = orjson.dumps([source, explicit])
         return hashlib.sha256(self._basis + len(name).to_bytes(8) + name + content).digest()
 
-    def get(self, key: bytes, *, path: Path) -> Kept | None:
-        """The verdict about a file; None where it is not remembered."""
-        with contextlib.suppress(sqlite3.Error, orjson.JSONDecodeError, TypeError, ValueError):
-            row = self._database.execute(_SELECT, (key,)).fetchone()
-            if row is not None:
-                named, offers = orjson.loads(row[0])
-                source = sources.name(path)
-                outline = Outline(
-                    source=source,
-                    directory=directory_of(source),
-                    named=[Named(*each) for each in named],
-                    offers=bool(offers),
-                    offered=None,
-                    path=path,
-                    key=key,
-                )
-                return Kept(outline, row[1], row[2])
-        return None
+    def find(self, files: Mapping[bytes, Path]) -> dict[bytes, Kept]:
+        """The verdicts about files, by the digests of these, as far as they are remembered."""
+        found, keys = dict[bytes, Kept](), list(files)
+        with contextlib.suppress(sqlite3.Error):
+            for start in range(0, len(keys), _AT_ONCE):
+                some = keys[start : start + _AT_ONCE]
+                for key, *row in self._database.execute(f"{_SELECT} ({','.join('?' * len(some))})", some):
+                    with contextlib.suppress(TypeError, ValueError, KeyError):
+                        found[key] = _kept(key, files[key], *row)
+        return found
 
     def part(self, kept: Kept) -> Part | None:
         """What the verdict says; None where it is damaged."""
         with contextlib.suppress(ValidationError):
-            return self._parts.validate_json(kept.verdict)
+            return _PARTS.validate_json(kept.verdict)
         return None
 
     def put(self, judged: Iterable[tuple[Outline, bytes, Part]]) -> None:
         """Remembers verdicts. Where that is not possible, the next run judges again."""
         now = int(time.time())
         rows = [
-            (outline.key, now, _named(outline), surroundings, self._parts.dump_json(part))
+            (outline.key, now, _named(outline), surroundings, _PARTS.dump_json(part))
             for outline, surroundings, part in judged
         ]
         if not rows:
@@ -104,6 +102,24 @@ class Verdicts:
         except sqlite3.DatabaseError:
             with contextlib.suppress(OSError):
                 self._file.unlink()
+
+
+def _kept(key: bytes, path: Path, named: bytes, surroundings: bytes, verdict: bytes) -> Kept:
+    objects, offers = orjson.loads(named)
+    names = [Named(*each) for each in objects]
+    if not all(type(text) is str for each in names for text in each):
+        raise TypeError("a name is not a text")
+    source = sources.name(path)
+    outline = Outline(
+        source=source,
+        directory=directory_of(source),
+        named=names,
+        offers=bool(offers),
+        offered=None,
+        path=os.fspath(path),
+        key=key,
+    )
+    return Kept(outline, surroundings, verdict)
 
 
 def _named(outline: Outline) -> bytes:
@@ -167,11 +183,11 @@ def _basis(evaluator: Evaluator, settings: Settings, facts: bytes) -> bytes:
 
 def _installation() -> bytes:
     """A digest of the names, sizes and times of the files of this installation: verdicts follow from its code too."""
-    folders = {Path(__file__).parents[1], bundle.find()}
     found = [
-        (str(path), status.st_size, status.st_mtime_ns)
-        for folder in folders
-        for path in folder.rglob("*")
-        if path.suffix in {".py", ".wasm", ".json", ".rego"} and (status := path.stat())
+        (path, status.st_size, status.st_mtime_ns)
+        for top in {Path(__file__).parents[1], bundle.find()}
+        for folder, _, names in os.walk(top)
+        for name in names
+        if name.endswith((".py", ".wasm", ".json", ".rego")) and (status := os.stat(path := f"{folder}/{name}"))  # noqa: PTH116
     ]
     return hashlib.sha256(orjson.dumps(sorted(found))).digest()

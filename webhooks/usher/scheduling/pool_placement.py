@@ -1,11 +1,12 @@
 """A pod set against the node pools of usher.yaml: where it could run, and which taints keep it off."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 from usher import model
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.scheduling import pool_affinity, taints
 
 # Labels by which people select accelerator nodes where no pool is declared (docs/domain/nodes.md#labels).

@@ -7,10 +7,10 @@ parsed.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher import paths
+from usher.dataclass import dataclass
 
 Labels = Mapping[str, str]
 

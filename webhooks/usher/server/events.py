@@ -10,7 +10,6 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Protocol
 from urllib.parse import quote
@@ -23,6 +22,7 @@ from usher.authorities.gpu_quota import definitions
 from usher.authorities.gpu_quota.live import account_store
 from usher.cluster.api import Answer as ApiAnswer
 from usher.cluster.api import Lists, root
+from usher.dataclass import dataclass
 from usher.kinds.registry import WORKLOADS
 from usher.review.response import Answer, shown
 

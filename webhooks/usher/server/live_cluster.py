@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
@@ -14,6 +13,7 @@ from usher.authorities.gpu_quota.live.metering import Meter
 from usher.authorities.gpu_quota.live.service import ChargingService
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.live import LiveFacts
+from usher.dataclass import dataclass
 from usher.policy.evaluator import Evaluator
 from usher.review.response import Answer
 from usher.server.events import Events

@@ -4,13 +4,13 @@ import contextlib
 import socket
 import ssl
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from usher import errors
+from usher.dataclass import dataclass
 from usher.server.protocol import protocol_for
 
 KEEP_ALIVE: Final = 120

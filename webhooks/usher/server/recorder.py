@@ -9,7 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -17,6 +17,7 @@ from typing import BinaryIO, Final
 import structlog
 
 from usher import __version__, errors
+from usher.dataclass import dataclass
 from usher.review import record_lines, redaction
 from usher.review.anonymous import Names
 from usher.review.parsing import Review

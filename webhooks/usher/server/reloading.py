@@ -4,11 +4,11 @@ import asyncio
 import contextlib
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from usher import errors
+from usher.dataclass import dataclass
 from usher.policy.evaluator import Evaluator
 
 GRACE: Final = 10.0

@@ -5,7 +5,6 @@ import contextlib
 import gc
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from fastapi import APIRouter
 
 from usher import errors, paths
 from usher.certs.serving import RELOAD_INTERVAL, Checked, Source, watch
+from usher.dataclass import dataclass
 from usher.policy.evaluator import Evaluator, Request
 from usher.server import ports, recorder
 from usher.server.access import Access
@@ -101,6 +101,8 @@ async def _serve(
     # Modules and policies live as long as the process: the collector need not look at them again between reviews.
     gc.collect()
     gc.freeze()
+    # A server runs for weeks; a command that ends collects more rarely.
+    gc.set_threshold(100_000, 20, 100)
     metrics = Metrics(engine=evaluator.engine.name, revision=revision)
     source = settings.certificate()
     metrics.watch_certificate(source)

@@ -4,11 +4,12 @@ A claim reserves its devices whether or not a container names it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.dataclass import dataclass
 from usher.reading.lookup import Reference
 from usher.reading.templates import Place
 from usher.reading.values import Reading

@@ -1,9 +1,10 @@
 """How far another object lets a workload grow, and the workload after that growth. Pure, never raises."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.reading.growth import Growth, with_number
 from usher.workloads import totals

@@ -7,10 +7,10 @@ usher reads plain flags, and concludes nothing from a server that spans several 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.workloads import nim_servers
 
 

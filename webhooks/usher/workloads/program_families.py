@@ -4,10 +4,10 @@ A family matches by the first words of a command and by the end of an image's pa
 does (`config.globs`). Sources are the documentation of each project, read in November 2026.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 from usher import model
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

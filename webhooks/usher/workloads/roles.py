@@ -4,13 +4,13 @@ The order, and what the label can and cannot do, is a decision in docs/architect
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from usher import model, paths
 from usher.config import globs, models, selection
 from usher.config.roles import ROLE_LABEL, RoleRule
+from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import Pods
 from usher.reading.templates import Template

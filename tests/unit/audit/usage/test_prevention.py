@@ -72,7 +72,7 @@ def test_a_rule_that_does_not_deny_prevents_nothing() -> None:
 
 
 def test_hours_that_a_half_started_gang_holds_count_for_the_rule_that_would_have_refused_it() -> None:
-    stuck = {"category": "cluster", "outcome": "audit", "prevented_by": "USH100"}
+    stuck = {"category": "cluster", "outcome": "audit", "prevented_by": "USH100", "held_by": "scheduler"}
     found = rows(
         finding("AUD010", "a", since="2026-03-08T00:00:00Z", **stuck),
         finding("AUD010", "b", since="2026-01-01T00:00:00Z", **stuck),
@@ -87,6 +87,17 @@ def test_hours_that_a_half_started_gang_holds_count_for_the_rule_that_would_have
     assert found == [
         Prevented(code="USH100", title="Title of AUD010", workloads=3, stuck=4 * 24 + 7 * 24, cost=4 * 24 * 2)
     ]
+
+
+def test_a_workload_that_runs_is_not_stuck_and_one_that_is_stuck_is_idle() -> None:
+    denied = {"prevented_by": "USH100", "since": "2026-03-08T00:00:00Z"}
+    stuck = {**denied, "category": "cluster", "outcome": "audit", "held_by": "Kueue"}
+
+    (runs,) = rows(finding("USH100", "a", **denied), workloads=[workload("a", idle=30, gpus=2, price=2)])
+    (waits,) = rows(finding("AUD010", "a", **stuck), workloads=[workload("a", idle=30, gpus=2, price=2)])
+
+    assert (runs.idle, runs.stuck, runs.cost) == (30, 0, 60)
+    assert (waits.idle, waits.stuck, waits.cost) == (30, 48, 96)
 
 
 def test_rules_whose_workloads_waste_nothing_have_no_row() -> None:

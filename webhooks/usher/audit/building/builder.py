@@ -77,6 +77,11 @@ class EstateBuilder:
         """Notes that all nodes were listed, even if there was no node."""
         self._gathered.nodes_known = True
 
+    def misses_pods(self, reason: str) -> None:
+        """Notes that pods may not be listed, so that nothing is known of the accelerators that are held."""
+        text = f"{reason}; so the numbers of allocated and waiting accelerators are too small"
+        self._gathered.missing.append(Missing(source="pods", reason=text))
+
     def record(self, recorded: Recorded) -> None:
         """Takes all objects of a wanted kind, or that it cannot be read."""
         key = recorded.kind.key
@@ -194,7 +199,7 @@ class EstateBuilder:
             objects={key: self._objects.get(key, Absence.NOT_KNOWN) for key in sorted(self._wanted)},
             manifests=self._manifests.of(waiting),
             pods_read=self._gathered.pods,
-            missing=tuple(missing),
+            missing=(*self._gathered.missing, *missing),
             unlisted_owners=folded.unlisted_owners,
         )
 

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from usher import paths
-from usher.audit.estate import Node, Pod, Workload
+from usher.audit.estate import Missing, Node, Pod, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +43,4 @@ class Gathered:
     teams: dict[str, str] = field(default_factory=dict)
     """By namespace."""
     pods: int = 0
+    missing: list[Missing] = field(default_factory=list)

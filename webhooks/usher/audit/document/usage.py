@@ -163,6 +163,6 @@ class Prevented(Part):
     idle: float | None = None
     """Their idle GPU-hours in the window; null where none of them was measured."""
     stuck: float = 0
-    """GPU-hours that they hold while they cannot start: since they do, within the window."""
+    """GPU-hours that they hold in the window while an authority keeps them from starting. They are idle as well."""
     cost: float | None = None
-    """Of the idle and the stuck GPU-hours; null where none of them is priced."""
+    """Of each workload the idle or the stuck GPU-hours, whichever cost more; null where they have no price."""

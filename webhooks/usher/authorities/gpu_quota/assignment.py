@@ -4,7 +4,6 @@ At most one quota may hold for a namespace. `Undecided` says that several quotas
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher.authorities.gpu_quota import definitions
@@ -12,6 +11,7 @@ from usher.authorities.gpu_quota.definitions import GROUP, KIND, Malformed, Quot
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.priority import read as priority_read
 from usher.config import selection
+from usher.dataclass import dataclass
 from usher.facts import namespaces
 from usher.facts.store import Store
 from usher.reading.lookup import Absence

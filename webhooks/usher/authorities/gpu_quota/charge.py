@@ -11,7 +11,7 @@ device. Access that does not take a device counts nothing.
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -23,6 +23,7 @@ from usher.authorities.gpu_quota.amounts import Amounts
 from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption, Device, Devices, selected_products, worst
 from usher.authorities.gpu_quota.limits import Limits
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.workloads import totals
 from usher.workloads.claimed_parts import WHOLE, Part
 

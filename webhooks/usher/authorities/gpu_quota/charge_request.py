@@ -1,8 +1,7 @@
 """A request of a review to charge a workload to its GPUQuota."""
 
-from dataclasses import dataclass
-
 from usher import model, paths
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,6 @@ Every replica computes the same condition for the same quota, so replicas do not
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher import paths
@@ -13,6 +12,7 @@ from usher.authorities.gpu_quota.definitions import Malformed, Quota
 from usher.authorities.gpu_quota.ledger import Ledger
 from usher.authorities.gpu_quota.limits import Limits
 from usher.authorities.gpu_quota.status import Decoded
+from usher.dataclass import dataclass
 
 READY: Final = "Ready"
 

@@ -1,7 +1,6 @@
 """Reads quotas, from GPUQuota objects and from usher.yaml, into the same value."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import pydantic
@@ -11,12 +10,13 @@ from usher.accelerators import boards, quota_specs
 from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption
 from usher.authorities.gpu_quota.limits import Limit, Limits
 from usher.config import fields, quotas
+from usher.dataclass import dataclass
 
 GROUP: Final = "gpu-usher.io"
 VERSION: Final = "v1alpha1"
 KIND: Final = "GPUQuota"
 
-_PATTERNS: Final = pydantic.TypeAdapter(list[fields.Pattern])
+_PATTERNS: Final = pydantic.TypeAdapter(list[fields.Pattern], config=pydantic.ConfigDict(defer_build=True))
 
 
 def namespace_of_accounts(own: str) -> str:

@@ -7,7 +7,7 @@ which makes the two comparable (docs/domain/mig.md#compute-slices).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Final
 
@@ -18,6 +18,7 @@ from usher.accelerators.profiles import Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.scheduling import pool_affinity, pool_placement
 
 MOST_SLICES: Final = max(board.compute_slices for board in boards.BOARDS)

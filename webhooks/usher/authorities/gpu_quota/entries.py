@@ -8,13 +8,13 @@ that had a name when it was charged has no `uid`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher import errors, paths, quantities
 from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
 from usher.authorities.gpu_quota.amounts import Amounts
 from usher.authorities.gpu_quota.charge import ByClasses, Classes
+from usher.dataclass import dataclass
 
 _NO_CLASS: Final[Classes] = ("",)
 _FIELDS: Final = frozenset({"object", "uid", "amounts", "classes", "until", "forced"})

@@ -1,7 +1,6 @@
 """Judges whether a GPUQuota could ever give the charge of a workload, and whether it can now."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from usher import model
 from usher.authorities.gpu_quota import amounts, assignment, ledger
@@ -13,6 +12,7 @@ from usher.authorities.gpu_quota.ledger import Excess, Ledger
 from usher.authorities.gpu_quota.limits import Limit
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Answer, worst
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

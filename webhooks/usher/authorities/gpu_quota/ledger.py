@@ -10,7 +10,7 @@ replicas that charge at the same time.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 import orjson
@@ -22,6 +22,7 @@ from usher.authorities.gpu_quota.charge import ByClasses, of_classes, together
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.layers import Changes, Layers
 from usher.authorities.gpu_quota.limits import Limit, Limits
+from usher.dataclass import dataclass
 
 NOTHING: Final[ByClasses] = {}
 

@@ -1,8 +1,7 @@
 """The limits of a quota."""
 
-from dataclasses import dataclass
-
 from usher.authorities.gpu_quota.amounts import Amounts
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

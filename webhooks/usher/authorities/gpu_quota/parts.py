@@ -5,7 +5,6 @@ of the account are later than all parts. This module does no I/O.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import orjson
@@ -14,6 +13,7 @@ from usher import paths
 from usher.authorities.gpu_quota import entries as gpu_quota_entries
 from usher.authorities.gpu_quota.entries import Entry, MalformedError
 from usher.authorities.gpu_quota.layers import Changes
+from usher.dataclass import dataclass
 
 MOST_CHANGES: Final = 256
 """The most changes in the head. Beyond that they move to a part: the head is written with every charge."""

@@ -6,7 +6,7 @@ of the object must confirm the action before it is applied.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
 from usher.authorities.gpu_quota import entries, ledger
@@ -14,6 +14,7 @@ from usher.authorities.gpu_quota.charge import ByClasses, together
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Ledger
 from usher.authorities.gpu_quota.limits import Limits
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ and never change; its head has the list of the parts, and the changes since the 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import paths
@@ -17,6 +17,7 @@ from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Ledger
 from usher.authorities.gpu_quota.limits import Limits
 from usher.authorities.gpu_quota.parts import Part
+from usher.dataclass import dataclass
 
 VERSION: Final = 1
 """The version of the format of an account in one object."""

@@ -5,13 +5,14 @@ API server it is the other way round: it sets a missing request of a Pod to its 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
 from usher.authorities import resource_lists
 from usher.authorities.limit_range import read as limit_range_read
 from usher.authorities.limit_range.read import LimitRanges
+from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.reading.lookup import Absence
 

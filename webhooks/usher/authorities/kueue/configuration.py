@@ -4,7 +4,7 @@ KQ:apis/config/v1beta2/configuration_types.go; v1beta1 has the same fields.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -12,6 +12,7 @@ from usher import errors, paths, quantities
 from usher.authorities.kueue import versions
 from usher.authorities.kueue.queues import problems_of
 from usher.authorities.kueue.versions import Version
+from usher.dataclass import dataclass
 from usher.documents import reader
 from usher.reading.values import Reading
 

@@ -21,7 +21,7 @@ add are left out, because they only add to the need.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import model, quantities
@@ -29,6 +29,7 @@ from usher.authorities.kueue import additions as kueue_additions
 from usher.authorities.kueue import queues
 from usher.authorities.kueue.additions import NOT_KNOWN, Additions
 from usher.authorities.kueue.configuration import Configuration
+from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import KueueUnit
 from usher.workloads import requests

@@ -1,6 +1,6 @@
 """Which flavors of a queue take pod sets, by taints, labels and topologies."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from usher.authorities.kueue import demand as kueue_demand
@@ -13,6 +13,7 @@ from usher.authorities.kueue.flavors import Flavor, FlavorRefusal
 from usher.authorities.kueue.queues import ClusterQueue, ResourceGroup
 from usher.authorities.kueue.read import Cluster
 from usher.authorities.kueue.verdict import UnmatchedPods
+from usher.dataclass import dataclass
 
 LABELS_BY_VERSION: Final = (
     "Kueue before 0.17.6, 0.18.0 and 0.18.1 also refuse a flavor for a label that only another flavor declares, "

@@ -1,13 +1,13 @@
 """Explains why pod sets find no room in the flavors of a resource group, and which numbers would help."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher.authorities.kueue.demand import CountedPods
 from usher.authorities.kueue.flavor_choice import Unit, assigned, total
 from usher.authorities.kueue.queues import NO_QUOTA, ClusterQueue, FlavorResource, plus
 from usher.authorities.kueue.verdict import FlavorCapacity, FlavorShortage
+from usher.dataclass import dataclass
 
 _Asking = Sequence[tuple[Unit, Sequence[str]]]
 """Units, each with the flavors that take it."""

@@ -6,13 +6,14 @@ flavor of the resource group declares.
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
 from usher.authorities.kueue import placement
 from usher.authorities.kueue.queues import problems_of
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.reading.values import Reading
 from usher.scheduling import node_affinity, taints
 

@@ -15,7 +15,7 @@ Preemption does not count.
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from usher import errors, paths, quantities
@@ -30,6 +30,7 @@ from usher.authorities.kueue.queues import (
     FlavorResource,
     problems_of,
 )
+from usher.dataclass import dataclass
 from usher.facts.store import Objects, Store
 from usher.reading.lookup import Absence
 from usher.reading.values import Reading

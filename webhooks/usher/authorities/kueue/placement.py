@@ -1,10 +1,10 @@
 """Where pods ask Kueue to place them by topology (KQ:pkg/controller/jobframework/tas.go)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher import model
+from usher.dataclass import dataclass
 
 PREFIX: Final = "kueue.x-k8s.io/podset-"
 REQUIRED: Final = PREFIX + "required-topology"

@@ -5,10 +5,10 @@ server serves every object in both versions.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher import errors, paths, quantities
+from usher.dataclass import dataclass
 from usher.reading.values import Reading
 
 UNLIMITED: Final = quantities.MAX_INT64

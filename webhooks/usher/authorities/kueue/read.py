@@ -1,7 +1,7 @@
 """Reads the facts of Kueue in a cluster: queues and their capacities, flavors, configuration."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import Final, TypeVar
@@ -22,6 +22,7 @@ from usher.authorities.kueue.queues import GROUP, ClusterQueue, LocalQueue, Stat
 from usher.authorities.kueue.topology_room import Nodes
 from usher.authorities.nodes import read as nodes_read
 from usher.authorities.nodes import remembered
+from usher.dataclass import dataclass
 from usher.facts import namespaces
 from usher.facts.store import NODE, Store
 from usher.kinds import kept_fields

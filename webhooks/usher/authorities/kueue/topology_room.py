@@ -6,7 +6,7 @@ this is an upper bound.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from usher.accelerators.vocabulary import Vocabulary
@@ -19,6 +19,7 @@ from usher.authorities.nodes import obstacles as nodes_obstacles
 from usher.authorities.nodes import pod_demand
 from usher.authorities.nodes.places import Place, Places
 from usher.authorities.nodes.pod_demand import PodDemand
+from usher.dataclass import dataclass
 from usher.facts.node_reading import PODS, Amounts
 
 _UNBOUNDED: Final = 2**62

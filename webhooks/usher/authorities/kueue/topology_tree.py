@@ -6,10 +6,10 @@ as much as their different racks.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher.authorities.nodes.places import Place, Places
+from usher.dataclass import dataclass
 from usher.facts.node_classes import NodeClass, Own
 from usher.facts.node_reading import Amounts
 

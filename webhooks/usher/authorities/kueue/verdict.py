@@ -1,11 +1,10 @@
 """The verdict of Kueue on a workload in a queue."""
 
-from dataclasses import dataclass
-
 from usher.authorities.kueue.demand import CountedPods
 from usher.authorities.kueue.flavor_choice import total
 from usher.authorities.kueue.flavors import FlavorRefusal
 from usher.authorities.verdict import Answer
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

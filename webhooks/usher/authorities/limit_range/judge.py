@@ -4,7 +4,6 @@ The rules are those of the LimitRanger plugin (k8s.io/kubernetes plugin/pkg/admi
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from usher import model, quantities
@@ -12,6 +11,7 @@ from usher.authorities import resource_lists
 from usher.authorities.limit_range import defaults
 from usher.authorities.limit_range.read import Bound, LimitRanges, Rule
 from usher.authorities.resource_lists import Amounts
+from usher.dataclass import dataclass
 
 _Maybe = quantities.Quantity | None
 

@@ -5,13 +5,13 @@ this module sets them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from usher import paths, quantities
 from usher.authorities import resource_lists
 from usher.authorities.resource_lists import Amounts, Unreadable
+from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.reading.lookup import Absence
 

@@ -1,7 +1,6 @@
 """An upper bound on how many pods of a gang could run together if all nodes were empty."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher import model
@@ -9,6 +8,7 @@ from usher.authorities import gang_demand
 from usher.authorities.nodes import judge
 from usher.authorities.nodes.places import Place, Places
 from usher.authorities.nodes.pod_demand import PodDemand
+from usher.dataclass import dataclass
 from usher.facts.node_reading import PODS
 
 _UNBOUNDED: Final = 2**62

@@ -1,7 +1,7 @@
 """Judges whether any empty node could ever hold one pod of a pod set, and what the nearest place lacks."""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher.authorities.nodes import obstacles as nodes_obstacles
@@ -9,6 +9,7 @@ from usher.authorities.nodes.obstacles import Obstacles
 from usher.authorities.nodes.places import Place, Places
 from usher.authorities.nodes.pod_demand import Alternative, PodDemand
 from usher.authorities.verdict import Answer
+from usher.dataclass import dataclass
 from usher.facts.node_classes import NodeClass
 from usher.facts.node_table import Nodes
 from usher.scheduling import requirements

@@ -1,13 +1,13 @@
 """Finds GPUs that could hold the MIG instances of a pod after another MIG division."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from usher.accelerators import boards, mig, profiles
 from usher.authorities.nodes import obstacles
 from usher.authorities.nodes.places import Place
 from usher.authorities.nodes.pod_demand import PodDemand
+from usher.dataclass import dataclass
 
 _PRODUCT: Final = "nvidia.com/gpu.product"
 _COUNT: Final = "nvidia.com/gpu.count"

@@ -5,7 +5,6 @@ whose GPUs are slices.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NotRequired
 
@@ -16,6 +15,7 @@ from usher.accelerators import boards, mig, profiles
 from usher.accelerators.profiles import RESOURCE_PREFIX, Board, Profile
 from usher.authorities.nodes.pool_input import PoolsInput
 from usher.config import models
+from usher.dataclass import dataclass
 
 _DIVIDED: Final = "-MIG-"
 

@@ -1,13 +1,13 @@
 """Obstacles between a pod and a place. The nearest place has the fewest kinds of obstacles, then the smallest."""
 
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from usher.accelerators import mig, profiles
 from usher.accelerators.profiles import Profile
 from usher.authorities.nodes.places import NodeTemplate, Place
 from usher.authorities.nodes.pod_demand import Alternative, PodDemand
+from usher.dataclass import dataclass
 from usher.facts.node_reading import PODS, Amounts, Taint
 from usher.scheduling import requirements, taints
 from usher.scheduling.requirements import Requirement

@@ -1,7 +1,6 @@
 """Places where pods may run: classes of existing nodes, and declared pools that an autoscaler fills."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from usher import quantities
 from usher.accelerators import boards
@@ -9,6 +8,7 @@ from usher.accelerators.profiles import RESOURCE_PREFIX, Board
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.nodes import pool_amounts
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.facts.node_classes import NodeClass
 from usher.facts.node_reading import Amounts, Taint, amount
 from usher.facts.node_table import Nodes

@@ -1,13 +1,14 @@
 """What one pod of a pod set needs from its node."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Final, NamedTuple
 
 from usher import model, paths
 from usher.accelerators import names
 from usher.accelerators.vocabulary import Vocabulary
+from usher.dataclass import dataclass
 from usher.facts.node_reading import Amounts, amount
 from usher.scheduling import node_affinity
 from usher.scheduling.requirements import Requirement

@@ -1,13 +1,13 @@
 """Which declared pools a pod set fits, and why it does not fit the others, for people."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from usher import model
 from usher.accelerators import offers
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import pool_slice, pool_uses
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.scheduling.pool_placement import Placement
 
 

@@ -5,7 +5,7 @@ Where these do not fit either, usher assumes the usual taints.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Final
 
@@ -25,6 +25,7 @@ from usher.authorities.nodes.pool_input import (
     ToleratedInput,
 )
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.facts import node_pools
 from usher.scheduling import pool_placement, taints
 

@@ -1,7 +1,7 @@
 """Verdicts on nodes, kept until a node changes. Most pods of a cluster have the same demand."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Final
 
@@ -14,6 +14,7 @@ from usher.authorities.nodes.gang_room import GangShortage, Member, Room
 from usher.authorities.nodes.judge import NodeVerdict
 from usher.authorities.nodes.places import Places
 from usher.authorities.nodes.pod_demand import PodDemand
+from usher.dataclass import dataclass
 
 _LARGEST: Final = 4096
 """The most bytes of a demand that is kept; real pods have a few hundred."""

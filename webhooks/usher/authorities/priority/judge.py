@@ -1,11 +1,11 @@
 """Judges the ranks of a workload: in Kueue's queue, and of its pods (docs/domain/priority.md#two-kinds-of-classes)."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from usher import model
 from usher.authorities.priority.read import Class
 from usher.config import models, selection
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

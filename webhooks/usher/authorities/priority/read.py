@@ -1,10 +1,10 @@
 """Reads the priority classes of the cluster and their values (docs/domain/priority.md)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.kinds.kept_fields import Key
 from usher.reading.lookup import Absence, Reference

@@ -5,7 +5,7 @@ The rules are those of k8s.io/kubernetes pkg/quota/v1/evaluator/core/pods.go and
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from usher import model, quantities
@@ -17,6 +17,7 @@ from usher.authorities.resource_quota import counting
 from usher.authorities.resource_quota.read import NamespaceLimits, ResourceQuota
 from usher.authorities.resource_quota.verdict import QuotaVerdict, UnclearQuota, UnstatedAmount
 from usher.authorities.verdict import Answer, Reach, Shortage, worst
+from usher.dataclass import dataclass
 from usher.kinds.registry import WORKLOADS
 
 _REQUIRED: Final = {

@@ -1,7 +1,6 @@
 """Reads the ResourceQuotas of a namespace, and the facts that decide what they count."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher import paths
@@ -11,6 +10,7 @@ from usher.authorities.limit_range import read as limit_range_read
 from usher.authorities.limit_range.read import NO_RANGES, LimitRanges
 from usher.authorities.priority import read as priority_read
 from usher.authorities.resource_lists import Amounts, Unreadable
+from usher.dataclass import dataclass
 from usher.facts.store import Objects, Store
 from usher.reading.lookup import Absence
 

@@ -1,7 +1,7 @@
 """The quota part of the Rego input: the ResourceQuotas and LimitRanges of a workload's namespace."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
@@ -18,6 +18,7 @@ from usher.authorities.resource_quota.read import NamespaceLimits, ResourceQuota
 from usher.authorities.resource_quota.verdict import QuotaVerdict
 from usher.authorities.slice_parts import REACHES, PartInput, UnreadableInput, parts_input, unreadable_input
 from usher.authorities.verdict import Reach, Shortage
+from usher.dataclass import dataclass
 from usher.reading.shapes import Amount, amount_of
 
 

@@ -1,10 +1,9 @@
 """The verdict of the ResourceQuotas of a namespace on a workload."""
 
-from dataclasses import dataclass
-
 from usher import model
 from usher.authorities.limited_resource import LimitedResource
 from usher.authorities.verdict import Verdict
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ the scheduler's plugin capacity uses parents (pkg/scheduler/plugins/capacity, pk
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
@@ -17,6 +17,7 @@ from usher.authorities.limited_resource import LimitedResource
 from usher.authorities.resource_lists import Amounts, Unreadable
 from usher.authorities.verdict import Answer, Reach, Shortage, Verdict, worst
 from usher.authorities.volcano.read import Queue, Queues
+from usher.dataclass import dataclass
 from usher.workloads import requests
 
 ROOT: Final = "root"

@@ -1,11 +1,11 @@
 """Finds where a workload names its Volcano queue and its PodGroup (docs/domain/volcano.md#routing)."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from usher import model, paths
 from usher.authorities.beside import GROUP_ANNOTATION
+from usher.dataclass import dataclass
 
 QUEUE_ANNOTATION: Final = "scheduling.volcano.sh/queue-name"
 

@@ -1,7 +1,6 @@
 """Reads Volcano's queues and PodGroups in the cluster, and those that a workload names."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher import model, paths
@@ -10,6 +9,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.resource_lists import Amounts, Unreadable
 from usher.authorities.volcano import named_queues
 from usher.authorities.volcano.named_queues import DEFAULT_QUEUE, Named, NamedGroup
+from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.reading.lookup import Absence, Reference
 

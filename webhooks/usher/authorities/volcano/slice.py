@@ -1,7 +1,6 @@
 """The Volcano part of the Rego input: queues and PodGroups of a workload that keep it from starting."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
@@ -15,6 +14,7 @@ from usher.authorities.volcano import judge, read
 from usher.authorities.volcano.judge import QueueVerdict, Standing
 from usher.authorities.volcano.named_queues import DEFAULT_QUEUE, Named
 from usher.authorities.volcano.read import FoundGroup
+from usher.dataclass import dataclass
 from usher.reading.lookup import Absence, Reference
 from usher.reading.shapes import Amount, amount_of
 

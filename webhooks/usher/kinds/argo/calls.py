@@ -5,12 +5,12 @@ Sources: AR:workflow/controller/{steps,dag,operator,hooks,exit_handler}.go, AR:w
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import orjson
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.reading import layers
 from usher.reading.counts import ONCE, Times
 from usher.reading.templates import NOWHERE, Place

@@ -5,10 +5,11 @@ Sources: AR:workflow/templateresolution/context.go, AR:workflow/util/merge.go (J
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.kinds.argo import calls as argo_calls
 from usher.kinds.argo.calls import Call, is_parameter
 from usher.reading import counts, layers

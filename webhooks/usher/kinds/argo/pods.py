@@ -5,10 +5,10 @@ AR:workflow/controller/operator.go (mergedTemplateDefaultsInto).
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.reading import layers
 from usher.reading.templates import ContainerPlace, Place, Template, Traits
 from usher.reading.values import Reading

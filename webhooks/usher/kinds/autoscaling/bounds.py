@@ -1,8 +1,9 @@
 """What the kinds of autoscalers have in common: a reference to a target, and how many replicas it may have."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.reading import lookup
 from usher.reading.growth import UNUSABLE, Growth, nearest, object_in
 from usher.reading.values import Reading

@@ -4,10 +4,11 @@ KServe serves only v1beta1. It no longer serves v1alpha2, which kept its predict
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.kserve import multi_node, runtimes, shapes
 from usher.kinds.kserve import replicas as kserve_replicas

@@ -5,10 +5,11 @@ and the tokenizer. They request no accelerators and set no tolerations or affini
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.kinds.kept_fields import spec_without_secrets
 from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.kserve import annotated_claims, runtimes

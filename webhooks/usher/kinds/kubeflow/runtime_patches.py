@@ -6,10 +6,11 @@ TR:pkg/runtime/core/trainingruntime.go, mergeRuntimePatches.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.reading.templates import ContainerPlace, Place, Template
 from usher.reading.values import Reading
 

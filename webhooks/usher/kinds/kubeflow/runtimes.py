@@ -4,10 +4,11 @@ Source: TR:pkg/runtime/core/trainingruntime.go, of version 2.3.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.reading.pod_templates import pod_template
 from usher.reading.templates import Place, Template, Traits
 from usher.reading.values import Reading

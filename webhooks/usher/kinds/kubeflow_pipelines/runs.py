@@ -5,12 +5,13 @@ executions: every component is looked at once, in an order in which all that cal
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import orjson
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.reading.embedded import times
 from usher.reading.templates import NOWHERE, ONE, Template
 from usher.reading.values import MAX_PODS, Reading

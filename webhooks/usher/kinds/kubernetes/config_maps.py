@@ -6,6 +6,7 @@ Source: NVIDIA/k8s-device-plugin @ 1b826acc api/config/v1 (config.go, flags.go, 
 """
 
 import re
+from functools import cache
 from typing import Annotated, Final, NotRequired
 
 import pydantic
@@ -58,7 +59,9 @@ class Configuration(TypedDict):
     sharing: NotRequired[Sharing]
 
 
-_CONFIGURATION: Final = TypeAdapter(Configuration)
+@cache
+def _configurations() -> TypeAdapter[Configuration]:
+    return TypeAdapter(Configuration)
 
 
 def _read(value: object) -> Configuration:
@@ -78,7 +81,7 @@ def _read(value: object) -> Configuration:
     if not isinstance(first, dict) or "sharing" not in first:
         return {}
     try:
-        return _CONFIGURATION.validate_python(first)
+        return _configurations().validate_python(first)
     except pydantic.ValidationError as error:
         detail = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, detail["loc"]))

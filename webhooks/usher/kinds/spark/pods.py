@@ -5,10 +5,10 @@ pod (SP:internal/webhook/sparkpod_defaulter.go). These fields win, and lists are
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.kinds.spark import conf as spark_conf
 from usher.kinds.spark import resources as spark_resources
 from usher.kinds.spark.conf import Conf

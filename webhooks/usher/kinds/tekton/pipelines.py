@@ -5,10 +5,11 @@ TK:pkg/reconciler/pipelinerun/resources/pipelinerunresolution.go.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.kinds.tekton import references, tasks
 from usher.kinds.tekton.references import PARAMETER, Task, Version
 from usher.kinds.tekton.tasks import Run

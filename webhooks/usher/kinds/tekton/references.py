@@ -1,10 +1,10 @@
 """Tasks, pipelines and step actions that Tekton's objects name, and what differs between the versions of its API."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.reading import layers
 from usher.reading.lookup import Reference
 from usher.reading.templates import NOWHERE, Place

@@ -5,10 +5,10 @@ TK:pkg/internal/computeresources/tasklevel/tasklevel.go, TK:pkg/reconciler/taskr
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.kinds.tekton.references import V1, Task, Version, referenced
 from usher.reading import layers
 from usher.reading.templates import NOWHERE, ContainerPlace, Place, Template, Traits

@@ -1,12 +1,12 @@
 """The policies of the floor and their bindings, as objects of a cluster or as files of an API server (KEP-5793)."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
 from usher import paths
 from usher.config import models
+from usher.dataclass import dataclass
 from usher.manifests import rules, template_paths
 from usher.manifests.floor import checks as floor_checks
 from usher.manifests.floor import scope

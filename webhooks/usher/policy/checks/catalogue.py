@@ -5,12 +5,13 @@ The METADATA are read once, when the bundle is built (`tools/build_policies.py`)
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from string import ascii_uppercase
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from usher.dataclass import dataclass
 
 CODE: Final = re.compile(r"US[HM]\d{3,4}")
 

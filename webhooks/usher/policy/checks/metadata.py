@@ -1,7 +1,6 @@
 """Reads the METADATA of a check or mutation from its Rego file (https://www.openpolicyagent.org/docs/policy-language#metadata)."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +8,7 @@ import pydantic
 import pydantic_core
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 from usher.documents import places, reader
 from usher.kinds import registry
 from usher.policy.checks import catalogue

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher import errors
+from usher.dataclass import dataclass
 from usher.policy.checks.catalogue import Catalogue, Entry
 
 CATEGORY: Final = "site"

@@ -5,10 +5,11 @@ prints. The rules are those of https://pkg.go.dev/fmt, with its marks for mistak
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
+from usher.dataclass import dataclass
 from usher.policy.engines.rego_values import Number, UndefinedError, Value, printed, quoted
 
 _VERB: Final = re.compile(r"%([-+# 0]*)([0-9]*)(?:(\.)([0-9]*))?(.?)", re.DOTALL)

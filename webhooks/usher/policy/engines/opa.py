@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -25,6 +24,7 @@ import urllib3
 from requests.adapters import HTTPAdapter
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 from usher.policy.checks import bundle
 from usher.policy.engines import engine
 

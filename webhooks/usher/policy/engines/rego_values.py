@@ -6,9 +6,10 @@ The order of values and the text of a value are those of OPA (v1/ast: Compare, A
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
+
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

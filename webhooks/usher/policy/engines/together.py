@@ -5,10 +5,10 @@ it. Its result is checked, because it may come from a bundle.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 from usher.policy.engines.engine import Engine, Entrypoint
 
 LONGEST_TEXT: Final = 10_000

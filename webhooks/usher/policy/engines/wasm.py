@@ -14,7 +14,7 @@ import threading
 import time
 import weakref
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +22,7 @@ import orjson
 import wasmtime
 
 from usher import errors, paths
+from usher.dataclass import dataclass
 from usher.policy.engines import engine, machine_code
 from usher.policy.engines.deadline import UNTIL
 from usher.policy.engines.host_calls import IMPORTS, NO_FUNCTIONS, Functions, HostCalls

@@ -1,9 +1,9 @@
 """Which entries a CI system shows beside the code, where it takes only some of each level from one step."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from usher.dataclass import dataclass
 from usher.reports import wording
 from usher.reports.ci import entries
 from usher.reports.ci.entries import Entry, Level

@@ -5,11 +5,11 @@ What usher could not judge is an error, or skipped if the command accepts it. A 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
 from usher import model
+from usher.dataclass import dataclass
 from usher.reports import wording
 from usher.reports.ci import entries
 from usher.reports.ci.entries import Entry

@@ -1,12 +1,12 @@
 """What a run has to say, as flat entries: findings, parts that were not judged, and inputs that could not be used."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 from typing import Final
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.reports import wording
 from usher.scan import findings
 

@@ -4,9 +4,9 @@ GitHub takes 65,536 characters. What does not fit, the mildest last, is counted 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, TextIO
 
+from usher.dataclass import dataclass
 from usher.reports import causes, summary, wording
 from usher.reports.ci import entries, markdown_text
 from usher.reports.ci.entries import Entry

@@ -4,7 +4,7 @@ A head is what one compare-and-swap replaces. A small account is all in its head
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import errors, paths
@@ -17,6 +17,7 @@ from usher.authorities.gpu_quota.live import object_metadata
 from usher.authorities.gpu_quota.live.objects_api import Api
 from usher.authorities.gpu_quota.live.part_store import PartStore
 from usher.authorities.gpu_quota.parts import Part
+from usher.dataclass import dataclass
 
 UPGRADE: Final = 600
 """Seconds before an account of an earlier gpu-usher gets parts: replicas of that version cannot read parts, and a

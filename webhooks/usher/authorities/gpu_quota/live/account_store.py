@@ -8,7 +8,7 @@ parts of large accounts; they never change, so the head alone decides which writ
 import contextlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import orjson
@@ -23,6 +23,7 @@ from usher.authorities.gpu_quota.live.account_heads import Account, Heads
 from usher.authorities.gpu_quota.live.metering import NO_METER, Meter
 from usher.authorities.gpu_quota.live.objects_api import Api
 from usher.authorities.gpu_quota.live.part_store import MissingPartError
+from usher.dataclass import dataclass
 
 PATH: Final = "/apis/gpu-usher.io/v1alpha1/gpuquotas"
 

@@ -8,7 +8,6 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from usher import errors, paths
@@ -31,6 +30,7 @@ from usher.authorities.gpu_quota.live.owners import Owners
 from usher.authorities.knowledge import Knowledge
 from usher.cluster import objects
 from usher.cluster.objects import ObjectPath
+from usher.dataclass import dataclass
 
 _THREADS: Final = 64
 

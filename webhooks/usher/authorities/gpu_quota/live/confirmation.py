@@ -1,7 +1,7 @@
 """Confirms changes of charges by a live read of the object. Without a clear answer, no charge changes."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import paths
@@ -18,6 +18,7 @@ from usher.cluster import listing, objects
 from usher.cluster.api import Lists
 from usher.cluster.listing import Target
 from usher.cluster.objects import ObjectPath
+from usher.dataclass import dataclass
 from usher.kinds.kept_fields import FactKind
 from usher.kinds.registry import WORKLOADS
 

@@ -1,8 +1,7 @@
 """An existing object that holds accelerators, or that is between an object with accelerators and its owner."""
 
-from dataclasses import dataclass
-
 from usher.authorities.gpu_quota.reconciliation import Holding
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

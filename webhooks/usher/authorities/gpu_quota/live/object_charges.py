@@ -1,7 +1,6 @@
 """Computes the charge of objects and their quota, by the configuration and the facts in service."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import orjson
@@ -13,6 +12,7 @@ from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.live import object_metadata
 from usher.authorities.knowledge import Knowledge
+from usher.dataclass import dataclass
 from usher.memo import Memo
 from usher.workloads import fingerprints
 

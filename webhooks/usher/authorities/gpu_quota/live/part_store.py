@@ -10,7 +10,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import structlog
@@ -23,6 +23,7 @@ from usher.authorities.gpu_quota.layers import Changes, Layers
 from usher.authorities.gpu_quota.ledger import Ledger
 from usher.authorities.gpu_quota.live.objects_api import Api
 from usher.authorities.gpu_quota.parts import Content, Part
+from usher.dataclass import dataclass
 
 NAME: Final = "gpu-usher-charges-"
 """The start of the name of a part."""

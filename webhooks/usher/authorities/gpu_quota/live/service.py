@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
@@ -26,6 +25,7 @@ from usher.authorities.gpu_quota.live.undeclared_accounts import UndeclaredAccou
 from usher.authorities.gpu_quota.live.unused_parts import UnusedParts
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.live import Connection
+from usher.dataclass import dataclass
 from usher.kinds.kept_fields import FactKind
 
 LOOK: Final = 1.0

@@ -1,0 +1,125 @@
+"""Measures merges: ten shards of a cluster of a million objects, and 500 small clusters, all synthetic.
+
+A shard stands for 100,000 objects: 20,000 workloads, each with four other objects, and 12,000 findings. The time
+and the memory are those of the whole process `usher report merge`, with the start of Python and its libraries.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import sections
+from builders import fleets
+from usher.audit.document import Audit
+from usher.fleet import parts, stores
+from usher.fleet.parts import PartKey
+from usher.fleet.shards import Shard
+
+SHARDS = 10
+WORKLOADS = 20_000
+OBJECTS = 100_000
+"""Of one shard."""
+
+CLUSTERS = 500
+ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    seconds: float
+    processor: float
+    megabytes: float
+    """At most, of the process."""
+    document: int
+    """Bytes of the JSON document."""
+    parts: int
+    """Bytes of the Parquet files."""
+
+
+def main() -> None:
+    sections.publish("fleet", lambda: "\n".join(report()), description=__doc__)
+
+
+def report() -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        writing = [written(folder / "shards", index) for index in range(SHARDS)]
+        large = merged(folder / "shards")
+        for seed in range(CLUSTERS):
+            audit = fleets.cluster(seed, workloads=60)
+            write(folder / "clusters", audit, PartKey(cluster=audit.cluster.name, cluster_id="", shard=Shard()))
+        many = merged(folder / "clusters")
+    yield f"Writing the part of a shard of {OBJECTS:,} objects: {median(writing):.1f} s.\n"
+    yield "| merge | time | processor | memory | parts | document |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    yield row(f"{SHARDS} shards, {SHARDS * OBJECTS:,} objects, {SHARDS * WORKLOADS:,} workloads", large)
+    yield row(f"{CLUSTERS} clusters of 60 workloads", many)
+
+
+def row(name: str, found: Merge) -> str:
+    return (
+        f"| {name} | {found.seconds:.1f} s | {found.processor:.1f} s | {found.megabytes:.0f} MB "
+        f"| {found.parts / 1e6:.1f} MB | {found.document / 1e6:.2f} MB |"
+    )
+
+
+def written(folder: Path, index: int) -> float:
+    """Seconds to write the part of one shard, without the audit itself."""
+    shard = Shard(index=index, of=SHARDS)
+    audit = fleets.cluster(index, workloads=WORKLOADS, namespaces=400, name="large")
+    audit = audit.model_copy(
+        update={"completeness": audit.completeness.model_copy(update={"objects": OBJECTS, "workloads": WORKLOADS})}
+    )
+    begin = time.perf_counter()
+    write(folder, audit, PartKey(cluster="large", cluster_id="id", shard=shard))
+    return time.perf_counter() - begin
+
+
+def write(folder: Path, audit: Audit, key: PartKey) -> None:
+    parts.write(stores.of(str(folder)), key, audit, parts.tables_of(audit), version=fleets.VERSION)
+
+
+def merged(folder: Path) -> Merge:
+    """The middle one of some merges, by time; the memory is the largest."""
+    found = sorted((_merged(folder) for _ in range(ROUNDS)), key=lambda each: each.seconds)
+    middle = found[ROUNDS // 2]
+    return Merge(
+        seconds=middle.seconds,
+        processor=middle.processor,
+        megabytes=max(each.megabytes for each in found),
+        document=middle.document,
+        parts=middle.parts,
+    )
+
+
+def _merged(folder: Path) -> Merge:
+    target = folder.parent / "fleet.json"
+    begin = time.perf_counter()
+    process = subprocess.Popen([sys.executable, "-m", "usher", "report", "merge", folder, "--output", target])
+    _, status, used = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - begin
+    if status:
+        raise SystemExit(f"usher report merge failed: {status}")
+    return Merge(
+        seconds=seconds,
+        processor=used.ru_utime + used.ru_stime,
+        megabytes=_megabytes(used),
+        document=target.stat().st_size,
+        parts=sum(each.stat().st_size for each in folder.rglob("*.parquet")),
+    )
+
+
+def _megabytes(used: resource.struct_rusage) -> float:
+    """Linux counts kibibytes."""
+    return used.ru_maxrss * 1024 / 1e6
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""What a small run of `usher check` imports and makes before it can judge: that is most of its time."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from integration import command
+
+_CODE = """
+import atexit, gc, json, sys
+
+def tell():
+    standard = [
+        f"{module}.{name}"
+        for module, content in sorted(sys.modules.items()) if module.startswith("usher.")
+        for name, value in sorted(vars(content).items())
+        if isinstance(value, type) and value.__module__ == module
+        and "__dataclass_params__" in vars(value) and value.__dataclass_params__.frozen
+    ]
+    found = {"modules": sorted(sys.modules), "standard": standard, "collections": len(collections)}
+    json.dump({**found, "left": len(gc.get_objects())}, sys.stderr)
+
+atexit.register(tell)
+from usher.cli import main
+collections = []
+gc.callbacks.append(lambda phase, _: collections.append(phase))
+main.main(sys.argv[1:])
+"""
+
+_PLAIN = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: train, namespace: research}
+spec:
+  containers:
+    - name: trainer
+      image: registry.example.com/trainer:2.1
+      resources:
+        limits: {nvidia.com/gpu: 1}
+"""
+"""A Pod that the webhook changes."""
+
+_SERVERS_AND_AUDITS = ("asyncio", "cryptography", "fastapi", "kubernetes", "pygls", "requests", "ssl", "uvicorn")
+_OTHER_RUNS = (
+    "jsonpatch",  # who sends a patch verifies it
+    "multiprocessing",  # many files
+    "sqlite3",  # many files
+    "usher.gatekeeper",  # --policies
+    "usher.own_checks",  # --policies
+    "yaml",  # what is not written plainly
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    made = tmp_path / "pod.yaml"
+    made.write_text(_PLAIN)
+    return made
+
+
+def after(*arguments: str | Path) -> Any:
+    """What is there after a command in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", _CODE, *map(str, arguments)],
+        capture_output=True,
+        env=command.environment(),
+        check=False,
+    )
+    return orjson.loads(done.stderr.splitlines()[-1])
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("report", ["text", "json"])
+def test_a_plain_file_is_judged_without_what_other_runs_need(file: Path, report: str) -> None:
+    found = after("check", file, "--format", report)["modules"]
+
+    assert [name for name in (*_SERVERS_AND_AUDITS, *_OTHER_RUNS) if name in found] == []
+    assert ("rich" in found) is (report == "text")
+
+
+@pytest.mark.process
+def test_values_are_made_by_our_decorator(file: Path) -> None:
+    """That of the standard library compiles six functions for each class. Ours makes no class with an order."""
+    found = after("check", file)["standard"]
+
+    assert found == ["usher.quantities.Quantity"]
+
+
+@pytest.mark.process
+def test_nothing_is_collected(file: Path) -> None:
+    """A collection would visit all that was imported, and find nothing; so would the one at the end of Python."""
+    found = after("check", file)
+
+    assert found["collections"] == 0
+    assert found["left"] < 1_000

@@ -1,0 +1,27 @@
+"""What a run found in some of its files. Each file has a part, and the parts together are the report."""
+
+from collections import Counter
+from dataclasses import field
+
+from usher.dataclass import dataclass
+from usher.scan import findings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The findings and the failures, in the order of the files."""
+
+    results: list[findings.Result] = field(default_factory=list)
+    failures: list[findings.Failure] = field(default_factory=list)
+    problems: list[findings.Problem] = field(default_factory=list)
+    notes: list[findings.Note] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: "Part") -> None:
+        """Adds what was found in the files after those of this part."""
+        self.results.extend(other.results)
+        self.failures.extend(other.failures)
+        self.problems.extend(other.problems)
+        self.notes.extend(other.notes)
+        for name, number in other.counts.items():  # a tenth of `update`, which asks what it is given
+            self.counts[name] += number
