@@ -298,7 +298,7 @@ READINESS: Final = tuple(
         standing=standing,
         evidence=(evidence,),
         remedy=remedy,
-        reference="NVIDIA GPU Operator 26.3",
+        reference="https://docs.nvidia.com/gpu-operator/" if area == "drivers" else "docs/domain/nodes.md",
         conformance=conformance,
     )
     for id_, area, title, standing, evidence, remedy, conformance in (

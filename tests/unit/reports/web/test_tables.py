@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+import pytest
+
 from usher.reports.web import cells, tables
 
 
@@ -77,3 +79,12 @@ def test_a_value_that_is_missing_has_no_number_to_sort_by() -> None:
 
     assert found["cells"][1] == [None, 1]
     assert found["pieces"][1] == ["muted", "not known"]
+
+
+@pytest.mark.parametrize(
+    "place", ["javascript:alert(1)", "data:text/html,x", "//example.com", "http://example.com", ""]
+)
+def test_a_link_leads_into_the_page_or_to_an_https_page_and_nowhere_else(place: str) -> None:
+    assert cells.html(cells.lines(("link", "here", place))) == "<a>here</a>"
+    assert cells.html(cells.lines(("link", "here", "#there"))) == '<a href="#there">here</a>'
+    assert 'href="https://example.com"' in cells.html(cells.lines(("link", "here", "https://example.com")))

@@ -55,7 +55,7 @@ def _entries(audit: Audit) -> Iterator[tuple[str, str, str, str]]:
     for gap in audit.completeness.gaps:
         yield "not read", gap.source, gap.reason, f"{wording.count(gap.read, 'object')} read before" if gap.read else ""
     for problem in audit.measurement.problems:
-        yield "not measured", audit.measurement.source, problem, ""
+        yield "measurement", audit.measurement.source, problem, ""
     for each in audit.not_evaluated:
         yield "not judged", f"{each.code} {each.name}", each.reason, wording.count(each.workloads, "workload")
     for problem in audit.trend.problems:

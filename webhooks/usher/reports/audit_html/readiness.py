@@ -1,6 +1,7 @@
 """The production checklist, failures first."""
 
 from typing import Final
+from urllib.parse import urlsplit
 
 from usher.audit.document import Audit, ReadinessItem, Standing
 from usher.reports.audit_html import words
@@ -53,6 +54,16 @@ def _row(item: ReadinessItem) -> tables.Row:
             cells.text(item.area),
             cells.lines(("strong", item.title), ("fix", item.remedy if standing is Standing.FAIL else "")),
             cells.lines(*(("plain", line) for line in item.evidence)),
-            cells.lines(("plain", item.reference), ("muted", conformance)),
+            cells.lines(_reference(item.reference), ("muted", conformance)),
         ),
     )
+
+
+def _reference(text: str) -> cells.Piece:
+    """A link that shows its host, or a page of gpu-usher as text."""
+    if not text.startswith("https://"):
+        return ("plain", text)
+    try:
+        return ("link", urlsplit(text).hostname or text, text)
+    except ValueError:
+        return ("plain", text)

@@ -37,6 +37,12 @@ def drawn(usage: Usage, whole: float) -> Html:
     return charts.stacked(parts, whole)
 
 
+def priced(usage: Usage, amount: float | None) -> str:
+    """An amount of money of the usage; without one, whether hours or prices are missing."""
+    missing = numbers.NOT_MEASURED if usage.measured is None else "not priced"
+    return numbers.money(amount, usage.cost.currency if usage.cost is not None else "", missing)
+
+
 def legend() -> list[charts.Part]:
     return [charts.Part(look=look, amount=1, title=name) for look, name in _LEGEND]
 
@@ -133,7 +139,6 @@ def _columns(name: str, *, measured: bool) -> Iterator[tables.Column]:
 
 def _cells(row: Group, without: str, *, measured: bool) -> Iterator[cells.Cell]:
     usage, cost = row.usage, row.usage.cost
-    currency = cost.currency if cost is not None else ""
     yield cells.text(row.name, without)
     yield cells.number(row.workloads, f"{row.workloads:,}")
     yield cells.number(usage.gpus_now, numbers.plain(usage.gpus_now))
@@ -143,5 +148,5 @@ def _cells(row: Group, without: str, *, measured: bool) -> Iterator[cells.Cell]:
     for hours in (usage.idle, usage.used, usage.measured, usage.allocated):
         yield cells.number(hours, numbers.hours(hours))
     for amount in (cost.idle, cost.idle_memory, cost.allocated) if cost is not None else (None, None, None):
-        yield cells.number(amount, numbers.money(amount, currency))
+        yield cells.number(amount, priced(usage, amount))
     yield cells.number(usage.memory_share, numbers.share(usage.memory_share))

@@ -6,6 +6,7 @@ from typing import Final
 from usher.audit.document import Audit, Usage, WorkloadEntry
 from usher.reports import wording
 from usher.reports.audit_html import glossary, words
+from usher.reports.audit_html.usage import priced
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section
 
@@ -96,7 +97,7 @@ def _idle(usage: Usage) -> Iterator[cells.Cell]:
     yield cells.bar(usage.activity, numbers.share(usage.activity))
     yield cells.number(usage.idle, numbers.hours(usage.idle))
     cost = usage.cost.idle if usage.cost is not None else None
-    yield cells.number(cost, numbers.money(cost, usage.cost.currency if usage.cost is not None else ""))
+    yield cells.number(cost, priced(usage, cost))
 
 
 def _usage(usage: Usage) -> Iterator[cells.Cell]:

@@ -69,7 +69,8 @@ def _html(piece: Piece) -> Html:
     extra = piece[2] if len(piece) > 2 else ""
     match look:
         case "link":
-            return element("a", words, href=str(extra))
+            # A place of the page, or one that a reader may go to; no other scheme, because some run programs.
+            return element("a", words, href=str(extra) if str(extra).startswith(("#", "https://")) else None)
         case "badge":
             return element("span", words, class_=f"badge {extra}")
         case "time":

@@ -42,7 +42,7 @@
       }
       case "link": {
         const made = make("a", "", text);
-        if (extra.startsWith("#")) made.setAttribute("href", extra);
+        if (/^(#|https:\/\/)/.test(extra)) made.setAttribute("href", extra);
         return [made];
       }
       case "more": {
