@@ -3,13 +3,13 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from usher import model, paths
 from usher.audit import gpus, times
 from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.estate import Estate, Workload
 from usher.config.models import ExceptionRule
+from usher.dataclass import dataclass
 from usher.scan import findings, fingerprints
 
 _DIGITS = 32

@@ -4,12 +4,13 @@ Each accelerator counts once, at the top-level workload: its pods are folded int
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.kinds.kept_fields import Key
 from usher.reading.lookup import Absence
 from usher.scan.devices import Devices

@@ -1,13 +1,13 @@
 """Typed reading of the objects of an estate, which may have any shape. A value of another type counts as missing."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from usher import paths
 from usher.audit.building import fields as building
 from usher.audit.estate import Estate
+from usher.dataclass import dataclass
 from usher.reading.lookup import Absence
 
 MOST: Final = 1000

@@ -1,10 +1,11 @@
 """The parts of an audit document that other analyses give: empty where nothing was analysed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 
 from usher.audit.document import FindingEntry, GroupTable, Measurement, ReadinessItem, Saving, Target, Trend, Usage
+from usher.dataclass import dataclass
 from usher.scan.findings import Identity
 
 

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher.audit import check_findings, gpus
@@ -11,6 +10,7 @@ from usher.audit.document.readiness import ReadinessItem
 from usher.audit.estate import Estate, Node, Workload
 from usher.audit.sections import Sections
 from usher.audit.workload_entries import gpus_now, numbers, waiting_pods
+from usher.dataclass import dataclass
 from usher.scan import devices
 
 ENDING_DAYS: Final = 14

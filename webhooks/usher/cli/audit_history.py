@@ -2,13 +2,13 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from usher import errors
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit

@@ -3,13 +3,13 @@
 import itertools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usher import errors, paths
 from usher.config import words
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.building.builder import EstateBuilder

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from usher import errors
 from usher.cli import audit_inputs, audit_sections, gatekeeper, given_policies, inputs
 from usher.cli.audit_usage import Options as Usage
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit

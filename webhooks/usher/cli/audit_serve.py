@@ -1,12 +1,13 @@
 """The options of `usher audit --serve`, which shows the last report in a browser and refreshes it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit

@@ -3,13 +3,14 @@
 import functools
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from usher import __version__, errors
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit

@@ -3,12 +3,13 @@
 import functools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.estate import Estate

@@ -6,12 +6,13 @@ of two, the object of the later audit stays.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Protocol
 
 from usher import errors, paths
 from usher.cluster import listing
 from usher.cluster.api import Answer, Lists, root
+from usher.dataclass import dataclass
 
 _ATTEMPTS: Final = 5
 """Of one object, while other clients write it."""

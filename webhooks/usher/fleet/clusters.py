@@ -1,7 +1,6 @@
 """The clusters of a fleet: a file that names one context or kubeconfig for each shard."""
 
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -9,6 +8,7 @@ import pydantic
 from pydantic import StringConstraints
 
 from usher import errors
+from usher.dataclass import dataclass
 from usher.documents import reader
 
 MOST: Final = 10_000

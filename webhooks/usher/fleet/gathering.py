@@ -1,13 +1,13 @@
 """Finds the parts in the given folders, and copies the files that count to this machine, with their digests checked."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Final
 
 from usher import errors
 from usher.audit.document.fleet import FleetProblem, ProblemKind
+from usher.dataclass import dataclass
 from usher.fleet import parts, records, selection, stores
 
 MOST_RECORDS: Final = 50_000

@@ -3,12 +3,13 @@
 import contextlib
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 from usher import errors
 from usher.audit.document.fleet import Fleet, FleetProblem, FleetRow
+from usher.dataclass import dataclass
 from usher.fleet import gathering, rankings, selection, stores, tables, totals, trends
 from usher.fleet.database import Database
 from usher.fleet.selection import ChosenCluster

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher import errors, paths
 from usher.cluster import listing
 from usher.cluster.api import JSON, Answer, Lists, root
+from usher.dataclass import dataclass
 
 _PAGE: Final = 500
 _SYSTEM: Final = "kube-system"

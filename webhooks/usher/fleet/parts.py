@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from usher import errors
 from usher.audit.document import Audit
+from usher.dataclass import dataclass
 from usher.fleet import records, stores
 from usher.fleet.records import File, Record
 from usher.fleet.shards import Shard

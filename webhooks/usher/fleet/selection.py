@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from usher.audit.document.fleet import FleetProblem, ProblemKind
+from usher.dataclass import dataclass
 from usher.fleet.records import Record
 
 RUN: Final = timedelta(hours=24)

@@ -2,10 +2,10 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from usher import errors
+from usher.dataclass import dataclass
 
 MOST: Final = 10_000
 _SPELLING: Final = re.compile(r"([0-9]{1,5})/([0-9]{1,5})")

@@ -1,9 +1,9 @@
 """The kinds of objects that constraints are about: what a webhook has to name, and an audit to list."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
 
+from usher.dataclass import dataclass
 from usher.gatekeeper.library import Library
 
 ANY: Final = "*"

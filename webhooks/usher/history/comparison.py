@@ -1,11 +1,12 @@
 """Compares an audit with the past: new, fixed, still there since. An audit fixes no finding that it could not see."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
 from usher.audit.document import Audit, Entry, Point, Trend
+from usher.dataclass import dataclass
 from usher.history import past
 from usher.history.past import Past, Seen
 from usher.kinds import registry

@@ -1,9 +1,10 @@
 """What a history knows of one cluster."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from usher.audit.document import Audit, FindingEntry, Point, Subject
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,12 +3,13 @@
 import os
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from usher import errors
+from usher.dataclass import dataclass
 
 TOKEN_VARIABLE: Final = "USHER_PROMETHEUS_TOKEN"  # noqa: S105 - the name of a variable
 

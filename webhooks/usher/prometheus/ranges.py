@@ -3,10 +3,11 @@
 import math
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from usher import errors
+from usher.dataclass import dataclass
 from usher.prometheus.client import Client, TooMuchError, plain
 
 MOST_POINTS: Final = 11_000

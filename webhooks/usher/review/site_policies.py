@@ -6,10 +6,11 @@ part that was not judged: a warning, and never a denial.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
+from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.gatekeeper import constraints, judgements, matching, reviews
 from usher.gatekeeper.evaluation import NotJudged, Policies, Violation

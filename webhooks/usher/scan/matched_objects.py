@@ -5,13 +5,13 @@ Leases are listed only where a constraint names them: their contents, and their 
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from usher import paths
 from usher.cluster import listing
 from usher.cluster.api import Lists, root
 from usher.cluster.listing import Refused
+from usher.dataclass import dataclass
 from usher.gatekeeper.matched_kinds import ANY, MatchedKind
 from usher.kinds import registry
 from usher.scan import findings

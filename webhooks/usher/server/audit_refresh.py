@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -10,6 +9,7 @@ import structlog
 
 from usher import errors
 from usher.audit.document import Audit
+from usher.dataclass import dataclass
 
 _MOST: Final = 1_000
 """Characters of an error that are shown."""

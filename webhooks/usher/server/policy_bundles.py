@@ -3,11 +3,11 @@
 import contextlib
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NoReturn
 
 from usher import errors, policy_archive
+from usher.dataclass import dataclass
 from usher.gatekeeper import library
 from usher.gatekeeper.evaluation import Policies
 from usher.policy.checks.own import OwnChecks

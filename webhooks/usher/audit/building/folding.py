@@ -2,13 +2,14 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from usher import model
 from usher.audit.building import workloads
 from usher.audit.building.gathered import Gathered, Held
 from usher.audit.building.owners import Trees
 from usher.audit.estate import Missing, Pod, Workload
+from usher.dataclass import dataclass
 from usher.scan import devices
 
 

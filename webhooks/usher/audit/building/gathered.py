@@ -1,10 +1,11 @@
 """What was read of a cluster so far, before pods are folded into workloads."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from usher import paths
 from usher.audit.estate import Missing, Node, Pod, Workload
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

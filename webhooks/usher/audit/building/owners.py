@@ -5,9 +5,8 @@ Anybody can write an owner into an object. So an owner counts only if it was lis
 its own tree, so that no reference takes it out of an audit.
 """
 
-from dataclasses import dataclass
-
 from usher import paths
+from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.scan import ownership
 from usher.scan.findings import Identity

@@ -1,13 +1,13 @@
 """Pods with accelerators, as an audit sees them. Like pods share their reading."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from usher import model, paths
 from usher.accelerators import profiles
 from usher.audit.building import fields
 from usher.audit.estate import Phase, Pod
+from usher.dataclass import dataclass
 from usher.memo import Memo
 from usher.scan import devices
 from usher.scan.devices import Devices

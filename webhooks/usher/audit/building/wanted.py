@@ -1,8 +1,9 @@
 """Kinds that a section of the audit reads beside workloads, nodes and pods."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from usher import paths
+from usher.dataclass import dataclass
 from usher.kinds.kept_fields import FactKind, Keep, Key
 
 

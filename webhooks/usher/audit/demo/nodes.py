@@ -1,11 +1,12 @@
 """The nodes of the synthetic cluster."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Final
 
 from usher import paths
+from usher.dataclass import dataclass
 
 GPU: Final = "nvidia.com/gpu"
 TAINT: Final = {"key": GPU, "value": "present", "effect": "NoSchedule"}

@@ -1,10 +1,10 @@
 """The workloads of the synthetic cluster: each is a small story that a report has to find."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from usher.audit.demo.nodes import GPU
+from usher.dataclass import dataclass
 
 
 class Rhythm(StrEnum):

@@ -1,11 +1,11 @@
 """One item of the checklist: what it asks for, and how a cluster stands."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from usher.audit.building.wanted import Wanted
 from usher.audit.document import Standing
 from usher.audit.readiness.look import Look
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

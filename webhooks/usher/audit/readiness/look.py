@@ -1,7 +1,6 @@
 """What the checklist looks at: an estate, the facts of the cluster, and short ways to both."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
@@ -12,6 +11,7 @@ from usher.audit.standing.taints import part_of_stack
 from usher.audit.standing.wanted import DAEMON_SET
 from usher.authorities.knowledge import Knowledge
 from usher.config import models, selection
+from usher.dataclass import dataclass
 from usher.facts import namespaces
 from usher.kinds.kept_fields import DEFINITION
 

@@ -1,9 +1,10 @@
 """Versions as numbers, the ends of Kubernetes releases, and container escapes of NVIDIA's toolkit."""
 
 import re
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
+
+from usher.dataclass import dataclass
 
 _VERSION: Final = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?![\d.])", re.ASCII)
 

@@ -1,11 +1,11 @@
 """Whether the pods of a workload wait for each other."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from usher.audit.estate import Phase, Pod, Workload
+from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import KueueUnit
 

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import orjson
@@ -15,6 +14,7 @@ from usher.authorities import registry
 from usher.authorities.authority import Case
 from usher.authorities.outlook import Section, together
 from usher.authorities.verdict import Answer
+from usher.dataclass import dataclass
 
 _HOLDING: Final = (Answer.NEVER, Answer.NOT_NOW)
 _NAMES: Final = {"nodes": "the nodes", "classes": "the priority classes"}

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
@@ -13,6 +12,7 @@ from usher.audit.standing.situation import Situation
 from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.resource_quota import read as resource_quota_read
+from usher.dataclass import dataclass
 from usher.reading.lookup import Absence
 from usher.scan.devices import WHOLE_GPUS
 

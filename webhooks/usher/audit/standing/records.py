@@ -1,7 +1,6 @@
 """What Kueue and Volcano have written about workloads: their Workloads and PodGroups, found by owner."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -9,6 +8,7 @@ from usher import paths
 from usher.audit import fields
 from usher.audit.estate import Estate, Workload
 from usher.audit.standing.wanted import KUEUE_WORKLOAD, POD_GROUP
+from usher.dataclass import dataclass
 
 _STARTED: Final = ("Inqueue", "Running", "Completed")
 """Phases of a PodGroup that Volcano does not hold in its queue any more."""

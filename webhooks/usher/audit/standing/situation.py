@@ -1,7 +1,6 @@
 """Everything that the findings about a cluster are made from."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from usher import model
@@ -9,6 +8,7 @@ from usher.audit.estate import Estate, Workload
 from usher.authorities.knowledge import Knowledge
 from usher.config import models, selection
 from usher.config.fields import seconds
+from usher.dataclass import dataclass
 from usher.facts import namespaces
 from usher.scan import findings
 

@@ -1,7 +1,6 @@
 """Workloads that wait: those that can never run, those that wait too long, and those whose pods were refused."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -13,6 +12,7 @@ from usher.audit.standing.outlooks import Outlooks, Verdicts
 from usher.audit.standing.records import Held, Records
 from usher.audit.standing.situation import Situation, span
 from usher.authorities.verdict import Answer
+from usher.dataclass import dataclass
 
 _PREVENTING: Final = {
     "Kueue": ("USH430", "USH431", "USH434", "USH435", "USH436", "USH437", "USH438", "USH405", "USH408", "USH410"),

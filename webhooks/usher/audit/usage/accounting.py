@@ -10,7 +10,6 @@ import math
 import operator
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from usher.audit.usage import merging
@@ -19,6 +18,7 @@ from usher.audit.usage.labels import Device, PodName
 from usher.audit.usage.merging import Line
 from usher.audit.usage.series import Grid
 from usher.audit.usage.tallies import BINS, Tally
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,13 +6,13 @@ What neither knows, the series of the devices say: `accounting` adds that.
 import math
 from array import array
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from usher.audit import estate, gpus
 from usher.audit.usage import labels, merging, resource_names
 from usher.audit.usage.labels import PodName
 from usher.audit.usage.merging import Line
 from usher.audit.usage.series import Answer, Grid, Series
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,13 @@
 """Entries of the ledger, and pods of now, as the usage of a workload or a group."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from usher.audit.document.usage import Cost, Usage
 from usher.audit.usage import tallies
 from usher.audit.usage.ledger import Entry
 from usher.audit.usage.metrics import MEBIBYTE
 from usher.audit.usage.tallies import Tally
+from usher.dataclass import dataclass
 
 _DIGITS = 6
 

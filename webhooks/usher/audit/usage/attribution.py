@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from usher.audit import estate
 from usher.audit.usage import labels
 from usher.audit.usage.labels import PodName
 from usher.audit.usage.series import Answer
+from usher.dataclass import dataclass
 
 _LONGEST_CHAIN: Final = 8
 

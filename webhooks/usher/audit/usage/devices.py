@@ -3,13 +3,14 @@
 import math
 from array import array
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from usher.audit.usage import labels, merging, metrics
 from usher.audit.usage.labels import Device, PodName
 from usher.audit.usage.merging import EMPTY, Line
 from usher.audit.usage.series import Answer, Question, Series
+from usher.dataclass import dataclass
 
 _HIGHEST_SHARE: Final = 1.01
 """Times the unit: a little more than all of it is rounding. DCGM writes very large numbers for what it cannot read."""

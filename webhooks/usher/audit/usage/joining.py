@@ -5,13 +5,14 @@ look up claims (NVIDIA/gpu-operator#2706).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from usher.audit import estate
 from usher.audit.usage import allocations, merging
 from usher.audit.usage.devices import Track
 from usher.audit.usage.labels import PodName
 from usher.audit.usage.series import Grid
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,10 @@ GPU is `exported_pod`. Where the exporter knows no pod, `pod` is the exporter al
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from usher.audit.usage.series import Series
+from usher.dataclass import dataclass
 
 Labels = Mapping[str, str]
 

@@ -1,7 +1,6 @@
 """GPU-hours by pod and node, each with its owner and its price: what all tables are sums of."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from usher.accelerators import profiles
 from usher.audit import estate, gpus
@@ -14,6 +13,7 @@ from usher.audit.usage.merging import EMPTY, Line
 from usher.audit.usage.prices import Priced
 from usher.audit.usage.series import Grid
 from usher.audit.usage.tallies import Tally
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,9 @@
 """What the usage section gives: one value that `audit.assembly` puts into the document."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from usher.audit.document.usage import GroupTable, Measurement, Saving, Target, Usage
+from usher.dataclass import dataclass
 from usher.scan.findings import Identity
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -38,6 +37,7 @@ from usher.audit.usage.series import Answer, Grid, Source, moment
 from usher.audit.usage.tables import Holding
 from usher.config import audit as config_audit
 from usher.config.fields import seconds
+from usher.dataclass import dataclass
 
 _STEPS: Final = (60, 120, 300, 600, 900, 1800, 3600, 7200, 14400)
 _MOST_POINTS: Final = 1100

@@ -3,10 +3,10 @@
 import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from usher.audit.usage.series import Series
+from usher.dataclass import dataclass
 
 BRIDGED: Final = 2
 """Points without a sample that take the value before them; a longer hole is not measured."""

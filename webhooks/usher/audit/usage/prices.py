@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from usher.audit import estate, gpus
 from usher.config import globs
 from usher.config.audit import PriceRule, Prices
+from usher.dataclass import dataclass
 
 _INSTANCE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 

@@ -1,12 +1,13 @@
 """The answers of a source to all questions of an audit, with what went wrong."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from usher import errors
 from usher.audit.usage import metrics
 from usher.audit.usage.series import Answer, Grid, Question, Source, ordered
+from usher.dataclass import dataclass
 
 DEVICES: Final = (
     metrics.ENGINE_ACTIVE,

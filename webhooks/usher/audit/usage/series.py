@@ -5,10 +5,11 @@ else: it may ignore the fold, and the matchers if its series match them anyway.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Protocol
+
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

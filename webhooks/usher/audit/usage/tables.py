@@ -1,7 +1,6 @@
 """Usage by team, namespace, queue, priority, product and capacity type. Each table adds up to the total."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from usher.audit import estate
 from usher.audit.document.usage import Group, GroupTable
@@ -10,6 +9,7 @@ from usher.audit.usage.amounts import Now
 from usher.audit.usage.attribution import Owner
 from usher.audit.usage.ledger import Entry
 from usher.audit.usage.prices import Priced
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,10 @@
 """GPU-hours that can be added: what one pod did on one node, and sums of these."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from usher.dataclass import dataclass
 
 BINS: Final = 100
 HOURS: Final = 24

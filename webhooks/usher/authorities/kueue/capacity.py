@@ -15,7 +15,7 @@ count its tree.
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Protocol
 
 from usher.authorities.kueue.queues import (
@@ -28,6 +28,7 @@ from usher.authorities.kueue.queues import (
     minus,
     plus,
 )
+from usher.dataclass import dataclass
 
 _Amounts = dict[FlavorResource, int]
 

@@ -6,11 +6,11 @@ borrows.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from usher.authorities.kueue.capacity import Supply
 from usher.authorities.kueue.flavor_choice import Unit, fits, less, total
 from usher.authorities.kueue.queues import ClusterQueue
+from usher.dataclass import dataclass
 
 
 @dataclass(slots=True)

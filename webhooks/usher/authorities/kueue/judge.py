@@ -6,7 +6,7 @@ to favour the workload; for COULD, all unknowns are assumed to be against it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from usher import model
@@ -22,6 +22,7 @@ from usher.authorities.kueue.queues import ClusterQueue, FlavorResource, Resourc
 from usher.authorities.kueue.read import Cluster
 from usher.authorities.kueue.verdict import FlavorChoice, FlavorShortage, KueueVerdict, PodSetLimit, UnmatchedPods
 from usher.authorities.verdict import Answer
+from usher.dataclass import dataclass
 
 POD_SET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
 

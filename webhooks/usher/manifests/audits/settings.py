@@ -1,9 +1,9 @@
 """What a site chooses about its audits in the cluster."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from usher import __version__
+from usher.dataclass import dataclass
 
 NAME: Final = "gpu-usher-audit"
 """Of the CronJob or Job, its account, its binding and its NetworkPolicy; the ClusterRole has this name too."""

@@ -7,12 +7,12 @@ measured, never 0.
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from typing import Any, Final
 
 from usher.audit.document import Audit, Standing, Usage
+from usher.dataclass import dataclass
 from usher.reports import json_shape
 
 

@@ -4,10 +4,10 @@ It has a bounded size, because GitHub takes 65,536 characters. Rows left out are
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, TextIO
 
 from usher.audit.document import Audit, FindingEntry, Severity, Standing, Subject
+from usher.dataclass import dataclass
 from usher.reports import wording
 from usher.reports.audit import numbers
 from usher.reports.ci import markdown_text

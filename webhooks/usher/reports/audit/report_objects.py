@@ -5,7 +5,6 @@ objects of the cluster. The worst findings come first, and those that do not fit
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -13,6 +12,7 @@ import orjson
 
 from usher import paths
 from usher.audit.document import Audit, FindingEntry, Severity
+from usher.dataclass import dataclass
 
 SOURCE: Final = "gpu-usher"
 NAME: Final = "gpu-usher-audit"

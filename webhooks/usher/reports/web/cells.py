@@ -3,9 +3,9 @@
 page.js draws the same pieces; a test compares what both make of one table.
 """
 
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from usher.dataclass import dataclass
 from usher.reports.web import numbers
 from usher.reports.web.markup import Html, element, joined, visible
 

@@ -4,9 +4,9 @@ Lengths are in thousandths of the width; nothing depends on colour alone.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from usher.dataclass import dataclass
 from usher.reports.web.markup import Html, element, joined
 
 _WIDTH: Final = 1_000

@@ -3,11 +3,11 @@
 import base64
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Final
 
+from usher.dataclass import dataclass
 from usher.reports.web.markup import Html, element, joined
 
 _ICON: Final = "data:,"

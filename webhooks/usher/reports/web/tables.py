@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 import orjson
 
+from usher.dataclass import dataclass
 from usher.reports import wording
 from usher.reports.web import cells
 from usher.reports.web.markup import Html, element, visible

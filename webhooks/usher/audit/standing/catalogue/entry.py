@@ -1,7 +1,8 @@
 """One entry of the catalogue."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,6 @@
 """One workload with what was measured of it: what each kind of saving looks at."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from usher.audit import estate
@@ -11,6 +10,7 @@ from usher.audit.usage import amounts
 from usher.audit.usage.ledger import Entry
 from usher.audit.usage.tallies import Tally
 from usher.config.audit import Audit
+from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kept_fields import Key
 

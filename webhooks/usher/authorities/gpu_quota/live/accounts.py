@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from usher import errors
@@ -22,6 +21,7 @@ from usher.authorities.gpu_quota.live.account_store import AccountStore, ConfigM
 from usher.authorities.gpu_quota.live.metering import NO_METER, Meter
 from usher.authorities.gpu_quota.live.objects_api import Api
 from usher.authorities.knowledge import Knowledge
+from usher.dataclass import dataclass
 
 MOST_TOGETHER: Final = 64
 """The most changes in one write: one refusal must not delay a thousand other changes."""
