@@ -1,6 +1,7 @@
 """The line, and the part of it, that a finding points at."""
 
 import textwrap
+from unittest.mock import Mock
 
 import pytest
 
@@ -82,3 +83,16 @@ def test_an_item_without_a_kind_of_its_own_is_shown_by_its_first_line() -> None:
 
 def test_an_object_without_text_has_no_places() -> None:
     assert Pointer(Item(value={})).place("/spec") is None
+
+
+def test_the_text_of_a_list_is_read_once_for_all_its_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = textwrap.indent("apiVersion: v1\nkind: Service\nmetadata: {name: a}\n", "    ").replace("    ", "  - ", 1)
+    (document,) = reader.parse("apiVersion: v1\nkind: List\nitems:\n" + one * 3, source="list.yaml")
+    items = [Item(value={}, document=document, prefix=prefix) for prefix, _ in objects.flatten(document.value)]
+    trace = Mock(wraps=reader.trace)
+    monkeypatch.setattr(reader, "trace", trace)
+
+    lines = [place.line for each in items if (place := Pointer(each).place("/kind")) is not None]
+
+    assert lines == [5, 8, 11]
+    trace.assert_called_once_with(document)

@@ -1,12 +1,27 @@
 """The place in a file for the JSON Pointer of a finding."""
 
+from typing import Final
+
 from usher import paths
-from usher.documents import places
+from usher.documents import places, reader
 from usher.scan import findings
 from usher.scan.batches import Item
 
 # The place to show for an object as a whole, and for fields that are missing at its top.
 _HEAD = "/kind"
+
+
+_KEPT: Final[dict[str, tuple[reader.Document, places.Places]]] = {}
+"""The places in the last document under "last": a List has thousands of objects in one text, read once for all."""
+
+
+def _places(document: reader.Document) -> places.Places:
+    kept = _KEPT.get("last")
+    if kept is not None and kept[0] is document:
+        return kept[1]
+    found = places.Places(document)
+    _KEPT["last"] = document, found
+    return found
 
 
 class Pointer:
@@ -25,7 +40,7 @@ class Pointer:
         if self._item.document is None:
             return None
         if self._places is None:
-            self._places = places.Places(self._item.document)
+            self._places = _places(self._item.document)
         span = self._span(self._places, pointer)
         excerpt = self._places.excerpt(span)
         return findings.Place(
