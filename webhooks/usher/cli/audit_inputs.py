@@ -110,20 +110,38 @@ def live(
     )
 
 
-def demo(now: datetime) -> Source:
-    """The synthetic cluster that ships with usher, with its usage."""
+def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Source:
+    """The synthetic cluster that ships with usher, with its usage.
+
+    It has no objects of the kinds that it does not show, so all kinds are known.
+    """
     from usher.audit.demo import cluster, usage
-    from usher.scan import dumps
+    from usher.facts.snapshot import Recorded, State
+    from usher.kinds.registry import FACTS
+    from usher.scan import dumps, ownership
     from usher.scan.batches import Batch, Item
 
     objects = list(cluster.objects(now))
     read = Batch(source=cluster.NAME, items=tuple(Item(value=value) for value in objects), is_file=False)
     batches = dumps.settled([read])
+    facts = dumps.facts(batches)
+    for key in FACTS:
+        if not facts.knows(*key):
+            facts.lacks(key)
     return Source(
         name=cluster.NAME,
         origin="the synthetic cluster of the demo",
+        server=cluster.SERVER,
         batches=batches,
-        facts=dumps.facts(batches),
+        facts=facts,
+        recorded=[
+            Recorded(
+                kind=each.fact_kind,
+                state=State.KNOWN,
+                values=[each.keep(value) for value in objects if ownership.key(value) == each.key],
+            )
+            for each in wanted
+        ],
         series=usage.Source(objects),
     )
 

@@ -101,6 +101,10 @@ class Run:
             sections=sections,
             now=now,
         )
+        if self.demo:
+            from usher.audit.demo import past
+
+            document = past.with_past(document, now=now)
         return Taken(found=found, audit=document, api=source.api)
 
     def _noted(self, found: "findings.Report") -> "findings.Report":
@@ -115,7 +119,7 @@ class Run:
 
     def _source(self, now: datetime, site: "Policies | None") -> "Source":
         if self.demo:
-            return audit_inputs.demo(now)
+            return audit_inputs.demo(now, wanted=audit_sections.wanted())
         if self.paths:
             return audit_inputs.files(self.paths, read_facts=not self.facts)
         return audit_inputs.live(

@@ -47,7 +47,11 @@ POOLS: Final = (
         capacity_type="reserved",
         boards=8,
         devices={GPU: 0, "nvidia.com/mig-1g.10gb": 28, "nvidia.com/mig-3g.40gb": 8},
-        labels={"nvidia.com/mig.strategy": "mixed", "nvidia.com/mig.config": "half-and-half"},
+        labels={
+            "nvidia.com/mig.strategy": "mixed",
+            "nvidia.com/mig.config": "half-and-half",
+            "nvidia.com/mig.config.state": "success",
+        },
     ),
     Pool(
         name="a100",

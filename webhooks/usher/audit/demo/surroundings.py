@@ -10,14 +10,46 @@ from usher.audit.demo.stories import TEAMS
 
 _KUEUE: Final = "kueue.x-k8s.io/v1beta2"
 
-_AGENTS: Final = ("nvidia-device-plugin-daemonset", "gpu-feature-discovery", "nvidia-dcgm-exporter")
+_GUARDED: Final = ("llm-pretrain", "search")
+"""Namespaces that enforce a level of Pod Security and deny incoming traffic by default."""
+
+_DEFINITIONS: Final = (
+    "clusterpolicies.nvidia.com",
+    "clusterqueues.kueue.x-k8s.io",
+    "localqueues.kueue.x-k8s.io",
+    "notebooks.kubeflow.org",
+    "pytorchjobs.kubeflow.org",
+    "servicemonitors.monitoring.coreos.com",
+    "workloads.kueue.x-k8s.io",
+)
+
+_AGENTS: Final = {
+    "nvidia-device-plugin-daemonset": "k8s-device-plugin:v0.18.0",
+    "gpu-feature-discovery": "gpu-feature-discovery:v0.18.0",
+    "nvidia-dcgm-exporter": "dcgm-exporter:4.4.1-4.6.0-ubuntu22.04",
+}
+"""DaemonSets of the GPU operator, with their images."""
 
 
 def objects(now: datetime) -> Iterator[paths.Object]:
     """All of them, as an API server lists them."""
     created = now - timedelta(days=61)
-    yield from (_namespace(name, created, {"gpu-usher.io/team": team}) for name, team in TEAMS.items())
+    for name, team in TEAMS.items():
+        guarded: paths.Object = {"pod-security.kubernetes.io/enforce": "baseline"} if name in _GUARDED else {}
+        yield _namespace(name, created, {"gpu-usher.io/team": team, **guarded})
     yield _namespace("gpu-operator", created, {})
+    for name in _GUARDED:
+        spec: paths.Object = {"podSelector": {}, "policyTypes": ["Ingress"]}
+        yield _namespaced("networking.k8s.io/v1", "NetworkPolicy", name, "default-deny", created, spec=spec)
+    for name in _DEFINITIONS:
+        yield _cluster_scoped("apiextensions.k8s.io/v1", "CustomResourceDefinition", name, created)
+    operator: paths.Object = {"toolkit": {"version": "v1.17.4-ubuntu20.04"}, "driver": {"version": "580.95.05"}}
+    status: paths.Object = {"state": "ready"}
+    yield _cluster_scoped("nvidia.com/v1", "ClusterPolicy", "cluster-policy", created, spec=operator, status=status)
+    monitor: paths.Object = {"selector": {"matchLabels": {"app": "nvidia-dcgm-exporter"}}}
+    yield _namespaced(
+        "monitoring.coreos.com/v1", "ServiceMonitor", "gpu-operator", "nvidia-dcgm-exporter", created, spec=monitor
+    )
     yield _cluster_scoped("scheduling.k8s.io/v1", "PriorityClass", "training", created, value=1000)
     yield _cluster_scoped("scheduling.k8s.io/v1", "PriorityClass", "inference", created, value=100000)
     for name in ("h100", "a100"):
@@ -31,7 +63,7 @@ def objects(now: datetime) -> Iterator[paths.Object]:
     yield _local_queue("robotics", "research", "research", created)
     yield _local_queue("vision", "contest", "contest-2025", created)
     yield _namespaced("v1", "ResourceQuota", "vision", "gpus", created, spec={"hard": {f"requests.{GPU}": "64"}})
-    yield from (_agent(name, created) for name in _AGENTS)
+    yield from (_agent(name, image, created) for name, image in _AGENTS.items())
 
 
 def _metadata(kind: str, name: str, created: datetime, *, namespace: str = "") -> paths.Object:
@@ -83,10 +115,10 @@ def _local_queue(namespace: str, name: str, queue: str, created: datetime) -> pa
     return _namespaced(_KUEUE, "LocalQueue", namespace, name, created, spec={"clusterQueue": queue})
 
 
-def _agent(name: str, created: datetime) -> paths.Object:
+def _agent(name: str, image: str, created: datetime) -> paths.Object:
     container: paths.Object = {
         "name": name,
-        "image": "registry.example.com/nvidia/agent:25.10",
+        "image": f"registry.example.com/nvidia/{image}",
         "securityContext": {"privileged": True},
     }
     labels: paths.Object = {"app": name}
