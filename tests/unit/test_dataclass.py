@@ -67,6 +67,15 @@ class Mutable:
     number: int
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    number: int
+
+    def __post_init__(self) -> None:
+        if self.number < 0:
+            raise ValueError("a number below 0")
+
+
 BOTH: list[Any] = [Ours, Theirs]
 VALUES = [Ours(name="a", labels={"b": "c"}), One((1, 2)), One(()), One(None), Nothing(), Derived(number=1, more=2)]
 
@@ -183,3 +192,9 @@ def test_a_class_that_is_not_frozen_is_the_standard_one() -> None:
     value.number = 2
 
     assert value == Mutable(2)
+
+
+def test_a_class_that_checks_its_values_does_so() -> None:
+    assert Checked(1).number == 1
+    with pytest.raises(ValueError, match="below 0"):
+        Checked(-1)

@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(*, frozen: bool = False, slots: bool = False, eq: bool = True, **options: bool) -> Callable:
-        """As `dataclasses.dataclass`, which makes every class that is not frozen, has no slots, or has an order."""
+        """As `dataclasses.dataclass`, which makes the other classes: those that are not frozen, have no slots, have an
+        order, or check their values (`__post_init__`).
+        """
+        standard = dataclasses.dataclass(frozen=frozen, slots=slots, eq=eq, **options)
         if not (frozen and slots) or options.get("order"):
-            return dataclasses.dataclass(frozen=frozen, slots=slots, eq=eq, **options)
+            return standard
 
         def decorated(written: type) -> type:
+            if hasattr(written, "__post_init__"):
+                return standard(written)
             # Each option that is true here would compile a function.
             made = dataclasses.dataclass(written, init=False, repr=False, eq=False, slots=True, **options)
             return _completed(made, eq=eq)

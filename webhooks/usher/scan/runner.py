@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from usher import __version__
 from usher.policy.evaluator import Evaluator
-from usher.scan import compared_objects, findings, judging, outlines, totals
+from usher.scan import findings, judging, outlines, totals
 from usher.scan.batches import Batch, Item
 from usher.scan.judging import Settings
 from usher.scan.part import Part
@@ -63,8 +63,7 @@ def run_each(
     together = list(_watched(batches, watch)) if settings.command is findings.Command.CHECK else []
     files = [outlines.of(batch, namespace=settings.namespace) for batch in together]
     surroundings = Surroundings(files, namespace=settings.namespace)
-    batches, compared = compared_objects.held(batches, policies) if policies and not together else (batches, [])
-    compared = compared or [item for batch in together for item in batch.items]
+    batches, compared = _held(batches, together, policies)
     sides = [_Side(evaluator, _site(policies, compared, evaluator, settings), Part()) for evaluator in evaluators]
     total, done = sum(len(batch.items) for batch in together), 0
     for batch in together or batches:
@@ -79,6 +78,19 @@ def run_each(
     ]
 
 
+def _held(
+    batches: Iterable[Batch], together: Sequence[Batch], policies: "Policies | None"
+) -> tuple[Iterable[Batch], list[Item]]:
+    """The batches, and the objects that policies compare with."""
+    if policies is None:
+        return batches, []
+    if together:
+        return batches, [item for batch in together for item in batch.items]
+    from usher.scan import compared_objects
+
+    return compared_objects.held(batches, policies)
+
+
 class _Side(NamedTuple):
     evaluator: Evaluator
     site: "SitePolicies | None"
@@ -90,7 +102,7 @@ def _site(
 ) -> "SitePolicies | None":
     if policies is None:
         return None
-    from usher.scan import site_policies
+    from usher.scan import compared_objects, site_policies
 
     audits = settings.command is findings.Command.AUDIT
     way = site_policies.Way(
@@ -105,6 +117,8 @@ def _site(
 
 def _by_policies(batch: Batch, site: "SitePolicies") -> Iterator[findings.Result]:
     """What policies find in the objects that only they are about."""
+    from usher.scan import compared_objects
+
     for item in compared_objects.only_for_policies(batch):
         identity = judging.identity_as_written(item.value)
         found = site.judged(item, item.value).result(item, batch.source, identity)

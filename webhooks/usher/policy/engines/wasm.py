@@ -1,8 +1,7 @@
 """The embedded engine: OPA's own compilation of the policies to WebAssembly, run by wasmtime in this process.
 
-The module has no files, sockets or clock, and nothing that it says is trusted: every address is checked against its
-memory, memory is capped by the store's limits, time by epoch interruption. Whatever goes wrong poisons the instance,
-so it is thrown away and the next call gets a fresh one.
+The module has no files, sockets or clock. Nothing that it says is trusted: addresses are checked against its memory,
+memory is capped by the store's limits, time by epoch interruption. After a fault the next call gets a fresh instance.
 
 The calling convention is OPA's wasm ABI 1.2 and later (`opa_eval`): https://www.openpolicyagent.org/docs/wasm
 """

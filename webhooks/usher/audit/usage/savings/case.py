@@ -14,8 +14,8 @@ from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kept_fields import Key
 
-_SCALED_BY_PODS: Final = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "ReplicaSet")})
-"""Kinds whose scale counts pods."""
+_SCALED_BY_PODS: Final = "apps"
+"""The group of the kinds whose scale counts pods."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Case:
     @property
     def replicas_path(self) -> str:
         """The field that counts the pods of the workload; empty where its kind has none."""
-        return _field(registry.SCALES.get(self.kind)) if self.kind in _SCALED_BY_PODS else ""
+        return _field(registry.SCALES.get(self.kind)) if self.kind[0] == _SCALED_BY_PODS else ""
 
     @property
     def suspend_path(self) -> str:
