@@ -116,9 +116,8 @@ def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Source:
     It has no objects of the kinds that it does not show, so all kinds are known.
     """
     from usher.audit.demo import cluster, usage
-    from usher.facts.snapshot import Recorded, State
     from usher.kinds.registry import FACTS
-    from usher.scan import dumps, ownership
+    from usher.scan import dumps
     from usher.scan.batches import Batch, Item
 
     objects = list(cluster.objects(now))
@@ -134,14 +133,7 @@ def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Source:
         server=cluster.SERVER,
         batches=batches,
         facts=facts,
-        recorded=[
-            Recorded(
-                kind=each.fact_kind,
-                state=State.KNOWN,
-                values=[each.keep(value) for value in objects if ownership.key(value) == each.key],
-            )
-            for each in wanted
-        ],
+        recorded=[_recorded(each, objects) for each in wanted],
         series=usage.Source(objects),
     )
 
@@ -158,12 +150,28 @@ def _cluster_scoped(facts: "Store") -> "Iterator[paths.Object]":
             yield found
 
 
-def files(names: tuple[str, ...], *, read_facts: bool) -> Source:
+def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: bool) -> Source:
     """Files, which are read as a whole: they may hold a dump of a cluster, whose objects belong to each other."""
-    from usher.scan import dumps, sources
+    from usher.scan import dumps, ownership, sources
 
     batches = dumps.settled(sources.read(names, stdin=sys.stdin.buffer))
-    return Source(name=", ".join(names), batches=batches, facts=dumps.facts(batches) if read_facts else None)
+    existing = list(dumps.existing(batches))
+    there = {*map(ownership.key, existing), *dumps.without_objects(batches)}
+    return Source(
+        name=", ".join(names),
+        batches=batches,
+        facts=dumps.facts(batches) if read_facts else None,
+        recorded=[_recorded(each, existing) for each in wanted if each.key in there],
+    )
+
+
+def _recorded(kind: "Wanted", objects: "Iterable[paths.Object]") -> "Recorded":
+    """The objects of a kind, which are all that there are."""
+    from usher.facts.snapshot import Recorded, State
+    from usher.scan import ownership
+
+    values = [kind.keep(value) for value in objects if ownership.key(value) == kind.key]
+    return Recorded(kind=kind.fact_kind, state=State.KNOWN, values=values)
 
 
 def _version(api: "Lists") -> str:

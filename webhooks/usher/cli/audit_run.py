@@ -121,7 +121,7 @@ class Run:
         if self.demo:
             return audit_inputs.demo(now, wanted=audit_sections.wanted())
         if self.paths:
-            return audit_inputs.files(self.paths, read_facts=not self.facts)
+            return audit_inputs.files(self.paths, wanted=audit_sections.wanted(), read_facts=not self.facts)
         return audit_inputs.live(
             self.kubeconfig,
             self.context,

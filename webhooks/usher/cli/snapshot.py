@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from usher.cli import inputs
+from usher.cli import inputs, snapshot_objects
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ Examples:
   usher snapshot -o cluster.json.gz            save the cluster of the current context
   usher check jobs/ --facts cluster.json.gz    judge manifests for it, without access to it
   usher snapshot -o cluster.json.gz --workloads workloads.jsonl    for usher replay
+  usher snapshot -o cluster.json.gz --objects objects/             for usher audit objects/ --facts cluster.json.gz
 
 \b
 Exit codes:
@@ -38,6 +39,13 @@ Exit codes:
     metavar="FILE",
     help="Also write the workloads, for `usher replay` without access to the cluster, without values of variables.",
 )
+@click.option(
+    "--objects",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Also write the objects that an audit reads into a new folder, for `usher audit FOLDER` without access to the "
+    "cluster, without values of variables.",
+)
 @inputs.cluster_options
 @click.option(
     "--partial",
@@ -50,6 +58,7 @@ def snapshot(
     *,
     output: Path,
     workloads: Path | None,
+    objects: Path | None,
     kubeconfig: Path | None,
     context_name: str | None,
     partial: bool,
@@ -59,7 +68,8 @@ def snapshot(
     The file holds no Secrets and no annotations. Of environment variables it keeps the values of a few known families,
     like NCCL_*; of ConfigMaps only the one that configures Kueue. Equal clusters give equal files.
 
-    Workloads go to a file of their own, because they say more about the users of a cluster (docs/replay.md).
+    Workloads go to a file of their own, because they say more about the users of a cluster (docs/replay.md). So do the
+    objects for audits (docs/audit.md).
     """
     from usher.cli import output as outputs
     from usher.cluster import connection, recording
@@ -79,6 +89,10 @@ def snapshot(
     if record is not None and record.problems and not partial:
         click.echo(f"usher: {workloads} is not written (exit code 2); --partial writes what could be read", err=True)
         context.exit(outputs.FAILED)
+    held = None if objects is None else _objects(api, objects)
+    if held is not None and held.problems and not partial:
+        click.echo(f"usher: {objects} is not written (exit code 2); --partial writes what could be read", err=True)
+        context.exit(outputs.FAILED)
     data = snapshots.dumps(recorded)
     outputs.replace_bytes(output, data, what="snapshot")
     for each in recorded:
@@ -90,7 +104,26 @@ def snapshot(
     if workloads is not None and record is not None:
         outputs.replace_bytes(workloads, record.data, what="record of workloads")
         click.echo(f"{workloads}: {record.objects:,} workloads, {len(record.data):,} bytes")
-    context.exit(outputs.FAILED if unread or (record is not None and record.problems) else 0)
+    if objects is not None and held is not None:
+        snapshot_objects.write(held, objects)
+        click.echo(f"{objects}: {held.number:,} objects in {len(held.files)} files")
+    problems = (record is not None and record.problems) or (held is not None and held.problems)
+    context.exit(outputs.FAILED if unread or problems else 0)
+
+
+def _objects(api: "Api", folder: Path) -> snapshot_objects.Objects:
+    """The objects of a cluster; what cannot be read is named on standard error.
+
+    Raises:
+        InputError: the folder is not empty.
+        ClusterError: usher may list no kind of workload.
+    """
+    from usher.reports import wording
+
+    found = snapshot_objects.read(api, folder)
+    for reason in found.problems:
+        click.echo(f"usher: {wording.harmless(wording.printable(reason))}", err=True)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

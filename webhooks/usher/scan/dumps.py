@@ -4,15 +4,19 @@ Only the API server gives an object a uid, so an object with one comes from a cl
 objects of a listed workload count as part of it, and finished ones hold nothing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from usher import paths
 from usher.facts.store import Store
 from usher.kinds import registry
+from usher.kinds.kept_fields import Key
 from usher.scan import ownership
 from usher.scan.batches import Batch, Item
 from usher.scan.ownership import Owners
+
+_LIST: Final = "List"
 
 
 def settled(batches: Iterable[Batch]) -> list[Batch]:
@@ -23,6 +27,16 @@ def settled(batches: Iterable[Batch]) -> list[Batch]:
         for item in batch.items:
             owners.add(item.value)
     return [_settled(batch, owners) for batch in read]
+
+
+def without_objects(batches: Sequence[Batch]) -> Iterator[Key]:
+    """The kinds that are known to have no objects: an empty list that names its kind, as `usher snapshot` writes."""
+    for batch in batches:
+        for document in batch.documents:
+            value = document.value
+            kind = paths.text(value.get("kind")) if isinstance(value, dict) and value.get("items") == [] else ""
+            if isinstance(value, dict) and kind.endswith(_LIST) and kind != _LIST:
+                yield paths.text(value.get("apiVersion")).rpartition("/")[0], kind.removesuffix(_LIST)
 
 
 def _settled(batch: Batch, owners: Owners) -> Batch:
@@ -44,13 +58,19 @@ def facts(batches: Sequence[Batch]) -> Store:
 
     Manifests without a uid say nothing about a cluster.
     """
-    values = (value for batch in batches for value in (*(item.value for item in batch.items), *batch.aside))
-    kept = (
+    return Store.of(
         registry.FACTS[key].keep(value)
-        for value in values
-        if _existed(value) and (key := ownership.key(value)) in registry.FACTS
+        for value in existing(batches)
+        if (key := ownership.key(value)) in registry.FACTS
     )
-    return Store.of(kept)
+
+
+def existing(batches: Sequence[Batch]) -> Iterator[paths.Object]:
+    """The objects that come from a cluster."""
+    for batch in batches:
+        for value in (*(item.value for item in batch.items), *batch.aside):
+            if _existed(value):
+                yield value
 
 
 def _existed(value: paths.Object) -> bool:
