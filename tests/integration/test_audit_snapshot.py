@@ -1,4 +1,4 @@
-"""A snapshot with objects: `usher audit` says of it what it says of the cluster."""
+"""A snapshot with objects: `usher audit` gives the report of the cluster itself."""
 
 from pathlib import Path
 from typing import Any

@@ -166,7 +166,7 @@ def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: boo
 
 
 def _recorded(kind: "Wanted", objects: "Iterable[paths.Object]") -> "Recorded":
-    """The objects of a kind, which are all that there are."""
+    """All objects of a kind."""
     from usher.facts.snapshot import Recorded, State
     from usher.scan import ownership
 

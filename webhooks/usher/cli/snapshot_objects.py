@@ -103,7 +103,7 @@ def _files(folder: Path, source: str, values: list[paths.Object]) -> Iterator[wh
 
 
 def write(found: Objects, folder: Path) -> None:
-    """Writes all files, or none.
+    """Writes all files; if one cannot be written, the folder stays empty.
 
     Raises:
         InputError: one of them cannot be written.
