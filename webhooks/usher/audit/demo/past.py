@@ -4,15 +4,12 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from usher.audit import times
-from usher.audit.document import Audit, Entry, Point, Trend
+from usher.audit.document import Audit, Entry, FindingEntry, Point, Trend
 
 _WEEK: Final = timedelta(days=7)
 
 _IDLE: Final = (1.52, 1.55, 1.41, 1.38, 1.22, 1.25, 1.09)
 """Idle GPU-hours of the weeks before, as multiples of those of now; oldest first."""
-
-_NEW: Final = frozenset({"half-started-gang", "pending-too-long"})
-"""Names of the findings that the week before did not have."""
 
 _FIXED: Final = (
     ("USH502", "The pods of distributed training start together", "Job speech/whisper-tune-3"),
@@ -24,21 +21,22 @@ def with_past(audit: Audit, *, now: datetime) -> Audit:
     """The audit, compared with an invented one for each of seven weeks before."""
     weeks = [times.text(now - _WEEK * (len(_IDLE) - number)) for number in range(len(_IDLE))]
     points = tuple(_point(audit, taken, times_idle) for taken, times_idle in zip(weeks, _IDLE, strict=True))
-    new = sorted(each.fingerprint for each in audit.findings if each.name in _NEW)
-    seen = {
-        each.fingerprint: audit.taken
-        if each.fingerprint in new
-        else weeks[sum(each.subject.name.encode()) % len(weeks)]
-        for each in audit.findings
-    }
+    seen = {each.fingerprint: _first_seen(each, weeks, audit.taken) for each in audit.findings}
     trend = Trend(
         previous=weeks[-1],
-        new=tuple(new),
+        new=tuple(sorted(fingerprint for fingerprint, first in seen.items() if first == audit.taken)),
         fixed=tuple(_fixed(*each, first=weeks[2], last=weeks[-1]) for each in _FIXED),
         first_seen=dict(sorted(seen.items())),
         points=(*points, _point(audit, audit.taken, 1.0)),
     )
     return audit.model_copy(update={"trend": trend})
+
+
+def _first_seen(found: FindingEntry, weeks: list[str], now: str) -> str:
+    """The first audit after what the finding is about began; without a beginning any of them."""
+    if not found.since:
+        return weeks[sum(found.subject.name.encode()) % len(weeks)]
+    return next((week for week in weeks if week >= found.since), now)
 
 
 def _point(audit: Audit, taken: str, times_idle: float) -> Point:

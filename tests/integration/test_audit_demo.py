@@ -1,0 +1,63 @@
+"""`usher audit --demo`: a whole report without a cluster."""
+
+from typing import Any
+
+import pytest
+
+from integration import command
+from usher.audit.demo.stories import STORIES
+
+
+@pytest.fixture(scope="module")
+def document() -> Any:
+    run = command.usher("audit", "--demo", "--format", "json")
+    assert run.code == 0, run.err
+    return run.json
+
+
+def named(document: Any, code: str) -> set[str]:
+    return {each["subject"]["name"] for each in document["findings"] if each["code"] == code}
+
+
+def test_every_workload_of_the_cluster_is_in_the_report_once(document: Any) -> None:
+    found = [(each["subject"]["namespace"], each["subject"]["name"]) for each in document["workloads"]]
+
+    assert sorted(found) == sorted((story.namespace, story.name) for story in STORIES)
+
+
+def test_the_report_finds_what_each_story_is_about(document: Any) -> None:
+    assert named(document, "USA001") == {"tts-export", "reindex"}
+    assert named(document, "USA002") == {"detector-sweep"}
+    assert named(document, "USA003") == {"eval-suite"}
+    assert named(document, "USA020") == {"contest-2025"}
+    assert named(document, "USA034") == {"h100-9"}
+    assert named(document, "USA035") == {"a100-5"}
+
+
+def test_idle_notebooks_are_savings(document: Any) -> None:
+    idle = {each["subject"]["name"] for each in document["savings"] if each["kind"] == "idle workload"}
+
+    assert {"alice", "bob", "chen", "notebook-dana"} <= idle
+
+
+def test_the_team_that_trains_all_week_has_no_idle_hours(document: Any) -> None:
+    (teams,) = [each["rows"] for each in document["usage"] if each["by"] == "team"]
+    idle = {each["name"]: each["usage"]["idle"] for each in teams}
+
+    assert idle["foundation"] == 0
+    assert max(idle, key=lambda name: idle[name]) == "vision"
+
+
+def test_a_finding_is_not_older_than_the_audit_that_saw_it_first(document: Any) -> None:
+    first, taken = document["trend"]["firstSeen"], document["taken"]
+
+    assert set(first) == {each["fingerprint"] for each in document["findings"]}
+    assert all(each["since"] <= first[each["fingerprint"]] <= taken for each in document["findings"])
+    assert document["trend"]["new"] == sorted(each for each, seen in first.items() if seen == taken)
+
+
+def test_a_path_or_a_cluster_beside_the_demo_is_refused() -> None:
+    run = command.usher("audit", "--demo", "manifests/")
+
+    assert run.code == 2
+    assert "--demo brings its own cluster" in run.err
