@@ -115,5 +115,6 @@ def test_an_audit_with_its_token_is_complete(site: Cluster, auditor: Cluster, tm
     done = command.usher("audit", "--kubeconfig", file, "--format=json")
 
     assert done.code == 0, done.err
-    assert done.json["complete"]
-    assert "may not be listed" not in done.out
+    assert done.json["completeness"]["complete"]
+    refused = [each for each in done.json["completeness"]["leftOut"] if "may not" in each["reason"]]
+    assert refused == []
