@@ -29,6 +29,7 @@ def test_the_report_finds_what_each_story_is_about(document: Any) -> None:
     assert named(document, "USA001") == {"tts-export", "reindex"}
     assert named(document, "USA002") == {"detector-sweep"}
     assert named(document, "USA003") == {"eval-suite"}
+    assert named(document, "USA042") >= {"viewer", "notebook-dana"}
     assert named(document, "USA020") == {"contest-2025"}
     assert named(document, "USA034") == {"h100-9"}
     assert named(document, "USA035") == {"a100-5"}

@@ -41,6 +41,7 @@ def test_an_audit_reports_what_can_never_run_and_what_nothing_covers(api: ApiSer
         "USA001": 16,
         "USA030": 8,
         "USA034": 8,
+        "USA042": 16,
         "USA050": 16,
     }
     assert found["USA001"]["never"] is True

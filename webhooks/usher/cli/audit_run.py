@@ -164,6 +164,7 @@ class Run:
             configuration=str(file) if file else ("demo" if self.demo else ""),
             origin=source.origin,
             only_namespace=self.namespace,
+            drift=True,
         )
 
     def _require(self, found: "findings.Report") -> None:

@@ -38,6 +38,9 @@ class Settings:
     """Whether the mutating webhook's changes are made first, as in a cluster, and reported."""
     diff: bool = False
     """Whether to show these changes in full; with `mutated` false the objects are judged without them."""
+    drift: bool = False
+    """Whether to find what the mutating webhook would change in existing workloads with accelerators, which are judged
+    as they are."""
     changes: Changes | None = None
     """Objects that these do not concern are left out."""
 
@@ -158,6 +161,8 @@ def answered(  # noqa: PLR0913 - a request, and its place
             if settings.diff:
                 merged = evaluator.mutate(request)
             decision = evaluator.decide(request)
+            if settings.drift and _may_drift(decision.workload):
+                merged = evaluator.mutate(request)
     except (errors.EngineError, errors.MutationError) as error:
         return findings.Failure(source=source, line=line, identity=identity_as_written(item.value), reason=str(error))
     workload = decision.workload
@@ -195,6 +200,11 @@ def answered(  # noqa: PLR0913 - a request, and its place
         owner=workload.owner,
     )
     return of_policies.combined(own) if of_policies else own
+
+
+def _may_drift(workload: model.Workload | None) -> bool:
+    """Whether admission may do today what it did not do when the object was made."""
+    return workload is not None and workload.exists and workload.asks_accelerators
 
 
 def _is_added(path: str, before: paths.Object, judged: paths.Object) -> bool:
