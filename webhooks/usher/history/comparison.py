@@ -57,7 +57,7 @@ def compare(known: Past, audit: Audit) -> Change:
 
 
 def since(earlier: Audit, audit: Audit) -> Trend:
-    """The trend between two audits, of which the earlier one comes from a file."""
+    """The trend since an earlier audit that comes from a file."""
     if earlier.cluster.name != audit.cluster.name:
         problem = f"the earlier report is of cluster {earlier.cluster.name}, so it is not compared with this one"
         return Trend(problems=(problem,))

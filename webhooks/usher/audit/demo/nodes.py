@@ -82,7 +82,7 @@ WITH_A_DEAD_BOARD: Final = "a100-5"
 """One of its boards is unhealthy."""
 
 CORDONED: Final = "h100-9"
-"""Nobody has put it back into service."""
+"""It was cordoned for a repair and never uncordoned."""
 
 
 def names(pool: Pool) -> list[str]:

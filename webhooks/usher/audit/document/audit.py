@@ -41,7 +41,7 @@ class Completeness(Part):
 
 
 class Summary(Part):
-    """The headline numbers, each of which `docs/audit.md` explains. GPUs are whole devices."""
+    """The headline numbers, which `docs/audit.md` explains. GPUs are whole devices."""
 
     gpus: float | None = None
     """Capacity of the nodes; null where nodes are not known."""

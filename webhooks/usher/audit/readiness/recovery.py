@@ -95,7 +95,7 @@ def kubelet_versions(look: Look) -> Judgement:
 
 
 def backups(look: Look) -> Judgement:
-    """A restore that nobody tried proves no backup, and etcd is not an object of the API."""
+    """Only a restore proves a backup, and etcd is not an object of the API."""
     seen = "Velero is installed" if look.definitions is not None and _BACKUPS in look.definitions else ""
     how = "backups of etcd cannot be seen from the API; try a restore, and note its date"
     return not_known(*filter(None, (seen, how)))

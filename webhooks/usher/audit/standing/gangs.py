@@ -27,7 +27,7 @@ def is_gang(workload: Workload) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HalfStarted:
-    """A gang of which some pods hold accelerators while others wait."""
+    """Some pods of a gang hold accelerators while others wait."""
 
     held: Sequence[Pod]
     waiting: Sequence[Pod]

@@ -15,7 +15,7 @@ from usher.scan.devices import WHOLE_GPUS
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
-    """A finding for each flavor and accelerator of which queues promise more than its nodes have.
+    """A finding for each flavor and accelerator, where queues promise more than the nodes have.
 
     The nominal quotas of all queues and cohorts are added up; what a queue may borrow is part of these. Flavors are
     left out whose nodes or quotas are not known, and those to which an autoscaler may add nodes.

@@ -83,7 +83,7 @@ def measure(  # noqa: PLR0913 - the arguments of an audit, all named
 
 
 def grid(window: timedelta, *, now: datetime, step: timedelta | None = None) -> Grid:
-    """The steps of a window, the last of which ends at a multiple of the step before `now`."""
+    """The steps of a window. The last one ends at a multiple of the step before `now`."""
     length = int(window.total_seconds())
     each = int(step.total_seconds()) if step else next((s for s in _STEPS if length <= s * _MOST_POINTS), _STEPS[-1])
     each = max(each, 1)
