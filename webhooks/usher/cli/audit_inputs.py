@@ -2,7 +2,7 @@
 
 import itertools
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from usher.cluster.connection import Api
     from usher.facts.snapshot import Recorded
     from usher.facts.store import Store
+    from usher.kinds.kept_fields import Key
     from usher.scan.batches import Batch
 
 
@@ -117,7 +118,7 @@ def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Source:
     """
     from usher.audit.demo import cluster, usage
     from usher.kinds.registry import FACTS
-    from usher.scan import dumps
+    from usher.scan import dumps, ownership
     from usher.scan.batches import Batch, Item
 
     objects = list(cluster.objects(now))
@@ -133,7 +134,7 @@ def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Source:
         server=cluster.SERVER,
         batches=batches,
         facts=facts,
-        recorded=[_recorded(each, objects) for each in wanted],
+        recorded=_recorded(wanted, ownership.by_kind(objects)),
         series=usage.Source(objects),
     )
 
@@ -155,23 +156,28 @@ def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: boo
     from usher.scan import dumps, ownership, sources
 
     batches = dumps.settled(sources.read(names, stdin=sys.stdin.buffer))
-    existing = list(dumps.existing(batches))
-    there = {*map(ownership.key, existing), *dumps.without_objects(batches)}
+    existing = ownership.by_kind(dumps.existing(batches))
+    there = {*existing, *dumps.without_objects(batches)}
     return Source(
         name=", ".join(names),
         batches=batches,
         facts=dumps.facts(batches) if read_facts else None,
-        recorded=[_recorded(each, existing) for each in wanted if each.key in there],
+        recorded=_recorded((each for each in wanted if each.key in there), existing),
     )
 
 
-def _recorded(kind: "Wanted", objects: "Iterable[paths.Object]") -> "Recorded":
-    """All objects of a kind."""
+def _recorded(wanted: "Iterable[Wanted]", objects: "Mapping[Key, Sequence[paths.Object]]") -> "list[Recorded]":
+    """The kinds that sections want, each with all of its objects."""
     from usher.facts.snapshot import Recorded, State
-    from usher.scan import ownership
 
-    values = [kind.keep(value) for value in objects if ownership.key(value) == kind.key]
-    return Recorded(kind=kind.fact_kind, state=State.KNOWN, values=values)
+    return [
+        Recorded(
+            kind=each.fact_kind,
+            state=State.KNOWN,
+            values=[each.keep(value) for value in objects.get(each.key, ())],
+        )
+        for each in wanted
+    ]
 
 
 def _version(api: "Lists") -> str:

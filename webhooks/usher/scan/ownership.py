@@ -4,6 +4,8 @@ Anybody can write an owner into an object. So an owner counts only if it was lis
 in no namespace), and is of a kind that makes objects: no object leaves an audit by naming a false one.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from usher import paths
 from usher.kinds import registry
 from usher.kinds.kept_fields import Key
@@ -12,6 +14,14 @@ from usher.kinds.kept_fields import Key
 def key(value: paths.Object) -> Key:
     """Group and kind of an object."""
     return paths.text(value.get("apiVersion")).rpartition("/")[0], paths.text(value.get("kind"))
+
+
+def by_kind(values: Iterable[paths.Object]) -> Mapping[Key, Sequence[paths.Object]]:
+    """Objects by group and kind, in their order."""
+    found: dict[Key, list[paths.Object]] = {}
+    for value in values:
+        found.setdefault(key(value), []).append(value)
+    return found
 
 
 def controller(value: paths.Object) -> paths.Object:
