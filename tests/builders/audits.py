@@ -319,7 +319,7 @@ def _total(parts: Iterable[object], name: str) -> float:
 
 def _summary(workloads: Sequence[WorkloadEntry]) -> Summary:
     usage = _sum(each.usage for each in workloads)
-    waiting = sum(each.gpus - each.usage.gpus_now for each in workloads)
+    waiting = sum(each.known_gpus - each.usage.gpus_now for each in workloads)
     adding = [each for each in SAVINGS if each.adds_up]
     cost = usage.cost or Cost(currency="USD", allocated=0.0)
     return Summary(
@@ -328,7 +328,7 @@ def _summary(workloads: Sequence[WorkloadEntry]) -> Summary:
         gpus_allocated=usage.gpus_now,
         gpus_free=max(0.0, ALLOCATABLE - usage.gpus_now),
         gpus_waiting=waiting,
-        gpus_never=sum(each.gpus for each in FINDINGS if each.never),
+        gpus_never=sum(each.known_gpus for each in FINDINGS if each.never),
         gpus_half_started=8,
         accelerators={"nvidia.com/gpu": usage.gpus_now},
         workloads=len(workloads),

@@ -74,8 +74,8 @@ def of(
         gpus_allocatable=60,
         gpus_allocated=usage.gpus_now,
         gpus_free=60 - usage.gpus_now,
-        gpus_waiting=fsum(each.gpus for each in workloads if each.state is WorkloadState.PENDING),
-        gpus_never=fsum(each.gpus for each in findings if each.never),
+        gpus_waiting=fsum(each.known_gpus for each in workloads if each.state is WorkloadState.PENDING),
+        gpus_never=fsum(each.known_gpus for each in findings if each.never),
         workloads=len(workloads),
         workloads_never=len({each.subject.name for each in findings if each.never}),
         findings=dict(Counter(each.outcome for each in findings)),
@@ -225,7 +225,7 @@ def _saving(workload: WorkloadEntry) -> Saving:
         change="stop it",
         gpu_hours=usage.idle or 0,
         cost=usage.cost.idle if usage.cost else None,
-        adds_up=workload.gpus > 0.5,
+        adds_up=workload.known_gpus > 0.5,
     )
 
 

@@ -115,6 +115,17 @@ def now(objects: Sequence[Object]) -> Now:
     )
 
 
+def asked(objects: Sequence[Object]) -> tuple[float, float]:
+    """What all templates ask for together, and the most of it: a rollout of a Deployment adds a quarter of its pods."""
+    least = most = 0.0
+    for top in tops(objects):
+        for number, template in templates(top.value):
+            least += number * gpus(limits(template))
+            extra = -(-number // 4) if top.value["kind"] == "Deployment" else 0
+            most += (number + extra) * gpus(limits(template))
+    return least, most
+
+
 def never(objects: Sequence[Object]) -> dict[tuple[str, str], float]:
     """Workloads with pods that ask for more of a resource than any node has, and the GPUs of these pods."""
     most = defaultdict[str, int](int)

@@ -244,11 +244,11 @@ def test_the_report_opens_with_gpus_then_says_whose_they_are(api: ApiServer, kub
 
     assert lines[0].startswith(f"Audit of cluster of context test ({api.url}), 20")
     assert lines[2] == "GPUs         not known: usher has read no nodes"
-    assert lines[3] == "  asked for  17, by 2 workloads with accelerators"
+    assert lines[3] == "  asked for  17 GPUs, by 2 workloads with accelerators"
     assert lines[4] == "  allocated  0, held by pods on nodes"
     assert lines[5].startswith("  waiting    1, wanted by pods without a node")
     assert lines[10].split() == ["team", "GPUs", "now", "workloads", "waiting"]
-    assert lines[11].split() == ["(no", "team)", "0", "2", "1"]
+    assert [line.split() for line in lines[11:13]] == [["ml-research", "0", "1", "0"], ["team-b", "0", "1", "1"]]
 
 
 def test_the_field_stands_where_there_is_no_line_to_show(api: ApiServer, kubeconfig: Path) -> None:

@@ -132,7 +132,7 @@ def test_a_directory_is_audited_like_a_cluster(tmp_path: Path) -> None:
 
     assert run.code == 0
     assert run.out.startswith("Audit of ., 20")
-    assert "  asked for  2, by 1 workload with accelerators\n  allocated  0, held by pods on nodes\n" in run.out
+    assert "  asked for  2 GPUs, by 1 workload with accelerators\n" in run.out
     assert usher("audit", ".", "--fail-on", "deny", cwd=tmp_path).code == 1
 
 

@@ -18,8 +18,8 @@ PRICES: Final = {"h100": 2.9, "h100-mig": 2.9, "a100": 1.2, "l40s": 10.5 * 0.95 
 
 BY_FINDINGS: Final = {"findings", "exceptionsEnding", "readiness", "savingsCost", "savingsGpuHours", "workloadsNever"}
 BY_OBJECTS: Final = {
-    "accelerators", "gpus", "gpusAllocatable", "gpusAllocated", "gpusFree", "gpusHalfStarted", "gpusNever",
-    "gpusWaiting", "workloads",
+    "accelerators", "gpus", "gpusAllocatable", "gpusAllocated", "gpusAsked", "gpusAskedLeast", "gpusFree",
+    "gpusHalfStarted", "gpusNever", "gpusWaiting", "manifests", "otherAsked", "workloads", "workloadsNotKnown",
 }  # fmt: skip
 BY_SERIES: Final = {
     "activity", "allocated", "costAllocated", "costIdle", "currency", "idle", "measured", "memoryShare", "notPriced",
@@ -73,6 +73,9 @@ def test_the_gpus_of_now_are_those_of_the_nodes_and_pods(summary: Mapping[str, A
     assert summary["gpusNever"] == pytest.approx(sum(never.values()))
     assert summary["workloadsNever"] == len(never)
     assert summary["workloads"] == len(headline_oracle.tops(objects))
+    least, most = headline_oracle.asked(objects)
+    assert (summary["gpusAskedLeast"], summary["gpusAsked"]) == (pytest.approx(least), pytest.approx(most))
+    assert (summary["otherAsked"], summary["workloadsNotKnown"], summary["manifests"]) == ({}, 0, 0)
 
 
 def test_the_gpu_hours_and_the_money_are_those_of_the_series(

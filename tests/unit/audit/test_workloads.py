@@ -31,7 +31,7 @@ def namespace(name: str = "ml-research", **labels: str) -> paths.Object:
         ({}, {"team": "platform"}, "platform"),
         ({"team": "speech", "gpu-usher.io/team": "asr"}, {}, "asr"),
         ({"team": ""}, {"team": "platform"}, "platform"),
-        ({}, {}, ""),
+        ({}, {}, "ml-research"),
     ],
 )
 def test_a_team_is_named_by_the_workload_or_else_by_its_namespace(

@@ -32,12 +32,12 @@ def assert_sums(fleet: Fleet, audits: Sequence[Audit]) -> None:
     assert summary.clusters == len(audits)
     assert summary.gpus == 64 * len(audits)
     assert summary.gpus_allocatable == 60 * len(audits)
-    assert summary.gpus_allocated == near(fsum(each.summary.gpus_allocated for each in audits))
-    assert summary.gpus_free == near(60 * len(audits) - fsum(each.summary.gpus_allocated for each in audits))
-    assert summary.gpus_waiting == near(fsum(each.summary.gpus_waiting for each in audits))
-    assert summary.gpus_never == near(fsum(each.gpus for each in findings if each.never))
+    assert summary.gpus_allocated == near(fsum(each.summary.gpus_allocated or 0 for each in audits))
+    assert summary.gpus_free == near(60 * len(audits) - fsum(each.summary.gpus_allocated or 0 for each in audits))
+    assert summary.gpus_waiting == near(fsum(each.summary.gpus_waiting or 0 for each in audits))
+    assert summary.gpus_never == near(fsum(each.known_gpus for each in findings if each.never))
     assert summary.workloads == len(workloads)
-    assert summary.workloads_never == sum(each.summary.workloads_never for each in audits)
+    assert summary.workloads_never == sum(each.summary.workloads_never or 0 for each in audits)
     assert summary.objects == sum(each.completeness.objects for each in audits)
     assert summary.pods == sum(each.completeness.pods for each in audits)
     assert summary.exceptions_ending == 2 * len(audits)
@@ -73,7 +73,7 @@ def assert_codes(fleet: Fleet, audits: Sequence[Audit]) -> None:
         found = {audit.cluster.name: [each for each in audit.findings if each.code == row.code] for audit in audits}
         assert row.findings == sum(map(len, found.values()))
         assert row.clusters == sum(map(bool, found.values()))
-        assert row.gpus == near(fsum(each.gpus for entries in found.values() for each in entries))
+        assert row.gpus == near(fsum(each.known_gpus for entries in found.values() for each in entries))
         assert dict(row.where).items() <= {name: len(entries) for name, entries in found.items()}.items()
 
 

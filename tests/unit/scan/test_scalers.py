@@ -41,10 +41,8 @@ def file(*values: paths.Object, source: str = "apps/chat.yaml") -> Batch:
     return Batch(source=source, items=tuple(Item(value=value) for value in values))
 
 
-def run(
-    evaluator: Evaluator, batches: Iterable[Batch], *, command: findings.Command = findings.Command.CHECK
-) -> findings.Report:
-    settings = runner.Settings(command=command, mutated=command is findings.Command.CHECK)
+def run(evaluator: Evaluator, batches: Iterable[Batch]) -> findings.Report:
+    settings = runner.Settings(command=findings.Command.CHECK, mutated=True)
     return runner.run(batches, evaluator=evaluator, settings=settings)
 
 
@@ -128,9 +126,17 @@ def test_an_autoscaler_of_another_namespace_is_of_another_object(evaluator: Eval
 
 
 def test_an_audit_takes_the_numbers_that_exist(evaluator: Evaluator) -> None:
-    batches = [file(server(replicas=3), horizontal(1, 9))]
+    """An object with a uid has the number of pods that its autoscaler chose; a manifest has not."""
+    manifest = server(replicas=3)
+    exists = builders.replaced(manifest, "/metadata/uid", "d6a1")
+    settings = runner.Settings(command=findings.Command.AUDIT, mutated=True, drift=True)
 
-    assert bounds(run(evaluator, batches, command=findings.Command.AUDIT)) == [(3, surge(3))]
+    found = [
+        bounds(runner.run([file(value, horizontal(1, 9))], evaluator=evaluator, settings=settings))
+        for value in (exists, manifest)
+    ]
+
+    assert found == [[(3, surge(3))], [(1, surge(9))]]
 
 
 def test_a_service_in_another_file_of_the_directory_sends_requests(evaluator: Evaluator) -> None:

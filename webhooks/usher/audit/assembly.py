@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 
-from usher.audit import check_findings, summary, times, workload_entries
+from usher import paths
+from usher.audit import asked, check_findings, summary, times, workload_entries
 from usher.audit.document import (
     Audit,
     Cluster,
@@ -12,6 +13,7 @@ from usher.audit.document import (
     FindingEntry,
     Gap,
     NotEvaluatedEntry,
+    NotJudgedEntry,
 )
 from usher.audit.estate import Estate, Missing
 from usher.audit.sections import Sections
@@ -53,7 +55,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         configuration=report.configuration.source or "defaults",
         preset=report.configuration.preset,
         completeness=_completeness(report, estate),
-        summary=summary.of(estate, found, exceptions, given),
+        summary=asked.with_asked(summary.of(estate, found, exceptions, given), estate),
         measurement=given.measurement,
         workloads=workloads,
         findings=tuple(found),
@@ -62,6 +64,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
             NotEvaluatedEntry(code=each.code, name=each.name, reason=each.reason, workloads=each.workloads)
             for each in report.not_evaluated
         ),
+        not_judged=tuple(_not_judged(report)),
         exceptions=exceptions,
         usage=given.tables,
         targets=given.targets,
@@ -79,7 +82,7 @@ def _order(entry: FindingEntry) -> tuple[object, ...]:
     return (
         not entry.never,
         outcome,
-        -entry.gpus,
+        -entry.known_gpus,
         entry.code,
         about.namespace,
         about.kind,
@@ -118,7 +121,21 @@ def _completeness(report: findings.Report, estate: Estate) -> Completeness:
         workloads=report.totals.workloads,
         pods=estate.pods_read,
         finished=report.totals.finished,
+        checks_without_facts=report.without_facts,
+        not_judged=sum(result.unread for result in report.results),
     )
+
+
+def _not_judged(report: findings.Report) -> Iterator[NotJudgedEntry]:
+    for result in report.results:
+        for each in result.not_judged:
+            if not each.unknown.check:
+                yield NotJudgedEntry(
+                    subject=check_findings.subject(result.identity),
+                    path=paths.readable(each.unknown.path) if each.unknown.path else "",
+                    reason=each.unknown.reason,
+                    place=check_findings.place(result, 0 if each.place is None else each.place.line),
+                )
 
 
 def _of_report(report: findings.Report) -> Iterator[Gap]:

@@ -11,6 +11,7 @@ from usher.audit.estate import Estate, Workload
 from usher.config.models import ExceptionRule
 from usher.dataclass import dataclass
 from usher.scan import findings, fingerprints
+from usher.scan.devices import added
 
 _DIGITS = 32
 """Hexadecimal digits of a fingerprint: 128 bits."""
@@ -22,12 +23,19 @@ def subject(identity: findings.Identity) -> Subject:
     )
 
 
-@dataclass(frozen=True, slots=True)
+def place(result: findings.Result, line: int = 0) -> str:
+    """`jobs/bert.yaml:41`, the line of a finding or else of its object; empty for what comes from a cluster."""
+    return f"{result.source}:{line or result.line}" if result.line and not result.exists else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Owned:
     """What an entry takes from the workload that its object belongs to."""
 
-    team: str = ""
-    gpus: float = 0
+    team: str
+    gpus: float | None
+    gpus_least: float | None
+    others: Mapping[str, float]
     since: str = ""
 
 
@@ -41,9 +49,8 @@ def entries(report: findings.Report, estate: Estate, exceptions: Sequence[Except
     """
     by_place = {workload.index: workload for workload in estate.workloads if workload.index >= 0}
     seen = Counter[str]()
-    for place, result in enumerate(report.results):
-        workload = by_place.get(place)
-        owned = _owned(result, workload)
+    for number, result in enumerate(report.results):
+        owned = _owned(result, by_place.get(number), estate.teams)
         for finding in result.findings:
             base = "\0".join(_lasting(result, finding))
             seen[base] += 1
@@ -56,12 +63,19 @@ def entries(report: findings.Report, estate: Estate, exceptions: Sequence[Except
             )
 
 
-def _owned(result: findings.Result, workload: Workload | None) -> _Owned:
-    asked = gpus.number(result.accelerators)
-    if workload is None:
-        return _Owned(gpus=asked)
-    held = gpus.held(workload.pods)
-    return _Owned(team=workload.team, gpus=held or asked, since=times.text(workload.created))
+def _owned(result: findings.Result, workload: Workload | None, teams: Mapping[str, str]) -> _Owned:
+    """An object with accelerators holds or asks for them; any other has the team of its namespace."""
+    namespace = result.identity.namespace
+    holding = [] if workload is None else [pod for pod in workload.pods if pod.holds]
+    devices = added(pod.devices for pod in holding) or result.accelerators
+    is_known = bool(holding) or result.accelerators_known
+    return _Owned(
+        team=teams.get(namespace, namespace) if workload is None else workload.team,
+        gpus=gpus.number(devices) if is_known else None,
+        gpus_least=gpus.least(devices) if is_known else None,
+        others={name: round(float(each.number), 6) for name, each in gpus.others(devices).items()},
+        since="" if workload is None else times.text(workload.created),
+    )
 
 
 def _lasting(result: findings.Result, finding: findings.Finding) -> tuple[str, ...]:
@@ -96,6 +110,10 @@ def _entry(result: findings.Result, finding: findings.Finding, owned: _Owned, re
         remedy=judgement.finding.remedy,
         team=owned.team,
         gpus=owned.gpus,
+        gpus_least=owned.gpus_least,
+        other_accelerators=owned.others,
+        because=judgement.because,
+        place=place(result, 0 if finding.place is None else finding.place.line),
         since=owned.since,
         prevented_by=judgement.code if judgement.outcome is model.Outcome.DENY else "",
     )

@@ -81,12 +81,16 @@ class Workload:
     """The pods that its templates ask for."""
     asks: Devices
     """The accelerators of all wanted pods."""
+    asks_known: bool = True
+    """False where it may ask for more: an amount or a device claim cannot be read."""
+    exists: bool = True
+    """False for a manifest, which neither runs nor waits."""
     pods: tuple[Pod, ...] = ()
     """Those with accelerators, that have not ended, by name."""
     other_pods: int = 0
     """Pods without accelerators."""
     team: str = ""
-    """By the labels that usher.yaml names, of the workload or its namespace; empty where no label says it."""
+    """By the labels that usher.yaml names, of the workload or its namespace, or else the name of its namespace."""
     queue: str = ""
     priority: str = ""
     """The name of its priority class."""
@@ -157,9 +161,21 @@ class Estate:
     that is missing here is not asked about."""
     pods_read: int = 0
     """All pods, with accelerators or without."""
+    pods_known: bool = True
+    """Whether pods were read: else nothing is known of what is held and what waits."""
+    facts_known: bool = True
+    """Whether anything is known of a cluster that workloads could run in."""
+    teams: Mapping[str, str] = field(default_factory=dict)
+    """The teams that labels of namespaces name, by namespace."""
     missing: tuple[Missing, ...] = ()
     unlisted_owners: tuple[Missing, ...] = ()
     """Kinds that own pods with accelerators and that were not listed: `read` of their pods stand for themselves."""
+
+    @property
+    def knows_cluster(self) -> bool:
+        """Whether anything of it comes from a cluster: False for manifests alone."""
+        listed = any(not isinstance(each, Absence) for each in self.objects.values())
+        return self.nodes is not None or self.pods_known or self.facts_known or listed
 
     @property
     def complete(self) -> bool:

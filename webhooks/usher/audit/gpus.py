@@ -5,6 +5,7 @@ is the larger one of its shares of compute and memory, so that a GPU that is div
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
@@ -29,6 +30,16 @@ def number(devices: Devices, node: Node | None = None) -> float:
     """
     total = sum((share(name, node) * Fraction(amount.number) for name, amount in devices.items()), start=Fraction())
     return round(float(total), 6)
+
+
+def least(devices: Devices) -> float:
+    """The GPUs without those that pods ask for at times alone: while a rollout or an autoscaler adds pods."""
+    return number({name: replace(amount, number=amount.least, extra=0) for name, amount in devices.items()})
+
+
+def others(devices: Devices) -> Devices:
+    """The accelerators that are no GPUs."""
+    return {name: amount for name, amount in devices.items() if amount and not share(name, None)}
 
 
 def capacity(node: Node) -> float:

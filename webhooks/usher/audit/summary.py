@@ -33,7 +33,7 @@ def of(
     nodes = {node.name: node for node in estate.nodes or ()}
     capacity = _capacity(estate)
     workloads = [each for each in estate.workloads if not each.is_template or each.pods]
-    never = {entry.subject: entry.gpus for entry in findings if entry.never}
+    never = {entry.subject: entry.known_gpus for entry in findings if entry.never}
     holding = [pod for workload in workloads for pod in workload.pods if pod.holds]
     usage, cost = sections.totals.usage, sections.totals.usage.cost
     return Summary(
@@ -68,7 +68,7 @@ def of(
 
 def waiting(workload: Workload, nodes: Mapping[str, Node]) -> float:
     """The GPUs of pods that wait for a node, and those of a suspended workload that it does not hold."""
-    if workload.suspended:
+    if workload.suspended and workload.exists:
         return max(0.0, gpus.number(workload.asks) - gpus_now(workload, nodes))
     return _rounded(gpus.number(pod.devices) for pod in waiting_pods(workload))
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from usher import model
 from usher.audit import gpus, times
-from usher.audit.check_findings import subject
+from usher.audit.check_findings import place, subject
 from usher.audit.document import Usage, WorkloadEntry, WorkloadState
 from usher.audit.estate import Estate, Node, Pod, Workload
 from usher.scan import findings
@@ -48,7 +48,7 @@ def state(workload: Workload) -> WorkloadState:
     waiting = len(waiting_pods(workload))
     if held:
         return WorkloadState.PARTLY if waiting else WorkloadState.RUNNING
-    if workload.suspended:
+    if workload.suspended and workload.exists:
         return WorkloadState.SUSPENDED
     return WorkloadState.PENDING if waiting else WorkloadState.EMPTY
 
@@ -81,7 +81,9 @@ def _entry(
         products=tuple(sorted({node.product for node in on if node.product})),
         capacity_types=tuple(sorted({node.capacity_type.value for node in on})),
         accelerators=numbers(workload.asks),
-        gpus=gpus.number(workload.asks),
+        gpus=gpus.number(workload.asks) if workload.asks_known else None,
+        gpus_least=gpus.least(workload.asks) if workload.asks_known else None,
+        other_accelerators=numbers(gpus.others(workload.asks)),
         pods_wanted=workload.wanted.maximum,
         pods_running=sum(pod.holds for pod in workload.pods),
         pods_waiting=len(waiting),
@@ -89,6 +91,7 @@ def _entry(
         waiting_since=times.text(min(since, default=suspended_since)),
         outcome=_outcome(judged),
         findings=sum(len(result.findings) for result in judged),
+        place=next((place(result) for result in judged), ""),
         usage=Usage(gpus_now=now) if usage is None else usage.model_copy(update={"gpus_now": now}),
     )
 

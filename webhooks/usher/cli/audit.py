@@ -39,7 +39,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
   0  the audit is complete, whatever it found; the report names kinds that may not be listed
   1  there are findings that --fail-on names
   2  the cluster or a file could not be read, an object could not be judged, or the history or a report object could not
-     be written"""
+     be written; with --fail-on also if a part of a workload cannot be judged, unless --allow-unknown accepts it"""
 )
 @click.argument("paths", nargs=-1, metavar="[PATH...]", shell_complete=path_completion.files)
 @click.option("--demo", is_flag=True, help="Audit a synthetic cluster that ships with usher, with usage and prices.")
@@ -53,6 +53,9 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @given_policies.options
 @audit_usage.options
 @audit_history.options
+@click.option(
+    "--allow-unknown", is_flag=True, help="With --fail-on: accept workloads that have parts which usher cannot judge."
+)
 @reporting.options(fail_on=FailOn.NEVER, audits=True)
 @audit_report_objects.options
 @audit_serve.options
@@ -80,6 +83,7 @@ def audit(
     report_objects: str | None,
     serving: audit_serve.Serving | None,
     sharding: audit_shards.Sharding | None,
+    allow_unknown: bool,
     reporting: reporting.Reporting,
 ) -> None:
     """Report on the GPUs and workloads of a live cluster, or of manifests if a PATH is given.
@@ -130,7 +134,9 @@ def audit(
     if part is not None:
         part.write(document)
         reporting = audit_shards.without_text(reporting)
-    code = audit_history.finish(reporting.finish(taken.found, audit=document), failure)
+    # A gate does not pass what was not judged; a report alone passes nothing.
+    accepted = allow_unknown or reporting.policy.fail_on is FailOn.NEVER
+    code = audit_history.finish(reporting.finish(taken.found, allow_unknown=accepted, audit=document), failure)
     if report_objects and taken.api is not None:
         only = audit_report_objects.scope(namespace, part)
         code = max(code, audit_report_objects.write(report_objects, document, taken.api, only=only))

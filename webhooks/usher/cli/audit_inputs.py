@@ -38,6 +38,8 @@ class Source:
     """The version of the API server."""
     recorded: "Sequence[Recorded]" = ()
     """The other kinds that sections want."""
+    pods_known: bool = False
+    """Whether the files hold a list of all pods, even if it is empty."""
     api: "Api | None" = None
     """The API server; None for files and the demo."""
     series: "Series | None" = None
@@ -54,9 +56,13 @@ class Source:
             builder.add(value)
         for recorded in self.recorded:
             builder.record(recorded)
+        if self.pods_known:
+            builder.knows_pods()
         for batch in self.batches:
             if batch.source == "nodes" and not batch.notes and not batch.problems:
                 builder.knows_nodes()
+            if batch.source == "pods" and not batch.notes and not batch.problems:
+                builder.knows_pods()
             for item in batch.items:
                 builder.add(item.value)
             for value in batch.aside:
@@ -163,6 +169,7 @@ def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: boo
         batches=batches,
         facts=dumps.facts(batches) if read_facts else None,
         recorded=_recorded((each for each in wanted if each.key in there), existing),
+        pods_known=("", "Pod") in there,
     )
 
 

@@ -164,6 +164,8 @@ class Run:
             configuration=str(file) if file else ("demo" if self.demo else ""),
             origin=source.origin,
             only_namespace=self.namespace,
+            # Manifests are judged as by `usher check`, and what exists as it is.
+            mutated=bool(self.paths),
             drift=True,
         )
 

@@ -7,6 +7,7 @@ from usher.cli import audit_usage
 
 if TYPE_CHECKING:
     from usher.audit.building.wanted import Wanted
+    from usher.audit.document import ReadinessItem
     from usher.audit.estate import Estate
     from usher.audit.sections import Sections
     from usher.authorities.knowledge import Knowledge
@@ -40,13 +41,13 @@ def analysed(
         source: the cluster or the files.
         now: the time of the audit, in UTC.
     """
-    from usher.audit import readiness, standing
+    from usher.audit import standing
     from usher.audit.sections import Sections, Totals
 
     measured = usage.measure(estate, config=known.config.audit, now=now, source=source.series)
     return Sections(
         standing=tuple(standing.findings(estate, known, report=report, config=known.config, now=now)),
-        readiness=readiness.items(estate, known, config=known.config, now=now, server_version=source.server),
+        readiness=_readiness(estate, known, source, now),
         measurement=measured.measurement,
         usage=measured.workloads,
         tables=measured.groups,
@@ -60,3 +61,12 @@ def analysed(
         ),
         window=usage.window,
     )
+
+
+def _readiness(estate: "Estate", known: "Knowledge", source: "Source", now: datetime) -> "tuple[ReadinessItem, ...]":
+    """The production checklist, which is about a cluster."""
+    from usher.audit import readiness
+
+    if not estate.knows_cluster:
+        return ()
+    return readiness.items(estate, known, config=known.config, now=now, server_version=source.server)

@@ -261,15 +261,18 @@ def verified(original: paths.Object, merged: Merged) -> Merged:
     Raises:
         MutationError: the patch does not apply, or gives another object.
     """
-    if not merged.operations:
-        return merged
+    if merged.operations and patched(original, merged.operations) != merged.value:
+        raise errors.MutationError("the patch does not give the object that was meant")
+    return merged
+
+
+def patched(original: paths.Object, operations: Sequence[Operation]) -> paths.Object:
+    """A new object with the operations; a MutationError if they do not apply."""
     import jsonpatch  # only who sends a patch needs it
 
     try:
-        result = jsonpatch.JsonPatch(list(merged.operations)).apply(copied(original), in_place=True)
+        result: paths.Object = jsonpatch.JsonPatch(list(operations)).apply(copied(original), in_place=True)
     except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException):
         # Their texts quote the object, which may hold secrets, and ours are logged.
         raise errors.MutationError("the patch does not apply") from None
-    if result != merged.value:
-        raise errors.MutationError("the patch does not give the object that was meant")
-    return merged
+    return result

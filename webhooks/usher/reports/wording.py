@@ -75,10 +75,16 @@ def about(result: findings.Result, pod_set: findings.PodSet | None) -> str:
 
 
 def amount(value: scan_devices.Amount) -> str:
-    """`64`, `0.5`, or `64+` where nothing bounds it."""
-    number = value.number
+    """`64`, `0.5`, `2 to 3` where some are there at times alone, or `64+` where nothing bounds it."""
+    most = _plain(value.number)
+    if value.unbounded:
+        return f"{most}+"
+    return f"{_plain(value.least)} to {most}" if value.extra else most
+
+
+def _plain(number: int | Decimal) -> str:
     whole = int(number) if number == int(number) else Decimal(number).normalize()
-    return f"{whole:,}{'+' if value.unbounded else ''}"
+    return f"{whole:,}"
 
 
 def devices(value: scan_devices.Devices) -> str:

@@ -15,13 +15,24 @@ WHOLE_GPUS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:
-    """A number of things; `unbounded` where it is the least number, and nothing bounds the largest."""
+    """A number of things: the most of them, or the least where nothing bounds them."""
 
     number: int | Decimal = 0
     unbounded: bool = False
+    extra: int | Decimal = 0
+    """How many of the number are there at times alone: while a rollout or an autoscaler adds pods."""
+
+    @property
+    def least(self) -> int | Decimal:
+        """The number without those that are there at times alone."""
+        return self.number - self.extra
 
     def __add__(self, other: "Amount") -> "Amount":
-        return Amount(number=self.number + other.number, unbounded=self.unbounded or other.unbounded)
+        return Amount(
+            number=self.number + other.number,
+            unbounded=self.unbounded or other.unbounded,
+            extra=self.extra + other.extra,
+        )
 
     def __bool__(self) -> bool:
         return self.number > 0 or self.unbounded
@@ -40,8 +51,13 @@ def of_workload(workload: model.Workload) -> Devices:
         # A share of a GPU is not a whole GPU, though its resource may have the same name.
         is_share = each.route is model.Route.SHARE and each.name in WHOLE_GPUS
         name = f"shares of {each.name}" if is_share else each.name
-        number = _number(each.minimum if each.maximum is None else each.maximum)
-        devices[name] = devices.get(name, NOTHING) + Amount(number=number, unbounded=each.maximum is None)
+        most = each.minimum if each.maximum is None else each.maximum
+        amount = Amount(
+            number=_number(most),
+            unbounded=each.maximum is None,
+            extra=_number(most) - _number(each.minimum),
+        )
+        devices[name] = devices.get(name, NOTHING) + amount
     return dict(sorted(devices.items()))
 
 
@@ -49,7 +65,7 @@ def of_pods(count: model.Count) -> Amount:
     """The most pods that there can be, or the least where nothing bounds them."""
     if count.maximum is None:
         return Amount(number=count.minimum, unbounded=True)
-    return Amount(number=count.maximum)
+    return Amount(number=count.maximum, extra=count.maximum - count.minimum)
 
 
 def gpus(devices: Devices) -> Amount:

@@ -114,6 +114,8 @@ class Result:
     role: model.Role
     pods: model.Count
     accelerators: Devices
+    accelerators_known: bool = True
+    """False where it may ask for more: an amount or a device claim cannot be read."""
     is_template: bool = False
     """Whether it makes pods only when another object refers to it; totals leave it out."""
     findings: tuple[Finding, ...] = ()
@@ -123,6 +125,8 @@ class Result:
     """False for objects that are not workloads: queues, quotas, classes, nodes."""
     change: Change | None = None
     """None where the command makes no mutations, or they have nothing to say."""
+    exists: bool = False
+    """Whether it comes from a cluster, and not from a manifest."""
     owner: model.Owner | None = None
     """The controller that the object names; nothing proves that it is true."""
 

@@ -10,7 +10,7 @@ from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compil
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
-from usher.scan import devices, existing_pods, findings, mutation_changes
+from usher.scan import asked, devices, existing_pods, findings, mutation_changes
 from usher.scan.batches import Batch, Item
 from usher.scan.changes import Changes
 from usher.scan.part import Part
@@ -30,6 +30,7 @@ class Settings:
     configuration: str = ""
     """The file of the evaluator's configuration, for the report."""
     origin: str = ""
+    """The cluster; empty for files, which are held at once, because they say something about each other."""
     namespace: str = "default"
     """The namespace of objects without one."""
     only_namespace: str = ""
@@ -39,8 +40,8 @@ class Settings:
     diff: bool = False
     """Whether to show these changes in full; with `mutated` false the objects are judged without them."""
     drift: bool = False
-    """Whether to find what the mutating webhook would change in existing workloads with accelerators, which are judged
-    as they are."""
+    """Whether objects of a cluster are judged as they are, because admission has changed them already; what it would
+    change today is found beside it, in those with accelerators."""
     changes: Changes | None = None
     """Objects that these do not concern are left out."""
 
@@ -124,7 +125,8 @@ def _judged(
             namespace=settings.namespace,
             objects=applied.objects,
             around=applied.around,
-            growths=applied.scalers.of(item.value, source),
+            # What exists has the number of pods that its autoscaler chose.
+            growths=() if settings.drift and _exists(item.value) else applied.scalers.of(item.value, source),
             facts=applied.facts,
             place=settings.command.value,
         )
@@ -154,8 +156,9 @@ def answered(  # noqa: PLR0913 - a request, and its place
         policies: policies of Gatekeeper.
     """
     merged: merge.Merged | None = None
+    is_admitted = settings.mutated and not (settings.drift and _exists(item.value))
     try:
-        if settings.mutated:
+        if is_admitted:
             merged, decision = evaluator.admit(request)
         else:
             if settings.diff:
@@ -166,7 +169,7 @@ def answered(  # noqa: PLR0913 - a request, and its place
     except (errors.EngineError, errors.MutationError) as error:
         return findings.Failure(source=source, line=line, identity=identity_as_written(item.value), reason=str(error))
     workload = decision.workload
-    judged = merged.value if merged is not None and settings.mutated else item.value
+    judged = merged.value if merged is not None and is_admitted else item.value
     of_policies = policies.judged(item, judged) if policies else None
     if workload is None:
         return of_policies.result(item, source, identity_as_written(item.value)) if of_policies else None
@@ -180,6 +183,7 @@ def answered(  # noqa: PLR0913 - a request, and its place
         role=workload.role,
         pods=workload.pods,
         accelerators=devices.of_workload(workload),
+        accelerators_known=asked.is_known(workload, decision.unknowns, is_accelerator=evaluator.vocabulary.contains),
         is_template=workload.is_template,
         findings=tuple(
             findings.Finding(
@@ -198,6 +202,7 @@ def answered(  # noqa: PLR0913 - a request, and its place
         makes_pods=workload.makes_pods,
         change=None if merged is None else mutation_changes.of(item, merged, workload, evaluator, diff=settings.diff),
         owner=workload.owner,
+        exists=workload.exists,
     )
     return of_policies.combined(own) if of_policies else own
 
@@ -209,10 +214,15 @@ def _may_drift(workload: model.Workload | None) -> bool:
 
 def _is_added(path: str, before: paths.Object, judged: paths.Object) -> bool:
     """Whether a place exists only because of the mutations."""
-    return judged is not before and _exists(judged, path) and not _exists(before, path)
+    return judged is not before and _has(judged, path) and not _has(before, path)
 
 
-def _exists(value: paths.Object, path: str) -> bool:
+def _exists(value: paths.Object) -> bool:
+    """Whether an object comes from a cluster: the API server alone gives a uid."""
+    return bool(paths.metadata(value).get("uid"))
+
+
+def _has(value: paths.Object, path: str) -> bool:
     try:
         paths.resolve(value, path)
     except (LookupError, ValueError):

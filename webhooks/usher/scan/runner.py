@@ -59,11 +59,11 @@ def run_each(
     policies: "Policies | None" = None,
 ) -> list[findings.Report]:
     """Judges as `run` does, by each of several evaluators: one report for each, about the same objects."""
-    # A cluster is too large to be held at once, and its objects have the numbers that their autoscalers chose.
-    together = list(_watched(batches, watch)) if settings.command is findings.Command.CHECK else []
+    together = list(_watched(batches, watch)) if not settings.origin else []
     files = [outlines.of(batch, namespace=settings.namespace) for batch in together]
     surroundings = Surroundings(files, namespace=settings.namespace)
-    batches, compared = _held(batches, together, policies)
+    checked = together if settings.command is findings.Command.CHECK else []
+    batches, compared = _held(together or batches, checked, policies)
     sides = [_Side(evaluator, _site(policies, compared, evaluator, settings), Part()) for evaluator in evaluators]
     total, done = sum(len(batch.items) for batch in together), 0
     for batch in together or batches:

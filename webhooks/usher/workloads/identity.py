@@ -48,10 +48,14 @@ def owner(metadata: Mapping[str, paths.Json], reading: Reading) -> model.Owner |
 def name(metadata: Mapping[str, paths.Json], reading: Reading, value: paths.Object) -> str:
     """The name of an object with these metadata; a compiled pipeline has its name elsewhere.
 
-    At CREATE an object may have only the prefix of its name to be, which is shown with a `*` behind it.
+    A name with a variable of a template is unknown. At CREATE an object may have only the prefix of its name to be,
+    which is shown with a `*` behind it.
     """
     name = reading.text(metadata.get("name"), "/metadata/name")
     prefix = reading.text(metadata.get("generateName"), "/metadata/generateName")
+    for field, text in (("name", name), ("generateName", prefix)):
+        if "${" in text or "{{" in text:
+            reading.unknown(f"/metadata/{field}", "the name has a variable of a template; render the template first")
     return name or (f"{prefix}*" if prefix else compiled.name(value))
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
-from usher.audit.building import fields, folding, nodes, owners, pods, workloads
+from usher.audit.building import decisions, fields, folding, nodes, owners, pods, workloads
 from usher.audit.building.claimable import SLICE, Claimable
 from usher.audit.building.gathered import Gathered, Held
 from usher.audit.building.manifests import Manifests
@@ -77,6 +77,10 @@ class EstateBuilder:
         """Notes that all nodes were listed, even if there was no node."""
         self._gathered.nodes_known = True
 
+    def knows_pods(self) -> None:
+        """Notes that all pods were listed, even if there was no pod."""
+        self._gathered.pods_known = True
+
     def misses_pods(self, reason: str) -> None:
         """Notes that pods may not be listed, so that nothing is known of the accelerators that are held."""
         text = f"{reason}; so the numbers of allocated and waiting accelerators are too small"
@@ -124,7 +128,7 @@ class EstateBuilder:
         read = self._normalised(value)
         if read is None or not read.makes_pods:
             return
-        workload = self._workloads.of(value, read, with_labels=read.asks_accelerators)
+        workload = self._workloads.of(value, read, with_labels=read.asks_accelerators or bool(read.unknowns))
         if not uid:
             # The place of a manifest stands for its uid, so that its own text is found.
             uid = f"manifest {len(self._gathered.manifests)}"
@@ -142,6 +146,7 @@ class EstateBuilder:
             self._object(value, _POD)  # a manifest, which neither runs nor waits
             return
         self._gathered.pods += 1
+        self._gathered.pods_known = True
         self._trees.add(value)
         if pods.phase(value) in ENDED:
             return
@@ -182,26 +187,27 @@ class EstateBuilder:
             results: the decisions about them, which workloads refer to by index.
             missing: what could not be read.
         """
-        places = {result.identity: index for index, result in enumerate(results) if result.makes_pods}
+        decided = decisions.Decisions(results)
+        decided.apply(self._gathered)
         folded = folding.folded(self._gathered, self._trees)
-        found = tuple(
-            replace(
-                each,
-                team=each.team or self._gathered.teams.get(each.identity.namespace, ""),
-                index=places.get(each.identity, -1),
-            )
-            for each in folded.workloads
-        )
+        found = tuple(replace(each, team=self._team(each), index=decided.place(each)) for each in folded.workloads)
         waiting = (each.uid for each in found if not any(pod.holds for pod in each.pods))
         return Estate(
             nodes=self._nodes(),
             workloads=found,
             objects={key: self._objects.get(key, Absence.NOT_KNOWN) for key in sorted(self._wanted)},
-            manifests=self._manifests.of(waiting),
+            manifests=decided.admitted(found, self._manifests.of(waiting)),
             pods_read=self._gathered.pods,
+            pods_known=self._gathered.pods_known,
+            facts_known=not self._known.facts.empty,
+            teams=self._gathered.teams,
             missing=(*self._gathered.missing, *missing),
             unlisted_owners=folded.unlisted_owners,
         )
+
+    def _team(self, workload: Workload) -> str:
+        namespace = workload.identity.namespace
+        return workload.team or self._gathered.teams.get(namespace, namespace)
 
     def _nodes(self) -> tuple[Node, ...] | None:
         if not self._gathered.nodes_known:

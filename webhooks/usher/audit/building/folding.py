@@ -54,10 +54,14 @@ def _of_tops(gathered: Gathered, trees: Trees, below: dict[str, list[Pod]], othe
         if trees.root(uid) != uid:
             continue  # its owner came later
         pods = below.pop(uid, [])
-        wants = any(workload.asks.values()) and uid not in gathered.finished
+        wants = _may_want(workload) and uid not in gathered.finished
         if pods or wants:
             yield replace(workload, pods=_by_name(pods), other_pods=others[uid])
-    yield from (each for each in gathered.manifests if any(each.asks.values()))
+    yield from filter(_may_want, gathered.manifests)
+
+
+def _may_want(workload: Workload) -> bool:
+    return any(workload.asks.values()) or not workload.asks_known
 
 
 def _of_pods(alone: Iterable[Held], below: dict[str, list[Pod]]) -> Iterator[Workload]:

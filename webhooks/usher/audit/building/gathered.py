@@ -44,4 +44,5 @@ class Gathered:
     teams: dict[str, str] = field(default_factory=dict)
     """By namespace."""
     pods: int = 0
+    pods_known: bool = False
     missing: list[Missing] = field(default_factory=list)

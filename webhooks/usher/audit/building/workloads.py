@@ -43,6 +43,7 @@ class Workloads:
             role=read.role,
             wanted=read.pods,
             asks=devices.of_workload(read),
+            exists=read.exists,
             team=self.team(read.labels),
             queue=self._queue(read),
             priority=_priority(read),

@@ -46,7 +46,7 @@ def _point(audit: Audit, taken: str, times_idle: float) -> Point:
         taken=taken,
         complete=True,
         gpus=summary.gpus,
-        gpus_allocated=round(summary.gpus_allocated, 6),
+        gpus_allocated=summary.gpus_allocated,
         idle=None if idle is None else round(idle * times_idle, 6),
         idle_cost=None if cost is None else round(cost * times_idle, 6),
         activity=None if activity is None else round(activity / times_idle, 6),

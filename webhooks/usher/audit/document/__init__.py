@@ -6,7 +6,14 @@ Within v1alpha1 fields may be added; fields keep their names and meaning. A numb
 """
 
 from usher.audit.document.audit import Audit, Cluster, Completeness, Gap, Summary
-from usher.audit.document.findings import ExceptionEntry, FindingEntry, NotEvaluatedEntry, Severity, Subject
+from usher.audit.document.findings import (
+    ExceptionEntry,
+    FindingEntry,
+    NotEvaluatedEntry,
+    NotJudgedEntry,
+    Severity,
+    Subject,
+)
 from usher.audit.document.history import Entry, Point, Trend
 from usher.audit.document.readiness import ReadinessItem, Standing
 from usher.audit.document.usage import (
@@ -35,6 +42,7 @@ __all__ = [
     "GroupTable",
     "Measurement",
     "NotEvaluatedEntry",
+    "NotJudgedEntry",
     "Point",
     "Prevented",
     "ReadinessItem",

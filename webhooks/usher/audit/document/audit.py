@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from usher.audit.document.findings import ExceptionEntry, FindingEntry, NotEvaluatedEntry
+from usher.audit.document.findings import ExceptionEntry, FindingEntry, NotEvaluatedEntry, NotJudgedEntry
 from usher.audit.document.history import Trend
 from usher.audit.document.part import Part
 from usher.audit.document.readiness import ReadinessItem
@@ -38,6 +38,10 @@ class Completeness(Part):
     workloads: int = 0
     pods: int = 0
     finished: int = 0
+    checks_without_facts: int = 0
+    """Checks that compare with a cluster of which nothing is known."""
+    not_judged: int = 0
+    """Parts of workloads that could not be read: neither a pass nor a violation."""
 
 
 class Summary(Part):
@@ -46,20 +50,31 @@ class Summary(Part):
     gpus: float | None = None
     """Capacity of the nodes; null where nodes are not known."""
     gpus_allocatable: float | None = None
-    gpus_allocated: float = 0
-    """Held by running pods."""
+    gpus_allocated: float | None = 0
+    """Held by running pods; null where no pods were read, as the next two."""
     gpus_free: float | None = None
     """Allocatable and not allocated."""
-    gpus_waiting: float = 0
+    gpus_waiting: float | None = 0
     """Wanted by pods that wait, and by suspended workloads."""
-    gpus_never: float = 0
-    """Wanted by workloads that can never run."""
-    gpus_half_started: float = 0
+    gpus_never: float | None = 0
+    """Wanted by workloads that can never run; null where nothing is known of the cluster."""
+    gpus_half_started: float | None = 0
     """Held by gangs whose other pods wait."""
     accelerators: Mapping[str, float] = Field(default={})
     """Allocated now, by resource."""
     workloads: int = 0
-    workloads_never: int = 0
+    workloads_never: int | None = 0
+    gpus_asked: float | None = None
+    """The most that all workloads ask for, without those of `workloads_not_known`; documents of earlier versions have
+    null."""
+    gpus_asked_least: float | None = None
+    """Without the extra pods of rollouts and autoscalers."""
+    other_asked: Mapping[str, float] = Field(default={})
+    """Accelerators that are no GPUs, by resource: the most that all workloads ask for."""
+    workloads_not_known: int = 0
+    """Workloads with accelerators that cannot be read."""
+    manifests: int = 0
+    """Workloads that come from manifests, and not from a cluster."""
     findings: Mapping[str, int] = Field(default={})
     """By outcome."""
     allocated: float | None = None
@@ -81,6 +96,11 @@ class Summary(Part):
     readiness: Mapping[str, int] = Field(default={})
     """Items by standing."""
 
+    @property
+    def knows_cluster(self) -> bool:
+        """False for manifests alone, of which nothing runs or waits."""
+        return any(each is not None for each in (self.gpus, self.gpus_allocated, self.workloads_never))
+
 
 class Audit(Part):
     api_version: Literal["gpu-usher.io/v1alpha1"] = "gpu-usher.io/v1alpha1"
@@ -98,6 +118,7 @@ class Audit(Part):
     workloads: tuple[WorkloadEntry, ...] = ()
     findings: tuple[FindingEntry, ...] = ()
     not_evaluated: tuple[NotEvaluatedEntry, ...] = ()
+    not_judged: tuple[NotJudgedEntry, ...] = ()
     exceptions: tuple[ExceptionEntry, ...] = ()
     usage: tuple[GroupTable, ...] = ()
     targets: tuple[Target, ...] = ()

@@ -1,7 +1,10 @@
 """Findings of an audit: those of checks on single objects, and those about the cluster as a whole."""
 
+from collections.abc import Mapping
 from datetime import date
 from enum import StrEnum
+
+from pydantic import Field
 
 from usher.audit.document.part import Part
 
@@ -45,7 +48,7 @@ class FindingEntry(Part):
     message: str
     remedy: str = ""
     team: str = ""
-    gpus: float = 0
+    gpus: float | None = 0
     """Whole GPUs that the object holds or asks for."""
     since: str = ""
     """When what it is about began, ISO 8601 in UTC: creation of the object, or start of the waiting."""
@@ -58,6 +61,19 @@ class FindingEntry(Part):
     """The code of the rule of usher whose denial would have prevented it; empty where no rule would."""
     exception: str = ""
     """The ticket of the exception that covers it."""
+    gpus_least: float | None = None
+    """`gpus` without the extra pods of a rollout or an autoscaler; null where it is the same number, or not known."""
+    other_accelerators: Mapping[str, float] = Field(default={})
+    """Accelerators that are no GPUs, which the object holds or asks for, by resource."""
+    because: str = ""
+    """Why the outcome is milder than the one of the rule: an assumption of usher, or usher.yaml."""
+    place: str = ""
+    """File and line of a manifest; empty for what comes from a cluster."""
+
+    @property
+    def known_gpus(self) -> float:
+        """For sums and for sorting: 0 where the number is not known."""
+        return self.gpus or 0.0
 
 
 class NotEvaluatedEntry(Part):
@@ -67,6 +83,17 @@ class NotEvaluatedEntry(Part):
     name: str
     reason: str
     workloads: int
+
+
+class NotJudgedEntry(Part):
+    """A part of an object that could not be read, so that no check judged it: neither a pass nor a violation."""
+
+    subject: Subject
+    path: str = ""
+    """As people read it; empty for the whole object."""
+    reason: str
+    place: str = ""
+    """File and line of a manifest; empty for what comes from a cluster."""
 
 
 class ExceptionEntry(Part):

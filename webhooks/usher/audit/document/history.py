@@ -14,12 +14,12 @@ class Point(Part):
     complete: bool
     gpus: float | None = None
     """Null where nodes are not known."""
-    gpus_allocated: float
+    gpus_allocated: float | None
     idle: float | None = None
     idle_cost: float | None = None
     activity: float | None = None
     findings: int
-    never: int
+    never: int | None
     readiness_failed: int = 0
 
 

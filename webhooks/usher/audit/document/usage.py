@@ -8,6 +8,8 @@ activity of the GPU. Idle: allocated, and the activity stayed below the threshol
 from collections.abc import Mapping
 from enum import StrEnum
 
+from pydantic import Field
+
 from usher.audit.document.findings import Subject
 from usher.audit.document.part import Part
 
@@ -89,9 +91,14 @@ class WorkloadEntry(Part):
     """The boards of the nodes that its pods run on."""
     capacity_types: tuple[str, ...] = ()
     accelerators: Mapping[str, float]
-    """What it asks for, by resource."""
-    gpus: float = 0
-    """Whole GPUs that it asks for."""
+    """The most that it asks for, by resource."""
+    gpus: float | None = 0
+    """The most GPUs that it asks for: with the extra pods of a rollout, and all that an autoscaler may add. Null where
+    an amount or a device claim cannot be read."""
+    gpus_least: float | None = None
+    """Without these extra pods."""
+    other_accelerators: Mapping[str, float] = Field(default={})
+    """Of `accelerators`, those that are no GPUs."""
     pods_wanted: int | None = None
     """Null where nothing bounds them."""
     pods_running: int = 0
@@ -102,7 +109,14 @@ class WorkloadEntry(Part):
     outcome: str
     """As in the report of findings: `deny`, `warn`, `audit`, `exempt`, `unknown` or `clean`."""
     findings: int = 0
+    place: str = ""
+    """File and line of a manifest; empty for what comes from a cluster."""
     usage: Usage
+
+    @property
+    def known_gpus(self) -> float:
+        """For sums and for sorting: 0 where the number is not known."""
+        return self.gpus or 0.0
 
 
 class Group(Part):

@@ -23,7 +23,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
     judges = _judges(situation)
     for workload in situation.estate.workloads:
         result = situation.result(workload)
-        if result is None:
+        if result is None or not workload.exists:
             continue
         denials = situation.denials(workload)
         if denials and judges:

@@ -62,9 +62,9 @@ class Situation:
         return f"its label {models.EXEMPTION_LABEL}" if exempt else ""
 
     def team(self, namespace: str) -> str:
-        """The team of a namespace, by the first label of usher.yaml that it has."""
+        """The team of a namespace, by the first label of usher.yaml that it has, or else its name."""
         labels = self.labels(namespace) or {}
-        return next((labels[key] for key in self.config.audit.team_labels if labels.get(key)), "")
+        return next((labels[key] for key in self.config.audit.team_labels if labels.get(key)), namespace)
 
 
 def span(since: datetime, now: datetime) -> str:

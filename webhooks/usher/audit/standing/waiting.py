@@ -57,6 +57,8 @@ def _wait(workload: Workload, *, all_pods: bool) -> _Wait | None:
     """How a workload waits; None for one that does not wait."""
     if workload.is_template:
         return None
+    if not workload.exists:
+        return _Wait(waiting=(), starting=(), runs=False, since=None)
     waiting = [pod for pod in workload.pods if gangs.waits(pod)]
     starting = [pod for pod in workload.pods if pod.holds and pod.phase == "Pending" and not pod.terminating]
     runs = any(pod.holds for pod in workload.pods)

@@ -165,6 +165,9 @@ AUDITS: Final = Table(
         ),
         *_columns(Type.WHOLE, "summary.exceptions_ending"),
         *_COUNTS,
+        *_columns(Type.NUMBER, "summary.gpus_asked summary.gpus_asked_least"),
+        *_columns(Type.AMOUNTS, "summary.other_asked"),
+        *_columns(Type.WHOLE, "summary.workloads_not_known summary.manifests completeness.not_judged"),
     ),
     parts=lambda audit: [audit],
 )
@@ -181,6 +184,9 @@ WORKLOADS: Final = Table(
         *_columns(Type.TEXT, "created waiting_since outcome"),
         *_columns(Type.WHOLE, "findings"),
         *_USAGE,
+        *_columns(Type.NUMBER, "gpus_least"),
+        *_columns(Type.AMOUNTS, "other_accelerators"),
+        *_columns(Type.TEXT, "place"),
     ),
     parts=lambda audit: audit.workloads,
 )
@@ -199,6 +205,9 @@ FINDINGS: Final = Table(
         *_columns(Type.TEXT, "held_by"),
         *_columns(Type.FLAG, "never"),
         *_columns(Type.TEXT, "prevented_by exception"),
+        *_columns(Type.NUMBER, "gpus_least"),
+        *_columns(Type.AMOUNTS, "other_accelerators"),
+        *_columns(Type.TEXT, "because place"),
     ),
     parts=lambda audit: audit.findings,
 )
@@ -256,4 +265,10 @@ GAPS: Final = Table(
     parts=lambda audit: audit.completeness.gaps,
 )
 
-TABLES: Final = (AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, READINESS, EXCEPTIONS, GAPS)
+NOT_JUDGED: Final = Table(
+    name="not_judged",
+    columns=(*_COMMON, *_SUBJECT, *_columns(Type.TEXT, "path reason place")),
+    parts=lambda audit: audit.not_judged,
+)
+
+TABLES: Final = (AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, READINESS, EXCEPTIONS, GAPS, NOT_JUDGED)

@@ -9,7 +9,7 @@ from typing import Final, TextIO
 from usher.audit.document import Audit, FindingEntry, Severity, Standing, Subject
 from usher.dataclass import dataclass
 from usher.reports import wording
-from usher.reports.audit import numbers
+from usher.reports.audit import numbers, words
 from usher.reports.ci import markdown_text
 
 MAX_SIZE: Final = 65_536
@@ -75,6 +75,15 @@ def _head(audit: Audit) -> str:
 
 def _numbers(audit: Audit) -> Iterator[tuple[str, str]]:
     found = audit.summary
+    yield "asked for", words.asked(audit)
+    not_known = wording.count(found.workloads_not_known, "workload")
+    yield "not known", f"the accelerators of {not_known} cannot be read" if found.workloads_not_known else ""
+    not_judged = wording.count(audit.completeness.not_judged, "part")
+    yield "not judged", f"{not_judged} of workloads" if audit.completeness.not_judged else ""
+    yield "findings", ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(found.findings.items()) if count)
+    if not found.knows_cluster:
+        yield "allocated, waiting, can never run", "not known: these are files"
+        return
     yield "GPUs", f"{numbers.gpus(found.gpus)}; allocated {numbers.gpus(found.gpus_allocated)}"
     yield "waiting", f"{numbers.gpus(found.gpus_waiting)} GPUs" if found.gpus_waiting else ""
     yield "can never run", _never(found.gpus_never, found.workloads_never)
@@ -82,12 +91,11 @@ def _numbers(audit: Audit) -> Iterator[tuple[str, str]]:
     yield "idle", _both(numbers.hours(found.idle), found.cost_idle, found.currency)
     yield "activity of allocated GPUs", numbers.share(found.activity)
     yield "could be saved", _both(numbers.hours(found.savings_gpu_hours), found.savings_cost, found.currency)
-    yield "findings", ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(found.findings.items()) if count)
     yield "since the audit before", _changes(audit)
     yield "measured from", f"{audit.measurement.start} to {audit.measurement.end}" if audit.measurement.start else ""
 
 
-def _never(gpus: float, workloads: int) -> str:
+def _never(gpus: float | None, workloads: int | None) -> str:
     return f"{wording.count(workloads, 'workload')} ({numbers.gpus(gpus)} GPUs)" if workloads else ""
 
 
@@ -153,15 +161,16 @@ def _sections(audit: Audit) -> Iterator[_Section]:
 
 
 def _findings(title: str, found: Iterable[FindingEntry], audit: Audit) -> _Section:
-    worst_first = sorted(found, key=lambda each: (_SEVERITIES.index(each.severity), -each.gpus))
+    worst_first = sorted(found, key=lambda each: (_SEVERITIES.index(each.severity), -each.known_gpus))
     return _Section(
         title=title,
-        header=("code", "object", "finding", "remedy", "team", "since"),
+        header=("code", "object", "GPUs", "finding", "remedy", "team", "since"),
         rows=[
             (
                 _code(each.code),
-                _subject(each.subject),
-                _prose(each.message),
+                _subject(each.subject) + (f" {_code(each.place)}" if each.place else ""),
+                _prose(words.amount(each.gpus, each.gpus_least, each.other_accelerators)),
+                _prose(each.message + (f" (a warning only: {each.because})" if each.because else "")),
                 _prose(each.remedy, empty=""),
                 _prose(each.team, empty=""),
                 _prose(audit.trend.first_seen.get(each.fingerprint, each.since)[:10], empty=""),

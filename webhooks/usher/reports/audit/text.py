@@ -26,11 +26,16 @@ def write(
     text_findings.write([entry for entry in audit.findings if not (told and entry.never)], lines)
     if quiet:
         return
-    for label, text in (*_savings(audit), *_readiness(audit), *_not_evaluated(audit), *_exceptions(audit)):
+    parts = (_not_judged, _savings, _readiness, _not_evaluated, _exceptions)
+    for label, text in (entry for part in parts for entry in part(audit)):
         lines.wrapped(text, first=Text(f"{label}: ", style="dim"), rest="  ")
     for label, text in _left_out(audit):
         lines.wrapped(text, first=Text(f"{label}: ", style="dim"), rest="  ")
     source = audit.configuration if audit.configuration != "defaults" else "built-in defaults"
+    if audit.summary.manifests:
+        manifests = wording.count(audit.summary.manifests, "workload")
+        text = f"{manifests} of manifests, with what the mutating webhook adds to them, as usher check does"
+        lines.wrapped(text, first=Text("judged: ", style="dim"), rest="  ")
     lines.wrapped(f"{source} (preset {audit.preset})", first=Text("configuration: ", style="dim"), rest="  ")
     lines.wrapped(_numbers(audit), first=Text(""), rest="  ", style=_style(audit))
 
@@ -57,6 +62,14 @@ def _not_evaluated(audit: Audit) -> Iterator[tuple[str, str]]:
         yield "not evaluated", f"{each.code} {each.name}, {wording.count(each.workloads, 'workload')}: {each.reason}"
 
 
+def _not_judged(audit: Audit) -> Iterator[tuple[str, str]]:
+    for each in audit.not_judged[: text_overview.SHOWN]:
+        where = ", ".join(filter(None, (words.subject(each.subject), each.path, each.place)))
+        yield "not judged", f"{where}: {each.reason}"
+    if (more := len(audit.not_judged) - text_overview.SHOWN) > 0:
+        yield "not judged", f"and {wording.count(more, 'more part')}; --format json lists all"
+
+
 def _exceptions(audit: Audit) -> Iterator[tuple[str, str]]:
     for each in audit.exceptions:
         yield "exception", f"{each.ticket} of {each.owner} {_use(each)}"
@@ -81,6 +94,12 @@ def _left_out(audit: Audit) -> Iterator[tuple[str, str]]:
         yield "left out", f"{note.source}: {note.reason}{pods}"
     if len(notes) > _SHOWN_NOTES:
         yield "left out", f"{len(notes) - _SHOWN_NOTES:,} more; --format json lists all"
+    if audit.completeness.checks_without_facts:
+        checks = wording.count(audit.completeness.checks_without_facts, "check")
+        yield (
+            "left out",
+            f"{checks} that compare with a cluster; give its facts with --facts (usher snapshot saves them)",
+        )
     if audit.completeness.finished:
         yield "left out", f"{wording.count(audit.completeness.finished, 'finished object')} that hold no GPUs any more"
     exempt = sum(each.outcome == "exempt" for each in audit.workloads)
@@ -98,6 +117,8 @@ def _numbers(audit: Audit) -> str:
         wording.count(found["warn"], "warning") if found.get("warn") else "",
         wording.count(found["audit"], "note") if found.get("audit") else "",
     ]
+    unread = audit.completeness.not_judged
+    parts.append(f"{wording.count(unread, 'part')} not judged" if unread else "")
     incomplete = "" if audit.completeness.complete else "INCOMPLETE, "
     return f"{objects}, {workloads} with accelerators: {incomplete}{', '.join(filter(None, parts))}"
 

@@ -1,6 +1,6 @@
 """The findings of an audit in text, grouped by cause: by check and outcome, and within it by message."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -32,20 +32,23 @@ def write(found: Sequence[FindingEntry], lines: Lines) -> None:
 
 def _check(outcome: model.Outcome, title: str, entries: Sequence[FindingEntry], lines: Lines) -> None:
     style = wording.STYLES[outcome]
-    objects = wording.count(len({entry.subject for entry in entries}), "object")
-    about = f"{objects}, {words.gpus(_gpus(entries))}"
+    objects = wording.count(len(_largest(entries)), "object")
+    about = f"{objects}, {_amount(entries)}"
     heading = Text.assemble((f"{wording.WORDS[outcome]:<5}", style), "  ", (wording.printable(title), "bold"))
     lines.write(Text.assemble(heading, "  ", (about, "dim")))
-    causes = defaultdict[tuple[str, str], list[FindingEntry]](list)
+    causes = defaultdict[tuple[str, str, str], list[FindingEntry]](list)
     for entry in entries:
-        causes[entry.message, entry.remedy].append(entry)
+        causes[entry.message, entry.remedy, entry.because].append(entry)
     ordered = sorted(causes.items(), key=lambda each: (-_gpus(each[1]), each[0]))
-    for (message, remedy), found in ordered[:_MESSAGES]:
+    for (message, remedy, because), found in ordered[:_MESSAGES]:
         lines.wrapped(message, first=Text("  "), rest="  ", style=style)
         if remedy:
             lines.wrapped(remedy, first=Text("  = ", style="dim"), rest="    ")
+        if because:
+            lines.wrapped(f"a warning only: {because}", first=Text("  = ", style="dim"), rest="    ")
         for entry in found[:SHOWN]:
-            place = f"{words.gpus(entry.gpus):>12}  {_place(entry)}"
+            amount = words.amount(entry.gpus, entry.gpus_least, entry.other_accelerators)
+            place = f"{amount:>12}  {_place(entry)}"
             lines.wrapped(place.lstrip(), first=Text(" " * (len(place) - len(place.lstrip()))), rest=" " * 14)
         _more(len(found) - SHOWN, "place", lines, margin=14)
     _more(len(ordered) - _MESSAGES, "message", lines, margin=2)
@@ -53,18 +56,39 @@ def _check(outcome: model.Outcome, title: str, entries: Sequence[FindingEntry], 
 
 
 def _place(entry: FindingEntry) -> str:
-    team = f", team {entry.team}" if entry.team else ""
+    team = words.team(entry)
     path = f", {entry.path}" if entry.path else ""
     covered = f", accepted by {entry.exception}" if entry.exception else ""
-    return f"{words.subject(entry.subject)}{team}{path}{covered}"
+    where = f", {entry.place}" if entry.place else ""
+    return f"{words.subject(entry.subject)}{team}{path}{where}{covered}"
 
 
 def _gpus(entries: Iterable[FindingEntry]) -> float:
     """Those of the objects, each counted once."""
-    found: dict[Subject, float] = {}
+    return sum(each.known_gpus for each in _largest(entries))
+
+
+def _amount(entries: Iterable[FindingEntry]) -> str:
+    """The accelerators of the objects, each counted once."""
+    found = _largest(entries)
+    least = sum(each.known_gpus if each.gpus_least is None else each.gpus_least for each in found)
+    others = Counter[str]()
+    for each in found:
+        others.update(each.other_accelerators)
+    known = [each for each in found if each.gpus is not None]
+    most = sum(each.known_gpus for each in known) if known else None
+    return words.amount(most, least, others)
+
+
+def _largest(entries: Iterable[FindingEntry]) -> Sequence[FindingEntry]:
+    """For each object the entry with the most GPUs."""
+    found: dict[tuple[Subject, str], FindingEntry] = {}
     for entry in entries:
-        found[entry.subject] = max(entry.gpus, found.get(entry.subject, 0.0))
-    return sum(found.values())
+        # Two manifests may have one name.
+        key = entry.subject, entry.place.rpartition(":")[0]
+        if key not in found or entry.known_gpus > found[key].known_gpus:
+            found[key] = entry
+    return list(found.values())
 
 
 def _more(number: int, thing: str, lines: Lines, *, margin: int) -> None:

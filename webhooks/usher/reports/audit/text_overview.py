@@ -17,12 +17,18 @@ SHOWN: Final = 10
 _ENDING_DAYS: Final = 14
 _NOT_MEASURED: Final = "not measured; --prometheus URL measures it"
 _WAITING: Final = frozenset({WorkloadState.PENDING, WorkloadState.PARTLY, WorkloadState.SUSPENDED})
+_FILES: Final = (
+    "allocated, waiting and never are not known, because these are files; usher audit without a PATH reads the cluster"
+)
 _MORE: Final = "--format json lists all"
 
 
 def write(audit: Audit, lines: Lines) -> None:
     _heading(audit, lines)
-    lines.labelled([*_gpus(audit), *_usage(audit)])
+    if audit.summary.knows_cluster:
+        lines.labelled([*_gpus(audit), *_usage(audit)])
+    else:
+        lines.labelled([*_verdict(audit), *_asked(audit), Row("GPUs", _FILES, indent=0)])
     lines.write()
     _teams(audit, lines)
     _never(audit, lines)
@@ -39,6 +45,7 @@ def _heading(audit: Audit, lines: Lines) -> None:
         lines.wrapped(text, first=Text("INCOMPLETE: ", style="bold red"), rest="  ")
         for gap in audit.completeness.gaps[:SHOWN]:
             lines.wrapped(f"{gap.source}: {gap.reason}", first=Text("  "), rest="    ")
+        _more(len(audit.completeness.gaps) - SHOWN, "source", lines)
     lines.write()
 
 
@@ -49,32 +56,61 @@ def _gpus(audit: Audit) -> Iterator[Row]:
     else:
         nodes = wording.count(audit.cluster.nodes or 0, "node")
         yield Row("GPUs", f"{words.number(found.gpus)} in {nodes}", indent=0)
-    asked = sum(each.gpus for each in audit.workloads)
-    workloads = wording.count(found.workloads, "workload")
-    yield Row("asked for", f"{words.number(asked)}, by {workloads} with accelerators")
-    yield Row("allocated", f"{words.number(found.gpus_allocated)}{_of_capacity(found)}, held by pods on nodes")
-    if found.gpus is not None and found.gpus_free is not None:
+    yield from _asked(audit)
+    if found.gpus_allocated is None:
+        yield Row("allocated", "not known: usher has read no pods")
+    else:
+        yield Row("allocated", f"{words.number(found.gpus_allocated)}{_of_capacity(found)}, held by pods on nodes")
+    if found.gpus is not None and found.gpus_free is not None and found.gpus_allocated is not None:
         yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods")
         rest = found.gpus - found.gpus_allocated - found.gpus_free
         if round(rest, 1) > 0:
             reason = "on nodes that are cordoned or not ready, or devices that are not healthy"
             yield Row("out of use", f"{words.number(rest)}, {reason}")
-    yield Row("waiting", f"{words.number(found.gpus_waiting)}, wanted by pods without a node or suspended workloads")
+    if found.gpus_waiting is not None:
+        reason = "wanted by pods without a node or suspended workloads"
+        yield Row("waiting", f"{words.number(found.gpus_waiting)}, {reason}")
     if found.gpus_half_started:
         yield Row("half-started", f"{words.number(found.gpus_half_started)}, held by gangs whose other pods wait")
     if found.workloads_never:
         never = wording.count(found.workloads_never, "workload")
-        yield Row("never", f"{words.number(found.gpus_never)}, wanted by {never} that can never run")
+        yield Row("never", f"{words.number(found.gpus_never or 0)}, wanted by {never} that can never run")
+    elif found.workloads_never is None:
+        yield Row("never", "not known: nothing is known of the cluster that workloads would run in")
     else:
         yield Row("never", "0: no workload is known that can never run")
 
 
+def _asked(audit: Audit) -> Iterator[Row]:
+    """The most that workloads ask for; where it is more at times alone, both numbers."""
+    found = audit.summary
+    known = found.workloads - found.workloads_not_known
+    if known or not found.workloads_not_known:
+        amount = words.asked(audit)
+        yield Row("asked for", f"{amount}, by {wording.count(known, 'workload')} with accelerators")
+    if found.gpus_asked_least != found.gpus_asked:
+        yield Row("", "the larger number includes the extra pods of rollouts and autoscalers")
+    if found.workloads_not_known:
+        more = wording.count(found.workloads_not_known, "workload")
+        yield Row("not known", f"the accelerators of {more} cannot be read, see below")
+
+
+def _verdict(audit: Audit) -> Iterator[Row]:
+    found = audit.summary.findings
+    counts = (wording.count(found.get("deny", 0), "error"), wording.count(found.get("warn", 0), "warning"))
+    parts = wording.count(audit.completeness.not_judged, "part")
+    unread = f", {parts} not judged" if audit.completeness.not_judged else ""
+    yield Row("findings", f"{' and '.join(counts)}{unread}", indent=0)
+
+
 def _of_capacity(found: Summary) -> str:
-    return f" ({words.share(found.gpus_allocated / found.gpus)})" if found.gpus else ""
+    return f" ({words.share((found.gpus_allocated or 0) / found.gpus)})" if found.gpus else ""
 
 
 def _usage(audit: Audit) -> Iterator[Row]:
     found, measured = audit.summary, audit.measurement
+    if found.gpus_allocated is None:
+        return  # without pods there is no use to measure
     if found.idle is None or found.measured is None:
         yield Row("idle", _NOT_MEASURED)
         yield Row("money", "not measured; it needs the usage of GPUs, and prices in usher.yaml (audit.prices)")
@@ -101,6 +137,9 @@ def _teams(audit: Audit, lines: Lines) -> None:
         return
     measured = next((table for table in audit.usage if table.by == "team"), None)
     usage = {group.name: group.usage for group in measured.rows} if measured is not None else {}
+    if audit.summary.gpus_allocated is None:
+        _asking_teams(audit, lines)
+        return
     members = defaultdict[str, list[WorkloadEntry]](list)
     for workload in audit.workloads:
         members[workload.team].append(workload)
@@ -120,13 +159,34 @@ def _teams(audit: Audit, lines: Lines) -> None:
     lines.write()
 
 
+def _asking_teams(audit: Audit, lines: Lines) -> None:
+    """What manifests ask for, by team."""
+    members = defaultdict[str, list[WorkloadEntry]](list)
+    for workload in audit.workloads:
+        members[workload.team].append(workload)
+    asked = {team: sum(each.known_gpus for each in found) for team, found in members.items()}
+    rows = []
+    for team in sorted(members, key=lambda team: (-asked[team], team)):
+        others = Counter[str]()
+        for each in members[team]:
+            others.update(each.other_accelerators)
+        least = sum(each.gpus_least or 0.0 for each in members[team])
+        known = any(each.gpus is not None for each in members[team])
+        amount = words.amount(asked[team] if known else None, least, others)
+        rows.append([team or "(no team)", f"{len(members[team]):,}", amount])
+    lines.table(["team", "workloads", "asked for"], rows[:SHOWN], right={"workloads"}, indent=2)
+    _more(len(rows) - SHOWN, "team", lines)
+    lines.write()
+
+
 def _never(audit: Audit, lines: Lines) -> None:
     found = [entry for entry in audit.findings if entry.never]
     if not found:
         return
     lines.write(Text("Can never run", style="bold red"))
     for entry in found[:SHOWN]:
-        about = f"{words.gpus(entry.gpus)}  {words.subject(entry.subject)}{_whose(entry, audit.taken)}"
+        amount = words.amount(entry.gpus, entry.gpus_least, entry.other_accelerators)
+        about = f"{amount}  {words.subject(entry.subject)}{_whose(entry, audit.taken)}"
         lines.wrapped(about, first=Text("  "), rest="      ")
         lines.wrapped(entry.message, first=Text("      "), rest="      ")
         if entry.remedy:
@@ -137,7 +197,7 @@ def _never(audit: Audit, lines: Lines) -> None:
 
 def _whose(entry: FindingEntry, now: str) -> str:
     waited = words.age(entry.since, now)
-    team = f", team {entry.team}" if entry.team else ""
+    team = words.team(entry)
     return f"{team}, for {waited}" if waited else team
 
 

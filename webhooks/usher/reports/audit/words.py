@@ -1,9 +1,14 @@
 """Numbers, times and names of an audit document for people."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
-from usher.audit.document import Subject
+from usher.audit.document import Audit, FindingEntry, Subject
 from usher.scan.findings import Identity
+
+UNKNOWN: Final = "GPUs not known"
+_MOST_NAMES: Final = 4
 
 
 def number(value: float) -> str:
@@ -16,6 +21,36 @@ def gpus(value: float) -> str:
     """`1 GPU`, `64 GPUs`, `0.7 GPUs`."""
     text = number(value)
     return f"{text} {'GPU' if text == '1' else 'GPUs'}"
+
+
+def span(most: float | None, least: float | None = None) -> str:
+    """`6 GPUs`; `4 to 6 GPUs` where some are there at times alone: while a rollout or an autoscaler adds pods."""
+    if most is None:
+        return UNKNOWN
+    fewest = most if least is None else least
+    return gpus(most) if number(fewest) == number(most) else f"{number(fewest)} to {gpus(most)}"
+
+
+def others(found: Mapping[str, float]) -> str:
+    """`256 google.com/tpu, 4 nvidia.com/mig-1g.10gb`."""
+    shown = [f"{number(amount)} {name}" for name, amount in sorted(found.items()) if amount]
+    more = len(shown) - _MOST_NAMES
+    return ", ".join([*shown[:_MOST_NAMES], f"{more:,} other resources"] if more > 0 else shown)
+
+
+def amount(most: float | None, least: float | None, other: Mapping[str, float]) -> str:
+    """`4 to 6 GPUs, 16 google.com/tpu`: GPUs and all other accelerators; 0 GPUs only where both are 0."""
+    rest = others(other)
+    if not most and most is not None and rest:
+        return rest
+    return ", ".join(filter(None, (span(most, least), rest)))
+
+
+def asked(audit: Audit) -> str:
+    """What all workloads ask for together."""
+    found = audit.summary
+    most = sum(each.known_gpus for each in audit.workloads) if found.gpus_asked is None else found.gpus_asked
+    return amount(most, found.gpus_asked_least, found.other_asked)
 
 
 def share(value: float) -> str:
@@ -36,6 +71,11 @@ def money(value: float, currency: str) -> str:
 def subject(value: Subject) -> str:
     """`Job ml-research/bert`."""
     return str(Identity(api_version=value.api_version, kind=value.kind, namespace=value.namespace, name=value.name))
+
+
+def team(entry: FindingEntry) -> str:
+    """`, team nlp`; empty where the namespace is the team."""
+    return f", team {entry.team}" if entry.team not in ("", entry.subject.namespace) else ""
 
 
 def age(since: str, now: str) -> str:

@@ -11,6 +11,7 @@ from usher.reports.audit_html import (
     exceptions,
     findings,
     glossary,
+    manifests,
     not_known,
     overview,
     prevented,
@@ -38,21 +39,27 @@ def text(audit: Audit, *, notices: Sequence[str] = ()) -> str:
             heading=name,
             facts=tuple(_facts(audit)),
             notices=(*notices, *_notices(audit)),
-            first=overview.html(audit),
-            sections=(
-                trends.section(audit),
-                usage.section(audit),
-                findings.section(audit),
-                workloads.section(audit),
-                savings.section(audit),
-                prevented.section(audit),
-                readiness.section(audit),
-                exceptions.section(audit),
-                not_known.section(audit),
-                glossary.section(),
-            ),
+            first=overview.html(audit) if audit.summary.knows_cluster else manifests.html(audit),
+            sections=tuple(_sections(audit)),
         )
     )
+
+
+def _sections(audit: Audit) -> Iterator[page.Section]:
+    """All of them for a cluster; manifests neither use GPUs nor get ready."""
+    of_cluster = audit.summary.knows_cluster
+    if of_cluster:
+        yield trends.section(audit)
+        yield usage.section(audit)
+    yield findings.section(audit)
+    yield workloads.section(audit)
+    if of_cluster:
+        yield savings.section(audit)
+        yield prevented.section(audit)
+        yield readiness.section(audit)
+    yield exceptions.section(audit)
+    yield not_known.section(audit)
+    yield glossary.section()
 
 
 def _facts(audit: Audit) -> Iterator[str]:
@@ -69,7 +76,7 @@ def _facts(audit: Audit) -> Iterator[str]:
 
 
 def _notices(audit: Audit) -> Iterator[Html | str]:
-    if audit.measurement.source == "none":
+    if audit.measurement.source == "none" and audit.summary.knows_cluster:
         yield (
             "The use of GPUs was not measured, so this report does not know the idle GPUs. "
             "Run usher audit with --prometheus URL, on a Prometheus that scrapes DCGM."

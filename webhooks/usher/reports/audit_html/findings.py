@@ -7,6 +7,7 @@ from typing import Final
 
 from usher.audit.document import Audit, FindingEntry, Severity
 from usher.reports import wording
+from usher.reports.audit import words as audit_words
 from usher.reports.audit_html import words
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.markup import Html, element, joined
@@ -67,7 +68,13 @@ def _ordered(audit: Audit) -> list[FindingEntry]:
     """Worst first, and of those the ones that can never run, then the most GPUs."""
     return sorted(
         audit.findings,
-        key=lambda each: (_RANKS[each.severity], not each.never, -each.gpus, each.code, words.name_of(each.subject)),
+        key=lambda each: (
+            _RANKS[each.severity],
+            not each.never,
+            -each.known_gpus,
+            each.code,
+            words.name_of(each.subject),
+        ),
     )
 
 
@@ -95,11 +102,19 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
             _described(found),
             cells.lines(("muted", subject.kind), ("strong", words.place(subject))),
             cells.text(found.team, words.NO_TEAM),
-            cells.number(found.gpus, numbers.plain(found.gpus)),
+            _amount(found),
             cells.age(found.since, audit.taken),
             _seen(audit, standing, first_seen),
         ),
     )
+
+
+def _amount(found: FindingEntry) -> cells.Cell:
+    """GPUs, or other accelerators by their own names."""
+    other = audit_words.others(found.other_accelerators)
+    if found.gpus is None or (other and not found.gpus):
+        return cells.text(other, "not known")
+    return cells.number(found.gpus, numbers.plain(found.gpus))
 
 
 def _described(found: FindingEntry) -> cells.Cell:
@@ -114,6 +129,8 @@ def _described(found: FindingEntry) -> cells.Cell:
                 ("strong", wording.capitalised(found.message)),
                 ("code", found.path),
                 ("fix", wording.capitalised(found.remedy)),
+                ("muted", f"A warning only: {found.because}" if found.because else ""),
+                ("muted", f"In {found.place}" if found.place else ""),
                 ("muted", never),
                 ("muted", f"Exception {found.exception}" if found.exception else ""),
                 ("muted", f"{found.prevented_by} would have prevented it" if found.prevented_by else ""),
@@ -142,7 +159,7 @@ def _prevented(findings: Sequence[FindingEntry]) -> Html | None:
     if not by_rule:
         return None
     entries = [
-        f"{code} ({wording.count(len(found), 'finding')}, {numbers.gpus(sum(each.gpus for each in found))})"
+        f"{code} ({wording.count(len(found), 'finding')}, {numbers.gpus(sum(each.known_gpus for each in found))})"
         for code, found in sorted(by_rule.items(), key=lambda entry: (-len(entry[1]), entry[0]))
     ]
     count = sum(map(len, by_rule.values()))

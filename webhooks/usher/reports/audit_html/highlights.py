@@ -61,7 +61,10 @@ def _cost(row: Group) -> str:
 
 
 def _never(audit: Audit) -> Iterator[Html]:
-    found = sorted((each for each in audit.findings if each.never), key=lambda each: -each.gpus)
+    found = sorted((each for each in audit.findings if each.never), key=lambda each: -each.known_gpus)
+    if not found and audit.summary.workloads_never is None:
+        yield element("p", "Not known: these files say nothing of a cluster.", class_="muted")
+        return
     if not found:
         yield element("p", "Every workload could run on this cluster, as far as usher knows.", class_="muted")
         return

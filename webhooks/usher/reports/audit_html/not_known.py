@@ -5,6 +5,7 @@ from typing import Final
 
 from usher.audit.document import Audit
 from usher.reports import wording
+from usher.reports.audit import words
 from usher.reports.web import cells, tables
 from usher.reports.web.markup import Html, element, joined
 from usher.reports.web.page import Section
@@ -54,6 +55,13 @@ def notice(audit: Audit) -> Html:
 def _entries(audit: Audit) -> Iterator[tuple[str, str, str, str]]:
     for gap in audit.completeness.gaps:
         yield "not read", gap.source, gap.reason, f"{wording.count(gap.read, 'object')} read before" if gap.read else ""
+    for part in audit.not_judged:
+        where = ", ".join(filter(None, (words.subject(part.subject), part.path, part.place)))
+        yield "not judged", where, part.reason, ""
+    checks = audit.completeness.checks_without_facts
+    if checks:
+        reason = "they compare with a cluster; give its facts with --facts (usher snapshot saves them)"
+        yield "left out", wording.count(checks, "check"), reason, ""
     for problem in audit.measurement.problems:
         yield "measurement", audit.measurement.source, problem, ""
     for each in audit.not_evaluated:

@@ -33,7 +33,7 @@ def _story(audit: Audit) -> Iterator[str]:
         yield f" in the last {numbers.days(window)}" if window else ""
         cost = f", which cost {numbers.money(summary.cost_idle, summary.currency)}" if summary.cost_idle else ""
         yield f": {numbers.hours(summary.idle)}{cost}. "
-    if summary.gpus is not None:
+    if summary.gpus is not None and summary.gpus_allocated is not None:
         yield f"Running pods hold {numbers.plain(summary.gpus_allocated)} of {numbers.gpus(summary.gpus)}. "
     if summary.workloads_never:
         can = wording.count(summary.workloads_never, "workload")
@@ -43,18 +43,19 @@ def _story(audit: Audit) -> Iterator[str]:
 
 def _capacity(audit: Audit) -> Html:
     summary = audit.summary
-    if summary.gpus is None:
+    if summary.gpus is None or summary.gpus_allocated is None:
         body = element("p", "The nodes are not known, so the capacity is not known either.", class_="muted")
         return element("article", element("h3", "Capacity"), body, class_="card wide")
     free = summary.gpus_free or 0.0
+    allocated, half_started = summary.gpus_allocated or 0.0, summary.gpus_half_started or 0.0
     now = [
-        _part("busy", summary.gpus_allocated - summary.gpus_half_started, "allocated"),
-        _part("idle", summary.gpus_half_started, "held by gangs that wait for their other pods"),
+        _part("busy", allocated - half_started, "allocated"),
+        _part("idle", half_started, "held by gangs that wait for their other pods"),
         _part("free", free, "free"),
-        _part("unknown", summary.gpus - summary.gpus_allocated - free, "out of use"),
+        _part("unknown", summary.gpus - allocated - free, "out of use"),
     ]
-    waiting = _part("waiting", summary.gpus_waiting, "waiting")
-    never = _part("never", summary.gpus_never, "can never run")
+    waiting = _part("waiting", summary.gpus_waiting or 0.0, "waiting")
+    never = _part("never", summary.gpus_never or 0.0, "can never run")
     whole = max(summary.gpus, waiting.amount, never.amount, 1)
     rows = (
         element("li", charts.row(name, charts.stacked(parts, whole), numbers.gpus(amount)))

@@ -31,7 +31,7 @@ def of(audit: Audit) -> Iterator[Html]:
         "never",
         "Can never run",
         numbers.gpus(summary.gpus_never),
-        f"{summary.workloads_never:,} of {summary.workloads:,} workloads",
+        "" if summary.workloads_never is None else f"{summary.workloads_never:,} of {summary.workloads:,} workloads",
         _changed(audit, lambda point: point.never, lambda value: wording.count(int(value), "workload")),
     )
     yield _tile(

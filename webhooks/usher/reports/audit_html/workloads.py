@@ -22,7 +22,7 @@ _FILTERS: Final = {
 
 def section(audit: Audit) -> Section:
     listed = sorted(
-        audit.workloads, key=lambda each: (-(each.usage.idle or 0.0), -each.gpus, words.name_of(each.subject))
+        audit.workloads, key=lambda each: (-(each.usage.idle or 0.0), -each.known_gpus, words.name_of(each.subject))
     )
     measured = audit.summary.measured is not None
     table = tables.Table(

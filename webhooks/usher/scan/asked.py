@@ -1,0 +1,46 @@
+"""Whether all accelerators that a workload asks for can be read: an amount that cannot be read is not 0."""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from usher import model, paths
+
+_RESOURCES: Final = "resources"
+_WHOLE: Final = frozenset({"containers", "initContainers"})
+_BESIDE: Final = frozenset(
+    {
+        *("metadata", "labels", "annotations", "env", "envFrom", "command", "args", "image", "ports", "probes"),
+        *("livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "securityContext", "volumeMounts", "volumes"),
+        *("affinity", "tolerations", "nodeSelector", "topologySpreadConstraints", "priorityClassName", "schedulerName"),
+    }
+)
+"""Fields that no amount follows from."""
+
+
+def is_known(
+    workload: model.Workload, unknowns: Iterable[model.Unknown], *, is_accelerator: Callable[[str], bool]
+) -> bool:
+    """Whether nothing that cannot be read could be an accelerator.
+
+    Args:
+        workload: the workload.
+        unknowns: what could not be read in it.
+        is_accelerator: whether a resource is an accelerator.
+    """
+    if not workload.makes_pods:
+        return True
+    unread = (each.path for each in unknowns if not each.check)
+    unclear = any(pod_set.unclear_devices for pod_set in workload.pod_sets)
+    return not unclear and not any(_may_ask(path, is_accelerator) for path in unread)
+
+
+def _may_ask(path: str, is_accelerator: Callable[[str], bool]) -> bool:
+    steps = paths.split(path)
+    if _RESOURCES in steps:
+        # Behind it: `limits` or `requests`, and the resource.
+        named = steps[steps.index(_RESOURCES) + 1 :]
+        return len(named) < 2 or is_accelerator(named[1])
+    within = next((place for place, step in enumerate(steps) if step in _WHOLE), None)
+    if within is not None and len(steps) > within + 2:
+        return False  # another field of a container
+    return _BESIDE.isdisjoint(steps)
