@@ -79,8 +79,10 @@ def judge(  # noqa: PLR0913 - the file, what it is judged by, and who may end it
         policies: policies of Gatekeeper.
         before_each: called before each object; an error that it raises ends the judging.
     """
-    part = Part(problems=[*batch.problems], notes=[*batch.notes])
+    as_before = settings.changes is not None and batch.source not in settings.changes.sources
+    part = Part() if as_before else Part(problems=[*batch.problems], notes=[*batch.notes])
     part.counts.update(
+        unread=len(batch.problems) if as_before else 0,
         files=batch.is_file and bool(batch.items),
         objects=len(batch.items) + batch.owned + batch.finished,
         finished=batch.finished,
