@@ -266,8 +266,7 @@ def _tell_policies(current: Current, metrics: Metrics) -> None:
 async def _announce(
     servers: tuple[Server, Server], addresses: tuple[Address, Address], started: Started, *, admin_scheme: str
 ) -> None:
-    # uvicorn tells of its start in no other way.
-    while not all(server.started for server in servers):  # noqa: ASYNC110
+    while not all(server.started for server in servers):  # noqa: ASYNC110 - uvicorn has no event for its start
         await asyncio.sleep(0.01)
     structlog.get_logger().info("started", webhook=f"https://{addresses[0]}", admin=f"{admin_scheme}://{addresses[1]}")
     started(*addresses)
