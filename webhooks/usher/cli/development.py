@@ -1,5 +1,6 @@
 """What `usher serve --dev` adds: a local CA, and requests to try."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -8,6 +9,7 @@ import orjson
 
 from usher import paths
 from usher.certs import issue
+from usher.cli import certificates
 from usher.server.ports import Address
 
 DIRECTORY: Final = Path(".usher/certs")
@@ -21,14 +23,17 @@ _SHOWN: Final = {"mutate": _PATCH, "validate": "python3 -m json.tool"}
 """What shows the answer of an endpoint; a patch comes in base64."""
 
 
-def certificate() -> tuple[Path, Path]:
-    """The paths of a certificate and its key, made or renewed as needed.
+def certificate(chosen: certificates.Options) -> certificates.Options:
+    """The options with a certificate and its key, made or renewed as needed.
 
     Raises:
         CertificateError: the directory cannot be written.
+        UsageError: the options name a certificate.
     """
+    if chosen.certificate or chosen.key:
+        raise click.UsageError("--dev makes its own certificate; leave out --certificate and --key")
     issue.ensure(DIRECTORY, names=_NAMES)
-    return DIRECTORY / "tls.crt", DIRECTORY / "tls.key"
+    return replace(chosen, certificates_mode="files", certificate=DIRECTORY / "tls.crt", key=DIRECTORY / "tls.key")
 
 
 def hints(webhook: Address, admin: Address) -> None:
