@@ -118,9 +118,11 @@ def audit(
         opa_url=opa_url,
         policies=given_policies.divided(policies, verify_key=verify_key),
         opa=opa,
-        usage=usage if part is None else replace(usage, part=part.measured),
+        usage=replace(usage, cluster=cluster_name or "", part=None if part is None else part.measured),
         seen=None if part is None else part.seen,
     )
+    # A wrong option must not end the command after minutes of reading.
+    run.usage.source()
     if serving is not None:
         serving.run(lambda: comparison.applied(_unwatched(run).audit)[0])
         return

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from usher import errors
 from usher.dataclass import dataclass
-from usher.prometheus.client import Client, TooMuchError, plain
+from usher.prometheus.client import Client, TooMuchError
+from usher.prometheus.failures import plain
 
 MOST_POINTS: Final = 11_000
 """The points of one series that Prometheus answers at once (prometheus/prometheus web/api/v1/api.go)."""

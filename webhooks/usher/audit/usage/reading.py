@@ -1,11 +1,11 @@
 """The answers of a source to all questions of an audit, with what went wrong."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Final
 
 from usher import errors
-from usher.audit.usage import metrics
+from usher.audit.usage import labels, metrics
 from usher.audit.usage.series import Answer, Grid, Question, Source, ordered
 from usher.dataclass import dataclass
 
@@ -23,6 +23,9 @@ DEVICES: Final = (
     metrics.AMD_MEMORY_TOTAL,
 )
 PODS: Final = (metrics.REQUESTS, metrics.PHASES, metrics.POD_OWNERS, metrics.REPLICASET_OWNERS, metrics.JOB_OWNERS)
+
+_NAMED: Final = 5
+"""Clusters named in one sentence."""
 
 _NOTHING: Final = Answer()
 
@@ -68,4 +71,17 @@ def read(source: Source, grid: Grid) -> Readings:
             text = f"{source.name} warns that {question.metric} may be incomplete: {warning}"
             if text not in found.problems:
                 found.problems.append(text)
+    found.problems.extend(_of_clusters(found))
     return found
+
+
+def _of_clusters(found: Readings) -> Iterator[str]:
+    """What a Prometheus of several clusters makes of the numbers."""
+    held = (*DEVICES, metrics.REQUESTS)
+    label, names = labels.clusters(each for question in held for each in found.of(question).series)
+    if len(names) > 1:
+        shown = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+        yield (
+            f"The series are of {len(names)} clusters (label {label}: {shown}), and all of them count. Choose that of "
+            f"this audit with --prometheus-label {label}=NAME"
+        )
