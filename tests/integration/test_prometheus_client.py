@@ -205,6 +205,13 @@ def test_infinite_values_are_gaps_and_warnings_are_kept(server: Server) -> None:
     assert found.warnings == ("store [0m a is down",)
 
 
+def test_a_partial_answer_of_victoriametrics_is_a_warning(server: Server) -> None:
+    value = {"status": "success", "isPartial": True, "data": {"resultType": "matrix", "result": []}}
+    server.answer = lambda _: (200, {}, orjson.dumps(value))
+
+    assert "partial" in ranges.read(client(server), "up", ASKED).warnings[0]
+
+
 def test_a_prometheus_that_is_down_is_an_error() -> None:
     (port,) = processes.free_ports(1)
     found = Client(address.read(f"http://{processes.LOOPBACK}:{port}", environment={}))

@@ -112,6 +112,9 @@ def _parts(
 def _warnings(value: Mapping[str, Any]) -> list[str]:
     found = value.get("warnings")
     texts = [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+    if value.get("isPartial") is True:
+        # A cluster of VictoriaMetrics without one of its storage nodes.
+        texts.append("the answer is partial, because a part of the storage did not answer")
     return [plain(text) for text in texts[:_MOST_WARNINGS]]
 
 
