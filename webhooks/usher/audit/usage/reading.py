@@ -1,6 +1,6 @@
 """The answers of a source to all questions of an audit, with what went wrong."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from typing import Final
 
@@ -58,21 +58,30 @@ class Readings:
 def read(source: Source, grid: Grid) -> Readings:
     """Asks everything. Where the first question gets no answer, the others are not asked."""
     found = Readings()
+    missing: dict[str, dict[str, None]] = {}
+    warned: dict[str, dict[str, None]] = {}
     for question in (*DEVICES, *PODS, metrics.QUEUE_WAIT):
         try:
             answer = source.read(question, grid)
         except errors.PrometheusError as error:
-            found.problems.append(f"{question.metric} is missing: {error}")
+            missing.setdefault(str(error), {})[question.metric] = None
             if question is DEVICES[0]:
                 break
             continue
         found.answers[question] = Answer(series=ordered(answer.series))
         for warning in answer.warnings:
-            text = f"{source.name} warns that {question.metric} may be incomplete: {warning}"
-            if text not in found.problems:
-                found.problems.append(text)
+            warned.setdefault(warning, {})[question.metric] = None
+    found.problems.extend(f"{_named(names)} missing: {reason}" for reason, names in missing.items())
+    found.problems.extend(
+        f"{source.name} warns that metrics may be incomplete ({', '.join(names)}): {warning}"
+        for warning, names in warned.items()
+    )
     found.problems.extend(_of_clusters(found))
     return found
+
+
+def _named(names: Collection[str]) -> str:
+    return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def _of_clusters(found: Readings) -> Iterator[str]:
