@@ -309,6 +309,17 @@ def test_no_format_shows_a_secret(dump: Path, tmp_path: Path, secret: str) -> No
         assert KEY not in text
 
 
+def test_the_text_says_why_nothing_was_measured(dump: Path) -> None:
+    (port,) = processes.free_ports(1)
+
+    run = command.usher("audit", dump, "--prometheus", f"http://{processes.LOOPBACK}:{port}")
+
+    assert run.code == 0, run.err
+    said = " ".join(run.out.split())
+    assert "idle not measured, for the reasons below" in said
+    assert f"measurement DCGM_FI_PROF_GR_ENGINE_ACTIVE is missing: Prometheus at http://{processes.LOOPBACK}" in said
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -21,6 +21,8 @@ _LONGEST_ANSWER: Final = 120.0
 """Seconds from the request to the end of its answer. Prometheus itself stops a query after two minutes."""
 
 _CHUNK: Final = 256 * 2**10
+_SHORTEST_SECRET: Final = 6
+"""Characters of credentials that no message repeats; shorter ones may be parts of other words."""
 _BUSY: Final = frozenset({429, 502, 503, 504})
 _TOO_MUCH: Final = frozenset({422, 503, 504})
 """What Prometheus and proxies answer to a query that takes too many samples or too long."""
@@ -46,6 +48,7 @@ class Client:
         self._clock = clock
         self._wait = wait
         self._headers = _headers(address)
+        self._secrets = (address.token, address.password, *(value for _, value in address.headers))
         self._pool = urllib3.PoolManager(
             timeout=_TIMEOUT,
             retries=urllib3.Retry(connect=1, read=0, redirect=0, status=0, other=0),
@@ -112,7 +115,14 @@ class Client:
         return errors.PrometheusError(self._text(reason))
 
     def _text(self, reason: str) -> str:
-        return f"Prometheus at {self.url}: {reason}"
+        return f"Prometheus at {self.url}: {self.said(reason)}"
+
+    def said(self, text: str) -> str:
+        """A text of the server as one short line, without the credentials that it may repeat."""
+        for secret in self._secrets:
+            if len(secret) >= _SHORTEST_SECRET:
+                text = text.replace(secret, "***")
+        return failures.plain(text)
 
 
 def _headers(address: Address) -> dict[str, str]:
@@ -136,7 +146,7 @@ def _missing(body: bytes) -> str:
 def _other_address(body: bytes) -> str:
     if b"HTTP request to an HTTPS server" in body:
         return "this port speaks TLS: write https:// into the URL"
-    return "is the URL that of Prometheus? Some servers have a path before /api/v1, as Mimir has /prometheus"
+    return "write the URL that comes before /api/v1; that of Mimir ends with /prometheus"
 
 
 def _json(body: bytes) -> object:
@@ -148,8 +158,8 @@ def _json(body: bytes) -> object:
 
 
 def _reason(value: object) -> str:
-    """What Prometheus says, within limits and without control characters."""
+    """What Prometheus says."""
     text = value.get("error") if isinstance(value, dict) else None
     if not isinstance(text, str) or not text:
         return ""
-    return f": {failures.plain(text)}"
+    return f": {text}"
