@@ -76,8 +76,11 @@ def _of_capacity(found: Summary) -> str:
 def _usage(audit: Audit) -> Iterator[Row]:
     found, measured = audit.summary, audit.measurement
     if found.idle is None or found.measured is None:
-        yield Row("idle", _NOT_MEASURED)
+        asked = measured.source != "none"
+        yield Row("idle", "not measured, for the reasons below" if asked else _NOT_MEASURED)
         yield Row("money", "not measured; it needs the usage of GPUs, and prices in usher.yaml (audit.prices)")
+        for problem in measured.problems[:SHOWN] if asked else ():
+            yield Row("measurement", problem)
         return
     span = f"since {words.moment(measured.start)}" if measured.start else "in the window"
     part = f" ({words.share(found.idle / found.measured)})" if found.measured else ""
