@@ -116,4 +116,10 @@ def gpus(amounts: devices.Devices) -> float:
 
 def counted(number: float, word: str) -> str:
     """`1 pod`, `2 pods`, `0.5 GPUs`."""
-    return f"{number:,g} {word}{'' if number == 1 else 's'}"
+    return f"{amount(number)} {word}{'' if number == 1 else 's'}"
+
+
+def amount(number: float) -> str:
+    """`1,234` or `0.25`, with at most 6 digits after the point."""
+    text = f"{number:,.6f}"
+    return text.rstrip("0").rstrip(".")

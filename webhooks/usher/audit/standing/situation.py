@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from usher import model
 from usher.audit import gpus
 from usher.audit.estate import Estate, Node, Pod, Workload
+from usher.audit.standing.records import Records
 from usher.authorities.knowledge import Knowledge
 from usher.config import models, selection
 from usher.config.fields import seconds
@@ -26,6 +27,8 @@ class Situation:
     now: datetime
     nodes: Mapping[str, Node] = field(default_factory=dict)
     """Those with accelerators, by name."""
+    records: Records = field(default_factory=Records)
+    """What schedulers have written about workloads."""
 
     @property
     def complete(self) -> bool:

@@ -48,10 +48,11 @@ ENTRIES: Final = (
     Entry(
         code="USA021",
         name="queue-quota-above-capacity",
-        title="Queues promise more accelerators of a flavor than its nodes have",
+        title="Queues promise more accelerators than their nodes have",
         severity="medium",
         category="queues",
-        why="Kueue admits workloads whose pods then wait for nodes: it believes its quotas, not the nodes.",
+        why="Kueue admits workloads whose pods then wait: it believes its quotas, not the nodes. KAI shares by quotas "
+        "that can never be met.",
         remedy="Lower nominalQuota to the capacity of the nodes that match the flavor, or add nodes.",
         source="https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/",
     ),
