@@ -11,8 +11,8 @@ from usher.fleet.database import Database
 BY: Final = ("team", "product", "capacityType", "priority")
 """The groups that mean the same in all clusters; namespaces and queues do not."""
 
-ABOUT_ABSENCE: Final = frozenset({"USA010", "USA020", "USA024", "USA032"})
-"""Codes of findings which say that something has no workloads: true only where every shard says it."""
+ABOUT_ABSENCE: Final = frozenset({"USA010", "USA012", "USA020", "USA024", "USA032"})
+"""Codes of findings which say that nothing uses or needs something: true only where every shard says it."""
 
 _VIEWS: Final = (
     """
