@@ -96,7 +96,7 @@ def audit(
         taken = run.taken(datetime.now(UTC), watch=watch, quiet=reporting.quiet)
     document, failure = comparison.applied(taken.audit)
     if part is not None:
-        part.write(document)
+        document = part.write(document)
         reporting = audit_shards.without_text(reporting)
     code = audit_history.finish(reporting.finish(taken.found, audit=document), failure)
     if report_objects and taken.api is not None:
