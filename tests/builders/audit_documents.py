@@ -17,6 +17,7 @@ from usher.audit.document import (
     Measurement,
     NotEvaluatedEntry,
     Point,
+    Prevented,
     ReadinessItem,
     Saving,
     Severity,
@@ -246,6 +247,17 @@ def full() -> Audit:
                 gpu_hours=900.25,
                 cost=2250.625,
             ),
+        ),
+        prevented=(
+            Prevented(
+                code="USH502",
+                title="The pods of distributed training start together",
+                workloads=1,
+                idle=900.25,
+                stuck=208.5,
+                cost=2250.625,
+            ),
+            Prevented(code="USH301", title="Accelerator pods tolerate the taints of a node pool", workloads=2),
         ),
         readiness=(
             readiness(),

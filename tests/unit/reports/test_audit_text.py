@@ -30,6 +30,7 @@ NOT_MEASURED = documents.full().model_copy(
         ),
         "usage": (),
         "savings": (),
+        "prevented": (),
     }
 )
 

@@ -132,6 +132,20 @@ def _sections(audit: Audit) -> Iterator[_Section]:
             for each in audit.savings
         ],
     )
+    yield _Section(
+        title="What rules of usher would have prevented",
+        header=("rule", "workloads", "idle", "stuck", "money"),
+        rows=[
+            (
+                f"{_code(each.code)} {_prose(each.title)}",
+                f"{each.workloads:,}",
+                numbers.hours(each.idle),
+                numbers.hours(each.stuck),
+                numbers.money(each.cost, _prose(audit.summary.currency)),
+            )
+            for each in audit.prevented
+        ],
+    )
     yield _findings("Findings", [each for each in audit.findings if not each.never], audit)
     yield _Section(
         title="Exceptions",

@@ -30,7 +30,7 @@ def share(value: float) -> str:
 
 def money(value: float, currency: str) -> str:
     """`12,345 USD`; small amounts with cents."""
-    return f"{value:,.2f} {currency}" if abs(value) < 100 else f"{round(value):,} {currency}"
+    return f"{value:,.2f} {currency}" if 0 < abs(value) < 100 else f"{round(value):,} {currency}"
 
 
 def subject(value: Subject) -> str:
