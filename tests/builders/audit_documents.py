@@ -1,4 +1,7 @@
-"""Audit documents for tests of reports: `audit()` is the smallest one; `full()` has something in every part."""
+"""Audit documents for tests of reports: `audit()` is the smallest one; `full()` has something in every part.
+
+`builders.audited_clusters` makes large ones of the same parts.
+"""
 
 from datetime import date
 from typing import Any, Final
@@ -55,9 +58,9 @@ def incomplete(*gaps: tuple[str, str]) -> Completeness:
     return Completeness(complete=False, gaps=tuple(Gap(source=source, reason=reason) for source, reason in gaps))
 
 
-def subject(name: str = "bert", *, kind: str = "Job", namespace: str = "ml-research") -> Subject:
+def subject(name: str = "bert", *, kind: str = "Job", namespace: str = "ml-research", api_version: str = "") -> Subject:
     versions = {"Job": "batch/v1", "PyTorchJob": "kubeflow.org/v1", "Deployment": "apps/v1"}
-    return Subject(api_version=versions.get(kind, "v1"), kind=kind, namespace=namespace, name=name)
+    return Subject(api_version=api_version or versions.get(kind, "v1"), kind=kind, namespace=namespace, name=name)
 
 
 def finding(fingerprint: str = "f1", **fields: Any) -> FindingEntry:
