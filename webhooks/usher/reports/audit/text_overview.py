@@ -44,6 +44,9 @@ def _heading(audit: Audit, lines: Lines) -> None:
 
 def _gpus(audit: Audit) -> Iterator[Row]:
     found = audit.summary
+    if found.gpus == 0 and not audit.workloads:
+        yield Row("GPUs", "0: no node has GPUs, and no workload asks for accelerators", indent=0)
+        return
     if found.gpus is None:
         yield Row("GPUs", "not known: usher has read no nodes", indent=0)
     else:
@@ -76,8 +79,12 @@ def _of_capacity(found: Summary) -> str:
 def _usage(audit: Audit) -> Iterator[Row]:
     found, measured = audit.summary, audit.measurement
     if found.idle is None or found.measured is None:
-        yield Row("idle", _NOT_MEASURED)
-        yield Row("money", "not measured; it needs the usage of GPUs, and prices in usher.yaml (audit.prices)")
+        if measured.source == "none" and (found.gpus != 0 or audit.workloads):
+            yield Row("idle", _NOT_MEASURED)
+            yield Row("money", "not measured; it needs the usage of GPUs, and prices in usher.yaml (audit.prices)")
+        if measured.source != "none":
+            yield Row("idle", f"not measured, though {measured.source} was asked")
+            yield from _problems(audit)
         return
     span = f"since {words.moment(measured.start)}" if measured.start else "in the window"
     part = f" ({words.share(found.idle / found.measured)})" if found.measured else ""
@@ -93,9 +100,14 @@ def _usage(audit: Audit) -> Iterator[Row]:
         yield Row("money", f"{words.money(found.cost_idle, found.currency)} for idle GPUs{allocated}")
     if found.not_priced:
         yield Row("not priced", f"{words.number(found.not_priced)} GPU-hours have no price in usher.yaml")
-    for problem in measured.problems[:SHOWN]:
+    yield from _problems(audit)
+
+
+def _problems(audit: Audit) -> Iterator[Row]:
+    problems = audit.measurement.problems
+    for problem in problems[:SHOWN]:
         yield Row("measurement", problem)
-    if (others := len(measured.problems) - SHOWN) > 0:
+    if (others := len(problems) - SHOWN) > 0:
         yield Row("measurement", f"{wording.count(others, 'more note')}; {_MORE}")
 
 
@@ -112,7 +124,7 @@ def _teams(audit: Audit, lines: Lines) -> None:
     rows = []
     for team in sorted(members, key=lambda team: (-idle[team], -now[team], team)):
         states = Counter(each.state for each in members[team])
-        row = [team or "(no team)", words.number(now[team]), f"{len(members[team]):,}"]
+        row = [words.short(team) or "(no team)", words.number(now[team]), f"{len(members[team]):,}"]
         row.append(f"{sum(states[each] for each in _WAITING):,}")
         rows.append([*row, *_idle(usage.get(team))])
     headers = ["team", "GPUs now", "workloads", "waiting", "idle GPU-hours", "cost of idle"]

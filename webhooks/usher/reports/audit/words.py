@@ -1,9 +1,12 @@
 """Numbers, times and names of an audit document for people."""
 
 from datetime import datetime
+from typing import Final
 
 from usher.audit.document import Subject
 from usher.scan.findings import Identity
+
+_LONGEST: Final = 63
 
 
 def number(value: float) -> str:
@@ -36,6 +39,11 @@ def money(value: float, currency: str) -> str:
 def subject(value: Subject) -> str:
     """`Job ml-research/bert`."""
     return str(Identity(api_version=value.api_version, kind=value.kind, namespace=value.namespace, name=value.name))
+
+
+def short(name: str) -> str:
+    """A name for a column: labels and namespaces of Kubernetes have at most 63 characters; longer ones are cut."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
 def age(since: str, now: str) -> str:

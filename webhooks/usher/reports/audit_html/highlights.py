@@ -35,7 +35,7 @@ def _teams(audit: Audit) -> Iterator[Html]:
     rows: Sequence[Group] = next((table.rows for table in audit.usage if table.by == "team"), ())
     measured = [row for row in rows if row.usage.idle is not None]
     if not measured:
-        yield element("p", usage.NOT_MEASURED, class_="muted")
+        yield element("p", usage.not_measured(audit), class_="muted")
         return
     whole = max(row.usage.allocated or 0.0 for row in measured)
     yield element(
@@ -64,7 +64,9 @@ def _cost(row: Group) -> str:
 def _never(audit: Audit) -> Iterator[Html]:
     found = sorted((each for each in audit.findings if each.never), key=lambda each: -each.gpus)
     if not found:
-        yield element("p", "Every workload could run on this cluster, as far as usher knows.", class_="muted")
+        unsure = "No workload is known that can never run, but parts of the cluster were not read."
+        sure = "Every workload could run on this cluster, as far as usher knows."
+        yield element("p", sure if audit.completeness.complete else unsure, class_="muted")
         return
     yield element("ul", *(_finding(each) for each in found[:SHOWN]), class_="list")
 

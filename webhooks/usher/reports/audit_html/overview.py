@@ -40,6 +40,8 @@ def _story(audit: Audit) -> Iterator[str]:
         yield f"All GPUs together, also those that no pod held, were {numbers.share(busy)} busy. "
     if summary.gpus is not None:
         yield f"Now pods hold {numbers.plain(summary.gpus_allocated)} of {numbers.gpus(summary.gpus)}. "
+    else:
+        yield "The nodes were not read, so it is not known how many GPUs there are. "
     if summary.workloads_never:
         can = wording.count(summary.workloads_never, "workload")
         yield f"{can} can never run as written, and {'asks' if summary.workloads_never == 1 else 'ask'} for "

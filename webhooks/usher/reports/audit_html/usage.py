@@ -1,7 +1,6 @@
 """GPUs and money by team, namespace, queue, priority, board and capacity type, and the targets."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from usher.audit.document import Audit, Cost, Group, GroupTable, Target, Usage
 from usher.reports import wording
@@ -13,9 +12,6 @@ from usher.reports.web.page import Section
 _LEGEND = (("idle", "idle"), ("busy", "measured and not idle"), ("unknown", "not measured"))
 
 
-NOT_MEASURED: Final = "Not measured. Run usher audit with --prometheus URL, on a Prometheus that scrapes DCGM."
-
-
 def section(audit: Audit) -> Section:
     measured = audit.summary.measured is not None
     return Section(
@@ -23,11 +19,19 @@ def section(audit: Audit) -> Section:
         title="GPUs and money",
         lead=_lead(audit),
         body=joined(
-            None if audit.usage else element("p", NOT_MEASURED, class_="empty"),
+            None if audit.usage else element("p", not_measured(audit), class_="empty"),
             _targets(audit),
             *(_group(audit, table, measured=measured, opened=not index) for index, table in enumerate(audit.usage)),
         ),
     )
+
+
+def not_measured(audit: Audit) -> str:
+    """Why usage is not known, or how to measure it."""
+    found = audit.measurement
+    if found.source == "none":
+        return "Not measured. Run usher audit with --prometheus URL, on a Prometheus that scrapes DCGM."
+    return f"Not measured. {wording.capitalised(found.problems[0])}" if found.problems else "Not measured."
 
 
 def _lead(audit: Audit) -> str:

@@ -31,7 +31,7 @@ def section(audit: Audit) -> Section:
         columns=tuple(_columns(measured=measured)),
         rows=[_row(audit, each, measured=measured) for each in listed],
         filters=_FILTERS,
-        empty="No workload holds or wants accelerators.",
+        empty="No workload that usher could read holds or wants accelerators.",
     )
     return Section(
         name="workloads",
