@@ -60,6 +60,7 @@ def test_lines_that_a_ci_system_would_run_as_commands_are_made_harmless(line: st
         ({GPU: amount(1200), "amd.com/gpu": amount(34)}, "1,234 GPUs"),
         ({MIG: amount(4)}, f"4 {MIG}"),
         ({"google.com/tpu": amount(0), GPU: amount(8), MIG: amount(2, unbounded=True)}, f"8 GPUs, 2+ {MIG}"),
+        ({GPU: scan_devices.Amount(number=3, extra=1)}, "2 to 3 GPUs"),
         ({"gpu-fraction": scan_devices.Amount(number=Decimal("1.50"))}, "1.5 gpu-fraction"),
         ({"gpu-fraction": scan_devices.Amount(number=Decimal("2.000"))}, "2 gpu-fraction"),
         ({"evil\x1b[2J": amount(3)}, "3 evil\\x1b[2J"),

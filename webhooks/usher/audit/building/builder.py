@@ -83,7 +83,7 @@ class EstateBuilder:
 
     def misses_pods(self, reason: str) -> None:
         """Notes that pods may not be listed, so that nothing is known of the accelerators that are held."""
-        text = f"{reason}; so the numbers of allocated and waiting accelerators are too small"
+        text = f"{reason}; so the numbers of allocated and waiting accelerators are not known"
         self._gathered.missing.append(Missing(source="pods", reason=text))
 
     def record(self, recorded: Recorded) -> None:
@@ -203,6 +203,7 @@ class EstateBuilder:
             teams=self._gathered.teams,
             missing=(*self._gathered.missing, *missing),
             unlisted_owners=folded.unlisted_owners,
+            only_namespace=self._only,
         )
 
     def _team(self, workload: Workload) -> str:

@@ -50,6 +50,8 @@ class Summary(Part):
     gpus: float | None = None
     """Capacity of the nodes; null where nodes are not known."""
     gpus_allocatable: float | None = None
+    gpus_usable: float | None = None
+    """Allocatable on nodes that are ready and not cordoned."""
     gpus_allocated: float | None = 0
     """Held by running pods; null where no pods were read, as the next two."""
     gpus_free: float | None = None

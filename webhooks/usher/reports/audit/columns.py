@@ -165,7 +165,7 @@ AUDITS: Final = Table(
         ),
         *_columns(Type.WHOLE, "summary.exceptions_ending"),
         *_COUNTS,
-        *_columns(Type.NUMBER, "summary.gpus_asked summary.gpus_asked_least"),
+        *_columns(Type.NUMBER, "summary.gpus_usable summary.gpus_asked summary.gpus_asked_least"),
         *_columns(Type.AMOUNTS, "summary.other_asked"),
         *_columns(Type.WHOLE, "summary.workloads_not_known summary.manifests completeness.not_judged"),
     ),
@@ -238,6 +238,16 @@ SAVINGS: Final = Table(
     ),
     parts=lambda audit: audit.savings,
 )
+PREVENTED: Final = Table(
+    name="prevented",
+    columns=(
+        *_COMMON,
+        *_columns(Type.TEXT, "code title"),
+        *_columns(Type.WHOLE, "workloads"),
+        *_columns(Type.NUMBER, "idle stuck cost"),
+    ),
+    parts=lambda audit: audit.prevented,
+)
 READINESS: Final = Table(
     name="readiness",
     columns=(
@@ -259,16 +269,9 @@ EXCEPTIONS: Final = Table(
     ),
     parts=lambda audit: audit.exceptions,
 )
-GAPS: Final = Table(
-    name="gaps",
-    columns=(*_COMMON, *_columns(Type.TEXT, "source reason"), *_columns(Type.WHOLE, "read")),
-    parts=lambda audit: audit.completeness.gaps,
-)
+_GAP: Final = (*_COMMON, *_columns(Type.TEXT, "source reason"), *_columns(Type.WHOLE, "read"))
+GAPS: Final = Table(name="gaps", columns=_GAP, parts=lambda audit: audit.completeness.gaps)
+_UNREAD: Final = (*_COMMON, *_SUBJECT, *_columns(Type.TEXT, "path reason place"))
+NOT_JUDGED: Final = Table(name="not_judged", columns=_UNREAD, parts=lambda audit: audit.not_judged)
 
-NOT_JUDGED: Final = Table(
-    name="not_judged",
-    columns=(*_COMMON, *_SUBJECT, *_columns(Type.TEXT, "path reason place")),
-    parts=lambda audit: audit.not_judged,
-)
-
-TABLES: Final = (AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, READINESS, EXCEPTIONS, GAPS, NOT_JUDGED)
+TABLES: Final = (AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, PREVENTED, READINESS, EXCEPTIONS, GAPS, NOT_JUDGED)

@@ -1,7 +1,7 @@
 """The findings of an audit in text, grouped by cause: by check and outcome, and within it by message."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from rich.text import Text
@@ -33,7 +33,7 @@ def write(found: Sequence[FindingEntry], lines: Lines) -> None:
 def _check(outcome: model.Outcome, title: str, entries: Sequence[FindingEntry], lines: Lines) -> None:
     style = wording.STYLES[outcome]
     objects = wording.count(len(_largest(entries)), "object")
-    about = f"{objects}, {_amount(entries)}"
+    about = ", ".join(filter(None, (objects, _amount(entries))))
     heading = Text.assemble((f"{wording.WORDS[outcome]:<5}", style), "  ", (wording.printable(title), "bold"))
     lines.write(Text.assemble(heading, "  ", (about, "dim")))
     causes = defaultdict[tuple[str, str, str], list[FindingEntry]](list)
@@ -47,7 +47,7 @@ def _check(outcome: model.Outcome, title: str, entries: Sequence[FindingEntry], 
         if because:
             lines.wrapped(f"a warning only: {because}", first=Text("  = ", style="dim"), rest="    ")
         for entry in found[:SHOWN]:
-            amount = words.amount(entry.gpus, entry.gpus_least, entry.other_accelerators)
+            amount = _held(entry.gpus, entry.gpus_least, entry.other_accelerators)
             place = f"{amount:>12}  {_place(entry)}"
             lines.wrapped(place.lstrip(), first=Text(" " * (len(place) - len(place.lstrip()))), rest=" " * 14)
         _more(len(found) - SHOWN, "place", lines, margin=14)
@@ -61,6 +61,11 @@ def _place(entry: FindingEntry) -> str:
     covered = f", accepted by {entry.exception}" if entry.exception else ""
     where = f", {entry.place}" if entry.place else ""
     return f"{words.subject(entry.subject)}{team}{path}{where}{covered}"
+
+
+def _held(most: float | None, least: float | None, others: Mapping[str, float]) -> str:
+    """Empty for what neither holds nor wants accelerators, for example a queue."""
+    return "" if most == 0 and not others else words.amount(most, least, others)
 
 
 def _gpus(entries: Iterable[FindingEntry]) -> float:
@@ -77,7 +82,7 @@ def _amount(entries: Iterable[FindingEntry]) -> str:
         others.update(each.other_accelerators)
     known = [each for each in found if each.gpus is not None]
     most = sum(each.known_gpus for each in known) if known else None
-    return words.amount(most, least, others)
+    return _held(most, least, others)
 
 
 def _largest(entries: Iterable[FindingEntry]) -> Sequence[FindingEntry]:

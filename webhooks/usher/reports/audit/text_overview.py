@@ -1,4 +1,4 @@
-"""The first screen of an audit in text: GPUs, money, teams, what can never run, and exceptions that end soon."""
+"""The first screen of an audit in text: GPUs, teams, what can never run, and exceptions that end soon."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -6,9 +6,9 @@ from typing import Final
 
 from rich.text import Text
 
-from usher.audit.document import Audit, FindingEntry, Summary, WorkloadEntry, WorkloadState
+from usher.audit.document import Audit, FindingEntry, Summary, Usage, WorkloadEntry, WorkloadState
 from usher.reports import wording
-from usher.reports.audit import words
+from usher.reports.audit import text_asked, words
 from usher.reports.lines import Lines, Row
 
 SHOWN: Final = 10
@@ -17,18 +17,13 @@ SHOWN: Final = 10
 _ENDING_DAYS: Final = 14
 _NOT_MEASURED: Final = "not measured; --prometheus URL measures it"
 _WAITING: Final = frozenset({WorkloadState.PENDING, WorkloadState.PARTLY, WorkloadState.SUSPENDED})
-_FILES: Final = (
-    "allocated, waiting and never are not known, because these are files; usher audit without a PATH reads the cluster"
-)
 _MORE: Final = "--format json lists all"
 
 
 def write(audit: Audit, lines: Lines) -> None:
     _heading(audit, lines)
-    if audit.summary.knows_cluster:
-        lines.labelled([*_gpus(audit), *_usage(audit)])
-    else:
-        lines.labelled([*_verdict(audit), *_asked(audit), Row("GPUs", _FILES, indent=0)])
+    of_cluster = audit.summary.knows_cluster
+    lines.labelled([*_gpus(audit), *_usage(audit)] if of_cluster else [*text_asked.of_manifests(audit)])
     lines.write()
     _teams(audit, lines)
     _never(audit, lines)
@@ -51,12 +46,15 @@ def _heading(audit: Audit, lines: Lines) -> None:
 
 def _gpus(audit: Audit) -> Iterator[Row]:
     found = audit.summary
+    if found.gpus == 0 and not audit.workloads:
+        yield Row("GPUs", "0: no node has GPUs, and no workload asks for accelerators", indent=0)
+        return
     if found.gpus is None:
         yield Row("GPUs", "not known: usher has read no nodes", indent=0)
     else:
         nodes = wording.count(audit.cluster.nodes or 0, "node")
         yield Row("GPUs", f"{words.number(found.gpus)} in {nodes}", indent=0)
-    yield from _asked(audit)
+    yield from text_asked.rows(audit)
     if found.gpus_allocated is None:
         yield Row("allocated", "not known: usher has read no pods")
     else:
@@ -81,28 +79,6 @@ def _gpus(audit: Audit) -> Iterator[Row]:
         yield Row("never", "0: no workload is known that can never run")
 
 
-def _asked(audit: Audit) -> Iterator[Row]:
-    """The most that workloads ask for; where it is more at times alone, both numbers."""
-    found = audit.summary
-    known = found.workloads - found.workloads_not_known
-    if known or not found.workloads_not_known:
-        amount = words.asked(audit)
-        yield Row("asked for", f"{amount}, by {wording.count(known, 'workload')} with accelerators")
-    if found.gpus_asked_least != found.gpus_asked:
-        yield Row("", "the larger number includes the extra pods of rollouts and autoscalers")
-    if found.workloads_not_known:
-        more = wording.count(found.workloads_not_known, "workload")
-        yield Row("not known", f"the accelerators of {more} cannot be read, see below")
-
-
-def _verdict(audit: Audit) -> Iterator[Row]:
-    found = audit.summary.findings
-    counts = (wording.count(found.get("deny", 0), "error"), wording.count(found.get("warn", 0), "warning"))
-    parts = wording.count(audit.completeness.not_judged, "part")
-    unread = f", {parts} not judged" if audit.completeness.not_judged else ""
-    yield Row("findings", f"{' and '.join(counts)}{unread}", indent=0)
-
-
 def _of_capacity(found: Summary) -> str:
     return f" ({words.share((found.gpus_allocated or 0) / found.gpus)})" if found.gpus else ""
 
@@ -112,8 +88,12 @@ def _usage(audit: Audit) -> Iterator[Row]:
     if found.gpus_allocated is None:
         return  # without pods there is no use to measure
     if found.idle is None or found.measured is None:
-        yield Row("idle", _NOT_MEASURED)
-        yield Row("money", "not measured; it needs the usage of GPUs, and prices in usher.yaml (audit.prices)")
+        if measured.source == "none" and (found.gpus != 0 or audit.workloads):
+            yield Row("idle", _NOT_MEASURED)
+            yield Row("money", "not measured; it needs the usage of GPUs, and prices in usher.yaml (audit.prices)")
+        if measured.source != "none":
+            yield Row("idle", "not measured, for the reasons below")
+            yield from _problems(audit)
         return
     span = f"since {words.moment(measured.start)}" if measured.start else "in the window"
     part = f" ({words.share(found.idle / found.measured)})" if found.measured else ""
@@ -124,59 +104,59 @@ def _usage(audit: Audit) -> Iterator[Row]:
     if found.cost_idle is None:
         yield Row("money", "not priced; set audit.prices in usher.yaml")
     else:
-        allocated = "" if found.cost_allocated is None else f" of {words.money(found.cost_allocated, found.currency)}"
+        whole = "" if found.cost_allocated is None else words.money(found.cost_allocated, found.currency)
+        allocated = f", of {whole} for all allocated ones" if whole else ""
         yield Row("money", f"{words.money(found.cost_idle, found.currency)} for idle GPUs{allocated}")
     if found.not_priced:
         yield Row("not priced", f"{words.number(found.not_priced)} GPU-hours have no price in usher.yaml")
-    for problem in measured.problems:
-        yield Row("", problem)
+    yield from _problems(audit)
+
+
+def _problems(audit: Audit) -> Iterator[Row]:
+    problems = audit.measurement.problems
+    for problem in problems[:SHOWN]:
+        yield Row("measurement", problem)
+    if (others := len(problems) - SHOWN) > 0:
+        yield Row("measurement", f"{wording.count(others, 'more note')}; {_MORE}")
 
 
 def _teams(audit: Audit, lines: Lines) -> None:
     if not audit.workloads:
         return
+    if audit.summary.gpus_allocated is None:
+        asking = text_asked.teams(audit)
+        lines.table(text_asked.HEADERS, asking[:SHOWN], right={"workloads"}, indent=2)
+        _more(len(asking) - SHOWN, "team", lines)
+        lines.write()
+        return
     measured = next((table for table in audit.usage if table.by == "team"), None)
     usage = {group.name: group.usage for group in measured.rows} if measured is not None else {}
-    if audit.summary.gpus_allocated is None:
-        _asking_teams(audit, lines)
-        return
     members = defaultdict[str, list[WorkloadEntry]](list)
     for workload in audit.workloads:
         members[workload.team].append(workload)
     now = {team: sum(each.usage.gpus_now for each in found) for team, found in members.items()}
+    idle = {team: usage[team].idle or 0.0 if team in usage else 0.0 for team in members}
     rows = []
-    for team in sorted(members, key=lambda team: (-now[team], team)):
+    for team in sorted(members, key=lambda team: (-idle[team], -now[team], team)):
         states = Counter(each.state for each in members[team])
-        row = [team or "(no team)", words.number(now[team]), f"{len(members[team]):,}"]
+        row = [words.short(team) or "(no team)", words.number(now[team]), f"{len(members[team]):,}"]
         row.append(f"{sum(states[each] for each in _WAITING):,}")
-        idle = usage[team].idle if team in usage else None
-        rows.append([*row, "" if idle is None else words.number(idle)])
-    headers = ["team", "GPUs now", "workloads", "waiting", "idle GPU-hours"]
-    width = len(headers) if usage else len(headers) - 1
+        rows.append([*row, *_idle(usage.get(team))])
+    headers = ["team", "GPUs now", "workloads", "waiting", "idle GPU-hours", "cost of idle"]
+    priced = any(each.cost is not None for each in usage.values())
+    width = len(headers) - 2 + bool(usage) + priced
     shown = [row[:width] for row in rows[:SHOWN]]
     lines.table(headers[:width], shown, right=set(headers[1:]), indent=2)
     _more(len(rows) - SHOWN, "team", lines)
     lines.write()
 
 
-def _asking_teams(audit: Audit, lines: Lines) -> None:
-    """What manifests ask for, by team."""
-    members = defaultdict[str, list[WorkloadEntry]](list)
-    for workload in audit.workloads:
-        members[workload.team].append(workload)
-    asked = {team: sum(each.known_gpus for each in found) for team, found in members.items()}
-    rows = []
-    for team in sorted(members, key=lambda team: (-asked[team], team)):
-        others = Counter[str]()
-        for each in members[team]:
-            others.update(each.other_accelerators)
-        least = sum(each.gpus_least or 0.0 for each in members[team])
-        known = any(each.gpus is not None for each in members[team])
-        amount = words.amount(asked[team] if known else None, least, others)
-        rows.append([team or "(no team)", f"{len(members[team]):,}", amount])
-    lines.table(["team", "workloads", "asked for"], rows[:SHOWN], right={"workloads"}, indent=2)
-    _more(len(rows) - SHOWN, "team", lines)
-    lines.write()
+def _idle(usage: Usage | None) -> tuple[str, str]:
+    """The idle GPU-hours of a team, and their cost; empty where it is not known."""
+    if usage is None or usage.idle is None:
+        return "not measured", ""
+    cost = usage.cost
+    return words.number(usage.idle), "" if cost is None or cost.idle is None else words.money(cost.idle, cost.currency)
 
 
 def _never(audit: Audit, lines: Lines) -> None:

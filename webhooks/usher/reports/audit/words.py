@@ -9,6 +9,7 @@ from usher.scan.findings import Identity
 
 UNKNOWN: Final = "GPUs not known"
 _MOST_NAMES: Final = 4
+_LONGEST: Final = 63
 
 
 def number(value: float) -> str:
@@ -35,7 +36,7 @@ def others(found: Mapping[str, float]) -> str:
     """`256 google.com/tpu, 4 nvidia.com/mig-1g.10gb`."""
     shown = [f"{number(amount)} {name}" for name, amount in sorted(found.items()) if amount]
     more = len(shown) - _MOST_NAMES
-    return ", ".join([*shown[:_MOST_NAMES], f"{more:,} other resources"] if more > 0 else shown)
+    return ", ".join([*shown[:_MOST_NAMES], f"and {more:,} more"] if more > 0 else shown)
 
 
 def amount(most: float | None, least: float | None, other: Mapping[str, float]) -> str:
@@ -65,7 +66,7 @@ def share(value: float) -> str:
 
 def money(value: float, currency: str) -> str:
     """`12,345 USD`; small amounts with cents."""
-    return f"{value:,.2f} {currency}" if abs(value) < 100 else f"{round(value):,} {currency}"
+    return f"{value:,.2f} {currency}" if 0 < abs(value) < 100 else f"{round(value):,} {currency}"
 
 
 def subject(value: Subject) -> str:
@@ -76,6 +77,11 @@ def subject(value: Subject) -> str:
 def team(entry: FindingEntry) -> str:
     """`, team nlp`; empty where the namespace is the team."""
     return f", team {entry.team}" if entry.team not in ("", entry.subject.namespace) else ""
+
+
+def short(name: str) -> str:
+    """A name for a column: labels and namespaces of Kubernetes have at most 63 characters; longer ones are cut."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
 def age(since: str, now: str) -> str:

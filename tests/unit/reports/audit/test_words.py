@@ -1,0 +1,27 @@
+"""Amounts of accelerators in texts of audits: an unknown amount is not 0, and no accelerator is hidden."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from usher.reports.audit import words
+
+
+@pytest.mark.parametrize(
+    ("most", "least", "others", "shown"),
+    [
+        (6, 6, {}, "6 GPUs"),
+        (6, 4, {}, "4 to 6 GPUs"),
+        (6, None, {}, "6 GPUs"),
+        (0, 0, {}, "0 GPUs"),
+        (None, None, {}, "GPUs not known"),
+        (0, 0, {"google.com/tpu": 256}, "256 google.com/tpu"),
+        (1, 1, {"google.com/tpu": 4}, "1 GPU, 4 google.com/tpu"),
+        (None, None, {"google.com/tpu": 4}, "GPUs not known, 4 google.com/tpu"),
+        (0, 0, {"a.io/x": 1, "b.io/x": 2, "c.io/x": 3, "d.io/x": 4, "e.io/x": 5}, "1 a.io/x, 2 b.io/x, 3 c.io/x, 4 d.io/x, and 1 more"),
+    ],
+)  # fmt: skip
+def test_an_amount_names_all_accelerators(
+    most: float | None, least: float | None, others: Mapping[str, float], shown: str
+) -> None:
+    assert words.amount(most, least, others) == shown
