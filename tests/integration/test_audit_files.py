@@ -116,6 +116,14 @@ def test_an_amount_that_cannot_be_read_is_not_0_gpus(tmp_path: Path, amount: pat
     assert "0 GPUs" not in shown
 
 
+def test_a_fraction_that_cannot_be_read_is_not_0_gpus(tmp_path: Path) -> None:
+    pod = builders.pod(builders.container(), name="half", annotations={"gpu-fraction": "half"})
+
+    (workload,) = audited(tmp_path, builders.replaced(pod, "/spec/schedulerName", "kai-scheduler"))["workloads"]
+
+    assert workload["gpus"] is None
+
+
 def test_an_amount_of_anything_else_that_cannot_be_read_leaves_the_gpus_known(tmp_path: Path) -> None:
     resources: paths.Json = {"limits": {"cpu": "many", builders.GPU: 3}}
     broken = builders.replaced(job(), "/spec/template/spec/containers/0/resources", resources)

@@ -4,12 +4,21 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from usher import model, paths
+from usher.accelerators import annotations
 
 _RESOURCES: Final = "resources"
 _WHOLE: Final = frozenset({"containers", "initContainers"})
+_ANNOTATIONS: Final = (
+    annotations.GPU_FRACTION,
+    annotations.GPU_MEMORY,
+    annotations.GKE_DEVICES,
+    annotations.CDI_DEVICES,
+    annotations.NVIDIA_CDI_DEVICES,
+)
+"""The beginnings of annotations that ask for accelerators."""
 _BESIDE: Final = frozenset(
     {
-        *("metadata", "labels", "annotations", "env", "envFrom", "command", "args", "image", "ports", "probes"),
+        *("metadata", "labels", "env", "envFrom", "command", "args", "image", "ports", "probes"),
         *("livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "securityContext", "volumeMounts", "volumes"),
         *("affinity", "tolerations", "nodeSelector", "topologySpreadConstraints", "priorityClassName", "schedulerName"),
     }
@@ -36,6 +45,8 @@ def is_known(
 
 def _may_ask(path: str, is_accelerator: Callable[[str], bool]) -> bool:
     steps = paths.split(path)
+    if "annotations" in steps:
+        return steps[-1].startswith(_ANNOTATIONS)
     if _RESOURCES in steps:
         # Behind it: `limits` or `requests`, and the resource.
         named = steps[steps.index(_RESOURCES) + 1 :]
