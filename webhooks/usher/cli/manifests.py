@@ -123,15 +123,20 @@ def webhooks(
 
 
 @manifests.command(name="audit-role")
-def audit_role() -> None:
-    """Print the ClusterRole for `usher audit`: it may list every kind that usher reads."""
+@given_policies.options
+def audit_role(*, policies: tuple[str, ...], opa: Path | None, verify_key: Path | None) -> None:
+    """Print the ClusterRole for `usher audit`: it may list every kind that usher reads.
+
+    With --policies also the kinds that these policies are about, or compare with. Secrets are left out.
+    """
     import yaml
 
     from usher.audit.wanted import merged
     from usher.manifests import roles
 
-    wanted = [(each.group, each.plural) for each in merged()]
-    click.echo(yaml.safe_dump(roles.audit_role(wanted), sort_keys=False, width=120), nl=False)
+    given = given_policies.divided(policies, verify_key=verify_key)
+    others = [*((each.group, each.plural) for each in merged()), *given_policies.listed(given, opa=opa)]
+    click.echo(yaml.safe_dump(roles.audit_role(others), sort_keys=False, width=120), nl=False)
 
 
 @manifests.command()
