@@ -200,7 +200,7 @@ def test_without_a_kubeconfig_audit_says_which_options_help() -> None:
 
     assert run.code == 2
     assert run.err.startswith("usher: there is no cluster to read: ")
-    assert run.err.endswith("pass --kubeconfig, or a PATH to audit files\n")
+    assert run.err.endswith("name a kubeconfig by --kubeconfig, or read files\n")
 
 
 def test_a_path_and_a_cluster_at_once_are_refused(kubeconfig: Path, tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ class _Capacity:
 
     all: float | None = None
     allocatable: float | None = None
+    usable: float | None = None
+    """Of nodes that are ready and not cordoned."""
     free: float | None = None
 
 
@@ -40,6 +42,7 @@ def of(
     return Summary(
         gpus=capacity.all,
         gpus_allocatable=capacity.allocatable,
+        gpus_usable=capacity.usable,
         gpus_allocated=_rounded(gpus_now(workload, nodes) for workload in workloads),
         gpus_free=capacity.free,
         gpus_waiting=_rounded(waiting(workload, nodes) for workload in workloads),
@@ -83,14 +86,12 @@ def _capacity(estate: Estate) -> _Capacity:
         for pod in workload.pods:
             if pod.node in nodes:
                 held[pod.node] += gpus.held([pod], nodes[pod.node])
+    usable = [node for node in estate.nodes if node.ready and not node.cordoned]
     return _Capacity(
         all=_rounded(map(gpus.capacity, estate.nodes)),
         allocatable=_rounded(map(gpus.allocatable, estate.nodes)),
-        free=_rounded(
-            max(0.0, gpus.allocatable(node) - held[node.name])
-            for node in estate.nodes
-            if node.ready and not node.cordoned
-        ),
+        usable=_rounded(map(gpus.allocatable, usable)),
+        free=_rounded(max(0.0, gpus.allocatable(node) - held[node.name]) for node in usable),
     )
 
 

@@ -124,7 +124,7 @@ def webhooks(
 
 @manifests.command(name="audit-role")
 @given_policies.options
-def audit_role(*, policies: tuple[str, ...], opa: Path | None, verify_key: Path | None) -> None:
+def audit_role(*, policies: given_policies.Options) -> None:
     """Print the ClusterRole for `usher audit`: it may list every kind that usher reads.
 
     With --policies also the kinds that these policies are about, or compare with. Secrets are left out.
@@ -134,8 +134,7 @@ def audit_role(*, policies: tuple[str, ...], opa: Path | None, verify_key: Path 
     from usher.audit.wanted import merged
     from usher.manifests import roles
 
-    given = given_policies.divided(policies, verify_key=verify_key)
-    others = [*((each.group, each.plural) for each in merged()), *given_policies.listed(given, opa=opa)]
+    others = [*((each.group, each.plural) for each in merged()), *policies.listed()]
     click.echo(yaml.safe_dump(roles.audit_role(others), sort_keys=False, width=120), nl=False)
 
 

@@ -135,7 +135,7 @@ def replay(
     pair = replay_sides.pair(config=config, before=before, against=against, policies=against_policies, save=save)
     if not paths and not live and pair.rules:
         raise click.UsageError("name a PATH (a file, a directory, a record of reviews), or use --live")
-    own = given_policies.own_beside_others(policies, opa=opa)
+    own = given_policies.own_of_both_sides(policies, opa=opa)
     given = inputs.given_facts(facts, live=live, kubeconfig=kubeconfig, context_name=context_name)
     with progress.shown(quiet=False) as watch, contextlib.ExitStack() as stack:
         judges = [stack.enter_context(each.opened(given.store if given else None, own=own)) for each in pair.rules]

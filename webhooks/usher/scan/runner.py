@@ -130,11 +130,7 @@ def report(
     whole: Part, *, evaluator: Evaluator, settings: Settings, more: Sequence[findings.NotEvaluated] = ()
 ) -> findings.Report:
     """The report of a run whose files are all judged; `more` are policies of the site that were not evaluated."""
-    notes = list(whole.notes)
-    if settings.changes is not None and (left_out := whole.counts["unchanged"]):
-        objects = "object" if left_out == 1 else "objects"
-        reason = f"{left_out:,} {objects} that did not change, without the name of one that did"
-        notes.append(findings.Note(source=f"--changed-since {settings.changes.since}", reason=reason))
+    notes = [*whole.notes, *_left_out(whole, settings)]
     return findings.Report(
         command=settings.command,
         version=__version__,
@@ -152,6 +148,21 @@ def report(
         rules=totals.rules(whole.results, evaluator),
         totals=totals.totals(whole.results, whole.counts),
     )
+
+
+def _left_out(whole: Part, settings: Settings) -> Iterator[findings.Note]:
+    """What `--changed-since` leaves out."""
+    if settings.changes is None:
+        return
+    source = f"--changed-since {settings.changes.since}"
+    if number := whole.counts["unchanged"]:
+        objects = "object" if number == 1 else "objects"
+        yield findings.Note(
+            source=source, reason=f"{number:,} {objects} that did not change, without the name of one that did"
+        )
+    if number := whole.counts["unread"]:
+        problems = "problem of a file" if number == 1 else "problems of files"
+        yield findings.Note(source=source, reason=f"{number:,} {problems} that did not change and cannot be read")
 
 
 def _watched(batches: Iterable[Batch], watch: Watch) -> Iterator[Batch]:

@@ -133,6 +133,7 @@ def test_an_operator_works_if_one_of_its_workloads_has_pods() -> None:
     [
         (("gateways", "httproutes"), model.Role.TRAINING, Standing.PASS),
         (("gateways",), model.Role.INFERENCE, Standing.FAIL),
+        (("gateways",), model.Role.SERVICE, Standing.NOT_KNOWN),
         ((), model.Role.TRAINING, Standing.NOT_APPLICABLE),
     ],
 )

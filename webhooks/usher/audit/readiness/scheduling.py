@@ -151,8 +151,15 @@ def inference_gateway(look: Look) -> Judgement:
         pools = sorted(name for name in look.definitions if name.startswith("inferencepools."))
         return passed("the Gateway API is installed", *(f"its extension for inference too: {name}" for name in pools))
     if not any(each.role is model.Role.INFERENCE for each in look.estate.workloads):
-        return not_applicable("no workload with accelerators is a service")
+        return _without_models(look)
     return failed("the Gateway API (gateway.networking.k8s.io) is not installed")
+
+
+def _without_models(look: Look) -> Judgement:
+    services = sum(each.role is model.Role.SERVICE for each in look.estate.workloads)
+    if services:
+        return not_known(f"workloads with accelerators that serve something: {services:,}; whether models is not known")
+    return not_applicable("no workload with accelerators is a service")
 
 
 ITEMS: Final = (

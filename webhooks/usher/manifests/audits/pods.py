@@ -64,6 +64,8 @@ def arguments(settings: Settings) -> tuple[str, ...]:
     found += [f"--policies={_POLICIES}/{name}" for name in settings.policies]
     if settings.prometheus:
         found.append(f"--prometheus={settings.prometheus}")
+        found += [f"--prometheus-header={each}" for each in settings.prometheus_headers]
+        found += [f"--prometheus-label={each}" for each in settings.prometheus_labels]
     if settings.report_objects:
         found.append("--report-objects")
     if settings.clusters:
