@@ -64,6 +64,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         ),
         exceptions=exceptions,
         usage=given.tables,
+        prices=given.prices,
         targets=given.targets,
         savings=given.savings,
         readiness=given.readiness,

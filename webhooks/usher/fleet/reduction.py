@@ -5,9 +5,16 @@ and the merge keeps one of each. The nodes themselves are in shard 0 alone.
 """
 
 from collections import Counter
+from typing import Final
 
 from usher.audit.document import Audit
 from usher.fleet.shards import Shard
+
+_OF_ALL_PODS: Final = (
+    *("gpus_out_of_use", "cost_per_hour_free", "cost_per_hour_out_of_use"),
+    *("capacity", "free", "out_of_use", "cost_free", "cost_out_of_use"),
+)
+"""A shard sees its own pods alone, so it does not know which GPUs no pod holds."""
 
 
 def reduce(audit: Audit, shard: Shard) -> Audit:
@@ -25,6 +32,7 @@ def reduce(audit: Audit, shard: Shard) -> Audit:
             "findings": dict(sorted(Counter(each.outcome for each in findings).items())),
             # Neither a rate of the whole cluster nor a percentile is a sum of shards.
             "queue_wait_p95_seconds": None,
+            **dict.fromkeys(_OF_ALL_PODS),
             **({} if shard.has_nodes else {"gpus": None, "gpus_allocatable": None, "gpus_free": None}),
         }
     )
@@ -37,5 +45,6 @@ def reduce(audit: Audit, shard: Shard) -> Audit:
             "findings": findings,
             "savings": tuple(each for each in audit.savings if shard.has(each.subject.namespace)),
             "targets": (),
+            "prices": audit.prices if shard.has_nodes else (),
         }
     )

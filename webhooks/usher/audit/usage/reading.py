@@ -23,6 +23,7 @@ DEVICES: Final = (
     metrics.AMD_MEMORY_TOTAL,
 )
 PODS: Final = (metrics.REQUESTS, metrics.PHASES, metrics.POD_OWNERS, metrics.REPLICASET_OWNERS, metrics.JOB_OWNERS)
+NODES: Final = (metrics.NODE_CAPACITY, metrics.NODE_ALLOCATABLE, metrics.NODE_CORDONED, metrics.NODE_NOT_READY)
 
 _NOTHING: Final = Answer()
 
@@ -55,7 +56,7 @@ class Readings:
 def read(source: Source, grid: Grid) -> Readings:
     """Asks everything. Where the first question gets no answer, the others are not asked."""
     found = Readings()
-    for question in (*DEVICES, *PODS, metrics.QUEUE_WAIT):
+    for question in (*DEVICES, *PODS, *NODES, metrics.QUEUE_WAIT):
         try:
             answer = source.read(question, grid)
         except errors.PrometheusError as error:

@@ -1,0 +1,38 @@
+"""Where the GPUs of each node are now: held by pods, free, or out of use."""
+
+from collections import defaultdict
+
+from usher.audit import gpus
+from usher.audit.estate import Estate, Node
+from usher.dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """The GPUs of one node."""
+
+    node: Node
+    capacity: float
+    free: float
+    """Allocatable and not held; 0 on a node that is cordoned or not ready."""
+    out_of_use: float
+    """Neither held nor free: pods cannot get them."""
+
+
+def splits(estate: Estate) -> tuple[Split, ...] | None:
+    """Those of all nodes; None where the nodes are not known."""
+    if estate.nodes is None:
+        return None
+    held = defaultdict[str, float](float)
+    nodes = {node.name: node for node in estate.nodes}
+    for workload in estate.workloads:
+        for pod in workload.pods:
+            if pod.node in nodes:
+                held[pod.node] += gpus.held([pod], nodes[pod.node])
+    return tuple(_split(node, held[node.name]) for node in estate.nodes)
+
+
+def _split(node: Node, held: float) -> Split:
+    capacity = gpus.capacity(node)
+    free = max(0.0, gpus.allocatable(node) - held) if node.ready and not node.cordoned else 0.0
+    return Split(node=node, capacity=capacity, free=free, out_of_use=max(0.0, capacity - held - free))
