@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
+from typing import Final
 
 from usher.audit import check_findings, summary, times, workload_entries
 from usher.audit.document import (
@@ -12,12 +13,15 @@ from usher.audit.document import (
     FindingEntry,
     Gap,
     NotEvaluatedEntry,
+    Saving,
 )
 from usher.audit.estate import Estate, Missing
 from usher.audit.sections import Sections
 from usher.audit.usage import prevention
 from usher.config.models import Config, ExceptionRule
 from usher.scan import exception_uses, findings
+
+_HALF_STARTED: Final = "USA002"
 
 
 def document(  # noqa: PLR0913 - all that an audit is made of, named
@@ -66,10 +70,17 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         usage=given.tables,
         prices=given.prices,
         targets=given.targets,
-        savings=given.savings,
+        savings=tuple(_with_cause(given.savings, found)),
         readiness=given.readiness,
         trend=given.trend,
     )
+
+
+def _with_cause(savings: Iterable[Saving], found: Iterable[FindingEntry]) -> Iterator[Saving]:
+    """Savings of a gang that waits for its other half, with the finding that says so."""
+    causes = {each.subject: each.fingerprint for each in found if each.code == _HALF_STARTED}
+    for each in savings:
+        yield each.model_copy(update={"finding": causes.get(each.subject, "")})
 
 
 def _order(entry: FindingEntry) -> tuple[object, ...]:

@@ -10,7 +10,7 @@ from usher.audit.document import ExceptionEntry, FindingEntry, Summary
 from usher.audit.document.readiness import ReadinessItem
 from usher.audit.estate import Estate, Node, Workload
 from usher.audit.sections import Sections
-from usher.audit.workload_entries import gpus_now, numbers, waiting_pods
+from usher.audit.workload_entries import gpus_now, is_half_started, numbers, waiting_pods
 from usher.scan import devices
 
 ENDING_DAYS: Final = 14
@@ -75,11 +75,6 @@ def waiting(workload: Workload, nodes: Mapping[str, Node]) -> float:
     if workload.suspended:
         return max(0.0, gpus.number(workload.asks) - gpus_now(workload, nodes))
     return _rounded(gpus.number(pod.devices) for pod in waiting_pods(workload))
-
-
-def is_half_started(workload: Workload) -> bool:
-    """Whether some of its pods hold GPUs while others wait, and these pods need each other."""
-    return workload.gang and bool(waiting_pods(workload)) and any(pod.holds for pod in workload.pods)
 
 
 def _standings(items: Iterable[ReadinessItem]) -> Mapping[str, int]:

@@ -72,9 +72,9 @@ def test_a_short_hole_of_a_series_is_bridged_and_a_long_one_is_said() -> None:
 
 @pytest.mark.parametrize("metric", ["spec_unschedulable", "status_condition"])
 def test_the_rest_of_a_node_that_is_cordoned_or_not_ready_is_out_of_use(metric: str) -> None:
-    resting = build.series(1, 6, first=18, node="n1")
+    series: dict[str, Any] = {"status_capacity": [offered(8)], metric: [build.series(1, 6, first=18, node="n1")]}
 
-    found = measured([build.node("n1")], holding(3), status_capacity=[offered(8)], **{metric: [resting]}).not_held
+    found = measured([build.node("n1")], holding(3), **series).not_held
 
     assert (found.free, found.out_of_use) == (5 * 18, 5 * 6)
 

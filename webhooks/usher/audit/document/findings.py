@@ -60,6 +60,8 @@ class FindingEntry(Part):
     is another rule than the one of the finding."""
     preventable_by: str = ""
     """The code of a rule that found the mistake and only warns of it: it would have prevented it if it denied."""
+    mended_by: str = ""
+    """The mutation with which admission mends it today, so that it would not deny the object for it; else empty."""
     exception: str = ""
     """The ticket of the exception that covers it."""
 

@@ -94,7 +94,7 @@ class WorkloadEntry(Part):
     gpus: float = 0
     """The most GPUs that it asks for: with the extra pods of a rollout, and all that an autoscaler may add."""
     gpus_least: float = 0
-    """The GPUs that it asks for without these extra pods: what it holds once all its pods run."""
+    """The fewest GPUs that it asks for: with all its pods running it holds at least these."""
     pods_wanted: int | None = None
     """The most pods that it asks for; null where nothing bounds them."""
     pods_running: int = 0

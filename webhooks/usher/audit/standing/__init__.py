@@ -58,7 +58,8 @@ def findings(
         config: usher.yaml.
         now: the time of the audit, with its time zone.
     """
-    situation = Situation(estate=estate, known=known, report=report, config=config, now=now)
+    nodes = {node.name: node for node in estate.nodes or ()}
+    situation = Situation(estate=estate, known=known, report=report, config=config, now=now, nodes=nodes)
     found = chain.from_iterable(part.findings(situation) for part in _PARTS)
     yield from sorted(found, key=_place)
 

@@ -8,7 +8,7 @@ from usher.audit import fields
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Workload
 from usher.audit.standing import entries
-from usher.audit.standing.situation import Situation
+from usher.audit.standing.situation import Prevention, Situation
 from usher.audit.standing.wanted import MUTATING, VALIDATING
 from usher.manifests.webhooks import NAME
 from usher.mutation import strategies
@@ -27,9 +27,9 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
             continue
         denials = situation.denials(workload)
         if denials and judges:
-            yield from _denied(workload, denials, installed)
+            yield from _denied(workload, denials, installed, situation)
         if result.change is not None:
-            yield from _changed(workload, result.change)
+            yield from _changed(workload, result.change, situation)
 
 
 def _judges(situation: Situation) -> bool:
@@ -53,7 +53,9 @@ def _came_before(workload: Workload, installed: datetime | None) -> bool:
     return workload.created < installed and not workload.annotations
 
 
-def _denied(workload: Workload, denials: list[scan.Finding], installed: datetime | None) -> Iterator[FindingEntry]:
+def _denied(
+    workload: Workload, denials: list[scan.Finding], installed: datetime | None, situation: Situation
+) -> Iterator[FindingEntry]:
     judgements = [each.judgement for each in denials]
     codes = list(dict.fromkeys(each.code for each in judgements))
     runs = sum(pod.holds for pod in workload.pods)
@@ -66,20 +68,19 @@ def _denied(workload: Workload, denials: list[scan.Finding], installed: datetime
         message = f"{entries.counted(runs, 'pod')} {verb}, and admission would deny it today: {fields.listing(codes)}"
     else:
         return
-    held = sum(entries.gpus(pod.devices) for pod in workload.pods if pod.holds)
     yield entries.finding(
         code,
         entries.of_workload(workload),
         message,
         evidence=[fields.excerpt(f"{each.code}: {each.finding.message}") for each in judgements[:_MOST]],
         team=workload.team,
-        gpus=held or entries.gpus(workload.asks),
+        gpus=situation.gpus(workload),
         since=workload.created,
-        prevented_by=codes[0],
+        prevention=Prevention(by=codes[0]),
     )
 
 
-def _changed(workload: Workload, change: scan.Change) -> Iterator[FindingEntry]:
+def _changed(workload: Workload, change: scan.Change, situation: Situation) -> Iterator[FindingEntry]:
     """Warnings and skips change nothing, so they are no drift."""
     applied = change.merged.applied
     if not applied:
@@ -94,6 +95,6 @@ def _changed(workload: Workload, change: scan.Change) -> Iterator[FindingEntry]:
             for each in applied[:_MOST]
         ],
         team=workload.team,
-        gpus=entries.gpus(workload.asks),
+        gpus=situation.gpus(workload),
         since=workload.created,
     )

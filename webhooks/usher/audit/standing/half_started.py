@@ -27,7 +27,6 @@ def _of(workload: Workload, situation: Situation) -> Iterator[FindingEntry]:
     amounts = devices.added(pod.devices for pod in held)
     gpus = entries.gpus(amounts)
     holding = ", ".join(f"{amount.number:,} {name}" for name, amount in amounts.items())
-    codes = set(situation.codes(workload))
     yield entries.finding(
         "USA002",
         entries.of_workload(workload),
@@ -41,5 +40,5 @@ def _of(workload: Workload, situation: Situation) -> Iterator[FindingEntry]:
         gpus=gpus,
         since=since,
         held_by="scheduler",
-        prevented_by=next((code for code in _PREVENTING if code in codes), ""),
+        prevention=situation.preventing(workload, _PREVENTING),
     )

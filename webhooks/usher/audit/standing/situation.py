@@ -1,16 +1,28 @@
 """Everything that the findings about a cluster are made from."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from datetime import datetime, timedelta
 
 from usher import model
-from usher.audit.estate import Estate, Workload
+from usher.audit import gpus
+from usher.audit.estate import Estate, Node, Workload
 from usher.authorities.knowledge import Knowledge
 from usher.config import models, selection
 from usher.config.fields import seconds
 from usher.dataclass import dataclass
 from usher.facts import namespaces
 from usher.scan import findings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prevention:
+    """The rule of usher that would have kept out what a finding is about; empty texts where no rule would."""
+
+    by: str = ""
+    """It denies today."""
+    if_denied: str = ""
+    """It found the mistake and does not deny."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +34,8 @@ class Situation:
     report: findings.Report
     config: models.Config
     now: datetime
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+    """Those of the estate by name, for shares of GPUs."""
 
     @property
     def threshold(self) -> timedelta:
@@ -37,18 +51,34 @@ class Situation:
         results = self.report.results
         return results[workload.index] if 0 <= workload.index < len(results) else None
 
-    def codes(self, workload: Workload) -> Iterator[str]:
-        """Codes of the checks that found something in a workload, the worst first, but for accepted findings."""
-        result = self.result(workload)
-        for each in () if result is None else result.findings:
-            if each.judgement.exception is None:
-                yield each.judgement.code
-
     def denials(self, workload: Workload) -> list[findings.Finding]:
-        """What admission would refuse a workload for today."""
+        """What admission would refuse a workload for today: without findings that its mutations mend."""
+        return [each for each in self._lasting(workload) if each.judgement.outcome is model.Outcome.DENY]
+
+    def preventing(self, workload: Workload, codes: Sequence[str]) -> Prevention:
+        """The first of some checks that found something in a workload and denies it today, else one that only warns."""
+        denied = {each.judgement.code for each in self.denials(workload)}
+        found = {each.judgement.code for each in self._lasting(workload) if each.judgement.exception is None}
+        by = next((code for code in codes if code in denied), "")
+        return Prevention(by=by, if_denied="" if by else next((code for code in codes if code in found), ""))
+
+    def preventing_anywhere(self, code: str) -> Prevention:
+        """As `preventing`, for a check of objects that are no workloads."""
+        judgements = (each.judgement for result in self.report.results for each in result.findings)
+        denies = any(each.code == code and each.outcome is model.Outcome.DENY for each in judgements)
+        return Prevention(by=code) if denies else Prevention(if_denied=code)
+
+    def _lasting(self, workload: Workload) -> Iterator[findings.Finding]:
+        """The findings that are left after the mutations."""
         result = self.result(workload)
-        found = () if result is None else result.findings
-        return [each for each in found if each.judgement.outcome is model.Outcome.DENY]
+        mended = result.change.mends if result is not None and result.change is not None else {}
+        for each in () if result is None else result.findings:
+            if each.judgement.finding.check not in mended:
+                yield each
+
+    def gpus(self, workload: Workload) -> float:
+        """The GPUs that a workload holds, or the most that it asks for where it holds none."""
+        return gpus.of_pods(workload.pods, self.nodes) or gpus.number(workload.asks)
 
     def labels(self, namespace: str) -> Mapping[str, str] | None:
         """The labels of a namespace; None where they are not known."""

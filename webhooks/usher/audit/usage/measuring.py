@@ -34,7 +34,6 @@ from usher.audit.usage.measured import Measured
 from usher.audit.usage.node_hours import NodeHours, of_nodes
 from usher.audit.usage.prices import Priced
 from usher.audit.usage.reading import Readings
-from usher.audit.usage.savings.case import Case
 from usher.audit.usage.savings.choice import savings
 from usher.audit.usage.series import Answer, Grid, Source, moment
 from usher.audit.usage.tables import Holding
@@ -155,18 +154,6 @@ def _result(
     now_of: dict[int, list[Now]] = {}
     for each in holdings:
         now_of.setdefault(each.workload, []).append(each.now)
-    cases = [
-        Case(
-            workload=workload,
-            entries=tuple(of_workload[index]),
-            tally=tallies.total(entry.tally for entry in of_workload[index]),
-            nodes=nodes,
-            config=config,
-            days=read.grid.points * read.grid.step / 86400 if read else 0,
-        )
-        for index, workload in enumerate(found.workloads)
-        if index in of_workload
-    ]
     total = tallies.total(entry.tally for entry in entries) if entries else None
     wait, formula = queue_wait.of_estate(
         found,
@@ -197,7 +184,7 @@ def _result(
         targets=target_values.targets(
             config.targets, fleet=_fleet(read, nodes), tally=total, queue_wait=wait, wait_formula=formula
         ),
-        savings=savings(cases),
+        savings=savings(found, of_workload, config=config, grid=read.grid) if read else (),
         queue_wait_p95_seconds=amounts.optional(wait),
         currency=currency,
     )
