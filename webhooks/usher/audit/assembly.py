@@ -17,11 +17,13 @@ from usher.audit.document import (
 )
 from usher.audit.estate import Estate, Missing
 from usher.audit.sections import Sections
+from usher.audit.standing import exceptions, half_started
 from usher.audit.usage import prevention
 from usher.config.models import Config, ExceptionRule
 from usher.scan import exception_uses, findings
 
-_HALF_STARTED: Final = "USA002"
+NOT_NEEDED: Final = "not needed"
+"""The state of an exception whose objects pass without it."""
 
 
 def document(  # noqa: PLR0913 - all that an audit is made of, named
@@ -48,7 +50,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
     given = Sections() if sections is None else sections
     rules = config.enforcement.exceptions
     found = sorted([*check_findings.entries(report, estate, rules), *given.standing], key=_order)
-    exceptions = tuple(_exceptions(report.exceptions, rules, today=now.date()))
+    excepted = tuple(_exceptions(report.exceptions, rules, found, today=now.date()))
     workloads = tuple(workload_entries.entries(estate, report, given.usage))
     return Audit(
         version=report.version,
@@ -57,7 +59,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         configuration=report.configuration.source or "defaults",
         preset=report.configuration.preset,
         completeness=_completeness(report, estate),
-        summary=summary.of(estate, found, exceptions, given),
+        summary=summary.of(estate, found, excepted, given),
         measurement=given.measurement,
         workloads=workloads,
         findings=tuple(found),
@@ -66,7 +68,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
             NotEvaluatedEntry(code=each.code, name=each.name, reason=each.reason, workloads=each.workloads)
             for each in report.not_evaluated
         ),
-        exceptions=exceptions,
+        exceptions=excepted,
         usage=given.tables,
         prices=given.prices,
         targets=given.targets,
@@ -78,7 +80,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
 
 def _with_cause(savings: Iterable[Saving], found: Iterable[FindingEntry]) -> Iterator[Saving]:
     """Savings of a gang that waits for its other half, with the finding that says so."""
-    causes = {each.subject: each.fingerprint for each in found if each.code == _HALF_STARTED}
+    causes = {each.subject: each.fingerprint for each in found if each.code == half_started.CODE}
     for each in savings:
         yield each.model_copy(update={"finding": causes.get(each.subject, "")})
 
@@ -102,10 +104,15 @@ def _order(entry: FindingEntry) -> tuple[object, ...]:
 
 
 def _exceptions(
-    uses: Iterable[exception_uses.ExceptionUse], rules: list[ExceptionRule], *, today: date
+    uses: Iterable[exception_uses.ExceptionUse],
+    rules: list[ExceptionRule],
+    found: Iterable[FindingEntry],
+    *,
+    today: date,
 ) -> Iterator[ExceptionEntry]:
     """In the order of usher.yaml, which the uses have."""
-    for use, rule in zip(uses, rules, strict=True):
+    not_needed = {each.path for each in found if each.code == exceptions.NOT_NEEDED}
+    for number, (use, rule) in enumerate(zip(uses, rules, strict=True)):
         yield ExceptionEntry(
             ticket=use.ticket,
             owner=use.owner,
@@ -113,7 +120,7 @@ def _exceptions(
             checks=use.checks,
             namespaces=use.namespaces,
             expires=use.expires,
-            state=use.state.value,
+            state=NOT_NEEDED if exceptions.place(number) in not_needed else use.state.value,
             findings=use.findings,
             days_left=(use.expires - today).days,
         )

@@ -13,8 +13,10 @@ class Split:
 
     node: Node
     capacity: float
+    usable: float
+    """Allocatable; 0 on a node that is cordoned or not ready."""
     free: float
-    """Allocatable and not held; 0 on a node that is cordoned or not ready."""
+    """Usable and not held."""
     out_of_use: float
     """Neither held nor free: pods cannot get them."""
 
@@ -34,5 +36,6 @@ def splits(estate: Estate) -> tuple[Split, ...] | None:
 
 def _split(node: Node, held: float) -> Split:
     capacity = gpus.capacity(node)
-    free = max(0.0, gpus.allocatable(node) - held) if node.ready and not node.cordoned else 0.0
-    return Split(node=node, capacity=capacity, free=free, out_of_use=max(0.0, capacity - held - free))
+    usable = gpus.allocatable(node) if node.ready and not node.cordoned else 0.0
+    free = max(0.0, usable - held)
+    return Split(node=node, capacity=capacity, usable=usable, free=free, out_of_use=max(0.0, capacity - held - free))

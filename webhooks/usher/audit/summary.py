@@ -10,7 +10,8 @@ from usher.audit.document import ExceptionEntry, FindingEntry, Summary
 from usher.audit.document.readiness import ReadinessItem
 from usher.audit.estate import Estate, Node, Workload
 from usher.audit.sections import Sections
-from usher.audit.workload_entries import gpus_now, is_half_started, numbers, waiting_pods
+from usher.audit.standing import half_started
+from usher.audit.workload_entries import gpus_now, numbers, waiting_pods
 from usher.scan import devices
 
 ENDING_DAYS: Final = 14
@@ -31,6 +32,7 @@ def of(
     return Summary(
         gpus=_sum(splits, lambda each: each.capacity),
         gpus_allocatable=_sum(splits, lambda each: gpus.allocatable(each.node)),
+        gpus_usable=_sum(splits, lambda each: each.usable),
         gpus_allocated=_rounded(gpus_now(workload, nodes) for workload in workloads),
         gpus_free=_sum(splits, lambda each: each.free),
         gpus_out_of_use=_sum(splits, lambda each: each.out_of_use),
@@ -40,7 +42,7 @@ def of(
         cost_per_hour_out_of_use=rest.out_of_use_per_hour,
         gpus_waiting=_rounded(waiting(workload, nodes) for workload in workloads),
         gpus_never=_rounded(never.values()),
-        gpus_half_started=_rounded(gpus_now(workload, nodes) for workload in workloads if is_half_started(workload)),
+        gpus_half_started=_rounded(entry.gpus for entry in findings if entry.code == half_started.CODE),
         accelerators=numbers(devices.added(pod.devices for pod in holding)),
         workloads=len(workloads),
         workloads_never=len(never),

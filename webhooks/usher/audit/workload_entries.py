@@ -58,11 +58,6 @@ def waiting_pods(workload: Workload) -> list[Pod]:
     return [pod for pod in workload.pods if not pod.holds and not pod.terminating]
 
 
-def is_half_started(workload: Workload) -> bool:
-    """Whether some of its pods hold GPUs while others wait, and these pods need each other."""
-    return workload.gang and bool(waiting_pods(workload)) and any(pod.holds for pod in workload.pods)
-
-
 def gpus_now(workload: Workload, nodes: Mapping[str, Node]) -> float:
     """The GPUs that its pods hold."""
     return gpus.of_pods(workload.pods, nodes)

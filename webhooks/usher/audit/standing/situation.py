@@ -1,12 +1,13 @@
 """Everything that the findings about a cluster are made from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime, timedelta
 
 from usher import model
 from usher.audit import gpus
-from usher.audit.estate import Estate, Node, Workload
+from usher.audit.estate import Estate, Node, Pod, Workload
+from usher.audit.standing.records import Records
 from usher.authorities.knowledge import Knowledge
 from usher.config import models, selection
 from usher.config.fields import seconds
@@ -35,7 +36,15 @@ class Situation:
     config: models.Config
     now: datetime
     nodes: Mapping[str, Node] = field(default_factory=dict)
-    """Those of the estate by name, for shares of GPUs."""
+    """Those with accelerators, by name."""
+    records: Records = field(default_factory=Records)
+    """What schedulers have written about workloads."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every workload of the cluster was seen: else something only seems to have no workload."""
+        listed = self.estate.complete and not any(note.hides_objects for note in self.report.notes)
+        return listed and not self.estate.only_namespace and not self.report.failed
 
     @property
     def threshold(self) -> timedelta:
@@ -78,7 +87,11 @@ class Situation:
 
     def gpus(self, workload: Workload) -> float:
         """The GPUs that a workload holds, or the most that it asks for where it holds none."""
-        return gpus.of_pods(workload.pods, self.nodes) or gpus.number(workload.asks)
+        return self.held(workload.pods) or gpus.number(workload.asks)
+
+    def held(self, pods: Iterable[Pod]) -> float:
+        """The GPUs that pods hold; a MIG device and a time slice count by their share."""
+        return gpus.of_pods(pods, self.nodes)
 
     def labels(self, namespace: str) -> Mapping[str, str] | None:
         """The labels of a namespace; None where they are not known."""

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 from usher import model
 from usher.audit import estate
+from usher.audit.standing.gangs import HalfStarted, half_started
 from usher.audit.usage.savings import case as cases
 from usher.audit.usage.savings.case import Candidate, Case
-from usher.audit.workload_entries import is_half_started, waiting_pods
 from usher.config.fields import seconds
 
 KIND: Final = "idle workload"
@@ -60,10 +61,15 @@ def find(case: Case) -> Candidate | None:
     return Candidate(saving=found)
 
 
+def _half(case: Case) -> HalfStarted | None:
+    return half_started(case.workload, datetime.fromtimestamp(case.grid.end, UTC))
+
+
 def _other_half(case: Case) -> Iterator[str]:
     """Why a gang is idle: it would work if its other pods had room."""
-    if is_half_started(case.workload):
-        waiting = waiting_pods(case.workload)
+    half = _half(case)
+    if half is not None:
+        waiting = half.waiting
         number = f"{len(waiting)} of its pods {'waits' if len(waiting) == 1 else 'wait'}"
         yield f"It is half of a gang: {number} for a node, and without them the others only hold their GPUs"
         yield from _room(case, waiting)
@@ -97,7 +103,7 @@ def _change(case: Case, kept: int) -> str:
         return f"Stop {name}: set the annotation {_STOPPED} to the time of now. Its volumes stay"
     if case.replicas_path:
         return f"Set {case.replicas_path} of {name} from {len(case.holding)} to {kept}"
-    if case.suspend_path and is_half_started(case.workload):
+    if case.suspend_path and _half(case) is not None:
         return (
             f"Set {case.suspend_path} of {name} to true, and start it again in a queue that starts all its pods "
             "together (Kueue, Volcano). To stop it as a whole frees the most"
