@@ -77,6 +77,7 @@ class Now:
     capacity: float
     allocatable: float
     allocated: float
+    usable: float
     free: float
     out_of_use: float
     waiting: float
@@ -120,16 +121,18 @@ def now(objects: Sequence[Object]) -> Now:
             waiting += sum(number * gpus(limits(template)) for number, template in templates(top.value))
         if top.value["kind"] == "PyTorchJob" and placed and late:
             half_started += sum(gpus(limits(pod)) for pod in placed)
-    free = sum(
-        gpus(each["status"]["allocatable"]) - held[each["metadata"]["name"]]
+    usable = {
+        each["metadata"]["name"]: gpus(each["status"]["allocatable"])
         for each in nodes
         if "unschedulable" not in each["spec"]
-    )
+    }
+    free = sum(number - held[name] for name, number in usable.items())
     capacity = sum(gpus(each["status"]["capacity"]) for each in nodes)
     return Now(
         capacity=capacity,
         allocatable=sum(gpus(each["status"]["allocatable"]) for each in nodes),
         allocated=sum(held.values()),
+        usable=sum(usable.values()),
         free=free,
         out_of_use=capacity - free - sum(held.values()),
         waiting=waiting,

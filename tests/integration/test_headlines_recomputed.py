@@ -22,8 +22,8 @@ BY_FINDINGS: Final = {
 }  # fmt: skip
 BY_OBJECTS: Final = {
     "accelerators", "costPerHourAllocated", "costPerHourFree", "costPerHourOutOfUse", "gpus", "gpusAllocatable",
-    "gpusAllocated", "gpusFree", "gpusHalfStarted", "gpusNever", "gpusNotPriced", "gpusOutOfUse", "gpusWaiting",
-    "workloads",
+    "gpusAllocated", "gpusFree", "gpusHalfStarted", "gpusNever", "gpusNotPriced", "gpusOutOfUse", "gpusUsable",
+    "gpusWaiting", "workloads",
 }  # fmt: skip
 BY_SERIES: Final = {
     "activity", "allocated", "capacity", "costAllocated", "costFree", "costIdle", "costOutOfUse", "currency", "free",
@@ -70,6 +70,7 @@ def test_the_gpus_of_now_are_those_of_the_nodes_and_pods(summary: Mapping[str, A
     assert summary["gpus"] == pytest.approx(now.capacity)
     assert summary["gpusAllocatable"] == pytest.approx(now.allocatable)
     assert summary["gpusAllocated"] == pytest.approx(now.allocated)
+    assert summary["gpusUsable"] == pytest.approx(now.usable)
     assert summary["gpusFree"] == pytest.approx(now.free)
     assert summary["gpusOutOfUse"] == pytest.approx(now.out_of_use)
     assert summary["gpusNotPriced"] == 0
