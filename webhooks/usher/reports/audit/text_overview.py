@@ -112,9 +112,9 @@ def _not_held(found: Summary) -> Iterator[Row]:
     out = found.cost_out_of_use if in_window else found.cost_per_hour_out_of_use
     if free is None or out is None:
         return
-    span = "" if in_window else " an hour now"
+    span = " beside these" if in_window else " an hour now"
     parts = f"{words.money(free, found.currency)} for free GPUs, {words.money(out, found.currency)} for GPUs out of use"
-    yield Row("not held", f"{words.money(free + out, found.currency)}{span} beside these: {parts}")
+    yield Row("not held", f"{words.money(free + out, found.currency)}{span}: {parts}")
 
 
 def _problems(audit: Audit) -> Iterator[Row]:
