@@ -20,6 +20,8 @@ class Prometheus:
     """A Prometheus, by the options of a command. Files are read when it is asked."""
 
     url: str
+    folder: Path | None = None
+    """Of a mounted Secret; other options win over its files."""
     token_file: Path | None = None
     ca_file: Path | None = None
     certificate: Path | None = None
@@ -39,14 +41,15 @@ class Prometheus:
             InputError: the URL, a file, a header or a label of the options cannot be used.
         """
         from usher.audit.usage.from_prometheus import PrometheusSource
-        from usher.prometheus import address, client, selection
+        from usher.prometheus import address, client, mounted, selection
 
+        files = mounted.files(self.folder) if self.folder else mounted.Files()
         found = address.read(
             self.url,
-            token_file=self.token_file,
-            ca_file=self.ca_file,
-            certificate=self.certificate,
-            key=self.key,
+            token_file=self.token_file or files.token,
+            ca_file=self.ca_file or files.ca,
+            certificate=self.certificate or files.certificate,
+            key=self.key if self.certificate else files.key,
             given_headers=self.headers,
         )
         return PrometheusSource(client.Client(found), only=selection.read(self.labels, cluster=cluster))
@@ -59,6 +62,7 @@ def options(command: Command) -> Command:
     def wrapped(
         *args: object,
         prometheus: str | None,
+        prometheus_secret: Path | None,
         prometheus_token_file: Path | None,
         prometheus_header: tuple[str, ...],
         prometheus_label: tuple[str, ...],
@@ -67,8 +71,8 @@ def options(command: Command) -> Command:
         prometheus_key: Path | None,
         **kwargs: object,
     ) -> object:
-        others = (prometheus_token_file, prometheus_header, prometheus_label, prometheus_ca, prometheus_cert)
-        if prometheus is None and any((*others, prometheus_key)):
+        files = (prometheus_secret, prometheus_token_file, prometheus_ca, prometheus_cert, prometheus_key)
+        if prometheus is None and any((*files, prometheus_header, prometheus_label)):
             raise click.UsageError("the options --prometheus-... need --prometheus URL")
         if prometheus_key and not prometheus_cert:
             raise click.UsageError("--prometheus-key belongs to a certificate; give it with --prometheus-cert FILE")
@@ -76,6 +80,7 @@ def options(command: Command) -> Command:
         if prometheus is not None:
             given = Prometheus(
                 url=prometheus,
+                folder=prometheus_secret,
                 token_file=prometheus_token_file,
                 ca_file=prometheus_ca,
                 certificate=prometheus_cert,
@@ -113,6 +118,12 @@ def options(command: Command) -> Command:
             metavar="NAME=VALUE",
             help="Send this header with each query, like X-Scope-OrgID=team-a for Mimir. Repeatable. For secrets, "
             "set $USHER_PROMETHEUS_HEADERS with one NAME=VALUE on each line.",
+        ),
+        click.option(
+            "--prometheus-secret",
+            type=click.Path(exists=True, file_okay=False, path_type=Path),
+            help="Folder of a mounted Secret with some of token, ca.crt, tls.crt and tls.key, instead of an option for "
+            "each.",
         ),
         click.option(
             "--prometheus-token-file",
