@@ -31,6 +31,7 @@ NOT_MEASURED = documents.full().model_copy(
         "measurement": Measurement(source="none"),
         "usage": (),
         "savings": (),
+        "prevented": (),
     }
 )
 

@@ -39,9 +39,7 @@ def explain(
     config: Path | None,
     facts: tuple[str, ...],
     namespace: str,
-    policies: tuple[str, ...],
-    opa: Path | None,
-    verify_key: Path | None,
+    policies: given_policies.Options,
     format_name: str,
 ) -> None:
     """Explain one check, mutation or finding of audits, or what the rules say of the objects in a file.
@@ -51,7 +49,7 @@ def explain(
     from usher.policy.checks import bundle
     from usher.policy.checks import own as own_checks
 
-    own = given_policies.own_alone(policies, opa=opa, verify_key=verify_key)
+    own = policies.own_alone()
     if own_checks.joined(bundle.load().catalogue, own).find(code_name_or_file) is not None:
         rules.explain(code_name_or_file, config=config, format_name=format_name, own=own)
         return

@@ -50,9 +50,7 @@ def list_command(
     severity: str | None,
     outcome: str | None,
     search: str | None,
-    policies: tuple[str, ...],
-    opa: Path | None,
-    verify_key: Path | None,
+    policies: given_policies.Options,
     format_name: str,
 ) -> None:
     """List the checks and mutations by category, with their outcome under the configuration.
@@ -64,7 +62,7 @@ def list_command(
     from usher.policy.checks import own as own_of_site
     from usher.reports import rule_pages
 
-    own = given_policies.own_alone(policies, opa=opa, verify_key=verify_key)
+    own = policies.own_alone()
     loaded = inputs.load_config(inputs.find_config(config), own=own)
     known = list(own_of_site.joined(bundle.load().catalogue, own))
     categories = {entry.category for entry in known}
@@ -117,13 +115,11 @@ def show(
     *,
     code_or_name: str,
     config: Path | None,
-    policies: tuple[str, ...],
-    opa: Path | None,
-    verify_key: Path | None,
+    policies: given_policies.Options,
     format_name: str,
 ) -> None:
     """Explain one check or mutation, by its code (USH103) or name."""
-    own = given_policies.own_alone(policies, opa=opa, verify_key=verify_key)
+    own = policies.own_alone()
     explain(code_or_name, config=config, format_name=format_name, own=own)
 
 
