@@ -1,18 +1,17 @@
 """The options of commands that say where Prometheus is, how to sign in, and whose series to read."""
 
 import functools
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from usher.cli import option_groups
+from usher.cli.option_groups import Command
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.usage.from_prometheus import PrometheusSource
-
-Command = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,26 +90,26 @@ def options(command: Command) -> Command:
         return command(*args, prometheus=given, **kwargs)
 
     file = click.Path(dir_okay=False, path_type=Path)
-    for option in (
+    return option_groups.added(
+        wrapped,
         click.option(
-            "--prometheus-key", type=file, help="Key of --prometheus-cert in PEM, if it is not in the same file."
+            "--prometheus",
+            metavar="URL",
+            envvar="USHER_PROMETHEUS",
+            help="Prometheus, Thanos, Mimir or VictoriaMetrics with the metrics of GPUs: "
+            "http://prometheus.monitoring:9090. With user:password@ before the host for basic authentication. "
+            "Without it no usage is measured.",
         ),
         click.option(
-            "--prometheus-cert",
+            "--prometheus-token-file",
             type=file,
-            help="Client certificate in PEM, for a Prometheus that asks for one (mutual TLS).",
+            help="File with a bearer token for Prometheus; else $USHER_PROMETHEUS_TOKEN, if it is set.",
         ),
         click.option(
-            "--prometheus-ca",
-            type=file,
-            help="CA certificates in PEM that Prometheus is trusted by, instead of those of the system.",
-        ),
-        click.option(
-            "--prometheus-label",
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="Read only series with this label, where one Prometheus has the series of several clusters: "
-            "cluster=prod-1. {cluster} in the value is the name of the audited cluster. Repeatable.",
+            "--prometheus-secret",
+            type=click.Path(exists=True, file_okay=False, path_type=Path),
+            help="Folder of a mounted Secret with some of token, ca.crt, tls.crt and tls.key, instead of an option for "
+            "each.",
         ),
         click.option(
             "--prometheus-header",
@@ -120,23 +119,23 @@ def options(command: Command) -> Command:
             "set $USHER_PROMETHEUS_HEADERS with one NAME=VALUE on each line.",
         ),
         click.option(
-            "--prometheus-secret",
-            type=click.Path(exists=True, file_okay=False, path_type=Path),
-            help="Folder of a mounted Secret with some of token, ca.crt, tls.crt and tls.key, instead of an option for "
-            "each.",
+            "--prometheus-label",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Read only series with this label, where one Prometheus has the series of several clusters: "
+            "cluster=prod-1. {cluster} in the value is the name of the audited cluster. Repeatable.",
         ),
         click.option(
-            "--prometheus-token-file",
+            "--prometheus-ca",
             type=file,
-            help="File with a bearer token for Prometheus; else $USHER_PROMETHEUS_TOKEN, if it is set.",
+            help="CA certificates in PEM that Prometheus is trusted by, instead of those of the system.",
         ),
         click.option(
-            "--prometheus",
-            metavar="URL",
-            envvar="USHER_PROMETHEUS",
-            help="Prometheus, Thanos or Mimir that has the metrics of GPUs: http://prometheus.monitoring:9090. With "
-            "user:password@ before the host for basic authentication. Without it no usage is measured.",
+            "--prometheus-cert",
+            type=file,
+            help="Client certificate in PEM, for a Prometheus that asks for one (mutual TLS).",
         ),
-    ):
-        wrapped = option(wrapped)
-    return wrapped
+        click.option(
+            "--prometheus-key", type=file, help="Key of --prometheus-cert in PEM, if it is not in the same file."
+        ),
+    )
