@@ -71,12 +71,18 @@ _DEFAULT: Final = Settings()
     help="Its namespace, for the NetworkPolicy.",
 )
 @click.option(
+    "--prometheus-secret",
+    default="",
+    metavar="SECRET",
+    help="Secret with some of token, ca.crt, tls.crt and tls.key, which Prometheus asks for.",
+)
+@click.option(
     "--prometheus-header",
     "prometheus_headers",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Sent with each query, like X-Scope-OrgID=team-a; it is seen in the object. For a secret, give --credentials "
-    "with USHER_PROMETHEUS_TOKEN or USHER_PROMETHEUS_HEADERS in it. Repeatable.",
+    help="Sent with each query, like X-Scope-OrgID=team-a; it is seen in the object. For a secret one, give "
+    "--credentials with USHER_PROMETHEUS_HEADERS in it. Repeatable.",
 )
 @click.option(
     "--prometheus-label",
@@ -127,8 +133,9 @@ def _check_prometheus(settings: Settings) -> None:
     """Raises UsageError or InputError for options that the audit would refuse in each of its runs."""
     from usher.prometheus import headers, selection
 
-    if not settings.prometheus and (settings.prometheus_headers or settings.prometheus_labels):
-        raise click.UsageError("--prometheus-header and --prometheus-label need --prometheus URL")
+    given = settings.prometheus_secret, settings.prometheus_headers, settings.prometheus_labels
+    if not settings.prometheus and any(given):
+        raise click.UsageError("the options --prometheus-... need --prometheus URL")
     headers.read(settings.prometheus_headers, {})
     # Each shard of --clusters knows its name.
     selection.read(settings.prometheus_labels, cluster=settings.cluster_name or settings.clusters)

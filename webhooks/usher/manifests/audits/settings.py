@@ -44,6 +44,8 @@ class Settings:
     prometheus: str = ""
     """The URL of Prometheus."""
     prometheus_namespace: str = "monitoring"
+    prometheus_secret: str = ""
+    """The Secret with token, ca.crt, tls.crt and tls.key, those of them that Prometheus asks for."""
     prometheus_headers: tuple[str, ...] = ()
     """NAME=VALUE, sent with each query. They are no secrets: those are variables in `credentials`."""
     prometheus_labels: tuple[str, ...] = ()
