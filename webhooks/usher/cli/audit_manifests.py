@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import click
 
-from usher.manifests.audits.settings import Settings
+from usher.manifests.audits.settings import FLEET_IMAGE, IMAGE, Settings
 
 _DEFAULT: Final = Settings()
 
@@ -12,7 +12,13 @@ _DEFAULT: Final = Settings()
 @click.command(name="audit")
 @click.option("--namespace", default=_DEFAULT.namespace, show_default=True, help="Namespace of the audit.")
 @click.option("--cluster-name", default="", metavar="NAME", help="Name of the cluster in reports.")
-@click.option("--image", default=_DEFAULT.image, show_default=True, help="The image of gpu-usher.")
+@click.option(
+    "--image",
+    default="",
+    metavar="IMAGE",
+    help=f"The image of gpu-usher. Default: {IMAGE}; where parts are written, {FLEET_IMAGE}, which has DuckDB and the "
+    "library of S3.",
+)
 @click.option(
     "--schedule",
     default=_DEFAULT.schedule,
@@ -62,6 +68,8 @@ def audit(*, schedule: str, once: bool, no_role: bool, **chosen: Any) -> None:  
     \b
     usher manifests audit --claim audits | kubectl apply -f -
     usher manifests audit --shards 10 --output-dir s3://audits/prod --once | kubectl apply -f -
+
+    Pods that write parts (--shards, --output-dir, --clusters) need the image that `scripts/image --fleet` builds.
     """
     import yaml
 
@@ -73,6 +81,18 @@ def audit(*, schedule: str, once: bool, no_role: bool, **chosen: Any) -> None:  
         raise click.UsageError("the parts of several shards need --output-dir URL or --claim NAME")
     if settings.clusters and settings.report_objects:
         raise click.UsageError("--report-objects writes to its own cluster; leave out --clusters")
+    if settings.is_sharded and not settings.image:
+        click.echo(f"usher: {_image_note(settings.output)}", err=True)
     others = [(each.group, each.plural) for each in merged()]
     found = documents.of(settings, others=others, with_role=not no_role)
     click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
+
+
+def _image_note(output: str) -> str:
+    scheme = output.partition("://")[0]
+    driver = {"gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "abfss": "adlfs", "az": "adlfs"}.get(scheme, "")
+    missing = f"; it lacks {driver}, which {scheme}:// needs: docs/audit.md says how to add it" if driver else ""
+    return (
+        f"parts need the image {FLEET_IMAGE}, which `scripts/image --fleet` builds{missing}; push it to your "
+        "registry and name it with --image"
+    )
