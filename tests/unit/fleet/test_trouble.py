@@ -109,6 +109,19 @@ def test_a_part_of_another_version_counts_and_is_said(tmp_path: Path) -> None:
     assert fleet.clusters[0].workloads == 40
 
 
+def test_a_part_from_before_a_table_was_added_counts(tmp_path: Path) -> None:
+    written.part(tmp_path, fleets.cluster(1))
+
+    def without(value: Any) -> None:
+        value["files"] = [each for each in value["files"] if each["table"] != "prevented"]
+
+    edited(tmp_path, without)
+    fleet = written.merged(tmp_path)
+
+    assert fleet.problems == ()
+    assert fleet.clusters[0].workloads == 40
+
+
 def test_a_record_of_an_unknown_format_is_left_out(tmp_path: Path) -> None:
     written.part(tmp_path / "a", fleets.cluster(1))
     written.part(tmp_path / "b", fleets.cluster(2))

@@ -9,6 +9,7 @@ from usher.audit.document import ExceptionEntry, FindingEntry, Summary
 from usher.audit.document.readiness import ReadinessItem
 from usher.audit.estate import Estate, Node, Workload
 from usher.audit.sections import Sections
+from usher.audit.standing import half_started
 from usher.audit.workload_entries import gpus_now, numbers, waiting_pods
 from usher.dataclass import dataclass
 from usher.scan import devices
@@ -46,7 +47,7 @@ def of(
         gpus_free=capacity.free,
         gpus_waiting=_rounded(waiting(workload, nodes) for workload in workloads),
         gpus_never=_rounded(never.values()),
-        gpus_half_started=_rounded(gpus_now(workload, nodes) for workload in workloads if is_half_started(workload)),
+        gpus_half_started=_rounded(entry.gpus for entry in findings if entry.code == half_started.CODE),
         accelerators=numbers(devices.added(pod.devices for pod in holding)),
         workloads=len(workloads),
         workloads_never=len(never),
@@ -74,11 +75,6 @@ def waiting(workload: Workload, nodes: Mapping[str, Node]) -> float:
     if workload.suspended:
         return max(0.0, gpus.number(workload.asks) - gpus_now(workload, nodes))
     return _rounded(gpus.number(pod.devices) for pod in waiting_pods(workload))
-
-
-def is_half_started(workload: Workload) -> bool:
-    """Whether some of its pods hold GPUs while others wait, and these pods need each other."""
-    return workload.gang and bool(waiting_pods(workload)) and any(pod.holds for pod in workload.pods)
 
 
 def _capacity(estate: Estate) -> _Capacity:

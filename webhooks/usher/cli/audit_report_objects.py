@@ -1,16 +1,15 @@
 """The option of `usher audit` that writes report objects into the cluster."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+
+from usher.cli.option_groups import Command
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
     from usher.cli.audit_shards import Part
     from usher.cluster.report_store import Api, Outcome
-
-Command = Callable[..., Any]
 
 FAILED = 2
 """Exit code: not all objects could be written."""

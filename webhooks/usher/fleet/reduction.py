@@ -11,8 +11,8 @@ from typing import Final
 from usher.audit.document import Audit, FindingEntry
 from usher.fleet.shards import Shard
 
-ABOUT_ABSENCE: Final = frozenset({"USA010", "USA020", "USA024", "USA032"})
-"""Codes of findings which say that something has no workloads: true only where every shard says it."""
+ABOUT_ABSENCE: Final = frozenset({"USA010", "USA012", "USA020", "USA024", "USA032"})
+"""Codes of findings which say that nothing uses or needs something: true only where every shard says it."""
 
 ABOUT_WORKLOADS: Final = frozenset({"USA050", "USA051"})
 """Codes of findings without a namespace that count workloads: each shard has the GPUs of its own."""
