@@ -63,4 +63,4 @@ def test_it_knows_s3_and_says_what_other_stores_need(usher: Usher, audits: Path)
 
     assert "is not installed" not in without
     assert "usher cannot list it" in without
-    assert "gcsfs is not installed" in other
+    assert "a library for gs:// is not installed: pip install 'gpu-usher[fleet]' gcsfs" in other
