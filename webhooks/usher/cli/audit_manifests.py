@@ -6,7 +6,7 @@ from typing import Any, Final
 import click
 
 from usher.cli import given_policies
-from usher.manifests.audits.settings import Settings
+from usher.manifests.audits.settings import FLEET_IMAGE, IMAGE, Settings
 
 _DEFAULT: Final = Settings()
 
@@ -14,7 +14,13 @@ _DEFAULT: Final = Settings()
 @click.command(name="audit")
 @click.option("--namespace", default=_DEFAULT.namespace, show_default=True, help="Namespace of the audit.")
 @click.option("--cluster-name", default="", metavar="NAME", help="Name of the cluster in reports.")
-@click.option("--image", default=_DEFAULT.image, show_default=True, help="The image of gpu-usher.")
+@click.option(
+    "--image",
+    default="",
+    metavar="IMAGE",
+    help=f"The image of gpu-usher. Default: {IMAGE}; where parts are written, {FLEET_IMAGE}, which has DuckDB and the "
+    "library of S3.",
+)
 @click.option(
     "--schedule",
     default=_DEFAULT.schedule,
@@ -109,6 +115,8 @@ def audit(
     \b
     usher manifests audit --claim audits | kubectl apply -f -
     usher manifests audit --shards 10 --output-dir s3://audits/prod --once | kubectl apply -f -
+
+    Pods that write parts (--shards, --output-dir, --clusters) need the image that `scripts/image --fleet` builds.
     """
     import yaml
 
@@ -124,9 +132,21 @@ def audit(
     _check_prometheus(settings)
     if no_role and policies:
         raise click.UsageError("the role in manifests/base does not list what policies are about; leave out --no-role")
+    if settings.is_sharded and not settings.image:
+        click.echo(f"usher: {_image_note(settings.output)}", err=True)
     others = [*((each.group, each.plural) for each in merged()), *given_policies.listed_by_bundles(policies)]
     found = documents.of(settings, others=others, with_role=not no_role)
     click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
+
+
+def _image_note(output: str) -> str:
+    scheme = output.partition("://")[0]
+    driver = {"gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "abfss": "adlfs", "az": "adlfs"}.get(scheme, "")
+    missing = f"; it lacks {driver}, which {scheme}:// needs: docs/audit.md says how to add it" if driver else ""
+    return (
+        f"parts need the image {FLEET_IMAGE}, which `scripts/image --fleet` builds{missing}; push it to your "
+        "registry and name it with --image"
+    )
 
 
 def _check_prometheus(settings: Settings) -> None:

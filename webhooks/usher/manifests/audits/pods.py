@@ -41,7 +41,7 @@ def spec(settings: Settings) -> paths.Object:
 def _container(settings: Settings) -> paths.Object:
     return {
         "name": CONTAINER,
-        "image": settings.image,
+        "image": settings.container_image,
         "args": [*arguments(settings)],
         **({"env": [_job_name()]} if settings.is_sharded else {}),
         **({"envFrom": [{"secretRef": {"name": settings.credentials}}]} if settings.credentials else {}),
