@@ -10,7 +10,7 @@ from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compil
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
-from usher.scan import devices, existing_pods, findings, mutation_changes, placed_findings
+from usher.scan import devices, exception_coverage, existing_pods, findings, mutation_changes, placed_findings
 from usher.scan.batches import Batch, Item
 from usher.scan.changes import Changes
 from usher.scan.part import Part
@@ -79,14 +79,18 @@ def judge(  # noqa: PLR0913 - the file, what it is judged by, and who may end it
         policies: policies of Gatekeeper.
         before_each: called before each object; an error that it raises ends the judging.
     """
-    part = Part(problems=[*batch.problems], notes=[*batch.notes])
+    as_before = settings.changes is not None and batch.source not in settings.changes.sources
+    part = Part() if as_before else Part(problems=[*batch.problems], notes=[*batch.notes])
     part.counts.update(
+        unread=len(batch.problems) if as_before else 0,
         files=batch.is_file and bool(batch.items),
         objects=len(batch.items) + batch.owned + batch.finished,
         finished=batch.finished,
         ignored=batch.ignored,
         owned=batch.owned,
     )
+    rules = evaluator.config.enforcement.exceptions
+    part.excepted.update(exception_coverage.matching(rules, batch.aside, namespace=settings.namespace))
     # The objects of one file are applied together, so they may refer to each other.
     values = [item.value for item in batch.items]
     applied = _Applied(
