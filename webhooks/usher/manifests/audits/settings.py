@@ -36,6 +36,9 @@ class Settings:
     """The Secret with `clusters.yaml` and the kubeconfigs that it names: one cluster for each shard."""
     configuration: str = "gpu-usher"
     """The ConfigMap with usher.yaml; empty for the defaults."""
+    policies: tuple[str, ...] = ()
+    """Names of bundles with policies of the site, as the ConfigMap has them."""
+    policies_config_map: str = "usher-policies"
     report_objects: bool = False
     """Whether findings are written into the cluster as report objects."""
     prometheus: str = ""
