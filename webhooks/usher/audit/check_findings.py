@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from usher import model, paths
 from usher.audit import gpus, times
 from usher.audit.document import FindingEntry, Severity, Subject
-from usher.audit.estate import Estate, Workload
+from usher.audit.estate import Estate, Node, Workload
 from usher.config.models import ExceptionRule
 from usher.dataclass import dataclass
 from usher.scan import findings, fingerprints
@@ -47,10 +47,11 @@ def entries(report: findings.Report, estate: Estate, exceptions: Sequence[Except
         estate: the workloads, for teams and times.
         exceptions: those of usher.yaml, in its order.
     """
+    nodes = {node.name: node for node in estate.nodes or ()}
     by_place = {workload.index: workload for workload in estate.workloads if workload.index >= 0}
     seen = Counter[str]()
     for number, result in enumerate(report.results):
-        owned = _owned(result, by_place.get(number), estate.teams)
+        owned = _owned(result, by_place.get(number), estate.teams, nodes)
         for finding in result.findings:
             base = "\0".join(_lasting(result, finding))
             seen[base] += 1
@@ -63,16 +64,19 @@ def entries(report: findings.Report, estate: Estate, exceptions: Sequence[Except
             )
 
 
-def _owned(result: findings.Result, workload: Workload | None, teams: Mapping[str, str]) -> _Owned:
-    """An object with accelerators holds or asks for them; any other has the team of its namespace."""
-    namespace = result.identity.namespace
-    holding = [] if workload is None else [pod for pod in workload.pods if pod.holds]
+def _owned(
+    result: findings.Result, workload: Workload | None, teams: Mapping[str, str], nodes: Mapping[str, Node]
+) -> _Owned:
+    """An object holds accelerators or asks for them; an object without any has the team of its namespace."""
+    namespace, pods = result.identity.namespace, () if workload is None else workload.pods
+    holding = [pod for pod in pods if pod.holds]
+    held = gpus.of_pods(holding, nodes)
     devices = added(pod.devices for pod in holding) or result.accelerators
     is_known = bool(holding) or result.accelerators_known
     return _Owned(
         team=teams.get(namespace, namespace) if workload is None else workload.team,
-        gpus=gpus.number(devices) if is_known else None,
-        gpus_least=gpus.least(devices) if is_known else None,
+        gpus=(held or gpus.number(devices)) if is_known else None,
+        gpus_least=(held or gpus.least(devices)) if is_known else None,
         others={name: round(float(each.number), 6) for name, each in gpus.others(devices).items()},
         since="" if workload is None else times.text(workload.created),
     )
@@ -115,7 +119,7 @@ def _entry(result: findings.Result, finding: findings.Finding, owned: _Owned, re
         because=judgement.because,
         place=place(result, 0 if finding.place is None else finding.place.line),
         since=owned.since,
-        prevented_by=judgement.code if judgement.outcome is model.Outcome.DENY else "",
+        mended_by=result.change.mends.get(judgement.finding.check, "") if result.change is not None else "",
     )
 
 

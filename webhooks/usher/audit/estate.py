@@ -80,7 +80,7 @@ class Workload:
     wanted: model.Count
     """The pods that its templates ask for."""
     asks: Devices
-    """The accelerators of all wanted pods."""
+    """The accelerators of all wanted pods: the most, with those that a rollout or an autoscaler adds."""
     asks_known: bool = True
     """False where it may ask for more: an amount or a device claim cannot be read."""
     exists: bool = True

@@ -60,7 +60,7 @@ def waiting_pods(workload: Workload) -> list[Pod]:
 
 def gpus_now(workload: Workload, nodes: Mapping[str, Node]) -> float:
     """The GPUs that its pods hold."""
-    return round(sum(gpus.held([pod], nodes.get(pod.node)) for pod in workload.pods), 6)
+    return gpus.of_pods(workload.pods, nodes)
 
 
 def _entry(

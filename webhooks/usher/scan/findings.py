@@ -1,7 +1,6 @@
 """The findings of a run over many objects: the value that `scan` hands to `reports`.
 
-It holds what a report shows, and neither the objects nor their text, so that an audit of a hundred thousand objects
-needs memory for its findings alone.
+It holds neither the objects nor their text, so that an audit of many objects needs memory for its findings alone.
 """
 
 from collections.abc import Mapping
@@ -99,6 +98,8 @@ class Change:
     """Names of the mutations in `merged`, by key."""
     silent: frozenset[str] = frozenset()
     """Keys of those that the webhook does not mention to users."""
+    mends: Mapping[str, str] = field(default_factory=dict)
+    """Checks whose findings the webhook mends, each with the name of the mutation."""
     places: Mapping[str, str]
     """The names in messages of the pod sets and containers that intents point at: `container pytorch of Worker`."""
 
@@ -269,9 +270,7 @@ class Report:
 
     @property
     def unread(self) -> int:
-        """Parts of workloads that could not be judged: unknown kinds, fields of a wrong type, policies of the site.
-        Neither pass nor violation.
-        """
+        """Parts that could not be judged (unknown kinds, fields of a wrong type, policies): not pass nor violation."""
         return sum(result.unread for result in self.results) + sum(each.required for each in self.not_evaluated)
 
     @property

@@ -5,40 +5,15 @@ be added at the end; they keep their names and meaning. Times are ISO 8601 in UT
 measured, never 0.
 """
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import date
-from enum import StrEnum
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from usher.audit.document import Audit, Standing, Usage
 from usher.dataclass import dataclass
-from usher.reports import json_shape
+from usher.reports.audit.table_shape import Column, Table, Type, Value
+from usher.reports.audit.table_shape import columns as _columns
 
-
-class Type(StrEnum):
-    """The types of columns, as SQL of DuckDB names them."""
-
-    TEXT = "VARCHAR"
-    FLAG = "BOOLEAN"
-    WHOLE = "BIGINT"
-    NUMBER = "DOUBLE"
-    TEXTS = "VARCHAR[]"
-    AMOUNTS = "MAP(VARCHAR, DOUBLE)"
-
-
-_TIMES: Final = frozenset({"created", "waiting_since", "since", "measurement.start", "measurement.end"})
-"""Texts that are null where they are empty."""
-
-Value = str | bool | int | float | list[str] | dict[str, float] | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    name: str
-    type: Type
-    at: str
-    """Where the value stands in a row: attributes, and keys of mappings, joined by dots."""
+__all__ = ["TABLES", "Column", "Table", "Type", "Value"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,71 +22,6 @@ class _GroupRow:
     name: str
     workloads: int
     usage: Usage
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    name: str
-    """The name of its file, without the ending."""
-    columns: tuple[Column, ...]
-    parts: Callable[[Audit], Iterable[object]]
-    """The parts of the document that are its rows."""
-
-    def rows(self, audit: Audit) -> Iterator[dict[str, Value]]:
-        """One mapping by column name for each row."""
-        common: dict[str, Value] = {"cluster": audit.cluster.name, "taken": audit.taken}
-        readers = [(each.name, _reader(each)) for each in self.columns[len(common) :]]
-        for part in self.parts(audit):
-            row = dict(common)
-            for name, read in readers:
-                row[name] = read(part)
-            yield row
-
-
-def _reader(column: Column) -> Callable[[Any], Value]:
-    """Reads the value of a column from a row. Tables have millions of cells, so it is made once for each column."""
-    steps, convert, is_time = column.at.split("."), _AS[column.type], column.at in _TIMES
-
-    def read(part: Any) -> Value:  # noqa: ANN401 - any part of the document
-        found = part
-        for step in steps:
-            if found is None:
-                return None
-            found = found.get(step, 0) if isinstance(found, dict) else getattr(found, step)
-        return None if found is None or (is_time and not found) else convert(found)
-
-    return read
-
-
-def _text(value: object) -> str:
-    return value.isoformat() if isinstance(value, date) else str(value)
-
-
-def _whole(value: int) -> int | None:
-    return json_shape.bounded(int(value))
-
-
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
-def _amounts(value: Mapping[str, float]) -> dict[str, float]:
-    return {str(key): float(each) for key, each in sorted(value.items())}
-
-
-_AS: Final[dict[Type, Callable[[Any], Value]]] = {
-    Type.TEXT: _text,
-    Type.FLAG: bool,
-    Type.WHOLE: _whole,
-    Type.NUMBER: _number,
-    Type.TEXTS: lambda value: [str(each) for each in value],
-    Type.AMOUNTS: _amounts,
-}
-
-
-def _columns(kind: Type, paths: str, *, prefix: str = "") -> tuple[Column, ...]:
-    """Columns of one type: each is named as the last attribute of its path."""
-    return tuple(Column(name=prefix + each.rpartition(".")[2], type=kind, at=each) for each in paths.split())
 
 
 _COMMON: Final = _columns(Type.TEXT, "cluster taken")
@@ -165,7 +75,13 @@ AUDITS: Final = Table(
         ),
         *_columns(Type.WHOLE, "summary.exceptions_ending"),
         *_COUNTS,
-        *_columns(Type.NUMBER, "summary.gpus_usable summary.gpus_asked summary.gpus_asked_least"),
+        *_columns(
+            Type.NUMBER,
+            "summary.gpus_usable summary.gpus_out_of_use summary.gpus_not_priced summary.cost_per_hour_allocated "
+            "summary.cost_per_hour_free summary.cost_per_hour_out_of_use summary.capacity summary.free "
+            "summary.out_of_use summary.cost_free summary.cost_out_of_use summary.savings_cost_saved "
+            "summary.savings_cost_freed summary.gpus_asked summary.gpus_asked_least",
+        ),
         *_columns(Type.AMOUNTS, "summary.other_asked"),
         *_columns(Type.WHOLE, "summary.workloads_not_known summary.manifests completeness.not_judged"),
     ),
@@ -204,7 +120,7 @@ FINDINGS: Final = Table(
         *_columns(Type.TEXTS, "evidence"),
         *_columns(Type.TEXT, "held_by"),
         *_columns(Type.FLAG, "never"),
-        *_columns(Type.TEXT, "prevented_by exception"),
+        *_columns(Type.TEXT, "prevented_by exception preventable_by mended_by"),
         *_columns(Type.NUMBER, "gpus_least"),
         *_columns(Type.AMOUNTS, "other_accelerators"),
         *_columns(Type.TEXT, "because place"),
@@ -235,6 +151,8 @@ SAVINGS: Final = Table(
         *_columns(Type.TEXT, "change"),
         *_columns(Type.NUMBER, "gpu_hours cost"),
         *_columns(Type.FLAG, "adds_up"),
+        *_columns(Type.NUMBER, "cost_saved cost_freed days gpu_hours_per_week cost_per_week"),
+        *_columns(Type.TEXT, "needs finding"),
     ),
     parts=lambda audit: audit.savings,
 )
@@ -244,9 +162,20 @@ PREVENTED: Final = Table(
         *_COMMON,
         *_columns(Type.TEXT, "code title"),
         *_columns(Type.WHOLE, "workloads"),
-        *_columns(Type.NUMBER, "idle stuck cost"),
+        *_columns(Type.NUMBER, "idle stuck cost gpus"),
+        *_columns(Type.FLAG, "denies"),
     ),
     parts=lambda audit: audit.prevented,
+)
+PRICES: Final = Table(
+    name="prices",
+    columns=(
+        *_COMMON,
+        *_columns(Type.TEXT, "product capacity_type rule formula"),
+        *_columns(Type.WHOLE, "nodes"),
+        *_columns(Type.NUMBER, "gpus per_gpu_hour allocated"),
+    ),
+    parts=lambda audit: audit.prices,
 )
 READINESS: Final = Table(
     name="readiness",
@@ -274,4 +203,7 @@ GAPS: Final = Table(name="gaps", columns=_GAP, parts=lambda audit: audit.complet
 _UNREAD: Final = (*_COMMON, *_SUBJECT, *_columns(Type.TEXT, "path reason place"))
 NOT_JUDGED: Final = Table(name="not_judged", columns=_UNREAD, parts=lambda audit: audit.not_judged)
 
-TABLES: Final = (AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, PREVENTED, READINESS, EXCEPTIONS, GAPS, NOT_JUDGED)
+TABLES: Final = (
+    *(AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, PREVENTED, PRICES),
+    *(READINESS, EXCEPTIONS, GAPS, NOT_JUDGED),
+)
