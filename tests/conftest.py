@@ -21,6 +21,9 @@ settings.load_profile("untimed")
 
 _E2E: Final = "tests/e2e"
 
+_COVERAGE_OF_PROCESSES: Final = "COVERAGE_PROCESS_CONFIG"
+"""The variable by which `patch = subprocess` measures processes."""
+
 
 class OneControlPlane(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """Runs all tests with a real API server in one process, because they share it; each other module too.
@@ -64,12 +67,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneCont
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Stops measuring coverage for a thorough test, which would take three times as long, for lines others run too."""
+    """Stops measuring coverage for thorough tests and those with an API server, and in the processes that they start.
+
+    They would take up to three times as long, for lines that other tests run too.
+    """
     coverage = Coverage.current()
-    if coverage is None or item.get_closest_marker("thorough") is None:
+    if coverage is None or not (item.get_closest_marker("thorough") or item.nodeid.startswith(f"{_E2E}/")):
         return (yield)
     coverage.stop()
+    in_processes = os.environ.pop(_COVERAGE_OF_PROCESSES, None)
     try:
         return (yield)
     finally:
+        if in_processes is not None:
+            os.environ[_COVERAGE_OF_PROCESSES] = in_processes
         coverage.start()

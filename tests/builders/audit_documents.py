@@ -1,4 +1,7 @@
-"""Audit documents for tests of reports: `audit()` is the smallest one; `full()` has something in every part."""
+"""Audit documents for tests of reports: `audit()` is the smallest one; `full()` has something in every part.
+
+`builders.audited_clusters` makes large ones of the same parts.
+"""
 
 from datetime import date
 from typing import Any, Final
@@ -17,6 +20,7 @@ from usher.audit.document import (
     Measurement,
     NotEvaluatedEntry,
     Point,
+    Prevented,
     ReadinessItem,
     Saving,
     Severity,
@@ -54,9 +58,9 @@ def incomplete(*gaps: tuple[str, str]) -> Completeness:
     return Completeness(complete=False, gaps=tuple(Gap(source=source, reason=reason) for source, reason in gaps))
 
 
-def subject(name: str = "bert", *, kind: str = "Job", namespace: str = "ml-research") -> Subject:
+def subject(name: str = "bert", *, kind: str = "Job", namespace: str = "ml-research", api_version: str = "") -> Subject:
     versions = {"Job": "batch/v1", "PyTorchJob": "kubeflow.org/v1", "Deployment": "apps/v1"}
-    return Subject(api_version=versions.get(kind, "v1"), kind=kind, namespace=namespace, name=name)
+    return Subject(api_version=api_version or versions.get(kind, "v1"), kind=kind, namespace=namespace, name=name)
 
 
 def finding(fingerprint: str = "f1", **fields: Any) -> FindingEntry:
@@ -246,6 +250,17 @@ def full() -> Audit:
                 gpu_hours=900.25,
                 cost=2250.625,
             ),
+        ),
+        prevented=(
+            Prevented(
+                code="USH502",
+                title="The pods of distributed training start together",
+                workloads=1,
+                idle=900.25,
+                stuck=208.5,
+                cost=2250.625,
+            ),
+            Prevented(code="USH301", title="Accelerator pods tolerate the taints of a node pool", workloads=2),
         ),
         readiness=(
             readiness(),

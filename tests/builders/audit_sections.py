@@ -1,8 +1,9 @@
-"""Findings, exceptions, savings, targets and readiness of the audit documents in `builders.audits`."""
+"""Findings, exceptions, savings, targets and readiness of the audit documents in `builders.audited_clusters`."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from builders.audit_documents import finding, subject
 from usher.audit.document import (
     ExceptionEntry,
     FindingEntry,
@@ -18,10 +19,6 @@ from usher.audit.document import (
 _TAKEN: Final = datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
 
 
-def subject(kind: str, namespace: str, name: str, api_version: str = "v1") -> Subject:
-    return Subject(api_version=api_version, kind=kind, namespace=namespace, name=name)
-
-
 def entry(number: int, about: Subject, **fields: Any) -> FindingEntry:
     """A finding; `number` makes its fingerprint."""
     values: dict[str, Any] = {
@@ -35,7 +32,7 @@ def entry(number: int, about: Subject, **fields: Any) -> FindingEntry:
         "since": f"{_TAKEN - timedelta(days=number + 1):%Y-%m-%dT%H:%M:%SZ}",
     }
     fingerprint = f"{number:04x}c0ffee{number * 7919 % 65536:04x}"
-    return FindingEntry(fingerprint=fingerprint, subject=about, **(values | fields))
+    return finding(fingerprint, subject=about, **(values | fields))
 
 
 _NEVER: Final[dict[str, Any]] = {
@@ -66,23 +63,23 @@ _CLUSTER: Final[dict[str, Any]] = {"category": "cluster", "outcome": "audit"}
 FINDINGS: Final = (
     entry(
         0,
-        subject("PyTorchJob", "foundation-models-dev", "llama-70b-pretrain"),
+        subject("llama-70b-pretrain", kind="PyTorchJob", namespace="foundation-models-dev"),
         team="foundation-models",
         gpus=64,
         evidence=("ClusterQueue foundation: nominalQuota 32", "cohort gpu lends 16"),
         **_NEVER,
     ),
-    entry(1, subject("Job", "speech-dev", "asr-tune-2"), team="speech", gpus=8, **_TAINT),
+    entry(1, subject("asr-tune-2", kind="Job", namespace="speech-dev"), team="speech", gpus=8, **_TAINT),
     entry(
         2,
-        subject("RayCluster", "robotics-dev", "grasp-sim"),
+        subject("grasp-sim", kind="RayCluster", namespace="robotics-dev"),
         team="robotics",
         gpus=16,
         **{**_NEVER, "message": "asks for 16 nvidia.com/gpu in flavor a100-spot, which no node of the cluster offers"},
     ),
     entry(
         3,
-        subject("PyTorchJob", "vision-dev", "sam-large"),
+        subject("sam-large", kind="PyTorchJob", namespace="vision-dev"),
         team="vision",
         gpus=32,
         code="AUD110",
@@ -98,7 +95,7 @@ FINDINGS: Final = (
     ),
     entry(
         4,
-        subject("Notebook", "research-dev", "scratch-anna"),
+        subject("scratch-anna", kind="Notebook", namespace="research-dev"),
         team="research",
         gpus=4,
         code="USH1305",
@@ -113,7 +110,7 @@ FINDINGS: Final = (
     ),
     entry(
         5,
-        subject("Deployment", "search-ranking-prod", "ranker-v2"),
+        subject("ranker-v2", kind="Deployment", namespace="search-ranking-prod"),
         team="search-ranking",
         gpus=12,
         code="USH1003",
@@ -129,7 +126,7 @@ FINDINGS: Final = (
     ),
     entry(
         6,
-        subject("Pod", "fraud-dev", "debug-shell"),
+        subject("debug-shell", kind="Pod", namespace="fraud-dev"),
         team="fraud",
         gpus=1,
         code="USH204",
@@ -142,7 +139,7 @@ FINDINGS: Final = (
     ),
     entry(
         7,
-        subject("ResourceQuota", "sandbox-dev", "gpu"),
+        subject("gpu", kind="ResourceQuota", namespace="sandbox-dev"),
         code="AUD201",
         name="quota-above-capacity",
         title="Quotas promise more GPUs than the cluster has",
@@ -153,7 +150,7 @@ FINDINGS: Final = (
     ),
     entry(
         8,
-        subject("Node", "", "gpu-041"),
+        subject("gpu-041", kind="Node", namespace=""),
         gpus=8,
         code="AUD230",
         name="gpu-node-without-taint",
@@ -165,7 +162,7 @@ FINDINGS: Final = (
     ),
     entry(
         9,
-        subject("Job", "", "unowned-batch"),
+        subject("unowned-batch", kind="Job", namespace=""),
         gpus=2,
         code="USH404",
         name="kind-that-kueue-ignores",
@@ -242,7 +239,7 @@ TARGETS: Final = (
 SAVINGS: Final = (
     Saving(
         kind="idle workload",
-        subject=subject("Notebook", "research-dev", "scratch-anna", "kubeflow.org/v1"),
+        subject=subject("scratch-anna", kind="Notebook", namespace="research-dev", api_version="kubeflow.org/v1"),
         team="research",
         evidence=("activity stayed below 40 % for 161 of 168 hours",),
         change="Stop the notebook when it is idle for an hour",
@@ -251,7 +248,7 @@ SAVINGS: Final = (
     ),
     Saving(
         kind="smaller MIG profile",
-        subject=subject("Deployment", "search-ranking-prod", "ranker-v2", "apps/v1"),
+        subject=subject("ranker-v2", kind="Deployment", namespace="search-ranking-prod", api_version="apps/v1"),
         team="search-ranking",
         evidence=("at most 31 GB of 80 GB used",),
         change="Ask for nvidia.com/mig-3g.40gb instead of nvidia.com/gpu",
@@ -260,7 +257,7 @@ SAVINGS: Final = (
     ),
     Saving(
         kind="spot",
-        subject=subject("Job", "speech-dev", "asr-002", "batch/v1"),
+        subject=subject("asr-002", kind="Job", namespace="speech-dev", api_version="batch/v1"),
         team="speech",
         evidence=("restarts from checkpoints",),
         change="Run on spot nodes",
@@ -269,7 +266,7 @@ SAVINGS: Final = (
     ),
     Saving(
         kind="fewer replicas at night",
-        subject=subject("Deployment", "search-ranking-prod", "ranker-v2", "apps/v1"),
+        subject=subject("ranker-v2", kind="Deployment", namespace="search-ranking-prod", api_version="apps/v1"),
         team="search-ranking",
         evidence=("activity below 10 % from 22:00 to 05:00 UTC",),
         change="Scale to 2 replicas from 22:00 to 05:00",
@@ -317,7 +314,7 @@ READINESS: Final = tuple(
             "The container toolkit has no known escape",
             Standing.FAIL,
             "1.16.1 on 12 nodes: CVE-2025-23266",
-            "Upgrade to 1.17.8 or newer",
+            "Upgrade to 1.19.1 or newer",
             "",
         ),
         (

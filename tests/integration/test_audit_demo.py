@@ -57,6 +57,17 @@ def test_a_finding_is_not_older_than_the_audit_that_saw_it_first(document: Any) 
     assert document["trend"]["new"] == sorted(each for each, seen in first.items() if seen == taken)
 
 
+def test_the_numbers_of_the_audits_before_follow_from_new_and_fixed_findings(document: Any) -> None:
+    trend, findings = document["trend"], document["findings"]
+    *_, before, last = trend["points"]
+    never = {str(each["subject"]) for each in findings if each["never"]}
+
+    assert (before["taken"], last["taken"]) == (trend["previous"], document["taken"])
+    assert before["findings"] - len(trend["fixed"]) + len(trend["new"]) == last["findings"] == len(findings)
+    assert last["never"] == document["summary"]["workloadsNever"] == len(never)
+    assert before["never"] == sum(each["code"] == "USA001" for each in trend["fixed"])
+
+
 def test_a_path_or_a_cluster_beside_the_demo_is_refused() -> None:
     run = command.usher("audit", "--demo", "manifests/")
 

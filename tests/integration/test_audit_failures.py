@@ -20,6 +20,17 @@ def test_a_kind_that_may_not_be_listed_is_named_in_the_text_report(api: ApiServe
     assert "left out: jobs.batch: not evaluated, because it may not be listed: jobs.batch is forbidden" in run.out
 
 
+def test_without_the_right_to_list_pods_the_numbers_of_gpus_are_incomplete(api: ApiServer, kubeconfig: Path) -> None:
+    api.serve_kind("batch/v1", "jobs")
+    api.trouble("/api/v1/pods", status(403, "pods is forbidden"))
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json")
+
+    (gap,) = run.json["completeness"]["gaps"]
+    assert gap["source"] == "pods"
+    assert gap["reason"].endswith("so the numbers of allocated and waiting accelerators are too small")
+
+
 def test_a_cluster_in_which_nothing_may_be_listed_was_not_audited(api: ApiServer, kubeconfig: Path) -> None:
     api.trouble("/api/v1/pods", status(403, "pods is forbidden"))
 
@@ -189,7 +200,7 @@ def test_without_a_kubeconfig_audit_says_which_options_help() -> None:
 
     assert run.code == 2
     assert run.err.startswith("usher: there is no cluster to read: ")
-    assert run.err.endswith("pass --kubeconfig, or a PATH to audit files\n")
+    assert run.err.endswith("name a kubeconfig by --kubeconfig, or read files\n")
 
 
 def test_a_path_and_a_cluster_at_once_are_refused(kubeconfig: Path, tmp_path: Path) -> None:

@@ -256,6 +256,22 @@ def test_an_object_that_only_moved_did_not_change(work: Path, git: Git) -> None:
 
 
 @needs_git
+def test_a_file_that_could_not_be_read_before_fails_no_change_of_others(work: Path, git: Git) -> None:
+    (work / "old.yaml").write_text("apiVersion: v1\nkind: [\n")
+    git("add", ".")
+    git("commit", "--quiet", "--message=second")
+    write(work / "new.yaml", greedy("one"))
+
+    run = check(".", "--changed-since", "HEAD", cwd=work)
+    assert (run.code, names(run), failures(run)) == (1, {"one"}, [])
+    (note,) = run.json["notes"]
+    assert note["reason"] == "1 problem of a file that did not change and cannot be read"
+
+    (work / "old.yaml").write_text("apiVersion: v1\nkind: [[\n")
+    assert [each["source"] for each in failures(check(".", "--changed-since", "HEAD", cwd=work))] == ["old.yaml"]
+
+
+@needs_git
 def test_an_object_that_names_a_changed_one_is_judged_too(work: Path, git: Git) -> None:
     template: paths.Object = {"spec": {"devices": {"requests": [{"name": "a"}]}}}
     claim = builders.custom("resource.k8s.io/v1", "ResourceClaimTemplate", template, name="gpus")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import builders
 from integration.command import BAD_EXAMPLE, EXAMPLES, manifest, usher
+from usher.audit.standing.catalogue import ENTRIES
 
 
 def test_a_code_and_a_name_give_the_same_page() -> None:
@@ -12,6 +13,26 @@ def test_a_code_and_a_name_give_the_same_page() -> None:
     assert by_code.out == by_name.out
     assert "One typing error in a replica count can take every GPU of the cluster." in by_code.out
     assert "  maximum  512" in by_code.out
+
+
+def test_a_finding_of_audits_has_a_page_by_code_and_by_name() -> None:
+    by_code, by_name = usher("explain", "usa001"), usher("explain", "never-runs")
+
+    assert by_code.code == 0
+    assert by_code.out == by_name.out
+    assert "A workload waits that can never run\n" in by_code.out
+    assert "Remedy: " in by_code.out
+
+
+def test_each_finding_of_audits_is_explained_as_json() -> None:
+    for entry in ENTRIES:
+        done = usher("explain", entry.code, "--format", "json")
+
+        assert (done.json["code"], done.json["why"], done.json["remedy"]) == (entry.code, entry.why, entry.remedy)
+
+
+def test_a_misspelt_code_of_audits_leads_to_the_nearest() -> None:
+    assert "did you mean USA034?" in usher("explain", "USA0345").err
 
 
 def test_a_file_is_explained_by_every_rule() -> None:

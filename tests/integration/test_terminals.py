@@ -75,6 +75,14 @@ def test_the_report_fits_the_width_that_is_said() -> None:
     assert max(map(len, lines)) <= 70
 
 
+def test_a_person_reads_which_files_were_written_and_a_log_does_not(tmp_path: Path) -> None:
+    arguments = ["check", str(BAD_EXAMPLE), "--format", f"json={tmp_path / 'report.json'}"]
+
+    assert f"usher: wrote {tmp_path}/report.json" in on_a_terminal(*arguments).replace("\r\n", "")
+    assert "wrote" not in on_a_terminal(*arguments, "--quiet")
+    assert "wrote" not in usher_process(*arguments).err
+
+
 def test_names_outside_the_locale_are_escaped_without_a_failure(tmp_path: Path) -> None:
     write(tmp_path / "größe.yaml", bad("größe"))
 

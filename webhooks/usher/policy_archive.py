@@ -125,12 +125,24 @@ def verify(content: bytes, key: "ed25519.Ed25519PublicKey", *, source: str) -> N
             f"{source}: is not signed, and a key to verify was given; build it with `usher policies build --sign-key`"
         )
     try:
-        key.verify(base64.b64decode(comment.removeprefix(_MARK), validate=True), body)
+        key.verify(_decoded(comment.removeprefix(_MARK)), body)
     except (InvalidSignature, binascii.Error):
         raise errors.InputError(
             f"{source}: its signature is not one of the given key: the bundle was changed, or another key signed it; "
             "take it again from where it is built"
         ) from None
+
+
+def _decoded(text: bytes) -> bytes:
+    """The bytes of a base64 text, which has one spelling: bits that the last character does not use are zero.
+
+    Raises:
+        binascii.Error: it is not that text.
+    """
+    found = base64.b64decode(text, validate=True)
+    if base64.b64encode(found) != text:
+        raise binascii.Error("not as base64 writes it")
+    return found
 
 
 def private_key(file: Path) -> "ed25519.Ed25519PrivateKey":

@@ -20,7 +20,7 @@ from usher.certs.authority import (
     renewal_time,
     service_names,
 )
-from usher.certs.serving import server_context
+from usher.certs.serving import Reloader
 from usher.errors import CertificateError
 
 NOW = datetime(2026, 9, 29, 10, 0, tzinfo=UTC)
@@ -129,7 +129,7 @@ def test_no_key_shows_in_a_representation() -> None:
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])
 async def test_a_strict_client_accepts_the_leaf_by_dns_name_and_by_ip_address(tmp_path: Path, name: str) -> None:
     issued = written(tmp_path)
-    async with listening(server_context(tmp_path / "tls.crt", tmp_path / "tls.key")) as port:
+    async with listening(Reloader(tmp_path / "tls.crt", tmp_path / "tls.key").context) as port:
         seen = await serial_seen(port, client_context(issued.authority.certificate), name=name)
     assert seen == issued.leaf.serial_number
 
@@ -137,7 +137,7 @@ async def test_a_strict_client_accepts_the_leaf_by_dns_name_and_by_ip_address(tm
 async def test_a_client_that_trusts_another_authority_refuses_the_leaf(tmp_path: Path) -> None:
     written(tmp_path, names=("localhost",))
     stranger = new_authority(now=datetime.now(UTC)).certificate
-    async with listening(server_context(tmp_path / "tls.crt", tmp_path / "tls.key")) as port:
+    async with listening(Reloader(tmp_path / "tls.crt", tmp_path / "tls.key").context) as port:
         with pytest.raises(ssl.SSLCertVerificationError, match="unable to get local issuer certificate"):
             await serial_seen(port, client_context(stranger))
 
@@ -145,6 +145,6 @@ async def test_a_client_that_trusts_another_authority_refuses_the_leaf(tmp_path:
 @pytest.mark.parametrize("name", ["gpu-usher.other.svc", "127.0.0.2"])
 async def test_a_client_that_asks_for_another_name_refuses_the_leaf(tmp_path: Path, name: str) -> None:
     issued = written(tmp_path, names=("gpu-usher.gpu-usher.svc", "127.0.0.1"))
-    async with listening(server_context(tmp_path / "tls.crt", tmp_path / "tls.key")) as port:
+    async with listening(Reloader(tmp_path / "tls.crt", tmp_path / "tls.key").context) as port:
         with pytest.raises(ssl.SSLCertVerificationError, match="mismatch"):
             await serial_seen(port, client_context(issued.authority.certificate), name=name)

@@ -21,7 +21,7 @@ from unit.certs.directories import (
 from unit.certs.handshakes import client_context, listening, serial_seen
 from usher.certs import issue, pem
 from usher.certs.authority import new_authority, renewal_time
-from usher.certs.serving import server_context
+from usher.certs.serving import Reloader
 from usher.errors import CertificateError
 
 NOW = datetime(2026, 9, 29, 10, 0, tzinfo=UTC)
@@ -133,7 +133,7 @@ async def test_clients_with_the_new_bundle_accept_the_old_leaf_and_the_new_one(d
     client = client_context(*authorities_in(directory))
 
     for place, leaf in ((directory / "old", old.leaf), (directory, new.leaf)):
-        async with listening(server_context(place / "tls.crt", place / "tls.key")) as port:
+        async with listening(Reloader(place / "tls.crt", place / "tls.key").context) as port:
             assert await serial_seen(port, client) == leaf.serial_number
 
 
@@ -202,7 +202,7 @@ async def test_a_ca_of_others_signs_while_it_is_valid(directory: Path) -> None:
     assert pem.issued_by(ensured.leaf, authority.certificate)
     assert {name: snapshot(directory)[name] for name in before} == before
     client = client_context(authority.certificate, strict=False)
-    async with listening(server_context(directory / "tls.crt", directory / "tls.key")) as port:
+    async with listening(Reloader(directory / "tls.crt", directory / "tls.key").context) as port:
         assert await serial_seen(port, client) == ensured.leaf.serial_number
 
 

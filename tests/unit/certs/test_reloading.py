@@ -13,7 +13,7 @@ import uvloop
 from unit.certs.directories import NAMES, renewed, write_pair, written
 from unit.certs.handshakes import BOUND, client_context, connected, echoed, listening, serial_seen
 from usher.certs import issue, serving
-from usher.certs.serving import Checked, Reloader, server_context
+from usher.certs.serving import Checked, Reloader
 from usher.errors import CertificateError
 
 NOW = datetime(2026, 9, 29, 10, 0, tzinfo=UTC)
@@ -192,7 +192,7 @@ def test_both_files_are_read_from_the_directory_that_was_published_when_reading_
     resolved = serving._resolve(directory / "tls.crt", directory / "tls.key")
     publish(directory, renewed(first), version="..2")
     assert resolved == (directory / "..1" / "tls.crt", directory / "..1" / "tls.key")
-    server_context(*resolved)
+    Reloader(*resolved)
 
 
 def test_files_beside_a_published_directory_are_read_where_they_are(directory: Path) -> None:

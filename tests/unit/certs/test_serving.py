@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa, x25519
 from unit.certs.directories import authority_of_others, renewed, written
 from unit.certs.handshakes import client_context, connected, listening, serial_seen
 from usher.certs.authority import private_key_pem
-from usher.certs.serving import Reloader, server_context
+from usher.certs.serving import Reloader
 from usher.errors import CertificateError
 
 NOW = datetime(2026, 9, 29, 10, 0, tzinfo=UTC)
@@ -24,7 +24,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 def context_of(directory: Path, *, now: datetime | None = None) -> ssl.SSLContext:
-    return server_context(directory / "tls.crt", directory / "tls.key", now=now)
+    return Reloader(directory / "tls.crt", directory / "tls.key", clock=lambda: now or datetime.now(UTC)).context
 
 
 async def test_the_server_speaks_http_1_1_over_tls_1_3(directory: Path) -> None:
@@ -37,16 +37,14 @@ async def test_the_server_speaks_http_1_1_over_tls_1_3(directory: Path) -> None:
         assert (connection.version(), connection.selected_alpn_protocol()) == ("TLSv1.3", "http/1.1")
 
 
-@pytest.mark.parametrize("reloading", [False, True])
-async def test_tls_1_2_is_refused_unless_it_is_asked_for(directory: Path, *, reloading: bool) -> None:
+async def test_tls_1_2_is_refused_unless_it_is_asked_for(directory: Path) -> None:
     issued = written(directory)
     files = directory / "tls.crt", directory / "tls.key"
     client = client_context(issued.authority.certificate)
     client.maximum_version = ssl.TLSVersion.TLSv1_2
 
     for minimum in (ssl.TLSVersion.TLSv1_3, ssl.TLSVersion.TLSv1_2):
-        context = Reloader(*files, minimum=minimum).context if reloading else server_context(*files, minimum=minimum)
-        async with listening(context) as port:
+        async with listening(Reloader(*files, minimum=minimum).context) as port:
             if minimum == ssl.TLSVersion.TLSv1_3:
                 with pytest.raises((ssl.SSLError, ConnectionError)):
                     await serial_seen(port, client)

@@ -40,10 +40,10 @@ def test_webhooks_as_this_version_prints_them_are_good(bundle: bytes) -> None:
     assert "these fail closed: exemptions.gpu-usher.io" in found[0].text
 
 
-def test_without_webhooks_nothing_is_judged() -> None:
+def test_without_webhooks_admission_judges_nothing() -> None:
     (found,) = of_webhooks([])
 
-    assert (found.state, "nothing is judged" in found.text) == (State.ATTENTION, True)
+    assert (found.state, "admission judges nothing" in found.text) == (State.ATTENTION, True)
 
 
 def test_webhooks_of_an_older_version_lack_kinds_and_webhooks(bundle: bytes) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from builders import audit_documents as documents
-from usher.audit.document import Audit, Cluster, Completeness, Gap, Summary
+from usher.audit.document import Audit, Cluster, Completeness, Gap, Measurement, Summary
 from usher.reports.audit import text, words
 
 GOLDEN = Path(__file__).parents[2] / "data" / "audit"
@@ -28,8 +28,10 @@ NOT_MEASURED = documents.full().model_copy(
         "summary": documents.full().summary.model_copy(
             update={"idle": None, "measured": None, "cost_idle": None, "activity": None}
         ),
+        "measurement": Measurement(source="none"),
         "usage": (),
         "savings": (),
+        "prevented": (),
     }
 )
 

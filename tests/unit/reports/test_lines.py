@@ -137,3 +137,23 @@ def test_notes_without_end_are_cut_and_the_way_to_all_of_them_told() -> None:
 def test_colour_changes_nothing_but_the_colour() -> None:
     for report in (made.full(), made.changed(diff=False), made.changed(diff=True)):
         assert re.sub(r"\x1b\[[0-9;]*m", "", rendered(report, color=True)) == rendered(report)
+
+
+def wrapped(words: str, *, width: int) -> list[str]:
+    stream = io.StringIO()
+    Lines(stream, color=False, width=width).wrapped(words, first=Text("  "), rest="  ")
+    return [line.removeprefix("  ") for line in stream.getvalue().splitlines()]
+
+
+def test_a_path_that_is_wider_than_a_line_breaks_between_its_fields() -> None:
+    found = wrapped("team nlp, spec.pytorchReplicaSpecs.Master.template.spec.containers[0].volumeMounts", width=50)
+
+    assert found == ["team nlp,", "spec.pytorchReplicaSpecs.Master.template.spec.", "containers[0].volumeMounts"]
+
+
+@given(words=st.text(st.sampled_from("ab./[日 "), max_size=300), width=st.integers(40, 90))
+def test_broken_lines_fit_and_lose_no_character(words: str, width: int) -> None:
+    found = wrapped(words, width=width)
+
+    assert all(cell_len(line) <= width - 2 for line in found)
+    assert "".join(found).replace(" ", "") == words.replace(" ", "")

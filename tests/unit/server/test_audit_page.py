@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from builders import audits
+from builders import audited_clusters as clusters
 from unit.server import asgi
 from usher import errors
 from usher.audit.document import Audit
@@ -45,18 +45,18 @@ def headers(answer: asgi.Answer) -> dict[str, str]:
 
 
 async def test_the_page_and_the_document_are_those_of_the_last_audit() -> None:
-    found = refresher(audits.audit)
+    found = refresher(clusters.audit)
     found.refresh()
 
     page, document = await ask(found, "/"), await ask(found, "/audit.json")
 
     assert page.status == 200
     assert "prod-eu-1: The next audit begins at about 2026-11-23 07:00 UTC" in page.body.decode()
-    assert Audit.model_validate_json(document.body) == audits.audit()
+    assert Audit.model_validate_json(document.body) == clusters.audit()
 
 
 async def test_before_the_first_report_the_page_says_that_it_is_being_made() -> None:
-    answer = await ask(refresher(audits.audit), "/")
+    answer = await ask(refresher(clusters.audit), "/")
 
     assert answer.status == 503
     assert "The first audit is running" in answer.body.decode()
@@ -78,7 +78,7 @@ async def test_a_first_audit_that_fails_says_why() -> None:
 
 async def test_an_audit_that_fails_leaves_the_old_report_with_its_age_and_the_reason() -> None:
     clock = Clock()
-    made = [audits.audit()]
+    made = [clusters.audit()]
 
     def once() -> Audit:
         if not made:
@@ -97,7 +97,7 @@ async def test_an_audit_that_fails_leaves_the_old_report_with_its_age_and_the_re
 
 
 async def test_a_later_success_takes_the_reason_away() -> None:
-    answers: list[Audit | None] = [audits.audit(), None, audits.audit()]
+    answers: list[Audit | None] = [clusters.audit(), None, clusters.audit()]
 
     def by_turns() -> Audit:
         audit = answers.pop()
@@ -126,7 +126,7 @@ def test_an_unexpected_error_shows_its_type_and_not_its_text() -> None:
 
 @pytest.mark.parametrize("path", ["/", "/audit.json", "/healthz", "/other"])
 async def test_every_answer_forbids_frames_sniffing_and_caches(path: str) -> None:
-    found = refresher(audits.audit)
+    found = refresher(clusters.audit)
     found.refresh()
 
     sent = headers(await ask(found, path))
@@ -138,7 +138,7 @@ async def test_every_answer_forbids_frames_sniffing_and_caches(path: str) -> Non
 
 
 async def test_the_page_has_its_own_policy_and_other_answers_allow_nothing() -> None:
-    found = refresher(audits.audit)
+    found = refresher(clusters.audit)
     found.refresh()
 
     assert headers(await ask(found, "/"))["content-security-policy"].startswith(POLICY)
@@ -147,12 +147,12 @@ async def test_the_page_has_its_own_policy_and_other_answers_allow_nothing() -> 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 async def test_nothing_can_be_written(method: str) -> None:
-    assert (await ask(refresher(audits.audit), "/", method=method)).status == 405
+    assert (await ask(refresher(clusters.audit), "/", method=method)).status == 405
 
 
 @pytest.mark.parametrize("host", ["evil.example.com", "localhost.evil.example.com", "192.0.2.1", "127.0.0.1.nip.io"])
 async def test_a_request_that_names_another_host_gets_no_report(host: str) -> None:
-    found = refresher(audits.audit)
+    found = refresher(clusters.audit)
     found.refresh()
 
     assert (await ask(found, "/audit.json", host=host)).status == 421
@@ -161,12 +161,12 @@ async def test_a_request_that_names_another_host_gets_no_report(host: str) -> No
 
 @pytest.mark.parametrize("host", ["localhost:1", "127.0.0.1:1", "[::1]:1", "127.0.0.2:1"])
 async def test_every_name_of_this_machine_is_answered(host: str) -> None:
-    assert (await ask(refresher(audits.audit), "/healthz", host=host)).body == b"ok\n"
+    assert (await ask(refresher(clusters.audit), "/healthz", host=host)).body == b"ok\n"
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "example.com"])
 def test_an_address_for_other_machines_needs_an_option(host: str) -> None:
     with pytest.raises(errors.InputError, match="add --serve-remote"):
         audit_page.serve(
-            refresher(audits.audit), Address(host=host, port=0), policy=POLICY, remote=False, started=print
+            refresher(clusters.audit), Address(host=host, port=0), policy=POLICY, remote=False, started=print
         )

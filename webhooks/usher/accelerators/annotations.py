@@ -16,13 +16,6 @@ GPU_FRACTION_CONTAINER: Final = "gpu-fraction-container-name"
 GKE_DEVICES: Final = "devices.gke.io/container."
 """Prefix; the container's name follows. The value lists device files: /dev/nvidia0."""
 
-# kserve/kserve docs/samples/llmisvc/managed-dra/README.md: on an LLMInferenceService, which makes a claim of them.
-KSERVE_DEVICE_CLASS: Final = "serving.kserve.io/exp-dra-device-class"
-KSERVE_DEVICE_COUNT: Final = "serving.kserve.io/exp-dra-device-count"
-"""1 where it is missing."""
-KSERVE_CONTAINER: Final = "serving.kserve.io/exp-dra-container-name"
-KSERVE_SELECTOR: Final = "serving.kserve.io/exp-dra-cel-selector"
-
 # Container Device Interface: containerd and CRI-O inject the devices that these annotations list, where the runtime is
 # set up so.
 CDI_DEVICES: Final = "cdi.k8s.io/"

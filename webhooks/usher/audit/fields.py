@@ -24,12 +24,6 @@ def listed(estate: Estate, group: str, kind: str) -> Sequence[paths.Object] | No
     return sorted(found, key=lambda value: (namespace(value), name(value)))
 
 
-def is_served(estate: Estate, group: str, kind: str) -> bool | None:
-    """Whether the API server serves a kind; None where that is not known."""
-    found = estate.objects.get((group, kind), Absence.NOT_KNOWN)
-    return None if found is Absence.NOT_KNOWN else found is not Absence.MISSING
-
-
 def name(value: paths.Object) -> str:
     return text(value, "/metadata/name")
 

@@ -16,7 +16,7 @@ from cryptography import x509
 
 from usher.certs import pem
 from usher.certs.authority import canonical_names
-from usher.certs.contexts import Clients, Front, context_of
+from usher.certs.contexts import Clients, Front
 from usher.dataclass import dataclass
 from usher.errors import CertificateError, UsherError
 
@@ -25,22 +25,6 @@ RELOAD_INTERVAL = 10.0
 
 _SOON = 1.0
 """Seconds between checks while a certificate is awaited."""
-
-
-def server_context(
-    certificate_file: Path,
-    key_file: Path,
-    *,
-    minimum: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3,
-    now: datetime | None = None,
-) -> ssl.SSLContext:
-    """A context that serves this pair, as it is on disk now. `minimum` is the oldest TLS version to accept.
-
-    Raises:
-        CertificateError: a file is missing or unreadable, the key is another's, or the leaf is not valid at `now`.
-    """
-    pair, source = _read(certificate_file, key_file, now=now or datetime.now(UTC))
-    return context_of(pair, minimum=minimum, source=source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +107,8 @@ class Reloader:
             clock: the time.
 
         Raises:
-            CertificateError: as for `server_context`; a server does not start with a pair that it cannot serve.
+            CertificateError: a file is missing or unreadable, the key is another's, or the leaf is not valid now: a
+                server does not start with a pair that it cannot serve.
         """
         self._certificate_file = certificate_file
         self._key_file = key_file

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import click
 
 from usher.cli import (
     audit_history,
+    audit_options,
     audit_report_objects,
     audit_serve,
     audit_shards,
@@ -46,9 +46,12 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @inputs.config_option
 @inputs.facts_option
 @inputs.cluster_options
-@click.option("-n", "--namespace", help="Audit only the workloads of this namespace.")
+@click.option("-n", "--namespace", default="", help="Audit only the workloads of this namespace.")
 @click.option(
-    "--cluster-name", metavar="NAME", help="The name of the cluster in reports. Default: that of its context."
+    "--cluster-name",
+    default="",
+    metavar="NAME",
+    help="The name of the cluster in reports. Default: that of its context.",
 )
 @given_policies.options
 @audit_usage.options
@@ -58,24 +61,12 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @audit_serve.options
 @audit_shards.options
 @inputs.engine_options
+@audit_options.as_value
 @click.pass_context
 def audit(
     context: click.Context,
     *,
-    paths: tuple[str, ...],
-    demo: bool,
-    config: Path | None,
-    facts: tuple[str, ...],
-    kubeconfig: Path | None,
-    context_name: str | None,
-    namespace: str | None,
-    cluster_name: str | None,
-    policies: tuple[str, ...],
-    opa: Path | None,
-    verify_key: Path | None,
-    engine: str,
-    opa_url: str | None,
-    usage: audit_usage.Options,
+    chosen: audit_options.Options,
     comparison: audit_history.Comparison,
     report_objects: str | None,
     serving: audit_serve.Serving | None,
@@ -89,38 +80,15 @@ def audit(
     quotas and nodes come from the same cluster, or from --facts. With --policies, usher also lists the kinds that
     only constraints of Gatekeeper are about. A PATH may hold what `kubectl get -A -o yaml` prints.
     """
-    _check_options(
-        paths=paths,
-        demo=demo,
-        of_cluster=bool(kubeconfig or context_name),
-        of_facts=bool(facts),
-        report_objects=bool(report_objects),
-        parts=sharding is not None,
-        one_namespace=bool(namespace),
-        served=serving is not None,
-    )
+    chosen.check(report_objects=bool(report_objects), parts=sharding is not None, served=serving is not None)
     part = None
     if sharding is not None:
         comparison.check_scope(is_whole=sharding.shard.is_whole)
-        kubeconfig, context_name = sharding.connection(kubeconfig, context_name)
-        part = sharding.begin(paths, kubeconfig, context_name, name=cluster_name or "")
-        cluster_name = part.key.cluster
-    run = Run(
-        paths=paths,
-        demo=demo,
-        config=config,
-        facts=facts,
-        kubeconfig=kubeconfig,
-        context=context_name,
-        namespace=namespace or "",
-        cluster_name=cluster_name or "",
-        engine=engine,
-        opa_url=opa_url,
-        policies=given_policies.divided(policies, verify_key=verify_key),
-        opa=opa,
-        usage=usage if part is None else replace(usage, part=part.measured),
-        seen=None if part is None else part.seen,
-    )
+        chosen, part = _of_shard(chosen, sharding)
+    chosen = replace(chosen, usage=replace(chosen.usage, cluster=chosen.cluster_name))
+    # A wrong option must not end the command after minutes of reading.
+    chosen.usage.source()
+    run = Run(chosen=chosen, policies=chosen.policies.divided(), seen=None if part is None else part.seen)
     if serving is not None:
         serving.run(lambda: comparison.applied(_unwatched(run).audit)[0])
         return
@@ -128,38 +96,29 @@ def audit(
         taken = run.taken(datetime.now(UTC), watch=watch, quiet=reporting.quiet)
     document, failure = comparison.applied(taken.audit)
     if part is not None:
-        part.write(document)
+        document = part.write(document)
         reporting = audit_shards.without_text(reporting)
     code = audit_history.finish(reporting.finish(taken.found, audit=document), failure)
     if report_objects and taken.api is not None:
-        only = audit_report_objects.scope(namespace, part)
+        only = audit_report_objects.scope(chosen.namespace, part)
         code = max(code, audit_report_objects.write(report_objects, document, taken.api, only=only))
     context.exit(code)
 
 
+def _of_shard(
+    chosen: audit_options.Options, sharding: audit_shards.Sharding
+) -> tuple[audit_options.Options, audit_shards.Part]:
+    """The options for the cluster of a shard, and the part that the shard audits."""
+    kubeconfig, context_name = sharding.connection(chosen.kubeconfig, chosen.context_name)
+    part = sharding.begin(chosen.paths, kubeconfig, context_name, name=chosen.cluster_name)
+    return replace(
+        chosen,
+        kubeconfig=kubeconfig,
+        context_name=context_name,
+        cluster_name=part.key.cluster,
+        usage=replace(chosen.usage, part=part.measured),
+    ), part
+
+
 def _unwatched(run: Run) -> Taken:
     return run.taken(datetime.now(UTC), watch=lambda _things, _done, _total: None, quiet=True)
-
-
-def _check_options(
-    *,
-    paths: tuple[str, ...],
-    demo: bool,
-    of_cluster: bool,
-    of_facts: bool,
-    report_objects: bool,
-    parts: bool,
-    one_namespace: bool,
-    served: bool,
-) -> None:
-    """Raises UsageError for options that exclude each other."""
-    if paths and of_cluster:
-        raise click.UsageError("with a PATH, usher reads no cluster; leave out --kubeconfig and --context")
-    if demo and (paths or of_cluster or of_facts or parts):
-        raise click.UsageError("--demo brings its own cluster; leave out PATH, --facts and the options of clusters")
-    if parts and one_namespace:
-        raise click.UsageError("--output-dir is for parts of whole clusters; leave out --namespace")
-    if parts and served:
-        raise click.UsageError("--serve shows one report; leave out --output-dir")
-    if report_objects and (demo or paths):
-        raise click.UsageError("--report-objects writes into a cluster; leave out --demo and PATH")

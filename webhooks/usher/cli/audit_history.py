@@ -1,19 +1,17 @@
 """The options of `usher audit` for what changed: a history of audits, or an earlier report."""
 
 import functools
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from usher import errors
+from usher.cli import option_groups
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
-
-Command = Callable[..., Any]
 
 FAILED = 2
 """Exit code: the history could not be used. The reports are written all the same."""
@@ -65,7 +63,7 @@ def finish(code: int, failure: str) -> int:
     return max(code, FAILED)
 
 
-def options(command: Command) -> Command:
+def options(command: option_groups.Command) -> option_groups.Command:
     """Adds the options to a command, which gets them as `comparison`.
 
     An earlier report is read before the command begins, so that a wrong file does not cost an audit.
@@ -79,13 +77,8 @@ def options(command: Command) -> Command:
         earlier = None if since is None else _read(since)
         return command(*arguments, comparison=Comparison(history=history or "", since=earlier), **parameters)
 
-    for option in (
-        click.option(
-            "--since",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="Compare with an earlier report, which --format json=FILE has written.",
-        ),
+    return option_groups.added(
+        run,
         click.option(
             "--history",
             metavar="FILE|URL",
@@ -93,9 +86,13 @@ def options(command: Command) -> Command:
             help="Add this audit to a history, and compare it with the ones before: a file of SQLite, or "
             "postgresql://USER@HOST/DATABASE. A URL with a password belongs in the variable USHER_AUDIT_HISTORY.",
         ),
-    ):
-        run = option(run)
-    return run
+        click.option(
+            "--since",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Compare with an earlier report, which --format json=FILE has written.",
+        ),
+    )
 
 
 def _read(file: Path) -> "Audit":

@@ -57,6 +57,8 @@ class Source:
         for batch in self.batches:
             if batch.source == "nodes" and not batch.notes and not batch.problems:
                 builder.knows_nodes()
+            if batch.source == "pods" and batch.notes:
+                builder.misses_pods(batch.notes[0].reason)
             for item in batch.items:
                 builder.add(item.value)
             for value in batch.aside:
@@ -127,7 +129,11 @@ def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Source:
     batches = dumps.settled([read])
     facts = dumps.facts(batches)
     for key in FACTS:
-        if not facts.knows(*key):
+        if facts.knows(*key):
+            continue
+        if cluster.serves(key[0]):
+            facts.replace(key, ())
+        else:
             facts.lacks(key)
     return Source(
         name=cluster.NAME,

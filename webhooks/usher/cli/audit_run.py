@@ -4,12 +4,11 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usher import errors
 from usher.cli import audit_inputs, audit_sections, gatekeeper, given_policies, inputs
-from usher.cli.audit_usage import Options as Usage
+from usher.cli.audit_options import Options
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -38,21 +37,9 @@ class Taken:
 class Run:
     """What to audit, and by which rules."""
 
-    paths: tuple[str, ...]
-    demo: bool
-    config: Path | None
-    facts: tuple[str, ...]
-    kubeconfig: Path | None
-    context: str | None
-    namespace: str
-    cluster_name: str
-    engine: str
-    opa_url: str | None
+    chosen: Options
     policies: "Given"
     """Policies of the site."""
-    opa: Path | None
-    """What compiles them; None for the search path."""
-    usage: Usage
     seen: "Callable[[Lists], Lists] | None" = None
     """The part of the cluster that a shard lists."""
 
@@ -67,7 +54,7 @@ class Run:
         Raises:
             UsherError: the objects cannot be read, or not be judged.
         """
-        with gatekeeper.started(self.policies, opa=self.opa) as site:
+        with gatekeeper.started(self.policies, opa=self.chosen.policies.opa) as site:
             return self._taken(now, site, watch=watch, quiet=quiet)
 
     def _taken(self, now: datetime, site: "Policies | None", *, watch: "Watch", quiet: bool) -> Taken:
@@ -77,13 +64,13 @@ class Run:
 
         source = self._source(now, site)
         with self._evaluator(source, now, quiet=quiet) as evaluator:
-            if self.namespace and source.api is not None:
-                audit_inputs.require_namespace(self.namespace, evaluator.facts)
+            if self.chosen.namespace and source.api is not None:
+                audit_inputs.require_namespace(self.chosen.namespace, evaluator.facts)
             builder = EstateBuilder(
                 evaluator.knowledge,
                 wanted=audit_sections.wanted(),
-                namespace="default" if self.paths else "",
-                only=self.namespace,
+                namespace="default" if self.chosen.paths else "",
+                only=self.chosen.namespace,
             )
             batches = source.fed(builder, evaluator.facts)
             found = runner.run(
@@ -91,17 +78,19 @@ class Run:
             )
         self._require(found)
         estate = builder.built(results=found.results)
-        sections = audit_sections.analysed(estate, evaluator.knowledge, found, usage=self.usage, source=source, now=now)
+        sections = audit_sections.analysed(
+            estate, evaluator.knowledge, found, usage=self.chosen.usage, source=source, now=now
+        )
         document = assembly.document(
             report=self._noted(found),
             estate=estate,
             config=evaluator.config,
-            cluster=self.cluster_name or source.name,
+            cluster=self.chosen.cluster_name or source.name,
             server=source.server,
             sections=sections,
             now=now,
         )
-        if self.demo:
+        if self.chosen.demo:
             from usher.audit.demo import past
 
             document = past.with_past(document, now=now)
@@ -111,39 +100,41 @@ class Run:
         """The report, which says that it is about one namespace."""
         from usher.scan import findings
 
-        if not self.namespace:
+        if not self.chosen.namespace:
             return found
         reason = "workloads of other namespaces are left out"
-        note = findings.Note(source=f"--namespace {self.namespace}", reason=reason)
+        note = findings.Note(source=f"--namespace {self.chosen.namespace}", reason=reason)
         return replace(found, notes=(*found.notes, note))
 
     def _source(self, now: datetime, site: "Policies | None") -> "Source":
-        if self.demo:
+        if self.chosen.demo:
             return audit_inputs.demo(now, wanted=audit_sections.wanted())
-        if self.paths:
-            return audit_inputs.files(self.paths, wanted=audit_sections.wanted(), read_facts=not self.facts)
+        if self.chosen.paths:
+            return audit_inputs.files(
+                self.chosen.paths, wanted=audit_sections.wanted(), read_facts=not self.chosen.facts
+            )
         return audit_inputs.live(
-            self.kubeconfig,
-            self.context,
-            namespace=self.namespace,
+            self.chosen.kubeconfig,
+            self.chosen.context_name,
+            namespace=self.chosen.namespace,
             wanted=audit_sections.wanted(),
-            read_facts=not self.facts,
-            more=lambda api: gatekeeper.matched_objects(api, site, namespace=self.namespace),
+            read_facts=not self.chosen.facts,
+            more=lambda api: gatekeeper.matched_objects(api, site, namespace=self.chosen.namespace),
             seen=self.seen,
         )
 
     @contextlib.contextmanager
     def _evaluator(self, source: "Source", now: datetime, *, quiet: bool) -> "Iterator[Evaluator]":
-        if not self.demo or self.config is not None:
-            file = inputs.find_config(self.config)
+        if not self.chosen.demo or self.chosen.config is not None:
+            file = inputs.find_config(self.chosen.config)
             with inputs.evaluator(
                 file,
-                engine=self.engine,
-                opa_url=self.opa_url,
-                facts=self.facts,
+                engine=self.chosen.engine,
+                opa_url=self.chosen.opa_url,
+                facts=self.chosen.facts,
                 known=source.facts,
                 quiet=quiet,
-                own=given_policies.own(self.policies, opa=self.opa),
+                own=given_policies.own(self.policies, opa=self.chosen.policies.opa),
             ) as evaluator:
                 yield evaluator
             return
@@ -158,19 +149,21 @@ class Run:
     def _settings(self, source: "Source") -> "runner.Settings":
         from usher.scan import findings, runner
 
-        file = None if self.demo and self.config is None else inputs.find_config(self.config)
+        file = None if self.chosen.demo and self.chosen.config is None else inputs.find_config(self.chosen.config)
         return runner.Settings(
             command=findings.Command.AUDIT,
-            configuration=str(file) if file else ("demo" if self.demo else ""),
+            configuration=str(file) if file else ("demo" if self.chosen.demo else ""),
             origin=source.origin,
-            only_namespace=self.namespace,
+            only_namespace=self.chosen.namespace,
             drift=True,
         )
 
     def _require(self, found: "findings.Report") -> None:
         """Raises InputError where nothing was found: a typing error must not look like a clean audit."""
-        if not self.paths:
+        if not self.chosen.paths:
             return
-        inputs.require_objects(found, self.paths)
-        if self.namespace and not found.results and not found.failed:
-            raise errors.InputError(f"{', '.join(self.paths)}: no workload is in namespace {self.namespace}")
+        inputs.require_objects(found, self.chosen.paths)
+        if self.chosen.namespace and not found.results and not found.failed:
+            raise errors.InputError(
+                f"{', '.join(self.chosen.paths)}: no workload is in namespace {self.chosen.namespace}"
+            )

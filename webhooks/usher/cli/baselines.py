@@ -1,21 +1,18 @@
 """The options of `usher check` for a baseline: findings that are known already do not fail."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from usher import errors
-from usher.cli import output
+from usher.cli import option_groups, output
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.scan import findings
     from usher.scan.baseline import Known
-
-Command = Callable[..., Any]
 
 _LARGEST = 64 * 2**20
 
@@ -24,9 +21,9 @@ _LARGEST = 64 * 2**20
 class Baselines:
     """What the options name."""
 
-    known: Path | None
+    baseline: Path | None
     ratchet: bool
-    written: Path | None
+    write_baseline: Path | None
 
     def read(self) -> "Known | None":
         """The known findings; None without a baseline.
@@ -35,20 +32,20 @@ class Baselines:
             InputError: the file cannot be read, or is not a baseline.
             UsageError: the options contradict each other.
         """
-        if self.ratchet and self.known is None:
+        if self.ratchet and self.baseline is None:
             raise click.UsageError("--ratchet needs --baseline FILE")
-        if self.known is None:
+        if self.baseline is None:
             return None
         from usher.scan import baseline
 
         try:
-            with self.known.open("rb") as stream:
+            with self.baseline.open("rb") as stream:
                 content = stream.read(_LARGEST + 1)
         except OSError as error:
-            raise errors.InputError(f"{self.known}: cannot be read: {error.strerror}") from None
+            raise errors.InputError(f"{self.baseline}: cannot be read: {error.strerror}") from None
         if len(content) > _LARGEST:
-            raise errors.InputError(f"{self.known}: larger than {_LARGEST // 2**20} MiB")
-        return baseline.loads(content, source=str(self.known))
+            raise errors.InputError(f"{self.baseline}: larger than {_LARGEST // 2**20} MiB")
+        return baseline.loads(content, source=str(self.baseline))
 
     def applied(self, found: "findings.Report", known: "Known | None") -> "findings.Report":
         """The report with new findings alone, and the files as the options want them.
@@ -58,16 +55,16 @@ class Baselines:
         Raises:
             InputError: a file cannot be written.
         """
-        if known is None and self.written is None:
+        if known is None and self.write_baseline is None:
             return found
         from usher.reports.wording import count
         from usher.scan import baseline, findings
 
-        if self.written is not None and not found.failed:
+        if self.write_baseline is not None and not found.failed:
             # These findings are known from now on.
             known = baseline.of(found)
-            self._write(self.written, known)
-            click.echo(f"usher: {self.written}: {count(known.total(), 'finding')} written", err=True)
+            self._write(self.write_baseline, known)
+            click.echo(f"usher: {self.write_baseline}: {count(known.total(), 'finding')} written", err=True)
             return baseline.compared(found, known).report
         if known is None:
             return found
@@ -75,12 +72,12 @@ class Baselines:
         reason = f"{count(compared.known, 'finding')} that the baseline knows"
         if compared.gone:
             reason += f"; {count(compared.gone, 'finding')} of it {'is' if compared.gone == 1 else 'are'} gone"
-            if self.ratchet and self.known is not None and not found.failed:
-                self._write(self.known, compared.remaining)
+            if self.ratchet and self.baseline is not None and not found.failed:
+                self._write(self.baseline, compared.remaining)
                 reason += ", and removed from the file"
             else:
                 reason += f" (--ratchet removes {'it' if compared.gone == 1 else 'them'})"
-        note = findings.Note(source=str(self.known), reason=reason)
+        note = findings.Note(source=str(self.baseline), reason=reason)
         return replace(compared.report, notes=(*found.notes, note))
 
     def _write(self, file: Path, known: "Known") -> None:
@@ -89,22 +86,20 @@ class Baselines:
         output.replace_bytes(file, baseline.dumps(known), what="baseline")
 
 
-def options(command: Command) -> Command:
-    """Adds the options to a command."""
-    for option in (
-        click.option(
-            "--write-baseline",
-            type=click.Path(dir_okay=False, path_type=Path),
-            metavar="FILE",
-            help="Write all findings of this run into a baseline.",
-        ),
-        click.option("--ratchet", is_flag=True, help="Remove findings that are gone from the file of --baseline."),
-        click.option(
-            "--baseline",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="Leave out the findings of this file: only new ones are reported and fail.",
-        ),
-    ):
-        command = option(command)
-    return command
+options = option_groups.as_value(
+    "baseline",
+    Baselines,
+    click.option(
+        "--baseline",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Leave out the findings of this file: only new ones are reported and fail.",
+    ),
+    click.option("--ratchet", is_flag=True, help="Remove findings that are gone from the file of --baseline."),
+    click.option(
+        "--write-baseline",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Write all findings of this run into a baseline.",
+    ),
+)

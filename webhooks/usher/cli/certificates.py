@@ -1,40 +1,52 @@
 """Where `usher serve` takes its certificate from: the options, and the source that follows from them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol
 
 import click
 
+from usher.cli import option_groups
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.certs.contexts import Clients
     from usher.certs.serving import Source
+    from usher.cluster.connection import Api
 
 SECRET: Final = "gpu-usher-certificates"  # noqa: S105 - its name
 CONFIGURATIONS: Final = "gpu-usher"
 SERVICE: Final = "gpu-usher"
 
-_F = TypeVar("_F", bound=Callable[..., Any])
+
+class Connect(Protocol):
+    """Connects to the cluster of the options."""
+
+    def __call__(self, *, hurried: bool = False) -> "Api": ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The values of the options below, and how to reach the cluster."""
+    """The values of the options."""
 
-    mode: str | None
+    certificates_mode: str | None
     certificate: Path | None
     key: Path | None
-    secret: str
-    configurations: str
-    names: Sequence[str]
+    certificate_secret: str
+    certificate_names: tuple[str, ...]
+    webhook_configurations: str
     client_ca: Path | None
-    kubeconfig: Path | None
-    context: str | None
+    client_names: tuple[str, ...]
+
+    @property
+    def clients(self) -> frozenset[str]:
+        """Common names: the certificate of a client must have one of them; empty if any client may call."""
+        return frozenset(self.client_names if self.client_ca is not None else ())
 
 
-_OPTIONS: Final = (
+options = option_groups.as_value(
+    "certificate",
+    Options,
     click.option(
         "--certificates",
         "certificates_mode",
@@ -84,14 +96,7 @@ _OPTIONS: Final = (
 )
 
 
-def options(command: _F) -> _F:
-    """Adds the options of certificates to a command."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-def source(chosen: Options) -> "Callable[[], Source]":
+def source(chosen: Options, connect: Connect) -> "Callable[[], Source]":
     """What makes the source of the certificate.
 
     Raises:
@@ -99,7 +104,7 @@ def source(chosen: Options) -> "Callable[[], Source]":
     """
     from usher.cluster import kubeconfig as kubeconfigs
 
-    mode = chosen.mode
+    mode = chosen.certificates_mode
     if chosen.certificate or chosen.key:
         if mode == "self-managed":
             raise click.UsageError("--certificates self-managed makes its own; leave out --certificate and --key")
@@ -107,7 +112,7 @@ def source(chosen: Options) -> "Callable[[], Source]":
     if mode is None and kubeconfigs.has_account():
         mode = "self-managed"
     if mode == "self-managed":
-        return lambda: _managed(chosen)
+        return lambda: _managed(chosen, connect)
     certificate, key = chosen.certificate, chosen.key
     if certificate is None or key is None:
         raise click.UsageError(
@@ -120,24 +125,23 @@ def source(chosen: Options) -> "Callable[[], Source]":
 def _files(certificate: Path, key: Path, chosen: Options) -> "Source":
     from usher.certs.serving import Reloader
 
-    return Reloader(certificate, key, client_file=chosen.client_ca, names=chosen.names)
+    return Reloader(certificate, key, client_file=chosen.client_ca, names=chosen.certificate_names)
 
 
-def _managed(chosen: Options) -> "Source":
+def _managed(chosen: Options, connect: Connect) -> "Source":
     import structlog
 
     from usher.certs.authority import service_names
     from usher.certs.managed import ManagedCertificate, Place
     from usher.certs.secret import SecretName
-    from usher.cluster import connection
     from usher.cluster import kubeconfig as kubeconfigs
 
-    before, _, name = chosen.secret.rpartition("/")
+    before, _, name = chosen.certificate_secret.rpartition("/")
     secret = SecretName(namespace=before or kubeconfigs.own_namespace(), name=name)
-    names = chosen.names or service_names(SERVICE, namespace=secret.namespace)
+    names = chosen.certificate_names or service_names(SERVICE, namespace=secret.namespace)
     return ManagedCertificate(
-        connection.connect(kubeconfig=chosen.kubeconfig, context=chosen.context, hurried=True),
-        Place(secret=secret, configurations=chosen.configurations, names=names),
+        connect(hurried=True),
+        Place(secret=secret, configurations=chosen.webhook_configurations, names=names),
         clients=lambda: _clients(chosen.client_ca),
         report=lambda event, reason: structlog.get_logger().info(event, reason=reason),
     )

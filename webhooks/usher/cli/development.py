@@ -1,5 +1,6 @@
 """What `usher serve --dev` adds: a local CA, and requests to try."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -8,20 +9,31 @@ import orjson
 
 from usher import paths
 from usher.certs import issue
+from usher.cli import certificates
 from usher.server.ports import Address
 
 DIRECTORY: Final = Path(".usher/certs")
 _NAMES: Final = ("localhost", "127.0.0.1", "::1", "gpu-usher.gpu-usher.svc")
 
+_PATCH: Final = (
+    'python3 -c \'import base64, json, sys; patch = base64.b64decode(json.load(sys.stdin)["response"]["patch"]); '
+    "print(json.dumps(json.loads(patch), indent=2))'"
+)
+_SHOWN: Final = {"mutate": _PATCH, "validate": "python3 -m json.tool"}
+"""What shows the answer of an endpoint; a patch comes in base64."""
 
-def certificate() -> tuple[Path, Path]:
-    """The paths of a certificate and its key, made or renewed as needed.
+
+def certificate(chosen: certificates.Options) -> certificates.Options:
+    """The options with a certificate and its key, made or renewed as needed.
 
     Raises:
         CertificateError: the directory cannot be written.
+        UsageError: the options name a certificate.
     """
+    if chosen.certificate or chosen.key:
+        raise click.UsageError("--dev makes its own certificate; leave out --certificate and --key")
     issue.ensure(DIRECTORY, names=_NAMES)
-    return DIRECTORY / "tls.crt", DIRECTORY / "tls.key"
+    return replace(chosen, certificates_mode="files", certificate=DIRECTORY / "tls.crt", key=DIRECTORY / "tls.key")
 
 
 def hints(webhook: Address, admin: Address) -> None:
@@ -34,7 +46,7 @@ def hints(webhook: Address, admin: Address) -> None:
         file = reviews / f"{name}.json"
         file.write_bytes(orjson.dumps(_review(value), option=orjson.OPT_INDENT_2))
         curl = f"curl -s --cacert {DIRECTORY / 'ca.crt'} -H 'Content-Type: application/json' --data @{file}"
-        lines += [f"# {what}", f"{curl} {base}/{endpoint} | python3 -m json.tool", ""]
+        lines += [f"# {what}", f"{curl} {base}/{endpoint} | {_SHOWN[endpoint]}", ""]
     click.echo("\n".join([*lines, "Stop with Ctrl-C. The log below has one line for each review."]))
 
 
@@ -47,6 +59,7 @@ def _review(value: paths.Object) -> paths.Object:
         "request": {
             "uid": "8f1c2e3a-0000-4000-8000-000000000001",
             "kind": {"group": group, "version": version, "kind": value["kind"]},
+            "resource": {"group": group, "version": version, "resource": f"{value['kind']}s".lower()},
             "operation": "CREATE",
             "namespace": metadata["namespace"],
             "name": metadata["name"],

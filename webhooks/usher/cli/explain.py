@@ -1,4 +1,4 @@
-"""`usher explain`: explains one rule, or what every rule says of one file."""
+"""`usher explain`: explains one rule or finding, or what every rule says of one file."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from usher import errors
-from usher.cli import given_policies, inputs, path_completion
+from usher.cli import audit_explain, given_policies, inputs, path_completion
 from usher.cli import policies as rules
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ Examples:
   usher explain USH103                       what the check finds, why it matters, how to fix it
   usher explain gpu-requests-equal-limits    the same check by its name
   usher explain ACME101 --policies checks/   a check of your own
+  usher explain USA001                       a finding of usher audit about the cluster as a whole
   usher explain job.yaml                     what each check and mutation says of the objects, and why
   helm template chart/ | usher explain -     the same for what a chart renders to"""
 )
@@ -38,21 +39,22 @@ def explain(
     config: Path | None,
     facts: tuple[str, ...],
     namespace: str,
-    policies: tuple[str, ...],
-    opa: Path | None,
-    verify_key: Path | None,
+    policies: given_policies.Options,
     format_name: str,
 ) -> None:
-    """Explain one check or mutation, or what each of them says of the objects in a file.
+    """Explain one check, mutation or finding of audits, or what the rules say of the objects in a file.
 
     The checks judge the file as its author wrote it. Each mutation says what it would change.
     """
     from usher.policy.checks import bundle
     from usher.policy.checks import own as own_checks
 
-    own = given_policies.own_alone(policies, opa=opa, verify_key=verify_key)
+    own = policies.own_alone()
     if own_checks.joined(bundle.load().catalogue, own).find(code_name_or_file) is not None:
         rules.explain(code_name_or_file, config=config, format_name=format_name, own=own)
+        return
+    if (finding := audit_explain.find(code_name_or_file)) is not None:
+        audit_explain.write(finding, format_name=format_name)
         return
     if code_name_or_file != "-" and not Path(code_name_or_file).exists():
         if set(code_name_or_file).isdisjoint("./"):

@@ -2,13 +2,14 @@
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from usher.cli import inputs
+from usher.cli.option_groups import Command
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ NOT_RUN = 2
 """Exit code: a case could not be run."""
 
 
-def opa_option(command: Callable[..., Any]) -> Callable[..., Any]:
+def opa_option(command: Command) -> Command:
     return click.option(
         "--opa",
         type=click.Path(path_type=Path),
@@ -91,7 +92,7 @@ def matched_objects(api: "Lists", policies: "Policies | None", *, namespace: str
     from usher.scan import matched_objects as listed
     from usher.scan import site_policies
 
-    kinds = matched_kinds.of(policies.library, site_policies.AUDIT)
+    kinds = matched_kinds.read_by(policies.library, site_policies.AUDIT)
     yield from listed.read(api, kinds, namespace=namespace)
 
 

@@ -1,14 +1,15 @@
 """Options that name policies of the site, and `usher policies build`, which makes a bundle of them."""
 
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from usher import errors
-from usher.cli import gatekeeper, own_checks
+from usher.cli import gatekeeper, option_groups, own_checks
+from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.gatekeeper.matched_kinds import MatchedKind
@@ -17,48 +18,107 @@ if TYPE_CHECKING:
     from usher.server.policy_bundles import Bundles
 
 
-def options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a command that judges objects by policies of the site as well."""
-    command = click.option(
-        "--verify-key",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Take only bundles in --policies that the owner of this public key (Ed25519, PEM) has signed.",
-    )(command)
-    command = gatekeeper.opa_option(command)
-    return click.option(
+_VERIFY_KEY: Final = click.option(
+    "--verify-key",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Take only bundles in --policies that the owner of this public key (Ed25519, PEM) has signed.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The values of the options of a command that judges objects by policies of the site as well."""
+
+    policies: tuple[str, ...]
+    opa: Path | None
+    """What compiles them; None for the search path."""
+    verify_key: Path | None
+
+    def divided(self) -> "Given":
+        """The policies that the options name, by their kind.
+
+        Raises:
+            InputError: a bundle or the key cannot be read, or a bundle is not signed by the owner of the key.
+        """
+        from usher.scan import given_policies
+
+        if self.verify_key is None:
+            return given_policies.divided(self.policies)
+        _require_bundles(self.policies)
+        from usher import policy_archive
+
+        return given_policies.divided(self.policies, key=policy_archive.public_key(self.verify_key))
+
+    def own_alone(self) -> "list[OwnChecks]":
+        """The own checks that the options name, for commands that show checks.
+
+        Raises:
+            InputError: they cannot be read or compiled, or are policies of Gatekeeper, which have no METADATA.
+        """
+        given = self.divided()
+        if given.of_gatekeeper:
+            names = ", ".join([*given.files, *(each.source for each in given.bundles)])
+            raise errors.InputError(f"{names}: holds no checks of your own; their METADATA are what this command shows")
+        return own(given, opa=self.opa)
+
+    def listed(self) -> "Sequence[tuple[str, str]]":
+        """The groups and plurals that an audit lists for the policies; standard error says what they leave out.
+
+        Raises:
+            InputError: they cannot be read or compiled.
+        """
+        return _listed(self.divided(), opa=self.opa)
+
+
+options = option_groups.as_value(
+    "policies",
+    Options,
+    click.option(
         "--policies",
         multiple=True,
         metavar="PATH",
         help="Policies that judge as well: a directory with your own checks, ConstraintTemplates and constraints of "
         "Gatekeeper (a file or a directory), or a bundle of `usher policies build`. Repeatable.",
-    )(command)
+    ),
+    gatekeeper.opa_option,
+    _VERIFY_KEY,
+)
 
 
-def bundle_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a server, which takes policies in bundles alone."""
-    command = click.option(
-        "--verify-key",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Take only bundles in --policies that the owner of this public key (Ed25519, PEM) has signed.",
-    )(command)
-    return click.option(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundleOptions:
+    """The values of the options of a server, which takes policies in bundles alone."""
+
+    policies: tuple[str, ...]
+    verify_key: Path | None
+
+    def bundles(self) -> "Bundles | None":
+        """The bundles, which the server reads when it starts; None without any."""
+        from usher.server.policy_bundles import Bundles
+
+        if self.verify_key is not None:
+            _require_bundles(self.policies)
+        return Bundles(self.policies, verify_key=self.verify_key) if self.policies else None
+
+
+bundle_options = option_groups.as_value(
+    "policies",
+    BundleOptions,
+    click.option(
         "--policies",
         multiple=True,
         metavar="BUNDLE",
         help="Policies that judge as well: own checks or policies of Gatekeeper in a bundle of `usher policies build`, "
         "read again when it changes. Repeatable.",
-    )(command)
+    ),
+    _VERIFY_KEY,
+)
 
 
-def bundles(files: tuple[str, ...], *, verify_key: Path | None) -> "Bundles | None":
-    """The bundles of a server, which it reads when it starts; None without any."""
-    from usher.server.policy_bundles import Bundles
-
-    if verify_key is not None and not files:
+def _require_bundles(files: tuple[str, ...]) -> None:
+    if not files:
         raise click.UsageError("--verify-key is about the bundles of --policies; name them")
-    return Bundles(files, verify_key=verify_key) if files else None
 
 
 def matched_kinds(files: tuple[str, ...]) -> "Collection[MatchedKind]":
@@ -75,21 +135,53 @@ def matched_kinds(files: tuple[str, ...]) -> "Collection[MatchedKind]":
     return matched.of(found, POINTS) if found is not None else ()
 
 
-def divided(paths: tuple[str, ...], *, verify_key: Path | None) -> "Given":
-    """The policies that the options name, by their kind.
+def listed_by_bundles(files: tuple[str, ...]) -> "Sequence[tuple[str, str]]":
+    """As `Options.listed`, for a pod, which has nothing to compile policies with.
 
     Raises:
-        InputError: a bundle or the key cannot be read, or a bundle is not signed by the owner of the key.
+        InputError: a file is not a bundle, or cannot be used.
     """
     from usher.scan import given_policies
 
-    if verify_key is None:
-        return given_policies.divided(paths)
-    if not paths:
-        raise click.UsageError("--verify-key is about the bundles of --policies; name them")
-    from usher import policy_archive
+    given = given_policies.divided(files)
+    if sources := [*map(str, given.own_folders), *given.files]:
+        raise errors.InputError(
+            f"{sources[0]}: is not a bundle; `usher policies build {sources[0]} --output policies.bundle` makes one"
+        )
+    return _listed(given, opa=None)
 
-    return given_policies.divided(paths, key=policy_archive.public_key(verify_key))
+
+def _listed(given: "Given", *, opa: Path | None) -> "Sequence[tuple[str, str]]":
+    from usher.gatekeeper import matched_kinds
+    from usher.manifests import listed_for_policies
+    from usher.scan import site_policies
+
+    with gatekeeper.started(given, opa=opa) as site:
+        if site is None:
+            return ()
+        library = site.library
+    found = listed_for_policies.of(matched_kinds.read_by(library, site_policies.AUDIT))
+    for each in found.left_out:
+        click.echo(f"usher: {each}", err=True)
+    return found.resources
+
+
+def own_of_both_sides(paths: tuple[str, ...], *, opa: Path | None) -> "list[OwnChecks]":
+    """The own checks that both sides of `usher replay` have.
+
+    Raises:
+        InputError: they cannot be read or compiled, or are policies of Gatekeeper.
+    """
+    from usher.scan import given_policies
+
+    given = given_policies.divided(paths)
+    if given.of_gatekeeper:
+        names = ", ".join([*given.files, *(each.source for each in given.bundles)])
+        raise errors.InputError(
+            f"{names}: holds policies of Gatekeeper, which find the same on both sides; usher replay compares what "
+            "follows from usher.yaml and usher's policies. `usher check --policies` judges by them"
+        )
+    return own(given, opa=opa)
 
 
 def own(given: "Given", *, opa: Path | None) -> "list[OwnChecks]":
@@ -101,19 +193,6 @@ def own(given: "Given", *, opa: Path | None) -> "list[OwnChecks]":
     from usher.scan import given_policies
 
     return given_policies.own_checks(given, compiler=functools.partial(own_checks.compiler, opa))
-
-
-def own_alone(paths: tuple[str, ...], *, opa: Path | None, verify_key: Path | None) -> "list[OwnChecks]":
-    """The own checks that the options name, for commands that show checks.
-
-    Raises:
-        InputError: they cannot be read or compiled, or are policies of Gatekeeper, which have no METADATA.
-    """
-    given = divided(paths, verify_key=verify_key)
-    if given.of_gatekeeper:
-        names = ", ".join([*given.files, *(each.source for each in given.bundles)])
-        raise errors.InputError(f"{names}: holds no checks of your own; their METADATA are what this command shows")
-    return own(given, opa=opa)
 
 
 @click.command(
@@ -147,9 +226,10 @@ def build(*, paths: tuple[str, ...], opa: Path | None, sign_key: Path | None, ou
     """
     from usher import policy_archive
     from usher.cli import output as outputs
+    from usher.scan import given_policies as policies
 
     key = policy_archive.private_key(sign_key) if sign_key is not None else None
-    given = divided(paths, verify_key=None)
+    given = policies.divided(paths)
     if given.own_bundles or len(given.own_folders) > 1 or (given.own_folders and given.of_gatekeeper):
         raise errors.InputError(
             f"{', '.join(paths)}: a bundle holds one directory of your own checks, or policies of Gatekeeper; build a "

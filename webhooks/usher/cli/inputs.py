@@ -4,14 +4,15 @@ import contextlib
 import hashlib
 import io
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from usher import errors
 from usher.cli import path_completion
+from usher.cli.option_groups import Command, added
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ DEFAULT_OPA_URL: Final = "http://127.0.0.1:8181"
 
 _REMEMBERED: Final = 4096
 """A run over many files meets more kinds of pods than a server does in a minute."""
-
-Command = Callable[..., Any]
 
 
 def config_option(command: Command) -> Command:
@@ -103,28 +102,34 @@ def _of_cluster(kubeconfig: Path | None, context_name: str | None) -> GivenFacts
 
 
 def engine_options(command: Command) -> Command:
-    command = click.option(
-        "--opa-url", metavar="URL", help=f"URL of the OPA server, with --engine opa. Default: {DEFAULT_OPA_URL}"
-    )(command)
-    return click.option(
-        "--engine",
-        type=click.Choice(["wasm", "opa"]),
-        default="wasm",
-        show_default=True,
-        help="wasm evaluates the policies in this process, opa in an OPA server that has loaded the same bundle.",
-    )(command)
+    return added(
+        command,
+        click.option(
+            "--engine",
+            type=click.Choice(["wasm", "opa"]),
+            default="wasm",
+            show_default=True,
+            help="wasm evaluates the policies in this process, opa in an OPA server that has loaded the same bundle.",
+        ),
+        click.option(
+            "--opa-url", metavar="URL", help=f"URL of the OPA server, with --engine opa. Default: {DEFAULT_OPA_URL}"
+        ),
+    )
 
 
 def cluster_options(command: Command) -> Command:
-    command = click.option(
-        "--context", "context_name", metavar="NAME", help="Context of the kubeconfig. Default: the current one."
-    )(command)
-    return click.option(
-        "--kubeconfig",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Default: the one that kubectl would use.",
-    )(command)
+    return added(
+        command,
+        click.option(
+            "--kubeconfig",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Default: the one that kubectl would use.",
+        ),
+        click.option(
+            "--context", "context_name", metavar="NAME", help="Context of the kubeconfig. Default: the current one."
+        ),
+    )
 
 
 def namespace_option(command: Command) -> Command:

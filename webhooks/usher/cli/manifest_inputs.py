@@ -1,20 +1,17 @@
 """The manifests that `usher check` judges: paths, kustomizations, charts, and what changed in a repository."""
 
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from usher import errors
-from usher.cli import inputs, path_completion
+from usher.cli import inputs, option_groups, path_completion
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.scan.changes import Changes
     from usher.scan.sources import Found
-
-Command = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,43 +66,42 @@ class Manifests:
         return repository.changed_since(self.changed_since, found, namespace=self.namespace)
 
 
-def options(command: Command) -> Command:
-    """Adds the options to a command."""
-    for option in (
-        click.option(
-            "--changed-since",
-            default="",
-            metavar="REV",
-            shell_complete=path_completion.revisions,
-            help="Only objects that changed since this branch left a git revision, and those that name them.",
-        ),
-        click.option(
-            "--values",
-            multiple=True,
-            metavar="FILE",
-            shell_complete=path_completion.files,
-            help="Values for the charts of --helm, as in helm. Repeatable.",
-        ),
-        click.option(
-            "--helm",
-            "charts",
-            multiple=True,
-            metavar="CHART",
-            shell_complete=path_completion.directories,
-            help="What `helm template` renders of a chart. Repeatable.",
-        ),
-        click.option(
-            "-k",
-            "--kustomize",
-            "kustomizations",
-            multiple=True,
-            metavar="DIR",
-            shell_complete=path_completion.directories,
-            help="What `kustomize build` (or kubectl) renders of a directory. Repeatable.",
-        ),
-    ):
-        command = option(command)
-    return command
+options = option_groups.as_value(
+    "manifests",
+    Manifests,
+    click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=path_completion.files),
+    click.option(
+        "-k",
+        "--kustomize",
+        "kustomizations",
+        multiple=True,
+        metavar="DIR",
+        shell_complete=path_completion.directories,
+        help="What `kustomize build` (or kubectl) renders of a directory. Repeatable.",
+    ),
+    click.option(
+        "--helm",
+        "charts",
+        multiple=True,
+        metavar="CHART",
+        shell_complete=path_completion.directories,
+        help="What `helm template` renders of a chart. Repeatable.",
+    ),
+    click.option(
+        "--values",
+        multiple=True,
+        metavar="FILE",
+        shell_complete=path_completion.files,
+        help="Values for the charts of --helm, as in helm. Repeatable.",
+    ),
+    click.option(
+        "--changed-since",
+        default="",
+        metavar="REV",
+        shell_complete=path_completion.revisions,
+        help="Only objects that changed since this branch left a git revision, and those that name them.",
+    ),
+)
 
 
 def facts_of(names: tuple[str, ...]) -> inputs.GivenFacts | None:

@@ -53,6 +53,8 @@ def write(outcome: Outcome, targets: Sequence[Target], *, color: str, quiet: boo
     files = [file for each in targets if each.path is not None for file in _files(outcome, each, each.path, quiet)]
     whole_files.replace_all(files, what="report")
     on_stdout = next((each.format_name for each in targets if each.path is None), None)
+    if on_stdout is None and not quiet and sys.stderr.isatty():
+        click.echo(f"usher: wrote {', '.join(str(each.path) for each in targets)}", err=True)
     if on_stdout is not None:
         try:
             _write(outcome, FORMATS[on_stdout], sys.stdout, color=colored(color), quiet=quiet)

@@ -2,26 +2,21 @@
 
 import itertools
 import json
-import shutil
 import sys
-import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
 from usher import errors
-from usher.cli import gatekeeper, given_policies, inputs, own_checks
+from usher.cli import audit_explain, gatekeeper, given_policies, inputs, own_checks, prose
 from usher.config import words
 
 if TYPE_CHECKING:
     from usher.config import models
     from usher.policy.checks import catalogue
     from usher.policy.checks.own import OwnChecks
-
-_WIDTH: Final = 100
-"""Columns of prose at most."""
 
 
 @click.group()
@@ -55,9 +50,7 @@ def list_command(
     severity: str | None,
     outcome: str | None,
     search: str | None,
-    policies: tuple[str, ...],
-    opa: Path | None,
-    verify_key: Path | None,
+    policies: given_policies.Options,
     format_name: str,
 ) -> None:
     """List the checks and mutations by category, with their outcome under the configuration.
@@ -69,7 +62,7 @@ def list_command(
     from usher.policy.checks import own as own_of_site
     from usher.reports import rule_pages
 
-    own = given_policies.own_alone(policies, opa=opa, verify_key=verify_key)
+    own = policies.own_alone()
     loaded = inputs.load_config(inputs.find_config(config), own=own)
     known = list(own_of_site.joined(bundle.load().catalogue, own))
     categories = {entry.category for entry in known}
@@ -122,13 +115,11 @@ def show(
     *,
     code_or_name: str,
     config: Path | None,
-    policies: tuple[str, ...],
-    opa: Path | None,
-    verify_key: Path | None,
+    policies: given_policies.Options,
     format_name: str,
 ) -> None:
     """Explain one check or mutation, by its code (USH103) or name."""
-    own = given_policies.own_alone(policies, opa=opa, verify_key=verify_key)
+    own = policies.own_alone()
     explain(code_or_name, config=config, format_name=format_name, own=own)
 
 
@@ -202,7 +193,8 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str, own: "S
     known = own_of_site.joined(bundle.load().catalogue, own)
     entry = known.find(code_or_name)
     if entry is None:
-        meant = words.nearest(code_or_name, [word for each in known for word in (each.name, each.code)]) or ";"
+        rules = [word for each in known for word in (each.name, each.code)]
+        meant = words.nearest(code_or_name, [*rules, *audit_explain.words()]) or ";"
         raise errors.InputError(
             f"no check or mutation has the code or name {code_or_name}{meant} `usher policies list` lists them all"
         )
@@ -224,18 +216,18 @@ def _page(entry: "catalogue.Entry", config: "models.Config") -> Iterator[str]:
     yield f"  outcome   {rule_pages.outcome(entry, config)}"
     if entry.strict_only:
         yield ""
-        yield from _paragraphs(f"Only the preset strict has this check. {entry.strict_only}")
+        yield from prose.paragraphs(f"Only the preset strict has this check. {entry.strict_only}")
     remedy = f"Remedy: {entry.remediation}" if entry.remediation else ""
     for text in (entry.why, entry.description, remedy):
         if text:
             yield ""
-            yield from _paragraphs(text)
+            yield from prose.paragraphs(text)
     if entry.parameters:
         yield ""
         yield "Parameters, which usher.yaml sets under `parameters`:"
         for name, parameter in sorted(entry.parameters.items()):
             yield f"  {name}  {json.dumps(parameter.default)}"
-            yield from (f"    {line}" for line in _paragraphs(parameter.description))
+            yield from (f"    {line}" for line in prose.paragraphs(parameter.description))
     if entry.links:
         yield ""
         yield "Read more:"
@@ -251,14 +243,6 @@ def compile() -> None:  # noqa: A001 - the name of the command
     from usher.policy import assembly
 
     click.echo(assembly.compile_ahead())
-
-
-def _paragraphs(text: str) -> Iterator[str]:
-    for number, paragraph in enumerate(text.split("\n\n")):
-        if number:
-            yield ""
-        width = min(_WIDTH, shutil.get_terminal_size((_WIDTH, 0)).columns)
-        yield from textwrap.wrap(" ".join(paragraph.split()), width, break_long_words=False, break_on_hyphens=False)
 
 
 policies.add_command(given_policies.build)

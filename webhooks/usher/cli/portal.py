@@ -6,7 +6,6 @@ import json
 import ssl
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from functools import wraps
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -14,7 +13,7 @@ from urllib.parse import quote
 import click
 
 from usher import errors
-from usher.cli import inputs, output, path_completion, portal_address
+from usher.cli import inputs, option_groups, output, path_completion, portal_address
 from usher.cli.portal_address import Asking
 
 _API: Final = "/api/v1"
@@ -30,38 +29,15 @@ def portal() -> None:
     """
 
 
-def _options(command: Callable[..., None]) -> Callable[..., None]:
-    """Adds the options of all questions, and hands them over as one value."""
-
-    @click.option("--url", default="", help="Base URL of the portal, instead of `kubectl port-forward`.")
-    @click.option("--ca-file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Its CA (PEM).")
-    @click.option("--server-namespace", default="gpu-usher", show_default=True, help="Namespace of the server.")
-    @inputs.cluster_options
-    @inputs.format_option
-    @wraps(command)
-    def with_options(
-        *args: Any,  # noqa: ANN401 - as click passes them
-        url: str,
-        ca_file: Path | None,
-        server_namespace: str,
-        kubeconfig: Path | None,
-        context_name: str | None,
-        format_name: str,
-        **rest: Any,  # noqa: ANN401
-    ) -> None:
-        asking = Asking(
-            url=url.rstrip("/"),
-            ca_file=ca_file,
-            server_namespace=server_namespace,
-            kubeconfig=kubeconfig,
-            context=context_name,
-            format_name=format_name,
-        )
-        command(*args, asking=asking, **rest)
-
-    return with_options
-
-
+_options = option_groups.as_value(
+    "asking",
+    Asking,
+    click.option("--url", default="", help="Base URL of the portal, instead of `kubectl port-forward`."),
+    click.option("--ca-file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Its CA (PEM)."),
+    click.option("--server-namespace", default="gpu-usher", show_default=True, help="Namespace of the server."),
+    inputs.cluster_options,
+    inputs.format_option,
+)
 _file_option = click.option(
     "-f",
     "--file",
@@ -123,7 +99,7 @@ def _asked(asking: Asking, method: str, path: str, *, body: bytes = b"") -> Any:
     """The answer of the portal. Raises ClusterError if it refuses, or does not answer."""
     from usher.cluster import kubeconfig
 
-    token = kubeconfig.token(kubeconfig=asking.kubeconfig, context=asking.context)
+    token = kubeconfig.token(kubeconfig=asking.kubeconfig, context=asking.context_name)
     with portal_address.address(asking) as (host, port, name, tls):
         connection = portal_address.Connection(host, port, name=name, tls=tls)
         try:

@@ -26,7 +26,7 @@ class Asking:
     ca_file: Path | None
     server_namespace: str
     kubeconfig: Path | None
-    context: str | None
+    context_name: str | None
     format_name: str
 
 
@@ -60,7 +60,7 @@ def _ca_bundle(asking: Asking) -> str:
     """The CA that the API server trusts. Raises ClusterError if it may not be read."""
     from usher.cluster import connection
 
-    api = connection.connect(kubeconfig=asking.kubeconfig, context=asking.context)
+    api = connection.connect(kubeconfig=asking.kubeconfig, context=asking.context_name)
     answer = api.get("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/gpu-usher")
     webhooks: Any = answer.value.get("webhooks") if answer.status == http.client.OK else None
     bundle = webhooks[0].get("clientConfig", {}).get("caBundle") if webhooks else ""
@@ -78,7 +78,7 @@ def _forwarded(asking: Asking) -> Iterator[int]:
     kubectl = shutil.which("kubectl")
     if kubectl is None:
         raise errors.InputError("kubectl is not installed; install it, or name the portal with --url")
-    given = (("--kubeconfig", asking.kubeconfig), ("--context", asking.context))
+    given = (("--kubeconfig", asking.kubeconfig), ("--context", asking.context_name))
     arguments = [f"{name}={value}" for name, value in given if value is not None]
     command = [
         *(kubectl, "port-forward", f"--namespace={asking.server_namespace}", *arguments),

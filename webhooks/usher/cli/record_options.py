@@ -1,27 +1,58 @@
 """What `usher serve` records for `usher replay`: the options, and the settings that follow from them."""
 
-import functools
 import secrets
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from usher import errors
+from usher.cli import option_groups
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.server import recorder
-
-Command = Callable[..., Any]
 
 _SHORTEST_KEY: Final = 16
 """Bytes of a key that cannot be guessed."""
 
 _LARGEST_KEY: Final = 4096
 
-_OPTIONS: Final = (
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The values of the options."""
+
+    record_file: Path | None
+    record_size: int
+    """MiB."""
+    record_anonymised: bool
+    record_key: Path | None
+
+    def settings(self) -> "recorder.Settings | None":
+        """What to record; None to record nothing.
+
+        Raises:
+            InputError: the key cannot be read, or is too short.
+            UsageError: an option misses the one that it belongs to.
+        """
+        from usher.server import recorder
+
+        if self.record_file is None:
+            if self.record_anonymised or self.record_key is not None:
+                raise click.UsageError("--record-anonymised and --record-key need --record FILE")
+            return None
+        if self.record_key is not None and not self.record_anonymised:
+            raise click.UsageError("--record-key needs --record-anonymised")
+        key = None
+        if self.record_anonymised:
+            key = secrets.token_bytes(32) if self.record_key is None else _key(self.record_key)
+        return recorder.Settings(file=self.record_file, size=self.record_size * recorder.MEBIBYTE, key=key)
+
+
+options = option_groups.as_value(
+    "record",
+    Options,
     click.option(
         "--record",
         "record_file",
@@ -50,55 +81,6 @@ _OPTIONS: Final = (
         "for each start].",
     ),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """The values of the options above."""
-
-    file: Path | None
-    mebibytes: int
-    anonymised: bool
-    key: Path | None
-
-    def settings(self) -> "recorder.Settings | None":
-        """What to record; None to record nothing.
-
-        Raises:
-            InputError: the key cannot be read, or is too short.
-            UsageError: an option misses the one that it belongs to.
-        """
-        from usher.server import recorder
-
-        if self.file is None:
-            if self.anonymised or self.key is not None:
-                raise click.UsageError("--record-anonymised and --record-key need --record FILE")
-            return None
-        if self.key is not None and not self.anonymised:
-            raise click.UsageError("--record-key needs --record-anonymised")
-        key = None
-        if self.anonymised:
-            key = secrets.token_bytes(32) if self.key is None else _key(self.key)
-        return recorder.Settings(file=self.file, size=self.mebibytes * recorder.MEBIBYTE, key=key)
-
-
-def options(command: Command) -> Command:
-    """Adds the options to a command, which gets them as `record`."""
-
-    @functools.wraps(command)
-    def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
-        record = Options(
-            file=parameters.pop("record_file"),
-            mebibytes=parameters.pop("record_size"),
-            anonymised=parameters.pop("record_anonymised"),
-            key=parameters.pop("record_key"),
-        )
-        return command(*arguments, record=record, **parameters)
-
-    decorated: Command = run
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    return decorated
 
 
 def _key(file: Path) -> bytes:

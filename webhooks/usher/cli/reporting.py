@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 
 from usher import errors
 from usher.cli import exit_codes, output
+from usher.cli.option_groups import Command, added
 from usher.dataclass import dataclass
 from usher.reports import formats
 from usher.reports.formats import FORMATS
@@ -18,8 +19,6 @@ from usher.reports.formats import FORMATS
 if TYPE_CHECKING:
     from usher.audit.document import Audit
     from usher.scan import findings
-
-Command = Callable[..., Any]
 
 _DEFAULT: Final = next(iter(FORMATS))
 
@@ -147,38 +146,15 @@ def _targets(formats: tuple[output.Target, ...], file: Path | None) -> tuple[out
 
 def _with_options(command: Command, fail_on: exit_codes.FailOn, *, audits: bool) -> Command:
     readers = ", ".join(f"{name} for {FORMATS[name].reader}" for name in formats.names(audits=audits))
-    for option in (
+    return added(
+        command,
         click.option(
-            "--exit-codes",
-            "profile",
-            type=click.Choice(list(exit_codes.PROFILES)),
-            default=next(iter(exit_codes.PROFILES)),
-            show_default=True,
-            help="Exit codes as the named tool has them, for pipelines that were written for it.",
-        ),
-        click.option(
-            "--require-match",
-            is_flag=True,
-            help="End as failed (exit code 2) if usher judged no workload: no object makes pods, or all are exempt.",
-        ),
-        click.option(
-            "--fail-on",
-            type=click.Choice([each.value for each in exit_codes.FailOn]),
-            default=fail_on.value,
-            show_default=True,
-            help="End with exit code 1 for findings with this outcome or a worse one; never for no finding.",
-        ),
-        click.option(
-            "--quiet",
-            "-q",
-            is_flag=True,
-            help="Write findings alone: text has neither notes nor numbers, and standard error no warnings.",
-        ),
-        click.option(
-            "--output",
-            type=click.Path(dir_okay=False, path_type=Path),
-            metavar="FILE",
-            help="Write the report to this file, which is replaced only when the report is complete.",
+            "--format",
+            "formats",
+            type=_Format(audits=audits),
+            multiple=True,
+            help=f"NAME writes the report to standard output, NAME=FILE to a file. Repeatable. Default: {_DEFAULT}. "
+            f"Formats: {readers}.",
         ),
         click.option(
             "--color",
@@ -188,13 +164,35 @@ def _with_options(command: Command, fail_on: exit_codes.FailOn, *, audits: bool)
             help="auto writes colours on a terminal, unless NO_COLOR is set.",
         ),
         click.option(
-            "--format",
-            "formats",
-            type=_Format(audits=audits),
-            multiple=True,
-            help=f"NAME writes the report to standard output, NAME=FILE to a file. Repeatable. Default: {_DEFAULT}. "
-            f"Formats: {readers}.",
+            "--output",
+            type=click.Path(dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="Write the report to this file, which is replaced only when the report is complete.",
         ),
-    ):
-        command = option(command)
-    return command
+        click.option(
+            "--quiet",
+            "-q",
+            is_flag=True,
+            help="Write findings alone: text has neither notes nor numbers, and standard error no warnings.",
+        ),
+        click.option(
+            "--fail-on",
+            type=click.Choice([each.value for each in exit_codes.FailOn]),
+            default=fail_on.value,
+            show_default=True,
+            help="End with exit code 1 for findings with this outcome or a worse one; never for no finding.",
+        ),
+        click.option(
+            "--require-match",
+            is_flag=True,
+            help="End as failed (exit code 2) if usher judged no workload: no object makes pods, or all are exempt.",
+        ),
+        click.option(
+            "--exit-codes",
+            "profile",
+            type=click.Choice(list(exit_codes.PROFILES)),
+            default=next(iter(exit_codes.PROFILES)),
+            show_default=True,
+            help="Exit codes as the named tool has them, for pipelines that were written for it.",
+        ),
+    )

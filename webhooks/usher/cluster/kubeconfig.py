@@ -81,7 +81,7 @@ def _unusable(kubeconfig: Path | None, context: str | None, error: Exception) ->
     if kubeconfig is not None and not kubeconfig.exists():
         return f"{kubeconfig}: no such file; --kubeconfig names the file that kubectl would use"
     if kubeconfig is None and not _has_kubeconfig():
-        return f"there is no cluster to read: {file} does not exist; pass --kubeconfig, or a PATH to audit files"
+        return f"there is no cluster to read: {file} does not exist; name a kubeconfig by --kubeconfig, or read files"
     reason = " ".join(str(error).split())
     wanted = f"context {context}" if context else "the current context"
     return f"{file}: {wanted} cannot be used: {reason}; `kubectl config get-contexts` lists the contexts"

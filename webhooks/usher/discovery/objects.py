@@ -58,11 +58,6 @@ def local_queues(facts: Store) -> list[LocalQueue] | None:
     return sorted(found, key=lambda each: (each.namespace, each.name))
 
 
-def has_any(facts: Store, kind: Key) -> bool:
-    """Whether the cluster serves a kind, as far as usher knows."""
-    return bool(facts.namespaces(*kind))
-
-
 def unknown_device_classes(facts: Store, vocabulary: Vocabulary) -> dict[str, models.DeviceClass]:
     """What usher.yaml can say of DeviceClasses that usher does not know by name: what their drivers are known for."""
     return dict(_device_classes(facts, vocabulary))

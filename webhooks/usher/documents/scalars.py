@@ -134,7 +134,7 @@ def _number(text: str) -> int | float | None:
     if _FLOAT.fullmatch(text):
         return _finite(text)
     if _SIGN_AFTER_BINARY_PREFIX.fullmatch(text):
-        whole = int(text[2:], 2)  # noqa: FURB166  base 0 takes no sign after the prefix
+        whole = int(text[2:], 2)  # noqa: FURB166 - base 0 takes no sign after the prefix
         return whole if whole in _INT64 else None
     return None
 

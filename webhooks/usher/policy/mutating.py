@@ -16,6 +16,9 @@ from usher.policy.input.document import Documents
 from usher.policy.mutation_rules import MutationRules
 from usher.policy.request import Identities, Operation, Request
 
+Read = Callable[[paths.Object], model.Workload | None]
+"""Normalises an object; None for one that makes no pods."""
+
 DEBUG_CONTAINERS: Final = "ephemeralcontainers"
 """The subresource by which `kubectl debug` adds containers to a running Pod."""
 
@@ -35,7 +38,7 @@ class Mutating:
         request: Request,
         workload: model.Workload,
         *,
-        read: Callable[[paths.Object], model.Workload | None],
+        read: Read,
         known: Knowledge,
         only: str,
     ) -> merge.Merged:
@@ -61,10 +64,7 @@ class Mutating:
         intents = [intent for intent in decision.intents(result) if only in ("", intent.mutation)]
         intents.sort(key=lambda intent: self.catalogue.order_of(intent.mutation))
         if updating and request.old_value is not None:
-            old = read(request.old_value)
-            given = merge.already_there(request.old_value, old, intents) if old is not None else []
-            # A Job cannot lose what it has, even if no mutation would add it today.
-            intents = [replace(intent, needs=()) for intent in given]
+            intents = _kept(request.old_value, read, intents)
         refusal = self.rules.refusal(workload, updating=updating)
         merge_intents = partial(
             merge.merge,
@@ -75,24 +75,16 @@ class Mutating:
             objects=known.lookup(request.objects),
         )
         merged = merge_intents(refusal=refusal)
-        if (
-            not updating
-            and not known.facts.empty
-            and not queue_fit.FIELDS.isdisjoint(intent.field for intent in merged.applied)
-        ):
-            changed = read(merged.value)
-            unfit = queue_fit.refusal(changed, merged.applied, known) if changed is not None else None
-            if unfit is not None:
-                merged = merge_intents(refusal=lambda intent: refusal(intent) or unfit(intent))
+        unfit = None if updating else _unfit(merged, read, known)
+        if unfit is not None:
+            merged = merge_intents(refusal=lambda intent: refusal(intent) or unfit(intent))
         warnings = (
             *(note for note in decision.notes(result, "warnings") if only in ("", note.mutation)),
             *self.rules.warnings(workload, iter(merged.applied)),
         )
         return replace(merged, warnings=warnings) if warnings else merged
 
-    def _with_debug_containers(
-        self, request: Request, workload: model.Workload, read: Callable[[paths.Object], model.Workload | None]
-    ) -> merge.Merged:
+    def _with_debug_containers(self, request: Request, workload: model.Workload, read: Read) -> merge.Merged:
         """The Pod with its new debug containers mutated; the API server takes no other change, not even a record."""
         old = None if request.old_value is None else read(request.old_value)
         if request.sub_resource != DEBUG_CONTAINERS or not workload.is_pod or old is None:
@@ -135,3 +127,18 @@ def _may_lose(request: Request, workload: model.Workload) -> bool:
     return merge.is_recorded(old) and not (
         workload.is_pod and old is not None and request.value.get("spec") == old.get("spec")
     )
+
+
+def _kept(old_value: paths.Object, read: Read, intents: list[model.Intent]) -> list[model.Intent]:
+    """The intents that an object had before an UPDATE. It cannot lose them, even if no mutation adds them today."""
+    old = read(old_value)
+    given = merge.already_there(old_value, old, intents) if old is not None else []
+    return [replace(intent, needs=()) for intent in given]
+
+
+def _unfit(merged: merge.Merged, read: Read, known: Knowledge) -> queue_fit.Refusal | None:
+    """Refuses intents of a queue that would never take the mutated object; None if usher knows no reason."""
+    if known.facts.empty or queue_fit.FIELDS.isdisjoint(intent.field for intent in merged.applied):
+        return None
+    changed = read(merged.value)
+    return None if changed is None else queue_fit.refusal(changed, merged.applied, known)

@@ -35,7 +35,7 @@ def of_webhooks(installed: Sequence[Webhook], *, client: Client, now: datetime) 
     """The points about our webhooks, compared with those that this version prints."""
     if not installed:
         remedy = "once a server answers: usher manifests webhooks | kubectl apply -f -"
-        yield point.attention("webhooks", "usher's webhooks are not registered, so nothing is judged", remedy)
+        yield point.attention("webhooks", "usher's webhooks are not registered, so admission judges nothing", remedy)
         return
     yield from _differences(installed, client)
     closed = [webhook.name for webhook in installed if webhook.fails_closed]

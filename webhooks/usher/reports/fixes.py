@@ -8,11 +8,10 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from usher import model, paths
-from usher.documents import places
 from usher.fixing import rendering, rounds, steps, wishes
 from usher.reports import intents, wording
 from usher.reports.lines import Lines
-from usher.scan.batches import Item
+from usher.scan import positions
 
 _CONTEXT: Final = 3
 
@@ -90,10 +89,12 @@ def _row(row: _Row, lines: Lines) -> None:
 
 def _done(file: rounds.File) -> Iterator[_Row]:
     """One row for all values that one mutation sets in one place for one reason."""
-    known: dict[int, places.Places] = {}
     groups: dict[tuple[str, str, str, str], tuple[int, dict[str, None]]] = {}
-    for done in file.done:
-        line = _line(file.batch.items[done.item], done.pointers[0] if done.pointers else paths.ROOT, known)
+    # In the order of the documents, because the places of the last one are kept.
+    for done in sorted(file.done, key=lambda each: each.item):
+        # Of the value in the new content, or of the nearest one above it where it was removed.
+        place = positions.Pointer(file.batch.items[done.item]).place(done.pointers[0] if done.pointers else paths.ROOT)
+        line = place.line if place is not None else 0
         about, value, reason = _said(done.wish)
         _, values = groups.setdefault((str(done.identity), _name(done.wish), about, reason), (line, {}))
         values[value] = None
@@ -129,17 +130,6 @@ def _step(step: steps.Step) -> str:
     if step.action in {steps.Action.REMOVE, steps.Action.PRUNE}:
         return f"without {name}"
     return name if isinstance(step.value, dict | list) else f"{name}: {rendering.scalar(step.value)}"
-
-
-def _line(item: Item, pointer: str, known: dict[int, places.Places]) -> int:
-    """The line in the new content: of the value, or of the nearest one above it where it was removed."""
-    if item.document is None:
-        return 0
-    index = item.document.index
-    if index not in known:
-        known[index] = places.Places(item.document)
-    position = known[index].nearest(item.prefix + pointer)
-    return position.key.line if position.key is not None else position.line
 
 
 def _summary(fixed: rounds.Fixed, lines: Lines, *, dry_run: bool, failed: Collection[str]) -> None:

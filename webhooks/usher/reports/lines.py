@@ -82,7 +82,7 @@ class Lines:
     def wrapped(self, text: str, *, first: Text, rest: str, style: str = "") -> None:
         """Writes text wrapped to the width: the first line after `first`, the others after `rest`."""
         room = max(self.width - max(cell_len(first.plain), cell_len(rest)), 20)
-        broken = Text(wording.printable(text)).wrap(self._console, room)
+        broken = Text(_foldable(wording.printable(text), room)).wrap(self._console, room)
         for number, part in enumerate(broken):
             start = first if number == 0 else Text(rest, style="dim")
             self.write(Text.assemble(start, (part.plain, style)))
@@ -112,6 +112,24 @@ class Lines:
         for segments in self._console.render_lines(table, options, pad=False):
             texts = ((segment.text, segment.style or "") for segment in segments)
             self.write(Text.assemble(" " * indent, *texts))
+
+
+def _foldable(text: str, room: int) -> str:
+    """The text with line ends in words that are wider than the room, after a dot or a slash where there is one."""
+    return " ".join(word if cell_len(word) <= room else _folded(word, room) for word in text.split(" "))
+
+
+def _folded(word: str, room: int) -> str:
+    parts = []
+    while cell_len(word) > room:
+        head = word[:room]
+        while cell_len(head) > room:
+            head = head[:-1]
+        place = max(head.rfind("."), head.rfind("/"), head.rfind("[") - 1) + 1
+        place = place if place > room // 2 else len(head)
+        parts.append(word[:place])
+        word = word[place:]
+    return "\n".join([*parts, word])
 
 
 def fitted(excerpt: findings.Excerpt, *, width: int) -> tuple[str, str, str]:

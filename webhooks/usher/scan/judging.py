@@ -10,7 +10,7 @@ from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compil
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
-from usher.scan import devices, existing_pods, findings, mutation_changes
+from usher.scan import devices, exception_coverage, existing_pods, findings, mutation_changes, placed_findings
 from usher.scan.batches import Batch, Item
 from usher.scan.changes import Changes
 from usher.scan.part import Part
@@ -79,14 +79,18 @@ def judge(  # noqa: PLR0913 - the file, what it is judged by, and who may end it
         policies: policies of Gatekeeper.
         before_each: called before each object; an error that it raises ends the judging.
     """
-    part = Part(problems=[*batch.problems], notes=[*batch.notes])
+    as_before = settings.changes is not None and batch.source not in settings.changes.sources
+    part = Part() if as_before else Part(problems=[*batch.problems], notes=[*batch.notes])
     part.counts.update(
+        unread=len(batch.problems) if as_before else 0,
         files=batch.is_file and bool(batch.items),
         objects=len(batch.items) + batch.owned + batch.finished,
         finished=batch.finished,
         ignored=batch.ignored,
         owned=batch.owned,
     )
+    rules = evaluator.config.enforcement.exceptions
+    part.excepted.update(exception_coverage.matching(rules, batch.aside, namespace=settings.namespace))
     # The objects of one file are applied together, so they may refer to each other.
     values = [item.value for item in batch.items]
     applied = _Applied(
@@ -153,16 +157,8 @@ def answered(  # noqa: PLR0913 - a request, and its place
         settings: those of the run.
         policies: policies of Gatekeeper.
     """
-    merged: merge.Merged | None = None
     try:
-        if settings.mutated:
-            merged, decision = evaluator.admit(request)
-        else:
-            if settings.diff:
-                merged = evaluator.mutate(request)
-            decision = evaluator.decide(request)
-            if settings.drift and _may_drift(decision.workload):
-                merged = evaluator.mutate(request)
+        decision, merged = _decided(request, evaluator, settings)
     except (errors.EngineError, errors.MutationError) as error:
         return findings.Failure(source=source, line=line, identity=identity_as_written(item.value), reason=str(error))
     workload = decision.workload
@@ -181,15 +177,7 @@ def answered(  # noqa: PLR0913 - a request, and its place
         pods=workload.pods,
         accelerators=devices.of_workload(workload),
         is_template=workload.is_template,
-        findings=tuple(
-            findings.Finding(
-                judgement=judgement,
-                place=pointer.place(judgement.finding.path),
-                pod_set=_pod_set(workload, judgement.finding.path),
-                added=_is_added(judgement.finding.path, item.value, judged),
-            )
-            for judgement in decision.judgements
-        ),
+        findings=placed_findings.of(decision, workload, pointer, before=item.value, judged=judged),
         not_judged=tuple(
             findings.NotJudged(unknown=unknown, place=None if unknown.check else pointer.place(unknown.path))
             for unknown in decision.unknowns
@@ -202,22 +190,21 @@ def answered(  # noqa: PLR0913 - a request, and its place
     return of_policies.combined(own) if of_policies else own
 
 
+def _decided(request: Request, evaluator: Evaluator, settings: Settings) -> tuple[model.Decision, merge.Merged | None]:
+    """The decision about an object, and what the mutating webhook changes where the settings ask for it."""
+    if settings.mutated:
+        merged, decision = evaluator.admit(request)
+        return decision, merged
+    shown = evaluator.mutate(request) if settings.diff else None
+    decision = evaluator.decide(request)
+    if settings.drift and _may_drift(decision.workload):
+        return decision, evaluator.mutate(request)
+    return decision, shown
+
+
 def _may_drift(workload: model.Workload | None) -> bool:
     """Whether admission may do today what it did not do when the object was made."""
     return workload is not None and workload.exists and workload.asks_accelerators
-
-
-def _is_added(path: str, before: paths.Object, judged: paths.Object) -> bool:
-    """Whether a place exists only because of the mutations."""
-    return judged is not before and _exists(judged, path) and not _exists(before, path)
-
-
-def _exists(value: paths.Object, path: str) -> bool:
-    try:
-        paths.resolve(value, path)
-    except (LookupError, ValueError):
-        return False
-    return True
 
 
 def _identity(workload: model.Workload) -> findings.Identity:
@@ -239,16 +226,3 @@ def identity_as_written(value: paths.Object) -> findings.Identity:
         namespace=paths.text(metadata.get("namespace")),
         name=paths.text(metadata.get("name")) or kubeflow_pipelines_compiled.name(value),
     )
-
-
-def _pod_set(workload: model.Workload, path: str) -> findings.PodSet | None:
-    """The innermost pod set that holds a place."""
-    around = [
-        pod_set
-        for pod_set in workload.pod_sets
-        if path == pod_set.path or path.startswith((f"{pod_set.path}/", f"{pod_set.spec_path}/"))
-    ]
-    if not around:
-        return None
-    found = max(around, key=lambda pod_set: len(pod_set.path))
-    return findings.PodSet(name=found.name, pods=found.count)

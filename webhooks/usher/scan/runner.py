@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from usher import __version__
 from usher.policy.evaluator import Evaluator
-from usher.scan import findings, judging, outlines, totals
+from usher.scan import exception_coverage, findings, judging, outlines, totals
 from usher.scan.batches import Batch, Item
 from usher.scan.judging import Settings
 from usher.scan.part import Part
@@ -131,11 +131,7 @@ def report(
     whole: Part, *, evaluator: Evaluator, settings: Settings, more: Sequence[findings.NotEvaluated] = ()
 ) -> findings.Report:
     """The report of a run whose files are all judged; `more` are policies of the site that were not evaluated."""
-    notes = list(whole.notes)
-    if settings.changes is not None and (left_out := whole.counts["unchanged"]):
-        objects = "object" if left_out == 1 else "objects"
-        reason = f"{left_out:,} {objects} that did not change, without the name of one that did"
-        notes.append(findings.Note(source=f"--changed-since {settings.changes.since}", reason=reason))
+    notes = [*whole.notes, *_left_out(whole, settings)]
     return findings.Report(
         command=settings.command,
         version=__version__,
@@ -149,10 +145,25 @@ def report(
         notes=tuple(notes),
         not_evaluated=(*totals.not_evaluated(whole.results, evaluator), *more),
         without_facts=totals.checks_without_facts(whole.results, evaluator),
-        exceptions=totals.exceptions(whole.results, evaluator),
+        exceptions=exception_coverage.of(whole.results, evaluator, aside=whole.excepted),
         rules=totals.rules(whole.results, evaluator),
         totals=totals.totals(whole.results, whole.counts),
     )
+
+
+def _left_out(whole: Part, settings: Settings) -> Iterator[findings.Note]:
+    """What `--changed-since` leaves out."""
+    if settings.changes is None:
+        return
+    source = f"--changed-since {settings.changes.since}"
+    if number := whole.counts["unchanged"]:
+        objects = "object" if number == 1 else "objects"
+        yield findings.Note(
+            source=source, reason=f"{number:,} {objects} that did not change, without the name of one that did"
+        )
+    if number := whole.counts["unread"]:
+        problems = "problem of a file" if number == 1 else "problems of files"
+        yield findings.Note(source=source, reason=f"{number:,} {problems} that did not change and cannot be read")
 
 
 def _watched(batches: Iterable[Batch], watch: Watch) -> Iterator[Batch]:

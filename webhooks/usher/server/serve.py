@@ -99,18 +99,8 @@ async def _serve(
     cluster: ClusterParts | None,
 ) -> None:
     bound_arenas()
-    loaded = settings.policies.load() if settings.policies is not None else NOTHING
-    evaluator = make(loaded.own)
-    current = Current(evaluator, file=settings.configuration, make=make, bundles=settings.policies, loaded=loaded)
-    if not evaluator.engine.waits:
-        # Proves the whole path. An engine elsewhere may come later than we do, and until then keeps us unready.
-        evaluator.decide(Request(value=_PROBE))
-    # Modules and policies live as long as the process: the collector need not look at them again between reviews.
-    gc.collect()
-    gc.freeze()
-    # A server runs for weeks; a command that ends collects more rarely.
-    gc.set_threshold(100_000, 20, 100)
-    metrics = Metrics(engine=evaluator.engine.name, revision=revision)
+    current = _loaded(settings, make)
+    metrics = Metrics(engine=current.evaluator.engine.name, revision=revision)
     _tell_policies(current, metrics)
     source = settings.certificate()
     metrics.watch_certificate(source)
@@ -142,13 +132,10 @@ async def _serve(
     _stop_on_signals(servers, stopping)
     with ports.bound(settings.webhook) as webhook_socket, ports.bound(settings.admin) as admin_socket:
         addresses = ports.address(webhook_socket), ports.address(admin_socket)
+        tell_configuration = partial(_log_configuration, current=current, metrics=metrics)
         background = [
             asyncio.create_task(watch(source, settings.reload_interval, report=_log_certificate)),
-            asyncio.create_task(
-                current.watch(
-                    settings.reload_interval, report=partial(_log_configuration, current=current, metrics=metrics)
-                )
-            ),
+            asyncio.create_task(current.watch(settings.reload_interval, report=tell_configuration)),
             asyncio.create_task(_end_after_drain(servers, stopping)),
             asyncio.create_task(measure_lag(metrics.lagged)),
         ]
@@ -166,6 +153,22 @@ async def _serve(
                 recorded.close()
             current.close()
             live.stop()
+
+
+def _loaded(settings: Settings, make: Make) -> Current:
+    """What decides, which has decided once, and the policies of the site; the collector takes them for permanent."""
+    loaded = settings.policies.load() if settings.policies is not None else NOTHING
+    evaluator = make(loaded.own)
+    current = Current(evaluator, file=settings.configuration, make=make, bundles=settings.policies, loaded=loaded)
+    if not evaluator.engine.waits:
+        # Proves the whole path. An engine elsewhere may come later than we do, and until then keeps us unready.
+        evaluator.decide(Request(value=_PROBE))
+    # Modules and policies live as long as the process: the collector need not look at them again between reviews.
+    gc.collect()
+    gc.freeze()
+    # A server runs for weeks; a command that ends collects more rarely.
+    gc.set_threshold(100_000, 20, 100)
+    return current
 
 
 def _missing(*, started: bool, stopping: bool, source: Source, now: datetime) -> str:
@@ -263,8 +266,7 @@ def _tell_policies(current: Current, metrics: Metrics) -> None:
 async def _announce(
     servers: tuple[Server, Server], addresses: tuple[Address, Address], started: Started, *, admin_scheme: str
 ) -> None:
-    # uvicorn tells of its start in no other way.
-    while not all(server.started for server in servers):  # noqa: ASYNC110
+    while not all(server.started for server in servers):  # noqa: ASYNC110 - uvicorn has no event for its start
         await asyncio.sleep(0.01)
     structlog.get_logger().info("started", webhook=f"https://{addresses[0]}", admin=f"{admin_scheme}://{addresses[1]}")
     started(*addresses)

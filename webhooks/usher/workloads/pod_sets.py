@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from usher import model, paths
+from usher import model, paths, quantities
 from usher.accelerators.annotations import GKE_DEVICES
 from usher.accelerators.vocabulary import Vocabulary
 from usher.reading import annotated_requests, pod_shapes
@@ -133,43 +133,14 @@ def pod_set(
     metadata = reading.mapping(template.metadata.value, metadata_path)
     annotations = reading.strings(metadata.get("annotations"), metadata_path + "/annotations")
     group_path = spec.path("schedulingGroup") + "/podGroupName"
-    group_name = reading.text(spec.mapping("schedulingGroup").get("podGroupName"), group_path)
+    group = reading.text(spec.mapping("schedulingGroup").get("podGroupName"), group_path)
     entries = tuple(spec.items("resourceClaims"))
     claimed = claims.NOTHING
     if entries:
         claimed = claims.of_pod(
-            entries,
-            group=group_name,
-            group_path=group_path,
-            reading=reading,
-            vocabulary=vocabulary,
-            known=known_claims,
+            entries, group=group, group_path=group_path, reading=reading, vocabulary=vocabulary, known=known_claims
         )
-    giving = claimed.giving
-    places = spec.containers() if template.containers is None else template.containers
-    found = tuple(
-        containers.read(place, template, reading=reading, vocabulary=vocabulary, giving=giving) for place in places
-    )
-    by_annotation = annotated_requests.NOTHING
-    if any("gpu" in key or key.startswith(GKE_DEVICES) for key in annotations):
-        by_annotation = annotated_requests.of_pod(annotations, metadata_path + "/annotations", reading)
-    made = [_made(place, reading, vocabulary) for place in template.claims]
-    for otherwise in (by_annotation, *made):
-        if otherwise.requests:
-            found = tuple(containers.giving_to(found, otherwise.containers, template, first=otherwise.first_container))
-    overhead = spec.resources("overhead")
-    of_one_pod = requests.accelerators_of_pod(found, overhead=overhead, vocabulary=vocabulary)
-    before = len(reading.unknowns)
-    by_resource = tuple(
-        requests.requests(
-            of_one_pod, found, overhead_path=spec.path("overhead"), reading=reading, vocabulary=vocabulary
-        )
-    )
-    unclear = (
-        *claimed.unclear,
-        *(each for other in made for each in other.unclear),
-        *(claim_specs.unclear_since(before, reading) if len(reading.unknowns) > before else ()),
-    )
+    devices = _devices(spec, template, annotations, claimed, reading=reading, vocabulary=vocabulary)
     scheduler_name = spec.text("schedulerName")
     terms = spec.required_terms()
     return model.PodSet(
@@ -181,7 +152,7 @@ def pod_set(
         count=template.count,
         labels=reading.strings(metadata.get("labels"), metadata_path + "/labels"),
         annotations=annotations,
-        containers=found,
+        containers=devices.containers,
         tolerations=tuple(spec.tolerations()),
         node_selector=spec.strings("nodeSelector"),
         required_terms=terms or (),
@@ -195,19 +166,13 @@ def pod_set(
         scheduling_gates=tuple(
             reading.text(gate.get("name"), path + "/name") for path, gate in spec.items("schedulingGates")
         ),
-        scheduling_group=group_name,
+        scheduling_group=group,
         pod_group=template.traits.pod_group,
         device_claims=len(entries),
-        accelerators=of_one_pod,
-        requests=(
-            *by_resource,
-            *claimed.requests,
-            *by_annotation.requests,
-            *(request for claim in made for request in claim.requests),
-            *template.requests,
-        ),
-        unclear_devices=unclear,
-        overhead=overhead,
+        accelerators=devices.of_one_pod,
+        requests=devices.requests,
+        unclear_devices=devices.unclear,
+        overhead=devices.overhead,
         pod_requests=spec.resources("resources", "requests"),
         pod_limits=spec.resources("resources", "limits"),
         operator_environment=template.traits.operator_environment,
@@ -218,6 +183,58 @@ def pod_set(
         overrides=template.overrides,
         whole=template.traits.whole,
     )
+
+
+class _Devices(NamedTuple):
+    """The accelerators of one pod, by all routes."""
+
+    containers: tuple[model.Container, ...]
+    overhead: model.Resources
+    of_one_pod: Mapping[str, quantities.Quantity]
+    requests: tuple[model.AcceleratorRequest, ...]
+    unclear: tuple[model.UnclearDevices, ...]
+
+
+def _devices(  # noqa: PLR0913 - all that may give a pod an accelerator
+    spec: PodSpec,
+    template: Template,
+    annotations: Mapping[str, str],
+    claimed: claims.Claimed,
+    *,
+    reading: Reading,
+    vocabulary: Vocabulary,
+) -> _Devices:
+    places = spec.containers() if template.containers is None else template.containers
+    found = tuple(
+        containers.read(place, template, reading=reading, vocabulary=vocabulary, giving=claimed.giving)
+        for place in places
+    )
+    by_annotation = annotated_requests.NOTHING
+    if any("gpu" in key or key.startswith(GKE_DEVICES) for key in annotations):
+        by_annotation = annotated_requests.of_pod(annotations, template.metadata.path + "/annotations", reading)
+    made = [_made(place, reading, vocabulary) for place in template.claims]
+    for otherwise in (by_annotation, *made):
+        if otherwise.requests:
+            found = tuple(containers.giving_to(found, otherwise.containers, template, first=otherwise.first_container))
+    overhead = spec.resources("overhead")
+    of_one_pod = requests.accelerators_of_pod(found, overhead=overhead, vocabulary=vocabulary)
+    before = len(reading.unknowns)
+    by_resource = requests.requests(
+        of_one_pod, found, overhead_path=spec.path("overhead"), reading=reading, vocabulary=vocabulary
+    )
+    asked = (
+        *by_resource,
+        *claimed.requests,
+        *by_annotation.requests,
+        *(request for claim in made for request in claim.requests),
+        *template.requests,
+    )
+    unclear = (
+        *claimed.unclear,
+        *(each for other in made for each in other.unclear),
+        *(claim_specs.unclear_since(before, reading) if len(reading.unknowns) > before else ()),
+    )
+    return _Devices(found, overhead, of_one_pod, asked, unclear)
 
 
 def _made(place: ClaimPlace, reading: Reading, vocabulary: Vocabulary) -> annotated_requests.Annotated:

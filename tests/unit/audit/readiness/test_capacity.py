@@ -123,13 +123,13 @@ def api(name: str, status: str) -> paths.Object:
 
 def test_services_scale_by_their_own_metrics() -> None:
     name = "v1beta1.custom.metrics.k8s.io"
-    service = entry("Deployment", role=model.Role.INFERENCE)
+    services = [entry("Deployment", role=role) for role in (model.Role.INFERENCE, model.Role.SERVICE)]
 
     def standing(*objects: paths.Object, **fields: Any) -> Standing:
         return checklist(estate(objects=objects, **fields))["pod-autoscaling"].standing
 
     assert standing(api(name, "True")) is Standing.PASS
     assert standing(api(name, "False")) is Standing.FAIL
-    assert standing(api("v1.apps", "True"), workloads=[service]) is Standing.FAIL
+    assert [standing(api("v1.apps", "True"), workloads=[each]) for each in services] == [Standing.FAIL] * 2
     assert standing(api("v1.apps", "True")) is Standing.NOT_APPLICABLE
     assert standing(unknown=[API_SERVICE.key]) is Standing.NOT_KNOWN

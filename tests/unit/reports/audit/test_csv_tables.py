@@ -44,6 +44,13 @@ def test_what_was_not_measured_is_empty_and_zero_is_zero() -> None:
     assert (row["allocated"], row["idle"], row["pods_wanted"]) == ("0", "", "1")
 
 
+def test_what_a_rule_would_have_prevented_is_a_row() -> None:
+    (gang, toleration) = rows(audits.full(), "prevented")
+
+    assert (gang["code"], gang["workloads"], gang["idle"], gang["stuck"]) == ("USH502", "1", "900.25", "208.5")
+    assert (toleration["idle"], toleration["cost"]) == ("", "")
+
+
 def test_lists_and_amounts_are_one_cell() -> None:
     (_, never) = rows(audits.full(), "findings")
     (running, _) = rows(audits.full(), "workloads")

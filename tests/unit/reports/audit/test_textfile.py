@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from builders import audit_documents as audits
-from usher.audit.document import Audit, Group, GroupTable, Summary
+from usher.audit.document import Audit, Group, GroupTable, Prevented, Summary
 from usher.reports.audit import textfile
 
 Series = dict[tuple[str, frozenset[tuple[str, str]]], float]
@@ -52,6 +52,22 @@ def test_the_headline_numbers_are_in_base_units() -> None:
 def test_groups_have_a_series_each() -> None:
     assert value(FULL, "group_gpu_seconds", by="team", group="nlp", state="allocated") == 1344 * 3600
     assert value(FULL, "group_gpus", by="team", group="(unassigned)") == 0
+
+
+def test_what_rules_would_have_prevented_has_series_by_rule() -> None:
+    assert value(FULL, "prevented_workloads", rule="USH301") == 2
+    assert value(FULL, "prevented_gpu_seconds", rule="USH502", state="idle") == 900.25 * 3600
+    assert value(FULL, "prevented_gpu_seconds", rule="USH502", state="stuck") == 208.5 * 3600
+    assert value(FULL, "prevented_cost", rule="USH502", currency="USD") == 2250.625
+    assert value(FULL, "prevented_gpu_seconds", rule="USH301", state="idle") is None
+    assert value(FULL, "prevented_cost", rule="USH301", currency="USD") is None
+
+
+def test_rules_beyond_the_bound_have_no_series() -> None:
+    rows = tuple(Prevented(code=f"OWN{number}", title="own check", workloads=1) for number in range(60))
+    found = [name for name, _ in series(audits.audit(prevented=rows)) if name == "prevented_workloads"]
+
+    assert len(found) == 50
 
 
 def test_a_number_that_was_not_measured_has_no_series() -> None:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from builders import audits
+from builders import audit_documents as documents
+from builders import audited_clusters as clusters
 from usher.audit.document import Audit, Usage
 from usher.reports import audit_html
 from usher.reports.audit_html import glossary
@@ -31,13 +32,13 @@ def section(html: str, name: str) -> str:
 
 def test_the_same_document_makes_the_same_bytes() -> None:
     first, second = io.StringIO(), io.StringIO()
-    audit_html.write(audits.audit(), first)
-    audit_html.write(Audit.model_validate_json(audits.audit().model_dump_json()), second)
+    audit_html.write(clusters.audit(), first)
+    audit_html.write(Audit.model_validate_json(clusters.audit().model_dump_json()), second)
 
     assert first.getvalue() == second.getvalue()
 
 
-@pytest.mark.parametrize("make", [audits.audit, audits.hostile], ids=["audit", "hostile"])
+@pytest.mark.parametrize("make", [clusters.audit, clusters.hostile], ids=["audit", "hostile"])
 def test_the_file_loads_nothing(make: Callable[[], Audit]) -> None:
     html = page(make())
 
@@ -48,7 +49,7 @@ def test_the_file_loads_nothing(make: Callable[[], Audit]) -> None:
 
 
 def test_the_policy_lets_in_this_style_and_this_program_alone() -> None:
-    html = page(audits.audit())
+    html = page(clusters.audit())
     policy = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)[0].replace("&#x27;", "'")
 
     for name in ("style", "script"):
@@ -60,49 +61,53 @@ def test_the_policy_lets_in_this_style_and_this_program_alone() -> None:
 
 
 def test_the_first_screen_says_the_headline_numbers() -> None:
-    text = words(page(audits.audit()))
+    text = words(page(clusters.audit()))
 
-    assert "45 % of the measured GPU time was idle in the last 7 days: 20,996 GPU-h, which cost USD 39,160." in text
-    assert "Running pods hold 285 of 512 GPUs. 3 workloads can never run as written; they ask for 88 GPUs." in text
-    assert "900 GPU-h less since 2026-11-16" in text
+    assert (
+        "Of the GPU time that pods held in the last 7 days, 45 % was idle: 20,996 GPU-hours, which cost USD 39,160."
+        in text
+    )
+    assert "Now pods hold 285 of 512 GPUs. 3 workloads can never run as written, and ask for 88 GPUs." in text
+    assert "900 GPU-h less than on 2026-11-16" in text
     assert "OPS-2217 ends in 4 days" in text
 
 
 def test_a_page_without_measurements_has_no_number_for_them_and_says_how_to_measure() -> None:
-    html = page(audits.not_measured())
+    html = page(clusters.not_measured())
     text = words(html)
 
     assert "Run usher audit with --prometheus URL" in text
     assert "GPU-h" not in text.partition("docs/audit.md of gpu-usher")[0].replace("GPU-hours", "")
     assert "USD" not in text
-    assert "Idle not measured Cost of idle GPUs not measured" in text
+    assert "Idle GPU time not measured Cost of idle GPUs not measured" in text
     assert "Not measured: savings rest on the use of GPUs." in section(html, "savings")
 
 
 def test_gpus_without_prices_say_where_prices_go() -> None:
-    measured = audits.audit()
+    measured = clusters.audit()
     unpriced = measured.summary.model_copy(update={"cost_allocated": None, "cost_idle": None, "savings_cost": None})
     text = words(page(measured.model_copy(update={"summary": unpriced})))
 
     assert "Set audit.prices in usher.yaml" in text
     assert "Cost of idle GPUs not priced" in text
-    assert "Savings found 1,652 GPU-h" in text
+    assert "Could be saved 1,652 GPU-h" in text
 
 
 def test_a_workload_without_a_price_differs_from_one_without_measurements() -> None:
-    audit = audits.audit()
+    audit = clusters.audit()
     measured = next(each for each in audit.workloads if each.usage.cost is not None)
     unpriced = measured.model_copy(update={"usage": measured.usage.model_copy(update={"cost": None})})
     waiting = measured.model_copy(update={"usage": Usage()})
 
-    texts = [section(page(audits.audit(workloads=(each,))), "workloads") for each in (unpriced, waiting)]
+    pages = [section(page(clusters.audit(workloads=(each,))), "workloads") for each in (unpriced, waiting)]
+    texts = [each.partition("What the columns mean")[0] for each in pages]
 
     assert ["not priced" in text for text in texts] == [True, False]
     assert ["not measured" in text for text in texts] == [False, True]
 
 
 def test_an_audit_that_could_not_read_something_says_so_first() -> None:
-    text = words(page(audits.audit()))
+    text = words(page(clusters.audit()))
 
     assert "Not complete: 1 source could not be read, so numbers may be too small." in text
     assert "not read volcano.sh/v1beta1 podgroups the API server answers 403 Forbidden" in text
@@ -110,7 +115,7 @@ def test_an_audit_that_could_not_read_something_says_so_first() -> None:
 
 
 def test_a_finding_has_its_object_place_reason_fix_age_owner_and_exception() -> None:
-    text = section(page(audits.audit()), "findings")
+    text = section(page(clusters.audit()), "findings")
 
     for words_of_one in (
         "Deployment search-ranking-prod/ranker-v2 search-ranking 12 6 d",
@@ -120,11 +125,36 @@ def test_a_finding_has_its_object_place_reason_fix_age_owner_and_exception() -> 
         "Exception OPS-2217",
     ):
         assert words_of_one in text
-    assert "Rules of usher, enforced, would have prevented 1 finding: USH501 (1 finding, 32 GPUs)." in text
+
+
+def test_what_gives_back_most_comes_first_with_its_owner_and_its_way() -> None:
+    audit = clusters.audit()
+    cordoned = clusters.cordoned("gpu-017", gpus=8)
+    first = words(page(audit.model_copy(update={"findings": (*audit.findings, cordoned)}))).partition("Do first")[2]
+    saving = max((each for each in audit.savings if each.adds_up), key=lambda each: each.gpu_hours)
+
+    assert first.index("Node gpu-017") < first.index(saving.subject.name)
+    assert f"{saving.team}: {saving.change[:30]}" in first
+
+
+def test_gpus_that_wait_and_can_never_run_count_once() -> None:
+    audit = documents.full()
+    summary = audit.summary.model_copy(update={"gpus_waiting": 80})
+    text = words(page(audit.model_copy(update={"summary": summary})))
+
+    assert "64 GPUs wait and can never run" in text
+    assert "16 GPUs wait and could run" in text
+
+
+def test_a_table_of_usage_adds_up_to_the_whole_cluster() -> None:
+    audit = clusters.audit()
+    text = section(page(audit), "usage")
+
+    assert text.count(f"{audit.summary.idle:,.0f} GPU-h") == len([each for each in audit.usage if len(each.rows) > 1])
 
 
 def test_findings_that_can_never_run_come_first_and_lead_to_their_rows() -> None:
-    audit = audits.audit()
+    audit = clusters.audit()
     html = page(audit)
     never = [fragment(found) for found in audit.findings if found.never]
 
@@ -133,58 +163,58 @@ def test_findings_that_can_never_run_come_first_and_lead_to_their_rows() -> None
 
 
 def test_the_sum_of_savings_is_that_of_those_that_count() -> None:
-    text = section(page(audits.audit()), "savings")
+    text = section(page(clusters.audit()), "savings")
 
     assert "Sum 1,652 GPU-h USD 4,861" in re.sub(r"\s+", " ", text)
 
 
 def test_rules_that_would_have_prevented_waste_have_its_hours_and_its_cost() -> None:
-    text = section(page(audits.audit()), "prevented")
+    text = section(page(clusters.audit()), "prevented")
 
     assert "USH501 A gang waits for all of its accelerators 1 not measured 208 GPU-h USD 582" in text
     assert "USH1305 Notebooks ask for one GPU 1 644 GPU-h 0 GPU-h USD 1,803" in text
 
 
 def test_every_label_that_links_to_a_meaning_leads_to_one() -> None:
-    html = page(audits.audit())
+    html = page(clusters.audit())
     targets = set(re.findall(r' id="([^"]*)"', html))
 
-    assert {link for link in re.findall(r'href="#([^"]*)"', html) if link} <= targets
+    assert {link.partition("?")[0] for link in re.findall(r'href="#([^"]*)"', html) if link} <= targets
     assert {f"word-{name}" for name in glossary.WORDS} <= targets
 
 
 def test_a_first_audit_says_how_to_keep_its_numbers() -> None:
-    text = words(page(audits.not_measured()))
+    text = words(page(clusters.not_measured()))
 
     assert "This is the first audit. Keep its numbers with --history FILE." in text
     assert "A trend needs two audits with --history FILE." in text
 
 
 def test_a_cluster_without_accelerators_has_a_page_without_faults() -> None:
-    text = words(page(audits.empty()))
+    text = words(page(clusters.empty()))
 
     assert "No node of this cluster has GPUs." in text
     assert "No findings." in text
 
 
 def test_the_parts_of_the_capacity_add_up_to_it() -> None:
-    text = words(page(audits.audit()))
+    text = words(page(clusters.audit()))
 
-    assert "277 GPUs allocated" in text
+    assert "277 GPUs held by pods" in text
     assert "8 GPUs held by gangs that wait for their other pods" in text
     assert "219 GPUs free" in text
     assert "8 GPUs out of use" in text
-    assert audits.CAPACITY == 277 + 8 + 219 + 8
+    assert clusters.CAPACITY == 277 + 8 + 219 + 8
 
 
 def test_a_cluster_whose_nodes_are_not_known_has_no_capacity() -> None:
-    audit = audits.audit()
+    audit = clusters.audit()
     summary = audit.summary.model_copy(update={"gpus": None, "gpus_allocatable": None, "gpus_free": None})
 
     assert "The nodes are not known" in words(page(audit.model_copy(update={"summary": summary})))
 
 
 def test_notices_stand_before_the_report() -> None:
-    html = audit_html.text(audits.audit(), notices=("The last refresh failed: <b>no route</b>.",))
+    html = audit_html.text(clusters.audit(), notices=("The last refresh failed: <b>no route</b>.",))
 
     assert "The last refresh failed: &lt;b&gt;no route&lt;/b&gt;." in html.partition('class="story"')[0]

@@ -25,6 +25,11 @@ def objects(now: datetime) -> Iterator[paths.Object]:
         yield from workloads.objects(story, places.take, now=now)
 
 
+def serves(group: str) -> bool:
+    """Whether a kind without objects is one that every API server serves."""
+    return not group or group.endswith(".k8s.io")
+
+
 class Places:
     """The boards of the nodes; each pod gets those of the first node that has enough left."""
 

@@ -1,7 +1,7 @@
 """The nodes of the synthetic cluster."""
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -14,7 +14,7 @@ TAINT: Final = {"key": GPU, "value": "present", "effect": "NoSchedule"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """Equal nodes. `memory` is in MiB for each board."""
+    """Equal nodes of `boards` boards each. `memory` is in MiB for each board."""
 
     name: str
     nodes: int
@@ -22,31 +22,33 @@ class Pool:
     memory: int
     instance_type: str
     capacity_type: str
-    boards: int
-    devices: dict[str, int]
+    boards: int = 8
+    divided: dict[str, int] = field(default_factory=dict)
+    """The MIG devices of a node whose boards are divided; empty where pods get whole boards."""
     labels: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def devices(self) -> dict[str, int]:
+        """What a node offers, by resource."""
+        return {GPU: 0, **self.divided} if self.divided else {GPU: self.boards}
+
+
+_H100: Final = Pool(
+    name="h100",
+    nodes=10,
+    product="NVIDIA-H100-80GB-HBM3",
+    memory=81559,
+    instance_type="p5.48xlarge",
+    capacity_type="reserved",
+)
 
 POOLS: Final = (
-    Pool(
-        name="h100",
-        nodes=10,
-        product="NVIDIA-H100-80GB-HBM3",
-        memory=81559,
-        instance_type="p5.48xlarge",
-        capacity_type="reserved",
-        boards=8,
-        devices={GPU: 8},
-    ),
-    Pool(
+    _H100,
+    replace(
+        _H100,
         name="h100-mig",
         nodes=1,
-        product="NVIDIA-H100-80GB-HBM3",
-        memory=81559,
-        instance_type="p5.48xlarge",
-        capacity_type="reserved",
-        boards=8,
-        devices={GPU: 0, "nvidia.com/mig-1g.10gb": 28, "nvidia.com/mig-3g.40gb": 8},
+        divided={"nvidia.com/mig-1g.10gb": 28, "nvidia.com/mig-3g.40gb": 8},
         labels={
             "nvidia.com/mig.strategy": "mixed",
             "nvidia.com/mig.config": "half-and-half",
@@ -60,8 +62,6 @@ POOLS: Final = (
         memory=81920,
         instance_type="p4de.24xlarge",
         capacity_type="spot",
-        boards=8,
-        devices={GPU: 8},
     ),
     Pool(
         name="l40s",
@@ -71,7 +71,6 @@ POOLS: Final = (
         instance_type="g6e.12xlarge",
         capacity_type="on-demand",
         boards=4,
-        devices={GPU: 4},
     ),
 )
 

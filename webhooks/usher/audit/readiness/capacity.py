@@ -27,6 +27,7 @@ _CLASS: Final = ("resource.k8s.io", "DeviceClass")
 _STATUS: Final = "cluster-autoscaler-status"
 """The ConfigMap that Cluster Autoscaler writes into its namespace."""
 _METRICS: Final = ("custom.metrics.k8s.io", "external.metrics.k8s.io")
+_SERVICES: Final = frozenset({model.Role.INFERENCE, model.Role.SERVICE})
 
 
 def _no_nodes(look: Look) -> Judgement | None:
@@ -111,7 +112,7 @@ def claims(look: Look) -> Judgement:
     if classes is Absence.NOT_KNOWN:
         return judgement.not_listed("deviceclasses.resource.k8s.io")
     if classes is Absence.MISSING:
-        return failed("the API server does not serve resource.k8s.io")
+        return failed("the API server does not serve resource.k8s.io/v1, which Kubernetes 1.34 and later do")
     slices = fields.listed(look.estate, *claimable.WANTED.key)
     drivers = sorted({fields.text(each, "/spec/driver") for each in slices or ()} - {""})
     return passed(
@@ -162,7 +163,7 @@ def pod_autoscaling(look: Look) -> Judgement:
         return failed(f"not available: {fields.listing(broken)}")
     if found:
         return passed(f"served: {fields.listing([fields.name(each) for each in found])}")
-    if not any(each.role is model.Role.INFERENCE for each in look.estate.workloads):
+    if not any(each.role in _SERVICES for each in look.estate.workloads):
         return not_applicable("no workload with accelerators is a service")
     return failed("no API serves metrics of workloads (custom.metrics.k8s.io, external.metrics.k8s.io)")
 
@@ -214,8 +215,8 @@ ITEMS: Final = (
         id="device-claims",
         area=_AREA,
         title="Pods can claim devices (DRA)",
-        how="The API server serves resource.k8s.io.",
-        remedy="Update to Kubernetes 1.34 or later, and install the DRA driver of the vendor.",
+        how="The API server serves resource.k8s.io, as Kubernetes 1.34 and later do.",
+        remedy="Let the API server serve it (--runtime-config), and install the DRA driver of the vendor.",
         reference="https://github.com/cncf/k8s-ai-conformance/blob/main/docs/AIConformance-1.35.md",
         conformance="dra_support",
         judge=claims,

@@ -9,6 +9,9 @@ from usher.audit.standing import entries, gangs
 from usher.audit.standing.situation import Situation, span
 from usher.scan import devices
 
+CODE: Final = "USA002"
+"""The headline number of half-started gangs is the sum of the GPUs of these findings."""
+
 _PREVENTING: Final = ("USH501", "USH502", "USH503", "USH509", "USH417", "USH516", "USH331")
 """Checks whose denial keeps a gang from starting in parts."""
 
@@ -20,16 +23,15 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _of(workload: Workload, situation: Situation) -> Iterator[FindingEntry]:
-    half = gangs.half_started(workload, situation.now)
+    half = gangs.half_started(workload, situation)
     if half is None:
         return
     held, waiting, since = half.held, half.waiting, half.since
     amounts = devices.added(pod.devices for pod in held)
-    gpus = entries.gpus(amounts)
     holding = ", ".join(f"{amount.number:,} {name}" for name, amount in amounts.items())
     codes = set(situation.codes(workload))
     yield entries.finding(
-        "USA002",
+        CODE,
         entries.of_workload(workload),
         f"{entries.counted(len(held), 'pod')} of its gang {'holds' if len(held) == 1 else 'hold'} {holding}, and "
         f"{entries.counted(len(waiting), 'pod')} waited for {span(since, situation.now)}",
@@ -38,7 +40,7 @@ def _of(workload: Workload, situation: Situation) -> Iterator[FindingEntry]:
             *sorted({f"scheduler: {pod.waiting}" for pod in waiting if pod.waiting})[:3],
         ],
         team=workload.team,
-        gpus=gpus,
+        gpus=situation.held(half.held),
         since=since,
         held_by="scheduler",
         prevented_by=next((code for code in _PREVENTING if code in codes), ""),

@@ -11,6 +11,7 @@ _ACCOUNT: Final = 65532
 """The user and group of the image."""
 
 _CONFIGURATION: Final = "/etc/usher/config"
+_POLICIES: Final = "/etc/usher/policies"
 _CLUSTERS: Final = "/etc/usher/clusters"
 _REPORTS: Final = "/audits"
 _RUN: Final = "$(JOB_NAME)"
@@ -60,8 +61,11 @@ def arguments(settings: Settings) -> tuple[str, ...]:
         found.append(f"--config={_CONFIGURATION}/usher.yaml")
     if settings.cluster_name:
         found.append(f"--cluster-name={settings.cluster_name}")
+    found += [f"--policies={_POLICIES}/{name}" for name in settings.policies]
     if settings.prometheus:
         found.append(f"--prometheus={settings.prometheus}")
+        found += [f"--prometheus-header={each}" for each in settings.prometheus_headers]
+        found += [f"--prometheus-label={each}" for each in settings.prometheus_labels]
     if settings.report_objects:
         found.append("--report-objects")
     if settings.clusters:
@@ -88,6 +92,9 @@ def _volumes(settings: Settings) -> tuple[tuple[paths.Object, paths.Object], ...
     if settings.configuration:
         source: paths.Object = {"name": "config", "configMap": {"name": settings.configuration}}
         found.append((source, {"name": "config", "mountPath": _CONFIGURATION, "readOnly": True}))
+    if settings.policies:
+        source = {"name": "policies", "configMap": {"name": settings.policies_config_map}}
+        found.append((source, {"name": "policies", "mountPath": _POLICIES, "readOnly": True}))
     if settings.clusters:
         source = {"name": "clusters", "secret": {"secretName": settings.clusters, "defaultMode": 0o440}}
         found.append((source, {"name": "clusters", "mountPath": _CLUSTERS, "readOnly": True}))

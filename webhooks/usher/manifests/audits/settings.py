@@ -36,11 +36,18 @@ class Settings:
     """The Secret with `clusters.yaml` and the kubeconfigs that it names: one cluster for each shard."""
     configuration: str = "gpu-usher"
     """The ConfigMap with usher.yaml; empty for the defaults."""
+    policies: tuple[str, ...] = ()
+    """Names of bundles with policies of the site, as the ConfigMap has them."""
+    policies_config_map: str = "usher-policies"
     report_objects: bool = False
     """Whether findings are written into the cluster as report objects."""
     prometheus: str = ""
     """The URL of Prometheus."""
     prometheus_namespace: str = "monitoring"
+    prometheus_headers: tuple[str, ...] = ()
+    """NAME=VALUE, sent with each query. They are no secrets: those are variables in `credentials`."""
+    prometheus_labels: tuple[str, ...] = ()
+    """NAME=VALUE, of the series that are read."""
     api_servers: tuple[str, ...] = ()
     """Addresses of the API servers as CIDRs; empty where they are not known."""
     arguments: tuple[str, ...] = ()

@@ -25,7 +25,7 @@ from usher.dataclass import dataclass
 from usher.policy.engines import engine, machine_code
 from usher.policy.engines.deadline import UNTIL
 from usher.policy.engines.host_calls import IMPORTS, NO_FUNCTIONS, Functions, HostCalls
-from usher.policy.engines.wasm_runtime import PAGE, Call, Memory, Sandbox
+from usher.policy.engines.wasm_runtime import PAGE, Call, Memory, Sandbox, quiet_at_exit
 
 MEMORY_LIMIT: Final = 128 * 2**20
 """Bytes. The largest review (7 MiB) needs about ten times its size."""
@@ -86,7 +86,7 @@ class WasmEngine:
         self._sandbox = sandbox or Sandbox(deadline=deadline)
         try:
             made = machine_code.read(self._sandbox.engine, ahead) if ahead else None
-            made = made or wasmtime.Module(self._sandbox.engine, module)
+            made = quiet_at_exit(made or wasmtime.Module(self._sandbox.engine, module))
         except wasmtime.WasmtimeError as error:
             raise errors.EngineError(f"the compiled policy is not a usable WebAssembly module: {error}") from None
         limits = {"size": len(module), "memory_limit": memory_limit, "rebuild_above": rebuild_above}
@@ -149,7 +149,7 @@ class _Instance:
 
     def __init__(self, sandbox: Sandbox, program: _Program) -> None:
         self._clock = sandbox.clock
-        self._store = wasmtime.Store(sandbox.engine)
+        self._store = quiet_at_exit(wasmtime.Store(sandbox.engine))
         self._store.set_limits(memory_size=program.memory_limit)
         self._abort_message = ""
         self._set_deadline()

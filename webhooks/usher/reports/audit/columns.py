@@ -165,6 +165,7 @@ AUDITS: Final = Table(
         ),
         *_columns(Type.WHOLE, "summary.exceptions_ending"),
         *_COUNTS,
+        *_columns(Type.NUMBER, "summary.gpus_usable"),
     ),
     parts=lambda audit: [audit],
 )
@@ -229,6 +230,16 @@ SAVINGS: Final = Table(
     ),
     parts=lambda audit: audit.savings,
 )
+PREVENTED: Final = Table(
+    name="prevented",
+    columns=(
+        *_COMMON,
+        *_columns(Type.TEXT, "code title"),
+        *_columns(Type.WHOLE, "workloads"),
+        *_columns(Type.NUMBER, "idle stuck cost"),
+    ),
+    parts=lambda audit: audit.prevented,
+)
 READINESS: Final = Table(
     name="readiness",
     columns=(
@@ -256,4 +267,4 @@ GAPS: Final = Table(
     parts=lambda audit: audit.completeness.gaps,
 )
 
-TABLES: Final = (AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, READINESS, EXCEPTIONS, GAPS)
+TABLES: Final = (AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, PREVENTED, READINESS, EXCEPTIONS, GAPS)

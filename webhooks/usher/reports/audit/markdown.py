@@ -9,7 +9,7 @@ from typing import Final, TextIO
 from usher.audit.document import Audit, FindingEntry, Severity, Standing, Subject
 from usher.dataclass import dataclass
 from usher.reports import wording
-from usher.reports.audit import numbers
+from usher.reports.audit import numbers, words
 from usher.reports.ci import markdown_text
 
 MAX_SIZE: Final = 65_536
@@ -58,7 +58,7 @@ def write(audit: Audit, stream: TextIO, /, *, max_size: int = MAX_SIZE) -> None:
 
 
 def _head(audit: Audit) -> str:
-    lines = [f"## GPUs of {_prose(audit.cluster.name)}, {_prose(audit.taken)}", ""]
+    lines = [f"## GPUs of {_prose(audit.cluster.name)}, {words.moment(audit.taken)}", ""]
     if not audit.completeness.complete:
         gaps = [f"* {_code(each.source)}: {_prose(each.reason)}" for each in audit.completeness.gaps[:_ROWS]]
         more = len(audit.completeness.gaps) - len(gaps)
@@ -66,11 +66,17 @@ def _head(audit: Audit) -> str:
         lines += [f"* and {more:,} more", ""] if more else [""]
     rows = [(name, value) for name, value in _numbers(audit) if value]
     lines += ["| | |", "| --- | --- |", *(f"| {name} | {_prose(value)} |" for name, value in rows), ""]
-    problems = [*audit.measurement.problems, *audit.trend.problems]
-    lines += [f"* {_prose(each)}" for each in problems[:_ROWS]]
+    hint = ["usage was not measured; `usher audit --prometheus URL` measures it"] if _unmeasured(audit) else []
+    problems = [*map(_prose, (*audit.measurement.problems, *audit.trend.problems))]
+    problems = [*hint, *problems]
+    lines += [f"* {each}" for each in problems[:_ROWS]]
     lines += [f"* and {len(problems) - _ROWS:,} more"] if len(problems) > _ROWS else []
     lines += [""] if problems else []
     return "\n".join(lines)
+
+
+def _unmeasured(audit: Audit) -> bool:
+    return audit.measurement.source == "none" and audit.summary.gpus != 0
 
 
 def _numbers(audit: Audit) -> Iterator[tuple[str, str]]:
@@ -84,7 +90,11 @@ def _numbers(audit: Audit) -> Iterator[tuple[str, str]]:
     yield "could be saved", _both(numbers.hours(found.savings_gpu_hours), found.savings_cost, found.currency)
     yield "findings", ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(found.findings.items()) if count)
     yield "since the audit before", _changes(audit)
-    yield "measured from", f"{audit.measurement.start} to {audit.measurement.end}" if audit.measurement.start else ""
+    yield "measured from", _window(audit) if audit.measurement.start else ""
+
+
+def _window(audit: Audit) -> str:
+    return f"{words.moment(audit.measurement.start)} to {words.moment(audit.measurement.end)}"
 
 
 def _never(gpus: float, workloads: int) -> str:
@@ -97,7 +107,9 @@ def _both(hours: str, cost: float | None, currency: str) -> str:
 
 def _changes(audit: Audit) -> str:
     trend = audit.trend
-    return f"{len(trend.new):,} new, {len(trend.fixed):,} fixed ({trend.previous})" if trend.previous else ""
+    return (
+        f"{len(trend.new):,} new, {len(trend.fixed):,} fixed ({words.moment(trend.previous)})" if trend.previous else ""
+    )
 
 
 def _sections(audit: Audit) -> Iterator[_Section]:
@@ -130,6 +142,20 @@ def _sections(audit: Audit) -> Iterator[_Section]:
                 numbers.money(each.cost, _prose(audit.summary.currency)),
             )
             for each in audit.savings
+        ],
+    )
+    yield _Section(
+        title="What rules of usher would have prevented",
+        header=("rule", "workloads", "idle", "stuck", "money"),
+        rows=[
+            (
+                f"{_code(each.code)} {_prose(each.title)}",
+                f"{each.workloads:,}",
+                numbers.hours(each.idle),
+                numbers.hours(each.stuck),
+                numbers.money(each.cost, _prose(audit.summary.currency)),
+            )
+            for each in audit.prevented
         ],
     )
     yield _findings("Findings", [each for each in audit.findings if not each.never], audit)

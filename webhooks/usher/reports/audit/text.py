@@ -5,12 +5,19 @@ from typing import Final, TextIO
 
 from rich.text import Text
 
-from usher.audit.document import Audit, ExceptionEntry
+from usher.audit.document import Audit, ExceptionEntry, Standing
 from usher.reports import wording
-from usher.reports.audit import text_changes, text_findings, text_overview, words
+from usher.reports.audit import text_changes, text_findings, text_money, text_overview
 from usher.reports.lines import Lines
 
 _SHOWN_NOTES: Final = 10
+
+_STANDINGS: Final = {
+    Standing.FAIL: ("item fails", "items fail"),
+    Standing.NOT_KNOWN: ("is not known", "are not known"),
+    Standing.PASS: ("passes", "pass"),
+    Standing.NOT_APPLICABLE: ("does not apply", "do not apply"),
+}
 
 
 def write(
@@ -20,13 +27,14 @@ def write(
     lines = Lines(stream, color=color, width=width)
     if not quiet:
         text_overview.write(audit, lines)
+        text_money.write(audit, lines)
         text_changes.write(audit, lines)
     never = sum(entry.never for entry in audit.findings)
     told = not quiet and never <= text_overview.SHOWN
     text_findings.write([entry for entry in audit.findings if not (told and entry.never)], lines)
     if quiet:
         return
-    for label, text in (*_savings(audit), *_readiness(audit), *_not_evaluated(audit), *_exceptions(audit)):
+    for label, text in (*_readiness(audit), *_not_evaluated(audit), *_exceptions(audit)):
         lines.wrapped(text, first=Text(f"{label}: ", style="dim"), rest="  ")
     for label, text in _left_out(audit):
         lines.wrapped(text, first=Text(f"{label}: ", style="dim"), rest="  ")
@@ -35,21 +43,14 @@ def write(
     lines.wrapped(_numbers(audit), first=Text(""), rest="  ", style=_style(audit))
 
 
-def _savings(audit: Audit) -> Iterator[tuple[str, str]]:
-    counted = [each for each in audit.savings if each.adds_up]
-    for each in counted[: text_overview.SHOWN]:
-        cost = "" if each.cost is None else f", {words.money(each.cost, audit.summary.currency)}"
-        hours = f"{words.number(each.gpu_hours)} GPU-hours{cost}"
-        yield "saving", f"{hours}, {each.kind}: {words.subject(each.subject)}; {each.change}"
-    if others := len(audit.savings) - len(counted[: text_overview.SHOWN]):
-        changes = wording.count(others, "other change")
-        yield "saving", f"{changes}, smaller or instead of those above; --format html and json have them"
-
-
 def _readiness(audit: Audit) -> Iterator[tuple[str, str]]:
     if audit.readiness:
-        counts = ", ".join(f"{number} {standing}" for standing, number in audit.summary.readiness.items())
-        yield "production checklist", f"{counts}; --format json has the evidence"
+        counts = ", ".join(
+            f"{number:,} {verb if number == 1 else verbs}"
+            for standing, (verb, verbs) in _STANDINGS.items()
+            if (number := audit.summary.readiness.get(standing, 0))
+        )
+        yield "production checklist", f"{counts}; --format html and json have the evidence"
 
 
 def _not_evaluated(audit: Audit) -> Iterator[tuple[str, str]]:
@@ -70,6 +71,8 @@ def _use(each: ExceptionEntry) -> str:
             return "covers nothing here; remove it from usher.yaml unless other clusters need it"
         case "expired":
             return f"expired on {each.expires}; renew it or remove it from usher.yaml"
+        case "not needed":
+            return "needs no renewal: what it matches passes without it; remove it from usher.yaml"
         case state:
             return f"is {state}, until {each.expires}"
 

@@ -30,7 +30,9 @@ def _new(audit: Audit) -> Iterator[Row]:
     fingerprints = frozenset(audit.trend.new)
     found = [each for each in audit.findings if each.fingerprint in fingerprints]
     for each in found[:_SHOWN]:
-        yield Row("new", f"{each.code} {words.subject(each.subject)}: {each.title}")
+        # The title of a check is the rule, not what was found.
+        found_there = each.title if each.category == "cluster" else each.message
+        yield Row("new", f"{each.code} {words.subject(each.subject)}: {found_there}")
     if len(found) > _SHOWN:
         yield Row("", f"and {len(found) - _SHOWN:,} more")
 

@@ -33,7 +33,7 @@ def write(found: Sequence[FindingEntry], lines: Lines) -> None:
 def _check(outcome: model.Outcome, title: str, entries: Sequence[FindingEntry], lines: Lines) -> None:
     style = wording.STYLES[outcome]
     objects = wording.count(len({entry.subject for entry in entries}), "object")
-    about = f"{objects}, {words.gpus(_gpus(entries))}"
+    about = ", ".join(filter(None, (objects, _held(_gpus(entries)))))
     heading = Text.assemble((f"{wording.WORDS[outcome]:<5}", style), "  ", (wording.printable(title), "bold"))
     lines.write(Text.assemble(heading, "  ", (about, "dim")))
     causes = defaultdict[tuple[str, str], list[FindingEntry]](list)
@@ -45,7 +45,7 @@ def _check(outcome: model.Outcome, title: str, entries: Sequence[FindingEntry], 
         if remedy:
             lines.wrapped(remedy, first=Text("  = ", style="dim"), rest="    ")
         for entry in found[:SHOWN]:
-            place = f"{words.gpus(entry.gpus):>12}  {_place(entry)}"
+            place = f"{_held(entry.gpus):>12}  {_place(entry)}"
             lines.wrapped(place.lstrip(), first=Text(" " * (len(place) - len(place.lstrip()))), rest=" " * 14)
         _more(len(found) - SHOWN, "place", lines, margin=14)
     _more(len(ordered) - _MESSAGES, "message", lines, margin=2)
@@ -57,6 +57,11 @@ def _place(entry: FindingEntry) -> str:
     path = f", {entry.path}" if entry.path else ""
     covered = f", accepted by {entry.exception}" if entry.exception else ""
     return f"{words.subject(entry.subject)}{team}{path}{covered}"
+
+
+def _held(gpus: float) -> str:
+    """Empty for what neither holds nor wants GPUs, for example a queue."""
+    return words.gpus(gpus) if gpus else ""
 
 
 def _gpus(entries: Iterable[FindingEntry]) -> float:

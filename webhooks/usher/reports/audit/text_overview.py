@@ -1,4 +1,4 @@
-"""The first screen of an audit in text: GPUs, money, teams, what can never run, and exceptions that end soon."""
+"""The first screen of an audit in text: GPUs, teams, what can never run, and exceptions that end soon."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from typing import Final
 
 from rich.text import Text
 
-from usher.audit.document import Audit, FindingEntry, Summary, WorkloadEntry, WorkloadState
+from usher.audit.document import Audit, FindingEntry, Summary, Usage, WorkloadEntry, WorkloadState
 from usher.reports import wording
 from usher.reports.audit import words
 from usher.reports.lines import Lines, Row
@@ -44,6 +44,9 @@ def _heading(audit: Audit, lines: Lines) -> None:
 
 def _gpus(audit: Audit) -> Iterator[Row]:
     found = audit.summary
+    if found.gpus == 0 and not audit.workloads:
+        yield Row("GPUs", "0: no node has GPUs, and no workload asks for accelerators", indent=0)
+        return
     if found.gpus is None:
         yield Row("GPUs", "not known: usher has read no nodes", indent=0)
     else:
@@ -76,8 +79,12 @@ def _of_capacity(found: Summary) -> str:
 def _usage(audit: Audit) -> Iterator[Row]:
     found, measured = audit.summary, audit.measurement
     if found.idle is None or found.measured is None:
-        yield Row("idle", _NOT_MEASURED)
-        yield Row("money", "not measured; it needs the usage of GPUs, and prices in usher.yaml (audit.prices)")
+        if measured.source == "none" and (found.gpus != 0 or audit.workloads):
+            yield Row("idle", _NOT_MEASURED)
+            yield Row("money", "not measured; it needs the usage of GPUs, and prices in usher.yaml (audit.prices)")
+        if measured.source != "none":
+            yield Row("idle", "not measured, for the reasons below")
+            yield from _problems(audit)
         return
     span = f"since {words.moment(measured.start)}" if measured.start else "in the window"
     part = f" ({words.share(found.idle / found.measured)})" if found.measured else ""
@@ -88,12 +95,20 @@ def _usage(audit: Audit) -> Iterator[Row]:
     if found.cost_idle is None:
         yield Row("money", "not priced; set audit.prices in usher.yaml")
     else:
-        allocated = "" if found.cost_allocated is None else f" of {words.money(found.cost_allocated, found.currency)}"
+        whole = "" if found.cost_allocated is None else words.money(found.cost_allocated, found.currency)
+        allocated = f", of {whole} for all allocated ones" if whole else ""
         yield Row("money", f"{words.money(found.cost_idle, found.currency)} for idle GPUs{allocated}")
     if found.not_priced:
         yield Row("not priced", f"{words.number(found.not_priced)} GPU-hours have no price in usher.yaml")
-    for problem in measured.problems:
-        yield Row("", problem)
+    yield from _problems(audit)
+
+
+def _problems(audit: Audit) -> Iterator[Row]:
+    problems = audit.measurement.problems
+    for problem in problems[:SHOWN]:
+        yield Row("measurement", problem)
+    if (others := len(problems) - SHOWN) > 0:
+        yield Row("measurement", f"{wording.count(others, 'more note')}; {_MORE}")
 
 
 def _teams(audit: Audit, lines: Lines) -> None:
@@ -105,19 +120,28 @@ def _teams(audit: Audit, lines: Lines) -> None:
     for workload in audit.workloads:
         members[workload.team].append(workload)
     now = {team: sum(each.usage.gpus_now for each in found) for team, found in members.items()}
+    idle = {team: usage[team].idle or 0.0 if team in usage else 0.0 for team in members}
     rows = []
-    for team in sorted(members, key=lambda team: (-now[team], team)):
+    for team in sorted(members, key=lambda team: (-idle[team], -now[team], team)):
         states = Counter(each.state for each in members[team])
-        row = [team or "(no team)", words.number(now[team]), f"{len(members[team]):,}"]
+        row = [words.short(team) or "(no team)", words.number(now[team]), f"{len(members[team]):,}"]
         row.append(f"{sum(states[each] for each in _WAITING):,}")
-        idle = usage[team].idle if team in usage else None
-        rows.append([*row, "" if idle is None else words.number(idle)])
-    headers = ["team", "GPUs now", "workloads", "waiting", "idle GPU-hours"]
-    width = len(headers) if usage else len(headers) - 1
+        rows.append([*row, *_idle(usage.get(team))])
+    headers = ["team", "GPUs now", "workloads", "waiting", "idle GPU-hours", "cost of idle"]
+    priced = any(each.cost is not None for each in usage.values())
+    width = len(headers) - 2 + bool(usage) + priced
     shown = [row[:width] for row in rows[:SHOWN]]
     lines.table(headers[:width], shown, right=set(headers[1:]), indent=2)
     _more(len(rows) - SHOWN, "team", lines)
     lines.write()
+
+
+def _idle(usage: Usage | None) -> tuple[str, str]:
+    """The idle GPU-hours of a team, and their cost; empty where it is not known."""
+    if usage is None or usage.idle is None:
+        return "not measured", ""
+    cost = usage.cost
+    return words.number(usage.idle), "" if cost is None or cost.idle is None else words.money(cost.idle, cost.currency)
 
 
 def _never(audit: Audit, lines: Lines) -> None:

@@ -15,7 +15,7 @@ from usher.reports import wording
 
 _PREFIX: Final = "gpu_usher_audit_"
 _GROUPS: Final = 50
-"""Of one property."""
+"""Of one property, and rules that would have prevented something."""
 _OTHERS: Final = "(others)"
 _UNASSIGNED: Final = "(unassigned)"
 """An empty label is the same as a missing one for Prometheus."""
@@ -95,6 +95,31 @@ def _metrics(audit: Audit) -> Iterator[tuple[str, str, tuple[str, ...], Samples]
             if each.cost is not None
             for part, value in (("allocated", each.cost.allocated), ("idle", each.cost.idle))
         ),
+    )
+    yield from _prevented(audit)
+
+
+def _prevented(audit: Audit) -> Iterator[tuple[str, str, tuple[str, ...], Samples]]:
+    """Rows do not add up, so those beyond the bound are left out."""
+    rows = audit.prevented[:_GROUPS]
+    counts = (((each.code,), each.workloads) for each in rows)
+    denied = "of workloads that a rule denies today"
+    yield "prevented_workloads", "Workloads that a rule denies today.", ("rule",), counts
+    yield (
+        "prevented_gpu_seconds",
+        f"GPU time in the window {denied}.",
+        ("rule", "state"),
+        (
+            ((each.code, state), None if hours is None else hours * _HOUR)
+            for each in rows
+            for state, hours in (("idle", each.idle), ("stuck", each.stuck))
+        ),
+    )
+    yield (
+        "prevented_cost",
+        f"Money in the window {denied}.",
+        ("rule", "currency"),
+        (((each.code, audit.summary.currency), each.cost) for each in rows),
     )
 
 

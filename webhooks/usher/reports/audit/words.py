@@ -1,9 +1,12 @@
 """Numbers, times and names of an audit document for people."""
 
 from datetime import datetime
+from typing import Final
 
 from usher.audit.document import Subject
 from usher.scan.findings import Identity
+
+_LONGEST: Final = 63
 
 
 def number(value: float) -> str:
@@ -30,12 +33,17 @@ def share(value: float) -> str:
 
 def money(value: float, currency: str) -> str:
     """`12,345 USD`; small amounts with cents."""
-    return f"{value:,.2f} {currency}" if abs(value) < 100 else f"{round(value):,} {currency}"
+    return f"{value:,.2f} {currency}" if 0 < abs(value) < 100 else f"{round(value):,} {currency}"
 
 
 def subject(value: Subject) -> str:
     """`Job ml-research/bert`."""
     return str(Identity(api_version=value.api_version, kind=value.kind, namespace=value.namespace, name=value.name))
+
+
+def short(name: str) -> str:
+    """A name for a column: labels and namespaces of Kubernetes have at most 63 characters; longer ones are cut."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
 def age(since: str, now: str) -> str:

@@ -1,15 +1,12 @@
 """The table of findings: each with its object, place, reason, remedy, age, owner and exception."""
 
 import re
-from collections import defaultdict
-from collections.abc import Sequence
 from typing import Final
 
 from usher.audit.document import Audit, FindingEntry, Severity
 from usher.reports import wording
 from usher.reports.audit_html import words
 from usher.reports.web import cells, numbers, tables
-from usher.reports.web.markup import Html, element, joined
 from usher.reports.web.page import Section
 
 _RANKS: Final = {severity: rank for rank, severity in enumerate(Severity)}
@@ -27,12 +24,17 @@ _FILTERS: Final = {
 
 _COLUMNS: Final = (
     tables.Column(
-        title="Severity", ranked=True, narrow=True, explained="Worst first; below it what admission would do"
+        title="Severity",
+        ranked=True,
+        narrow=True,
+        explained="Below it what usher would do if the object were made today",
     ),
     tables.Column(title="Finding"),
     tables.Column(title="Object", heads=True),
-    tables.Column(title="Owner", narrow=True, explained="The team by its label"),
-    tables.Column(title="GPUs", numeric=True, explained="Whole GPUs that the object holds or asks for"),
+    tables.Column(title="Owner", narrow=True, explained="The team by its label, or the owner of an exception"),
+    tables.Column(
+        title="GPUs", numeric=True, explained="GPUs that the object holds or asks for; a MIG device counts by its share"
+    ),
     tables.Column(title="Age", numeric=True, explained="Since the object was made, or since it waits"),
     tables.Column(title="Seen", ranked=True, narrow=True, explained="Since when audits find it"),
 )
@@ -53,8 +55,8 @@ def section(audit: Audit) -> Section:
         name="findings",
         title="Findings",
         count=len(audit.findings),
-        lead="Each with its reason and its fix. usher explain CODE says more about a check.",
-        body=joined(_prevented(audit.findings), tables.html(table)),
+        lead="Worst first, each with its reason and its fix. usher explain CODE says more about a code.",
+        body=tables.html(table),
     )
 
 
@@ -79,7 +81,7 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
         id=fragment(found),
         facets=(
             found.severity.value,
-            found.outcome,
+            _outcome(found),
             found.team,
             subject.namespace,
             f"{found.code} {found.name}",
@@ -89,17 +91,22 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
         ),
         cells=(
             cells.Cell(
-                (("badge", found.severity.value, words.BADGES[found.severity]), ("muted", found.outcome)),
+                (("badge", found.severity.value, words.BADGES[found.severity]), ("muted", _outcome(found))),
                 sort=_RANKS[found.severity],
             ),
             _described(found),
             cells.lines(("muted", subject.kind), ("strong", words.place(subject))),
             cells.text(found.team, words.NO_TEAM),
-            cells.number(found.gpus, numbers.plain(found.gpus)),
+            cells.number(found.gpus, numbers.plain(found.gpus) if found.gpus else ""),
             cells.age(found.since, audit.taken),
             _seen(audit, standing, first_seen),
         ),
     )
+
+
+def _outcome(found: FindingEntry) -> str:
+    """What admission would do; findings about the cluster as a whole concern no admission."""
+    return "" if found.category == "cluster" else words.AT_ADMISSION.get(found.outcome, found.outcome)
 
 
 def _described(found: FindingEntry) -> cells.Cell:
@@ -110,7 +117,7 @@ def _described(found: FindingEntry) -> cells.Cell:
             piece
             for piece in (
                 ("link", found.code, f"#{fragment(found)}"),
-                ("rule", found.title),
+                ("rule", found.title if found.category == "cluster" else found.name),
                 ("strong", wording.capitalised(found.message)),
                 ("code", found.path),
                 ("fix", wording.capitalised(found.remedy)),
@@ -131,20 +138,3 @@ def _seen(audit: Audit, standing: str, first_seen: str) -> cells.Cell:
     if seconds is None:
         return cells.text("", "first audit" if not standing else "not known")
     return cells.Cell((("time", f"for {numbers.lasting(seconds)}", numbers.minute(first_seen)),), sort=seconds)
-
-
-def _prevented(findings: Sequence[FindingEntry]) -> Html | None:
-    """What the rules of usher would have prevented, by rule."""
-    by_rule: dict[str, list[FindingEntry]] = defaultdict(list)
-    for each in findings:
-        if each.prevented_by:
-            by_rule[each.prevented_by].append(each)
-    if not by_rule:
-        return None
-    entries = [
-        f"{code} ({wording.count(len(found), 'finding')}, {numbers.gpus(sum(each.gpus for each in found))})"
-        for code, found in sorted(by_rule.items(), key=lambda entry: (-len(entry[1]), entry[0]))
-    ]
-    count = sum(map(len, by_rule.values()))
-    text = f"Rules of usher, enforced, would have prevented {wording.count(count, 'finding')}: {'; '.join(entries)}."
-    return element("p", text, class_="notice")

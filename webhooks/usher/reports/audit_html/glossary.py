@@ -63,11 +63,52 @@ WORDS: Final = {
             "of one workload only the largest counts in the sum."
         ),
     ),
-    "ending": ("Exceptions that end", "Exceptions of usher.yaml whose last day is at most 14 days away."),
+    "ending": (
+        "Exceptions that end",
+        (
+            "An exception of usher.yaml accepts the findings of a rule in some namespaces until a date. It has an "
+            "owner and a ticket. Counted are those whose last day is at most 14 days away."
+        ),
+    ),
     "readiness": (
         "Readiness",
-        "Items of the production checklist that pass. Not known is neither a pass nor a failure.",
+        "A checklist for clusters in production. Not known is neither a pass nor a failure.",
     ),
+    "admission": (
+        "At admission",
+        (
+            "What usher would do if somebody made the object today: deny it, let it in with a warning, or let it in "
+            "and note it. It depends on usher.yaml, and on whether usher's webhooks are registered."
+        ),
+    ),
+    "severity": ("Severity", "How bad a finding is: critical, high, medium or low. It does not depend on usher.yaml."),
+    "gang": ("Gang", "Pods that work only together, for example those of one training. Each waits for the slowest."),
+    "mig": (
+        "MIG",
+        (
+            "NVIDIA's way to divide a GPU. 1g.10gb is a profile: one of seven compute slices and 10 GB of memory. A "
+            "pod asks for nvidia.com/mig-1g.10gb instead of a whole nvidia.com/gpu."
+        ),
+    ),
+    "pool": (
+        "Pool",
+        "Nodes of the same kind: the same GPUs, labels and taints. The site names its pools in usher.yaml.",
+    ),
+    "taint": (
+        "Taint, toleration, cordoned",
+        (
+            "A taint keeps pods off a node unless they tolerate it, so that GPU nodes stay free for GPU pods. A "
+            "cordoned node takes no new pods at all."
+        ),
+    ),
+    "queue": (
+        "Queue",
+        (
+            "A LocalQueue of Kueue, to which a namespace submits workloads. It leads to a ClusterQueue, which has the "
+            "quota. Kueue keeps a workload suspended until there is room."
+        ),
+    ),
+    "capacity": ("Capacity type", "How a node is paid for: on-demand, spot or reserved."),
 }
 """The title and the meaning by the name that links use."""
 

@@ -5,21 +5,22 @@ from typing import Final
 
 from usher.audit.document import Audit, ExceptionEntry, FindingEntry, Group
 from usher.reports import wording
-from usher.reports.audit_html import usage, words
+from usher.reports.audit_html import first_steps, usage, words
 from usher.reports.audit_html.findings import fragment
-from usher.reports.web import charts, numbers
+from usher.reports.web import charts, numbers, tables
 from usher.reports.web.markup import Child, Html, element
 
 SHOWN: Final = 6
 
 
 def cards(audit: Audit) -> Iterator[Html]:
+    yield _card("Do first", _link("All savings", "#savings"), *first_steps.html(audit))
     yield _card("Idle GPU time by team", _link("Usage", "#usage"), *_teams(audit))
     yield _card("Can never run", _link("All of them", "#findings-table", "never=yes"), *_never(audit))
     yield _card(
         f"Since {numbers.day(audit.trend.previous)}" if audit.trend.previous else "Changes", None, *_changes(audit)
     )
-    yield _card("Exceptions that end", _link("All exceptions", "#exceptions"), *_ending(audit))
+    yield _card("Exceptions from rules that end", _link("All exceptions", "#exceptions"), *_ending(audit))
 
 
 def _card(title: str, link: Html | None, *body: Child) -> Html:
@@ -34,7 +35,7 @@ def _teams(audit: Audit) -> Iterator[Html]:
     rows: Sequence[Group] = next((table.rows for table in audit.usage if table.by == "team"), ())
     measured = [row for row in rows if row.usage.idle is not None]
     if not measured:
-        yield element("p", "The use of GPUs was not measured.", class_="muted")
+        yield element("p", usage.not_measured(audit), class_="muted")
         return
     whole = max(row.usage.allocated or 0.0 for row in measured)
     yield element(
@@ -43,7 +44,7 @@ def _teams(audit: Audit) -> Iterator[Html]:
             element(
                 "li",
                 charts.row(
-                    row.name or words.NO_TEAM,
+                    _link(row.name or words.NO_TEAM, "#workloads-table", tables.query(team=row.name)),
                     usage.drawn(row.usage, whole),
                     f"{numbers.hours(row.usage.idle)}{_cost(row)}",
                 ),
@@ -63,7 +64,9 @@ def _cost(row: Group) -> str:
 def _never(audit: Audit) -> Iterator[Html]:
     found = sorted((each for each in audit.findings if each.never), key=lambda each: -each.gpus)
     if not found:
-        yield element("p", "Every workload could run on this cluster, as far as usher knows.", class_="muted")
+        unsure = "No workload is known that can never run, but parts of the cluster were not read."
+        sure = "Every workload could run on this cluster, as far as usher knows."
+        yield element("p", sure if audit.completeness.complete else unsure, class_="muted")
         return
     yield element("ul", *(_finding(each) for each in found[:SHOWN]), class_="list")
 

@@ -61,4 +61,4 @@ def _entries(audit: Audit) -> Iterator[tuple[str, str, str, str]]:
     for problem in audit.trend.problems:
         yield "not compared", "earlier audits", problem, ""
     for gap in audit.completeness.left_out:
-        yield "left out on purpose", gap.source, gap.reason, ""
+        yield "left out", gap.source, gap.reason, ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from usher.audit.document import Audit
+from usher.audit.document import Audit, WorkloadState
 from usher.reports import wording
 from usher.reports.audit_html import highlights, tiles
 from usher.reports.web import charts, numbers
@@ -10,11 +10,12 @@ from usher.reports.web.markup import Html, element
 
 
 def html(audit: Audit) -> Html:
-    cards = (_capacity(audit), *highlights.cards(audit))
+    first, second, *others = highlights.cards(audit)
+    cards = (first, second, _capacity(audit), *others)
     return element(
         "div",
         element("h2", "At a glance", class_="hidden"),
-        element("p", *_story(audit), class_="story"),
+        element("p", *_story(audit), " ", element("a", "What the words mean", href="#words"), class_="story"),
         element("div", *tiles.of(audit), class_="tiles"),
         element("div", *cards, class_="cards"),
         id="overview",
@@ -29,15 +30,21 @@ def _story(audit: Audit) -> Iterator[str]:
         return
     if summary.idle is not None:
         window = numbers.seconds_between(audit.measurement.start, audit.measurement.end)
-        yield f"{numbers.share(numbers.part(summary.idle, summary.measured))} of the measured GPU time was idle"
-        yield f" in the last {numbers.days(window)}" if window else ""
+        idle = numbers.share(numbers.part(summary.idle, summary.measured))
+        span = f" in the last {numbers.days(window)}" if window else ""
+        yield f"Of the GPU time that pods held{span}, {idle} was idle"
         cost = f", which cost {numbers.money(summary.cost_idle, summary.currency)}" if summary.cost_idle else ""
-        yield f": {numbers.hours(summary.idle)}{cost}. "
+        yield f": {numbers.plain(summary.idle)} GPU-hours{cost}. "
+    busy = next((each.actual for each in audit.targets if each.name == "activity"), None)
+    if busy is not None:
+        yield f"All GPUs together, also those that no pod held, were {numbers.share(busy)} busy. "
     if summary.gpus is not None:
-        yield f"Running pods hold {numbers.plain(summary.gpus_allocated)} of {numbers.gpus(summary.gpus)}. "
+        yield f"Now pods hold {numbers.plain(summary.gpus_allocated)} of {numbers.gpus(summary.gpus)}. "
+    else:
+        yield "The nodes were not read, so it is not known how many GPUs there are. "
     if summary.workloads_never:
         can = wording.count(summary.workloads_never, "workload")
-        yield f"{can} can never run as written; {'it asks' if summary.workloads_never == 1 else 'they ask'} for "
+        yield f"{can} can never run as written, and {'asks' if summary.workloads_never == 1 else 'ask'} for "
         yield f"{numbers.gpus(summary.gpus_never)}."
 
 
@@ -48,29 +55,36 @@ def _capacity(audit: Audit) -> Html:
         return element("article", element("h3", "Capacity"), body, class_="card wide")
     free = summary.gpus_free or 0.0
     now = [
-        _part("busy", summary.gpus_allocated - summary.gpus_half_started, "allocated"),
+        _part("busy", summary.gpus_allocated - summary.gpus_half_started, "held by pods"),
         _part("idle", summary.gpus_half_started, "held by gangs that wait for their other pods"),
         _part("free", free, "free"),
         _part("unknown", summary.gpus - summary.gpus_allocated - free, "out of use"),
     ]
-    waiting = _part("waiting", summary.gpus_waiting, "waiting")
-    never = _part("never", summary.gpus_never, "can never run")
-    whole = max(summary.gpus, waiting.amount, never.amount, 1)
+    stuck = _waiting_for_ever(audit)
+    waiting = [
+        _part("never", stuck, "wait and can never run"),
+        _part("waiting", summary.gpus_waiting - stuck, "wait and could run"),
+    ]
+    whole = max(summary.gpus, summary.gpus_waiting, 1)
     rows = (
         element("li", charts.row(name, charts.stacked(parts, whole), numbers.gpus(amount)))
-        for name, parts, amount in (
-            ("On nodes", now, summary.gpus),
-            ("Waiting", [waiting], waiting.amount),
-            ("Can never run", [never], never.amount),
-        )
+        for name, parts, amount in (("On nodes", now, summary.gpus), ("Waiting", waiting, summary.gpus_waiting))
     )
     return element(
         "article",
         element("h3", "GPUs now"),
         element("ul", *rows, class_="bars"),
-        charts.legend([each for each in now if each.amount]),
+        charts.legend([each for each in (*now, *waiting) if each.amount]),
         class_="card wide",
     )
+
+
+def _waiting_for_ever(audit: Audit) -> float:
+    """GPUs of workloads that can never run, if not one of their pods runs, so that all of them count as waiting."""
+    never = {each.subject for each in audit.findings if each.never}
+    waiting = {WorkloadState.PENDING, WorkloadState.SUSPENDED}
+    found = sum(each.gpus for each in audit.workloads if each.state in waiting and each.subject in never)
+    return min(found, audit.summary.gpus_waiting)
 
 
 def _part(look: str, amount: float, name: str) -> charts.Part:

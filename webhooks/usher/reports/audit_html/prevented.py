@@ -20,7 +20,7 @@ def section(audit: Audit) -> Section:
     currency = audit.summary.currency
     return Section(
         name="prevented",
-        title="Prevented by rules",
+        title="What rules would have prevented",
         count=len(audit.prevented),
         lead=(
             "GPU-hours of workloads that rules of usher deny: with enforcement they would not be there. A workload "
@@ -29,7 +29,7 @@ def section(audit: Audit) -> Section:
         body=tables.html(
             tables.Table(
                 name="prevented-table",
-                caption="Prevented by rules",
+                caption="What rules would have prevented",
                 columns=_COLUMNS,
                 rows=[tables.Row(cells=tuple(_cells(each, currency))) for each in audit.prevented],
                 empty="No rule of usher denies a workload of now.",

@@ -14,43 +14,59 @@ def of(audit: Audit) -> Iterator[Html]:
     idle = numbers.part(summary.idle, summary.measured)
     yield _tile(
         "idle",
-        "Idle",
+        "Idle GPU time",
         None if summary.idle is None else numbers.hours(summary.idle),
-        f"{numbers.share(idle)} of {numbers.hours(summary.measured)} measured" if idle is not None else "",
+        f"{numbers.share(idle)} of {numbers.hours(summary.measured)} that pods held" if idle is not None else "",
         _changed(audit, lambda point: point.idle, numbers.hours),
     )
     yield _tile(
         "cost",
         "Cost of idle GPUs",
         None if summary.cost_idle is None else numbers.money(summary.cost_idle, money),
-        f"of {numbers.money(summary.cost_allocated, money)} allocated" if summary.cost_allocated is not None else "",
+        f"of {numbers.money(summary.cost_allocated, money)} for all that pods held"
+        if summary.cost_allocated is not None
+        else "",
         _changed(audit, lambda point: point.idle_cost, lambda value: numbers.money(value, money)),
         missing="not priced" if summary.measured is not None else numbers.NOT_MEASURED,
     )
     yield _tile(
-        "never",
-        "Can never run",
-        numbers.gpus(summary.gpus_never),
-        f"{summary.workloads_never:,} of {summary.workloads:,} workloads",
-        _changed(audit, lambda point: point.never, lambda value: wording.count(int(value), "workload")),
+        "savings",
+        "Could be saved",
+        None
+        if summary.savings_gpu_hours is None
+        else numbers.money(summary.savings_cost, money, numbers.hours(summary.savings_gpu_hours)),
+        f"{numbers.hours(summary.savings_gpu_hours)}{_window(audit)}" if summary.savings_gpu_hours is not None else "",
     )
     yield _tile(
         "waiting",
         "Waiting",
         numbers.gpus(summary.gpus_waiting),
-        f"95 % wait under {numbers.lasting(summary.queue_wait_p95_seconds)}"
-        if summary.queue_wait_p95_seconds is not None
-        else "wait in queues not measured",
+        _waited(audit),
     )
     yield _tile(
-        "savings",
-        "Savings found",
-        None
-        if summary.savings_gpu_hours is None
-        else numbers.money(summary.savings_cost, money, numbers.hours(summary.savings_gpu_hours)),
-        f"{numbers.hours(summary.savings_gpu_hours)} in the window" if summary.savings_cost is not None else "",
+        "never",
+        "Can never run",
+        numbers.gpus(summary.gpus_never),
+        f"{summary.workloads_never:,} of {wording.count(summary.workloads, 'workload')}",
+        _changed(audit, lambda point: point.never, lambda value: wording.count(int(value), "workload")),
     )
-    yield _tile("ending", "Exceptions that end", str(summary.exceptions_ending), "in the next 14 days")
+    yield _tile(
+        "ending", "Exceptions that end", str(summary.exceptions_ending), "accepted findings, in the next 14 days"
+    )
+
+
+def _window(audit: Audit) -> str:
+    seconds = numbers.seconds_between(audit.measurement.start, audit.measurement.end)
+    return f" in {numbers.days(seconds)}" if seconds else ""
+
+
+def _waited(audit: Audit) -> str:
+    seconds = audit.summary.queue_wait_p95_seconds
+    if seconds is None:
+        return "wait in queues not measured"
+    target = next((each for each in audit.targets if each.unit == "seconds"), None)
+    most = f"; target {numbers.lasting(target.high)}" if target is not None and target.high is not None else ""
+    return f"95 % of those that started had waited at most {numbers.lasting(seconds)}{most}"
 
 
 def _tile(  # noqa: PLR0913 - parts of one tile
@@ -89,10 +105,10 @@ def _changed(audit: Audit, number: Callable[[Point], float | None], shown: Calla
     first, last = number(before), number(now)
     if first is None or last is None:
         return None
-    since = f"since {numbers.day(before.taken)}"
+    since = element("span", f"{numbers.day(before.taken)}", class_="day")
     if first == last:
-        return element("span", f"unchanged {since}", class_="note")
+        return element("span", "as many as on ", since, class_="note")
     word, look = ("less", "better") if last < first else ("more", "worse")
     return element(
-        "span", element("span", f"{shown(abs(last - first))} {word}", class_=look), f" {since}", class_="note"
+        "span", element("span", f"{shown(abs(last - first))} {word}", class_=look), " than on ", since, class_="note"
     )

@@ -18,7 +18,7 @@ def section(audit: Audit) -> Section:
     return Section(
         name="trend",
         title="Over time",
-        lead=f"{len(points):,} audits since {numbers.day(points[0].taken)}. Grey dots: not complete.",
+        lead=f"{len(points):,} audits since {numbers.day(points[0].taken)}.{_unsure(points)}",
         body=joined(
             element("div", *_charts(audit), class_="trends"),
             element("details", element("summary", "As a table"), tables.html(_table(audit)), class_="group"),
@@ -26,11 +26,15 @@ def section(audit: Audit) -> Section:
     )
 
 
+def _unsure(points: Sequence[Point]) -> str:
+    return "" if all(point.complete for point in points) else " Grey dots are of audits that could not read everything."
+
+
 def _series(audit: Audit) -> Iterator[tuple[str, _Number, Callable[[float], str]]]:
     currency = audit.summary.currency
-    yield "Idle GPU-hours", lambda point: point.idle, numbers.hours
+    yield "Idle GPU time", lambda point: point.idle, numbers.hours
     yield "Cost of idle GPUs", lambda point: point.idle_cost, lambda value: numbers.money(value, currency)
-    yield "Activity", lambda point: point.activity, numbers.share
+    yield "Activity of allocated GPUs", lambda point: point.activity, numbers.share
     yield "GPUs allocated", lambda point: point.gpus_allocated, numbers.gpus
     yield "Findings", lambda point: point.findings, numbers.plain
     yield "Workloads that can never run", lambda point: point.never, numbers.plain
@@ -44,14 +48,14 @@ def _charts(audit: Audit) -> Iterator[Html]:
         if not known:
             continue
         last = number(points[-1])
-        label = f"{title}: from {shown(known[0])} to {shown(known[-1])}, at most {shown(max(known))}"
+        label = f"{title}: from {shown(known[0])} to {shown(known[-1])}, the highest {shown(max(known))}"
         yield element(
             "article",
             element("h3", title),
             element(
                 "p",
                 numbers.NOT_MEASURED if last is None else shown(last),
-                element("small", f"at most {shown(max(known))}"),
+                element("small", f"highest {shown(max(known))}"),
                 class_="value",
             ),
             charts.line(_drawn(points, number, shown), label),

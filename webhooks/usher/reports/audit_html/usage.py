@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from usher.audit.document import Audit, Group, GroupTable, Target, Usage
+from usher.audit.document import Audit, Cost, Group, GroupTable, Target, Usage
 from usher.reports import wording
 from usher.reports.audit_html import glossary, words
 from usher.reports.web import cells, charts, numbers, tables
@@ -17,12 +17,30 @@ def section(audit: Audit) -> Section:
     return Section(
         name="usage",
         title="GPUs and money",
-        lead="Allocated: a running pod holds the GPU. Used: allocated times activity. Idle: the activity stayed low.",
+        lead=_lead(audit),
         body=joined(
-            None if audit.usage else element("p", "The use of GPUs was not measured.", class_="empty"),
+            None if audit.usage else element("p", not_measured(audit), class_="empty"),
             _targets(audit),
-            *(_group(table, measured=measured, opened=not index) for index, table in enumerate(audit.usage)),
+            *(_group(audit, table, measured=measured, opened=not index) for index, table in enumerate(audit.usage)),
         ),
+    )
+
+
+def not_measured(audit: Audit) -> str:
+    """Why usage is not known, or how to measure it."""
+    found = audit.measurement
+    if found.source == "none":
+        return "Not measured. Run usher audit with --prometheus URL, on a Prometheus that scrapes DCGM."
+    return f"Not measured. {wording.capitalised(found.problems[0])}" if found.problems else "Not measured."
+
+
+def _lead(audit: Audit) -> str:
+    found = audit.measurement
+    low = f"below {numbers.share(found.idle_below)} for {found.idle_minutes} minutes or longer"
+    return (
+        "Allocated: a pod holds the GPU, whatever it does with it. "
+        f"Idle: its activity stayed {low}. "
+        "Used: allocated hours times activity, so two hours at 50 % are one used hour."
     )
 
 
@@ -51,20 +69,23 @@ def _targets(audit: Audit) -> Html | None:
     if not audit.targets:
         return None
     rows = (
-        element("li", charts.row(_title(target), charts.range_bar(_goal(target)), _standing(target)))
+        element("li", charts.row(target.title, charts.range_bar(_goal(target)), _standing(target)))
         for target in audit.targets
     )
     return element(
         "article",
         element("h3", "Targets"),
         element("ul", *rows, class_="bars"),
+        _formulas(audit),
         class_="card wide targets",
         id="targets",
     )
 
 
-def _title(target: Target) -> Html:
-    return joined(element("span", target.title, title=target.formula), element("small", target.formula))
+def _formulas(audit: Audit) -> Html:
+    entries = (element("div", element("dt", each.title), element("dd", each.formula)) for each in audit.targets)
+    summary = element("summary", "How they are computed")
+    return element("details", summary, element("dl", *entries, class_="words"), class_="explained")
 
 
 def _goal(target: Target) -> charts.Goal:
@@ -101,7 +122,7 @@ def _amount(target: Target, value: float | None) -> str:
     return numbers.lasting(value) if target.unit == "seconds" else f"{numbers.plain(value)} {target.unit}"
 
 
-def _group(table: GroupTable, *, measured: bool, opened: bool) -> Html:
+def _group(audit: Audit, table: GroupTable, *, measured: bool, opened: bool) -> Html:
     name, without = words.BY.get(table.by, (table.by, "not known"))
     made = tables.html(
         tables.Table(
@@ -109,6 +130,7 @@ def _group(table: GroupTable, *, measured: bool, opened: bool) -> Html:
             caption=f"Usage by {name}",
             columns=tuple(_columns(name, measured=measured)),
             rows=[tables.Row(cells=tuple(_cells(row, without, measured=measured))) for row in table.rows],
+            total=tuple(_cells(_sum(audit, table), "Sum", measured=measured)) if len(table.rows) > 1 else (),
         )
     )
     return element(
@@ -120,33 +142,66 @@ def _group(table: GroupTable, *, measured: bool, opened: bool) -> Html:
     )
 
 
+def _sum(audit: Audit, table: GroupTable) -> Group:
+    """The whole cluster, as which each table adds up."""
+    found, rows = audit.summary, [row.usage for row in table.rows]
+    cost = None
+    if found.cost_allocated is not None:
+        memory = [row.cost.idle_memory for row in rows if row.cost is not None and row.cost.idle_memory is not None]
+        cost = Cost(
+            currency=found.currency,
+            allocated=found.cost_allocated,
+            idle=found.cost_idle,
+            idle_memory=sum(memory) if memory else None,
+        )
+    return Group(
+        name="",
+        workloads=sum(row.workloads for row in table.rows),
+        usage=Usage(
+            gpus_now=sum(row.gpus_now for row in rows),
+            allocated=found.allocated,
+            measured=found.measured,
+            used=found.used,
+            idle=found.idle,
+            activity=found.activity,
+            memory_share=found.memory_share,
+            cost=cost,
+        ),
+    )
+
+
 def _columns(name: str, *, measured: bool) -> Iterator[tables.Column]:
     yield tables.Column(title=name.capitalize(), heads=True)
-    yield tables.Column(title="Workloads", numeric=True)
     yield tables.Column(
-        title="GPUs now", numeric=True, explained="Whole GPUs that running pods hold at the time of the audit"
+        title="GPUs now", numeric=True, explained="Held by pods at the time of the audit; a MIG device by its share"
+    )
+    yield tables.Column(
+        title="Workloads", numeric=True, more=measured, explained="Workloads that hold GPUs or held some in the window"
     )
     if not measured:
         return
     yield tables.Column(title="Activity", numeric=True, explained=glossary.meaning("activity"))
-    for word in ("idle", "used", "measured", "allocated"):
-        yield tables.Column(title=glossary.WORDS[word][0], numeric=True, explained=glossary.meaning(word))
+    for word, more in (("idle", False), ("allocated", False), ("measured", True), ("used", True)):
+        yield tables.Column(title=glossary.WORDS[word][0], numeric=True, more=more, explained=glossary.meaning(word))
     yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost"))
-    yield tables.Column(title="Idle by memory", numeric=True, explained=glossary.meaning("idle-memory"))
-    yield tables.Column(title="Cost", numeric=True, explained=glossary.meaning("cost"))
-    yield tables.Column(title="Memory", numeric=True, explained=glossary.meaning("memory"))
+    yield tables.Column(title="Cost", numeric=True, explained="Of the allocated GPU-hours that have a price")
+    yield tables.Column(title="Price", numeric=True, more=True, explained="Mean price of one allocated GPU-hour")
+    yield tables.Column(title="Idle by memory", numeric=True, more=True, explained=glossary.meaning("idle-memory"))
+    yield tables.Column(title="Memory", numeric=True, more=True, explained=glossary.meaning("memory"))
 
 
 def _cells(row: Group, without: str, *, measured: bool) -> Iterator[cells.Cell]:
     usage, cost = row.usage, row.usage.cost
     yield cells.text(row.name, without)
-    yield cells.number(row.workloads, f"{row.workloads:,}")
     yield cells.number(usage.gpus_now, numbers.plain(usage.gpus_now))
+    yield cells.number(row.workloads, f"{row.workloads:,}")
     if not measured:
         return
     yield cells.bar(usage.activity, numbers.share(usage.activity))
-    for hours in (usage.idle, usage.used, usage.measured, usage.allocated):
+    for hours in (usage.idle, usage.allocated, usage.measured, usage.used):
         yield cells.number(hours, numbers.hours(hours))
-    for amount in (cost.idle, cost.idle_memory, cost.allocated) if cost is not None else (None, None, None):
+    price = numbers.part(cost.allocated, (usage.allocated or 0.0) - (usage.not_priced or 0.0)) if cost else None
+    amounts = (cost.idle, cost.allocated, price, cost.idle_memory) if cost is not None else (None,) * 4
+    for amount in amounts:
         yield cells.number(amount, priced(usage, amount))
     yield cells.number(usage.memory_share, numbers.share(usage.memory_share))

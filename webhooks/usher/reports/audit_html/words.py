@@ -23,13 +23,23 @@ BADGES: Final = {
 }
 """The look of the badge of each word."""
 
+AT_ADMISSION: Final = {
+    "deny": "denied",
+    "warn": "let in with a warning",
+    "audit": "let in, noted",
+    "exempt": "not judged, exempt",
+    "unknown": "not known",
+    "clean": "let in",
+}
+"""What admission would do, by the outcome."""
+
 BY: Final = {
     "team": ("team", NO_TEAM),
     "namespace": ("namespace", "no namespace"),
     "queue": ("queue", "no queue"),
     "priority": ("priority class", "no priority class"),
-    "product": ("board", "board not known"),
-    "capacityType": ("capacity type", "not known"),
+    "product": ("GPU model", "model not known"),
+    "capacityType": ("how it is paid for", "not known"),
 }
 """By the property of a table of usage: its name, and the name of a row without one."""
 

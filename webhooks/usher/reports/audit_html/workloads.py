@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from usher.audit.document import Audit, Usage, WorkloadEntry
+from usher.audit.document import Audit, Usage, WorkloadEntry, WorkloadState
 from usher.reports import wording
 from usher.reports.audit_html import glossary, words
 from usher.reports.audit_html.usage import priced
@@ -31,7 +31,7 @@ def section(audit: Audit) -> Section:
         columns=tuple(_columns(measured=measured)),
         rows=[_row(audit, each, measured=measured) for each in listed],
         filters=_FILTERS,
-        empty="No workload holds or wants accelerators.",
+        empty="No workload that usher could read holds or wants accelerators.",
     )
     return Section(
         name="workloads",
@@ -46,25 +46,36 @@ def _columns(*, measured: bool) -> Iterator[tables.Column]:
     yield tables.Column(title="Workload", heads=True)
     yield tables.Column(title="Owner", explained="Team; queue; priority class")
     yield tables.Column(title="State", narrow=True, explained="Where its pods are, and since when some wait")
-    yield tables.Column(title="GPUs", numeric=True, explained="Held now, of those that it asks for")
+    yield tables.Column(title="GPUs", numeric=True, explained="Held now, and of how many, where pods wait")
     if measured:
         yield tables.Column(title="Activity", numeric=True, explained=glossary.meaning("activity"))
         yield tables.Column(title="Idle", numeric=True, explained=glossary.meaning("idle"))
         yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost"))
-    yield tables.Column(title="Board", explained="Of the nodes that its pods run on, and how they are paid for")
-    yield tables.Column(title="Age", numeric=True)
     yield tables.Column(
-        title="At admission", narrow=True, explained="What admission would do today, and the number of findings"
+        title="GPU model",
+        more=measured,
+        explained="Of the nodes that its pods run on, and how these nodes are paid for",
+    )
+    yield tables.Column(title="Age", numeric=True, more=measured, explained="Since the workload was made")
+    yield tables.Column(
+        title="At admission", narrow=True, explained="What usher would do if the workload were made today; its findings"
     )
     if measured:
-        yield tables.Column(title="Used", numeric=True, explained=glossary.meaning("used"))
-        yield tables.Column(title="Allocated", numeric=True, explained=glossary.meaning("allocated"))
-        yield tables.Column(title="Memory", numeric=True, explained=glossary.meaning("memory"))
+        yield tables.Column(title="Used", numeric=True, more=True, explained=glossary.meaning("used"))
+        yield tables.Column(title="Allocated", numeric=True, more=True, explained=glossary.meaning("allocated"))
+        yield tables.Column(title="Memory", numeric=True, more=True, explained=glossary.meaning("memory"))
 
 
 def _row(audit: Audit, each: WorkloadEntry, *, measured: bool) -> tables.Row:
     return tables.Row(
-        facets=(each.team, each.subject.namespace, each.queue, each.state.value, each.role, each.outcome),
+        facets=(
+            each.team,
+            each.subject.namespace,
+            each.queue,
+            each.state.value,
+            each.role,
+            words.AT_ADMISSION.get(each.outcome, each.outcome),
+        ),
         cells=(
             *_standing(audit, each),
             *(_idle(each.usage) if measured else ()),
@@ -76,21 +87,30 @@ def _row(audit: Audit, each: WorkloadEntry, *, measured: bool) -> tables.Row:
 
 def _standing(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
     yield cells.lines(("muted", f"{each.subject.kind}, {each.role}"), ("strong", words.place(each.subject)))
-    yield cells.lines(("plain", each.team or words.NO_TEAM), ("muted", each.queue), ("muted", each.priority))
+    yield cells.lines(
+        ("plain", each.team or words.NO_TEAM),
+        ("muted", f"queue {each.queue}" if each.queue else ""),
+        ("muted", f"priority {each.priority}" if each.priority else ""),
+    )
     waits = numbers.seconds_between(each.waiting_since, audit.taken)
     yield cells.lines(
         ("badge", each.state.value, words.BADGES[each.state]),
         ("muted", f"waits for {numbers.lasting(waits)}" if waits is not None else ""),
     )
     now = each.usage.gpus_now
-    yield cells.Cell((("plain", numbers.plain(now)), ("muted", f"of {numbers.plain(each.gpus)}")), sort=now)
+    # A rollout may make more pods than run; they do not wait.
+    wanted = f"of {numbers.plain(each.gpus)}" if each.state is not WorkloadState.RUNNING else ""
+    yield cells.lines(("plain", numbers.plain(now)), ("muted", wanted), sort=now)
 
 
 def _kind(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
     yield cells.lines(("plain", ", ".join(each.products)), ("muted", ", ".join(each.capacity_types)))
     yield cells.age(each.created, audit.taken)
     findings = wording.count(each.findings, "finding") if each.findings else ""
-    yield cells.lines(("plain", each.outcome), ("muted", findings))
+    yield cells.lines(
+        ("plain", words.AT_ADMISSION.get(each.outcome, each.outcome)),
+        ("link", findings, f"#findings-table?{tables.query(q=words.place(each.subject))}"),
+    )
 
 
 def _idle(usage: Usage) -> Iterator[cells.Cell]:

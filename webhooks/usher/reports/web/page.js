@@ -67,6 +67,7 @@
       this.order = null;
       this.#prepareHeads();
       if (this.form) this.#prepareForm();
+      this.#prepareColumns();
       this.turning?.addEventListener("click", (event) => {
         const step = Number(event.target.dataset?.turn);
         if (step) this.#turn(step);
@@ -89,12 +90,28 @@
 
     #prepareHeads() {
       this.heads = [...this.place.querySelectorAll("thead th")];
+      this.titles = this.heads.map((head) => head.textContent);
       this.heads.forEach((head, column) => {
         const button = make("button", "", head.textContent);
         button.type = "button";
         button.addEventListener("click", () => this.#sort(column));
         head.replaceChildren(button);
       });
+    }
+
+    // Few columns fit a screen; a button shows the others.
+    #prepareColumns() {
+      const button = this.place.querySelector("button.columns");
+      if (!button) return;
+      const all = button.textContent;
+      const show = (few) => {
+        this.place.classList.toggle("few", few);
+        button.setAttribute("aria-pressed", String(!few));
+        button.textContent = few ? all : "Show fewer columns";
+      };
+      button.hidden = false;
+      button.addEventListener("click", () => show(!this.place.classList.contains("few")));
+      show(true);
     }
 
     #prepareForm() {
@@ -115,7 +132,7 @@
 
     #sort(column) {
       const { columns, rows, cells, words, all } = this.data;
-      const ascending = this.order?.column === column ? !this.order.ascending : columns[column].look !== "number";
+      const ascending = this.order?.column === column ? !this.order.ascending : !columns[column].largest;
       this.order = { column, ascending };
       this.heads.forEach((head, index) => {
         if (index === column) head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
@@ -169,7 +186,8 @@
       for (const index of this.shown.slice(this.start, end)) drawn.append(this.#row(rows[index]));
       if (!this.shown.length) drawn.append(this.#nothing());
       this.body.replaceChildren(drawn);
-      const count = `${end - this.start} of ${this.shown.length.toLocaleString("en")} ${this.shown.length === 1 ? "row" : "rows"}`;
+      const whole = `${rows.length.toLocaleString("en")} ${rows.length === 1 ? "row" : "rows"}`;
+      const count = this.shown.length < rows.length ? `${this.shown.length.toLocaleString("en")} of ${whole}` : whole;
       if (this.form) this.form.querySelector("output").textContent = count;
       if (!this.turning) return;
       this.turning.hidden = this.shown.length <= page;
@@ -189,6 +207,7 @@
         const cell = make(heads ? "th" : "td");
         if (heads) cell.scope = "row";
         if (column.look) cell.className = column.look;
+        cell.dataset.title = this.titles[index];
         cell.append(...drawn.flatMap((number) => piece(pieces[number])));
         made.append(cell);
       });

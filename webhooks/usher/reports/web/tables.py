@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Final
+from urllib.parse import urlencode
 
 import orjson
 
@@ -35,6 +36,8 @@ class Column:
     """Whether its cells name their rows."""
     narrow: bool = False
     """Whether its words are few and short."""
+    more: bool = False
+    """Whether a screen shows it only after somebody asked for all columns; paper always does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,11 @@ class Table:
     """Said where no row is there."""
 
 
+def query(**chosen: str) -> str:
+    """What follows the fragment of a table and a `?` in a link to some of its rows: `q` for words, or filters."""
+    return urlencode({name: visible(_value(value)) for name, value in chosen.items()})
+
+
 def html(table: Table) -> Html:
     """The table, its filters, and the data of its rows for page.js."""
     if not table.rows:
@@ -73,15 +81,35 @@ def html(table: Table) -> Html:
         "div",
         element("p", cut, class_="notice") if number > MOST else None,
         _form(table) if len(table.rows) > FEW else None,
+        _all_columns(table),
         element(
             "div", _table(table), class_="scroll", tabindex="0", role="region", aria_label=f"Table: {table.caption}"
         ),
         _turning(table) if len(table.rows) > PAGE else None,
+        _explained(table),
         script(f"data-{table.name}", _data(table)),
         class_="table",
         id=table.name,
         data_table=table.name,
     )
+
+
+def _all_columns(table: Table) -> Html | None:
+    """Hidden without JavaScript, because then all columns are there."""
+    if not any(column.more for column in table.columns):
+        return None
+    label = f"Show all {len(table.columns)} columns"
+    return element("button", label, type="button", class_="columns", aria_pressed="false", hidden=True)
+
+
+def _explained(table: Table) -> Html | None:
+    """What the headings mean, for those who have no mouse to rest on them."""
+    known = [column for column in table.columns if column.explained]
+    if not known:
+        return None
+    entries = (element("div", element("dt", each.title), element("dd", each.explained)) for each in known)
+    summary = element("summary", "What the columns mean")
+    return element("details", summary, element("dl", *entries, class_="words"), class_="explained")
 
 
 def script(name: str, value: object) -> Html:
@@ -114,6 +142,7 @@ def _row(columns: Sequence[Column], row: Row) -> Html:
             cells.html(cell),
             scope="row" if column.heads and cell.pieces else None,
             class_=_look(column),
+            data_title=column.title,
         )
         for column, cell in zip(columns, row.cells, strict=True)
     ]
@@ -121,13 +150,14 @@ def _row(columns: Sequence[Column], row: Row) -> Html:
 
 
 def _look(column: Column) -> str | None:
-    return "number" if column.numeric else "narrow" if column.narrow else None
+    width = "number" if column.numeric else "narrow" if column.narrow else ""
+    return " ".join(filter(None, (width, "more" if column.more else ""))) or None
 
 
 def _form(table: Table) -> Html:
     name = table.name
     chosen = [_select(table, index, key, title) for index, (key, title) in enumerate(table.filters.items())]
-    shown = f"{min(PAGE, len(table.rows)):,} of {wording.count(len(table.rows), 'row')}"
+    shown = wording.count(len(table.rows), "row")
     return element(
         "form",
         element(
@@ -197,7 +227,12 @@ def _data(table: Table) -> dict[str, object]:
     return {
         "page": PAGE,
         "columns": [
-            {"number": column.numeric or column.ranked, "look": _look(column) or "", "heads": column.heads}
+            {
+                "number": column.numeric or column.ranked,
+                "largest": column.numeric,
+                "look": _look(column) or "",
+                "heads": column.heads,
+            }
             for column in table.columns
         ],
         "filters": [{"name": key, "values": list(found)} for key, found in zip(table.filters, values, strict=True)],

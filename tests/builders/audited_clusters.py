@@ -9,18 +9,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from builders.audit_sections import EXCEPTIONS, FINDINGS, PREVENTED, READINESS, SAVINGS, TARGETS, entry, subject
+from builders import audit_documents as documents
+from builders.audit_sections import EXCEPTIONS, FINDINGS, PREVENTED, READINESS, SAVINGS, TARGETS, entry
 from usher.audit.document import (
     Audit,
     Cluster,
     Completeness,
     Cost,
+    FindingEntry,
     Gap,
     Group,
     GroupTable,
     Measurement,
     NotEvaluatedEntry,
     Point,
+    Subject,
     Summary,
     Trend,
     Usage,
@@ -53,12 +56,8 @@ def audit(**changes: Any) -> Audit:
 
 
 def _of(workloads: tuple[WorkloadEntry, ...]) -> Audit:
-    return Audit(
-        version="0.6.0",
-        taken=_text(TAKEN),
+    return documents.audit(
         cluster=Cluster(name="prod-eu-1", server="v1.36.1", nodes=64),
-        configuration="usher.yaml",
-        preset="recommended",
         completeness=Completeness(
             complete=False,
             gaps=(Gap(source="volcano.sh/v1beta1 podgroups", reason="the API server answers 403 Forbidden"),),
@@ -121,19 +120,18 @@ def small() -> Audit:
 
 def empty() -> Audit:
     """A cluster without accelerators."""
-    return audit(
+    return documents.audit(
         cluster=Cluster(name="empty", nodes=0),
         completeness=Completeness(complete=True),
         summary=Summary(gpus=0, gpus_allocatable=0, gpus_free=0),
-        measurement=Measurement(source="none"),
-        **dict.fromkeys(
-            (
-                *("workloads", "findings", "not_evaluated", "exceptions", "usage", "targets", "savings", "readiness"),
-                "prevented",
-            ),
-            (),
-        ),
-        trend=Trend(),
+    )
+
+
+def cordoned(name: str, *, gpus: float) -> FindingEntry:
+    """The finding about a node that is cordoned."""
+    about = documents.subject(name, kind="Node", namespace="")
+    return entry(
+        4711, about, code="USA034", name="node-out-of-service", title="A GPU node is cordoned", gpus=gpus, team=""
     )
 
 
@@ -154,12 +152,16 @@ HOSTILE: Final = (
 """Names that try to leave their place in a report. Half of a surrogate pair is what JSON of an API server may hold."""
 
 
+def _named(text: str) -> Subject:
+    return documents.subject(text, kind=text, namespace=text, api_version=text)
+
+
 def hostile() -> Audit:
     """An audit whose names and texts are all of HOSTILE."""
     findings = tuple(
         entry(
             number,
-            subject(text, text, text, text),
+            _named(text),
             team=text,
             title=text,
             message=text,
@@ -173,7 +175,11 @@ def hostile() -> Audit:
     )
     workloads = tuple(
         next(_workloads(1)).model_copy(
-            update={"subject": subject(text, text, text, api_version=text), "team": text, "queue": text}
+            update={
+                "subject": _named(text),
+                "team": text,
+                "queue": text,
+            }
         )
         for text in HOSTILE
     )
@@ -237,7 +243,12 @@ def _workloads(number: int) -> Iterator[WorkloadEntry]:
         running = {WorkloadState.RUNNING: gpus, WorkloadState.PARTLY: gpus / 2}.get(now, 0.0)
         capacity_type = ("on-demand", "reserved", "spot")[index % 3]
         yield WorkloadEntry(
-            subject=subject(kind, f"{team or 'sandbox'}-{'prod' if role == 'inference' else 'dev'}", name, api_version),
+            subject=documents.subject(
+                name,
+                kind=kind,
+                namespace=f"{team or 'sandbox'}-{'prod' if role == 'inference' else 'dev'}",
+                api_version=api_version,
+            ),
             team=team,
             queue=f"{team}-queue" if team else "",
             priority=("production", "training", "")[index % 3],

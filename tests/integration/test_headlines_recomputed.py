@@ -1,0 +1,120 @@
+"""Every headline number of the demo report, computed again from its objects and series by other code."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, Final
+
+import pytest
+
+from integration import command, headline_oracle
+from integration.headline_oracle import Object
+from usher.audit.demo import cluster, usage
+from usher.audit.document import Summary
+from usher.audit.usage.series import Grid, Question
+
+PRICES: Final = {"h100": 2.9, "h100-mig": 2.9, "a100": 1.2, "l40s": 10.5 * 0.95 / 4}
+"""The usher.yaml of the demo; 95 % of the price of a node is that of its four GPUs."""
+
+BY_FINDINGS: Final = {"findings", "exceptionsEnding", "readiness", "savingsCost", "savingsGpuHours", "workloadsNever"}
+BY_OBJECTS: Final = {
+    "accelerators", "gpus", "gpusAllocatable", "gpusAllocated", "gpusFree", "gpusHalfStarted", "gpusNever",
+    "gpusUsable", "gpusWaiting", "workloads",
+}  # fmt: skip
+BY_SERIES: Final = {
+    "activity", "allocated", "costAllocated", "costIdle", "currency", "idle", "measured", "memoryShare", "notPriced",
+    "queueWaitP95Seconds", "used",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def document() -> Any:
+    run = command.usher("audit", "--demo", "--format", "json")
+    assert run.code == 0, run.err
+    return run.json
+
+
+@pytest.fixture(scope="module")
+def objects(document: Any) -> Sequence[Object]:
+    """What the audit read."""
+    return [dict(each) for each in cluster.objects(datetime.fromisoformat(document["taken"]))]
+
+
+@pytest.fixture(scope="module")
+def grid(document: Any) -> Grid:
+    measured = document["measurement"]
+    start, end = (int(datetime.fromisoformat(measured[name]).timestamp()) for name in ("start", "end"))
+    return Grid(start=start, step=measured["stepSeconds"], points=(end - start) // measured["stepSeconds"])
+
+
+@pytest.fixture(scope="module")
+def summary(document: Any) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = document["summary"]
+    return found
+
+
+def test_each_headline_is_computed_again() -> None:
+    named = {field.alias or name for name, field in Summary.model_fields.items()}
+
+    assert named == BY_OBJECTS | BY_SERIES | BY_FINDINGS
+
+
+def test_the_gpus_of_now_are_those_of_the_nodes_and_pods(summary: Mapping[str, Any], objects: Sequence[Object]) -> None:
+    now = headline_oracle.now(objects)
+    never = headline_oracle.never(objects)
+
+    assert summary["gpus"] == pytest.approx(now.capacity)
+    assert summary["gpusAllocatable"] == pytest.approx(now.allocatable)
+    assert summary["gpusAllocated"] == pytest.approx(now.allocated)
+    assert summary["gpusUsable"] == pytest.approx(now.usable)
+    assert summary["gpusFree"] == pytest.approx(now.free)
+    assert summary["gpusWaiting"] == pytest.approx(now.waiting)
+    assert summary["gpusHalfStarted"] == pytest.approx(now.half_started)
+    assert summary["accelerators"] == now.accelerators
+    assert summary["gpusNever"] == pytest.approx(sum(never.values()))
+    assert summary["workloadsNever"] == len(never)
+    assert summary["workloads"] == len(headline_oracle.tops(objects))
+
+
+def test_the_gpu_hours_and_the_money_are_those_of_the_series(
+    document: Any, summary: Mapping[str, Any], objects: Sequence[Object], grid: Grid
+) -> None:
+    hours = headline_oracle.hours(objects, usage.Source(objects), grid, prices=PRICES)
+    targets = {each["name"]: each["actual"] for each in document["targets"]}
+
+    assert summary["allocated"] == summary["measured"] == pytest.approx(hours.allocated)
+    assert summary["used"] == pytest.approx(hours.used)
+    assert summary["idle"] == pytest.approx(hours.idle)
+    assert summary["activity"] == pytest.approx(hours.used / hours.allocated, abs=1e-6)
+    assert summary["memoryShare"] == pytest.approx(hours.memory_used / hours.allocated, abs=1e-6)
+    assert (summary["costAllocated"], summary["currency"]) == (pytest.approx(hours.cost), "USD")
+    assert summary["costIdle"] == pytest.approx(hours.cost_idle)
+    assert summary["notPriced"] == 0
+    assert targets["activity"] == pytest.approx(hours.all_used / hours.all_boards, abs=1e-6)
+
+
+def test_the_wait_in_queues_is_the_quantile_of_the_growth_of_the_buckets(
+    summary: Mapping[str, Any], objects: Sequence[Object], grid: Grid
+) -> None:
+    question = Question(metric="kueue_admission_wait_time_seconds_bucket")
+    grown = {
+        float(each.labels["le"]): each.values[-1] - each.values[0]
+        for each in usage.Source(objects).read(question, grid).series
+    }
+
+    assert summary["queueWaitP95Seconds"] == pytest.approx(headline_oracle.wait(grown, 0.95), abs=1e-6)
+
+
+def test_the_other_headlines_are_sums_of_what_the_report_lists(document: Any, summary: Mapping[str, Any]) -> None:
+    best: dict[tuple[str, str], Any] = {}
+    for saving in document["savings"]:
+        key = saving["subject"]["namespace"], saving["subject"]["name"]
+        best[key] = max(best.get(key, saving), saving, key=lambda each: each["cost"])
+    today = date.fromisoformat(document["taken"][:10])
+    days = [(date.fromisoformat(each["expires"]) - today).days for each in document["exceptions"]]
+
+    assert summary["findings"] == Counter(each["outcome"] for each in document["findings"])
+    assert summary["readiness"] == Counter(each["standing"] for each in document["readiness"])
+    assert summary["exceptionsEnding"] == sum(0 <= each <= 14 for each in days)
+    assert summary["savingsCost"] == pytest.approx(sum(each["cost"] for each in best.values()))
+    assert summary["savingsGpuHours"] == pytest.approx(sum(each["gpuHours"] for each in best.values()))

@@ -1,0 +1,70 @@
+"""The part of an audit in text about money: changes that free GPUs, and what rules of usher would have prevented."""
+
+from typing import Final
+
+from rich.text import Text
+
+from usher.audit.document import Audit, Prevented, Saving
+from usher.reports import wording
+from usher.reports.audit import words
+from usher.reports.lines import Lines
+
+_SHOWN: Final = 5
+_MORE: Final = "--format html and json have them"
+
+
+def write(audit: Audit, lines: Lines) -> None:
+    """Writes nothing where nothing was measured or found."""
+    _savings(audit, lines)
+    _prevented(audit, lines)
+
+
+def _savings(audit: Audit, lines: Lines) -> None:
+    if not audit.savings:
+        return
+    found, currency = audit.summary, audit.summary.currency
+    whole = (
+        "" if found.savings_gpu_hours is None else f": {_amount(found.savings_gpu_hours, found.savings_cost, currency)}"
+    )
+    lines.write(Text.assemble(("Could be saved", "bold"), f"{whole} in the window" if whole else ""))
+    shown = [each for each in audit.savings if each.adds_up][:_SHOWN]
+    for each in shown:
+        _saving(each, currency, lines)
+    if others := len(audit.savings) - len(shown):
+        text = f"  and {wording.count(others, 'other change')}, smaller or instead of those above; {_MORE}"
+        lines.wrapped(text.lstrip(), first=Text("  "), rest="    ", style="dim")
+    lines.write()
+
+
+def _saving(each: Saving, currency: str, lines: Lines) -> None:
+    team = f", team {each.team}" if each.team else ""
+    text = f"{_amount(each.gpu_hours, each.cost, currency)}  {words.subject(each.subject)}{team}: {each.kind}"
+    lines.wrapped(text, first=Text("  "), rest="      ")
+    lines.wrapped(each.change, first=Text("      = ", style="dim"), rest="        ")
+
+
+def _prevented(audit: Audit, lines: Lines) -> None:
+    if not audit.prevented:
+        return
+    lines.write(Text("What rules of usher would have prevented", style="bold"))
+    for each in audit.prevented[:_SHOWN]:
+        lines.wrapped(f"{each.code} {each.title}: {_waste(each, audit)}", first=Text("  "), rest="      ")
+    if (others := len(audit.prevented) - _SHOWN) > 0:
+        lines.write(Text(f"  and {wording.count(others, 'more rule')}; {_MORE}", style="dim"))
+    lines.write()
+
+
+def _waste(each: Prevented, audit: Audit) -> str:
+    """`1 workload, 1,232 idle and 208 stuck GPU-hours, 1,478 USD`."""
+    idle = "" if each.idle is None else f"{words.number(each.idle)} idle"
+    stuck = f"{words.number(each.stuck)} stuck" if each.stuck else ""
+    hours = " and ".join(filter(None, (idle, stuck)))
+    cost = "" if each.cost is None else words.money(each.cost, audit.summary.currency)
+    parts = (wording.count(each.workloads, "workload"), f"{hours} GPU-hours" if hours else "not measured", cost)
+    return ", ".join(filter(None, parts))
+
+
+def _amount(hours: float, cost: float | None, currency: str) -> str:
+    """`1,478 USD, 1,232 GPU-hours`; without a price the hours alone."""
+    money = "" if cost is None else f"{words.money(cost, currency)}, "
+    return f"{money}{words.number(hours)} GPU-hours"
