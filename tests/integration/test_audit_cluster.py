@@ -53,7 +53,7 @@ def test_lists_are_asked_for_in_pages_that_follow_each_other(api: ApiServer) -> 
 
     assert names(cluster.read(connected(api))) == [f"pod-{number}" for number in range(5)]
     pages = [query for path, query in api.requests if path == "/api/v1/pods"]
-    assert pages == [{"limit": "500"}, {"limit": "500", "continue": "2"}, {"limit": "500", "continue": "4"}]
+    assert pages == [{"limit": "250"}, {"limit": "250", "continue": "2"}, {"limit": "250", "continue": "4"}]
 
 
 def test_a_page_is_asked_for_only_when_the_one_before_has_been_judged(api: ApiServer) -> None:
