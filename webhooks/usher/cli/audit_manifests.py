@@ -6,7 +6,7 @@ from typing import Any, Final
 import click
 
 from usher.cli import given_policies
-from usher.manifests.audits.settings import Settings
+from usher.manifests.audits.settings import FLEET_IMAGE, IMAGE, Settings
 
 _DEFAULT: Final = Settings()
 
@@ -14,7 +14,13 @@ _DEFAULT: Final = Settings()
 @click.command(name="audit")
 @click.option("--namespace", default=_DEFAULT.namespace, show_default=True, help="Namespace of the audit.")
 @click.option("--cluster-name", default="", metavar="NAME", help="Name of the cluster in reports.")
-@click.option("--image", default=_DEFAULT.image, show_default=True, help="The image of gpu-usher.")
+@click.option(
+    "--image",
+    default="",
+    metavar="IMAGE",
+    help=f"The image of gpu-usher. Default: {IMAGE}; where parts are written, {FLEET_IMAGE}, which has DuckDB and the "
+    "library of S3.",
+)
 @click.option(
     "--schedule",
     default=_DEFAULT.schedule,
@@ -71,12 +77,18 @@ _DEFAULT: Final = Settings()
     help="Its namespace, for the NetworkPolicy.",
 )
 @click.option(
+    "--prometheus-secret",
+    default="",
+    metavar="SECRET",
+    help="Secret with some of token, ca.crt, tls.crt and tls.key, which Prometheus asks for.",
+)
+@click.option(
     "--prometheus-header",
     "prometheus_headers",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Sent with each query, like X-Scope-OrgID=team-a; it is seen in the object. For a secret, give --credentials "
-    "with USHER_PROMETHEUS_TOKEN or USHER_PROMETHEUS_HEADERS in it. Repeatable.",
+    help="Sent with each query, like X-Scope-OrgID=team-a; it is seen in the object. For a secret one, give "
+    "--credentials with USHER_PROMETHEUS_HEADERS in it. Repeatable.",
 )
 @click.option(
     "--prometheus-label",
@@ -103,6 +115,8 @@ def audit(
     \b
     usher manifests audit --claim audits | kubectl apply -f -
     usher manifests audit --shards 10 --output-dir s3://audits/prod --once | kubectl apply -f -
+
+    Pods that write parts (--shards, --output-dir, --clusters) need the image that `scripts/image --fleet` builds.
     """
     import yaml
 
@@ -118,17 +132,30 @@ def audit(
     _check_prometheus(settings)
     if no_role and policies:
         raise click.UsageError("the role in manifests/base does not list what policies are about; leave out --no-role")
+    if settings.is_sharded and not settings.image:
+        click.echo(f"usher: {_image_note(settings.output)}", err=True)
     others = [*((each.group, each.plural) for each in merged()), *given_policies.listed_by_bundles(policies)]
     found = documents.of(settings, others=others, with_role=not no_role)
     click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
+
+
+def _image_note(output: str) -> str:
+    scheme = output.partition("://")[0]
+    driver = {"gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "abfss": "adlfs", "az": "adlfs"}.get(scheme, "")
+    missing = f"; it lacks {driver}, which {scheme}:// needs: docs/audit.md says how to add it" if driver else ""
+    return (
+        f"parts need the image {FLEET_IMAGE}, which `scripts/image --fleet` builds{missing}; push it to your "
+        "registry and name it with --image"
+    )
 
 
 def _check_prometheus(settings: Settings) -> None:
     """Raises UsageError or InputError for options that the audit would refuse in each of its runs."""
     from usher.prometheus import headers, selection
 
-    if not settings.prometheus and (settings.prometheus_headers or settings.prometheus_labels):
-        raise click.UsageError("--prometheus-header and --prometheus-label need --prometheus URL")
+    given = settings.prometheus_secret, settings.prometheus_headers, settings.prometheus_labels
+    if not settings.prometheus and any(given):
+        raise click.UsageError("the options --prometheus-... need --prometheus URL")
     headers.read(settings.prometheus_headers, {})
     # Each shard of --clusters knows its name.
     selection.read(settings.prometheus_labels, cluster=settings.cluster_name or settings.clusters)

@@ -6,7 +6,7 @@ from typing import Final
 
 from usher.audit.estate import Phase, Pod, Workload
 from usher.audit.standing import records
-from usher.audit.standing.situation import Situation
+from usher.audit.standing.records import Records
 from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import KueueUnit
@@ -37,12 +37,15 @@ class HalfStarted:
     """Since when the first of them waits."""
 
 
-def half_started(workload: Workload, situation: Situation) -> HalfStarted | None:
+_NO_RECORDS: Final = Records()
+
+
+def half_started(workload: Workload, now: datetime, recorded: Records = _NO_RECORDS) -> HalfStarted | None:
     """How a gang has started in part for longer than the grace; None for all other workloads.
 
     A workload is a gang by its kind, or by its PodGroup, which then says how many pods it needs.
     """
-    members = records.members(workload, situation.records)
+    members = records.members(workload, recorded)
     if members < 2 and not is_gang(workload):
         return None
     needed = members if members > 1 else workload.wanted.minimum
@@ -51,11 +54,7 @@ def half_started(workload: Workload, situation: Situation) -> HalfStarted | None
     if not held or not waiting or len(held) + workload.other_pods >= needed:
         return None
     since = min((pod.created for pod in waiting if pod.created is not None), default=None)
-    return (
-        HalfStarted(held=held, waiting=waiting, since=since)
-        if since is not None and situation.now - since > GRACE
-        else None
-    )
+    return HalfStarted(held=held, waiting=waiting, since=since) if since is not None and now - since > GRACE else None
 
 
 def is_schedule(workload: Workload) -> bool:

@@ -59,16 +59,16 @@ def _vendor(daemon_set: paths.Object) -> str:
 def findings(situation: Situation) -> Iterator[FindingEntry]:
     """The findings about taints, one for each pool or DaemonSet; nothing where nodes are not known."""
     nodes = situation.estate.nodes or ()
-    yield from _untainted(nodes)
+    yield from _untainted(nodes, situation)
     for daemon_set in fields.listed(situation.estate, *DAEMON_SET) or ():
         part = part_of_stack(daemon_set)
         if part:
             vendor = _vendor(daemon_set)
             of_vendor = [node for node in nodes if any(name.startswith(vendor) for name in node.capacity)]
-            yield from _kept_away(daemon_set, part, of_vendor)
+            yield from _kept_away(daemon_set, part, of_vendor, situation)
 
 
-def _untainted(nodes: Sequence[Node]) -> Iterator[FindingEntry]:
+def _untainted(nodes: Sequence[Node], situation: Situation) -> Iterator[FindingEntry]:
     by_pool: defaultdict[str, list[Node]] = defaultdict(list)
     for node in nodes:
         if not any(effect in taints.GUARDING and not key.startswith(_MOMENTARY) for key, _, effect in node.taints):
@@ -84,7 +84,7 @@ def _untainted(nodes: Sequence[Node]) -> Iterator[FindingEntry]:
             "get it too.",
             evidence=(f"nodes: {fields.listing(names)}",),
             gpus=sum(map(gpus.capacity, found)),
-            prevented_by="USH1430",
+            prevention=situation.preventing_anywhere("USH1430"),
         )
 
 
@@ -94,7 +94,9 @@ def _key(node: Node) -> str:
     return names[0] if names and not names[0].startswith("nvidia.com/") else "nvidia.com/gpu"
 
 
-def _kept_away(daemon_set: paths.Object, part: str, nodes: Sequence[Node]) -> Iterator[FindingEntry]:
+def _kept_away(
+    daemon_set: paths.Object, part: str, nodes: Sequence[Node], situation: Situation
+) -> Iterator[FindingEntry]:
     """The taints of nodes that the DaemonSet selects and does not tolerate, each with its nodes."""
     template = "/spec/template/spec"
     selector: Mapping[str, str] = fields.strings(daemon_set, f"{template}/nodeSelector")
@@ -115,5 +117,5 @@ def _kept_away(daemon_set: paths.Object, part: str, nodes: Sequence[Node]) -> It
             path="spec.template.spec.tolerations",
             evidence=(f"nodes: {fields.listing([node.name for node in found])}",),
             gpus=sum(map(gpus.capacity, found)),
-            prevented_by="USH1431",
+            prevention=situation.preventing_anywhere("USH1431"),
         )
