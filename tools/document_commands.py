@@ -29,6 +29,7 @@ ENVIRONMENT: Final = {
     "USHER_OPA": "The program `opa`, for commands without `--opa`.",
     "USHER_PROMETHEUS": "The Prometheus of `usher audit`, without `--prometheus`.",
     "USHER_PROMETHEUS_TOKEN": "A bearer token for that Prometheus, without `--prometheus-token-file`.",
+    "USHER_PROMETHEUS_HEADERS": "Further headers for that Prometheus: `NAME=VALUE` on each line.",
     "USHER_AUDIT_HISTORY": "The history of `usher audit`, without `--history`; its URL may hold a password.",
     "USHER_CACHE_DIR": "Where `usher check` keeps the verdicts of earlier runs.",
     "KUBECONFIG": "The kubeconfig of commands that read a cluster, as for `kubectl`.",

@@ -314,7 +314,7 @@ READINESS: Final = tuple(
             "The container toolkit has no known escape",
             Standing.FAIL,
             "1.16.1 on 12 nodes: CVE-2025-23266",
-            "Upgrade to 1.17.8 or newer",
+            "Upgrade to 1.19.1 or newer",
             "",
         ),
         (

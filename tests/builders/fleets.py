@@ -34,6 +34,10 @@ VERSION: Final = "0.1.0"
 _PRODUCTS: Final = ("NVIDIA-H100-80GB-HBM3", "NVIDIA-A100-SXM4-80GB", "NVIDIA-L40S")
 _TEAMS: Final = ("speech", "vision", "search", "robotics", "")
 _PRICE: Final = 2.5
+GPUS: Final = 1_064
+ALLOCATABLE: Final = 1_060
+USABLE: Final = 1_052
+"""Of nodes that are ready and not cordoned."""
 _CODES: Final = (("USH103", "gpu-request", Severity.HIGH), ("USH201", "privileged", Severity.CRITICAL))
 
 
@@ -48,7 +52,7 @@ def cluster(
     currency: str = "USD",
     gaps: tuple[Gap, ...] = (),
 ) -> Audit:
-    """A cluster of 64 GPUs; the same seed makes the same one."""
+    """A cluster of `GPUS`; the same seed makes the same one."""
     chance = random.Random(seed)
     found = tuple(_workload(chance, number, namespaces, is_measured, currency) for number in range(workloads))
     findings = tuple(_findings(chance, found))
@@ -70,10 +74,11 @@ def of(
     usage = summed(each.usage for each in workloads)
     savings = tuple(_saving(each) for each in workloads if each.usage.idle)
     summary = Summary(
-        gpus=64,
-        gpus_allocatable=60,
+        gpus=GPUS,
+        gpus_allocatable=ALLOCATABLE,
+        gpus_usable=USABLE,
         gpus_allocated=usage.gpus_now,
-        gpus_free=60 - usage.gpus_now,
+        gpus_free=USABLE - usage.gpus_now,
         gpus_waiting=fsum(each.gpus for each in workloads if each.state is WorkloadState.PENDING),
         gpus_never=fsum(each.gpus for each in findings if each.never),
         workloads=len(workloads),

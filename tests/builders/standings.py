@@ -71,31 +71,36 @@ def result(workload: Workload, *found: scan.Finding, **fields: Any) -> scan.Resu
     )
 
 
-def exception(state: ExceptionState, *, namespaces: Sequence[str] = ("ml-*",), ticket: str = "GPU-7") -> ExceptionUse:
+def exception(state: ExceptionState, **fields: Any) -> ExceptionUse:
+    """An exception of usher.yaml; by default it matches no object."""
     return ExceptionUse(
         checks=("gpu-toleration-present",),
-        namespaces=tuple(namespaces),
-        ticket=ticket,
+        namespaces=tuple(fields.pop("namespaces", ("ml-*",))),
+        ticket=fields.pop("ticket", "GPU-7"),
         owner="team-nlp",
-        expires=date(2026, 11, 1),
+        expires=fields.pop("expires", date(2026, 11, 1)),
         state=state,
-        findings=0,
+        findings=fields.pop("findings", 0),
+        **fields,
     )
 
 
-def report(results: Iterable[scan.Result] = (), *, exceptions: Iterable[ExceptionUse] = ()) -> scan.Report:
+def report(
+    results: Iterable[scan.Result] = (), *, exceptions: Iterable[ExceptionUse] = (), **fields: Any
+) -> scan.Report:
     totals = scan.Totals(accelerators={}, accelerators_with_errors={})
     return scan.Report(
         command=scan.Command.AUDIT,
         version="1",
         configuration=scan.Configuration(preset="recommended"),
         results=tuple(results),
-        failures=(),
+        failures=tuple(fields.pop("failures", ())),
         problems=(),
-        notes=(),
+        notes=tuple(fields.pop("notes", ())),
         not_evaluated=(),
         exceptions=tuple(exceptions),
         totals=totals,
+        **fields,
     )
 
 

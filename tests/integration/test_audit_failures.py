@@ -20,6 +20,17 @@ def test_a_kind_that_may_not_be_listed_is_named_in_the_text_report(api: ApiServe
     assert "left out: jobs.batch: not evaluated, because it may not be listed: jobs.batch is forbidden" in run.out
 
 
+def test_without_the_right_to_list_pods_the_numbers_of_gpus_are_incomplete(api: ApiServer, kubeconfig: Path) -> None:
+    api.serve_kind("batch/v1", "jobs")
+    api.trouble("/api/v1/pods", status(403, "pods is forbidden"))
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json")
+
+    (gap,) = run.json["completeness"]["gaps"]
+    assert gap["source"] == "pods"
+    assert gap["reason"].endswith("so the numbers of allocated and waiting accelerators are too small")
+
+
 def test_a_cluster_in_which_nothing_may_be_listed_was_not_audited(api: ApiServer, kubeconfig: Path) -> None:
     api.trouble("/api/v1/pods", status(403, "pods is forbidden"))
 

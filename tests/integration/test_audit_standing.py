@@ -79,3 +79,37 @@ def test_no_secret_and_no_content_of_a_config_map_is_asked_for(api: ApiServer, k
     document = audited(kubeconfig)
     assert not [path for path, _ in api.requests if path.endswith("/secrets")]
     assert "hidden" not in str(document)
+
+
+EXCEPTIONS = """
+apiVersion: gpu-usher.io/v1alpha1
+kind: Config
+enforcement:
+  exceptions:
+  - {checks: [gpu-requests-equal-limits], namespaces: [ml-research], owner: nlp, reason: r, ticket: T-1,
+     expires: 2999-01-01}
+  - {checks: [gpu-requests-equal-limits], names: [large], owner: nlp, reason: r, ticket: T-2, expires: 2026-01-01}
+  - {checks: [gpu-requests-equal-limits], kinds: [RayJob], owner: nlp, reason: r, ticket: T-3, expires: 2999-01-01}
+"""
+
+
+def exceptions(document: Any) -> dict[str, str]:
+    return {
+        each["subject"]["name"]: each["code"] for each in document["findings"] if each["subject"]["kind"] == "Config"
+    }
+
+
+def test_exceptions_that_nothing_needs_are_named_if_every_kind_was_listed(
+    api: ApiServer, kubeconfig: Path, tmp_path: Path
+) -> None:
+    cluster(api)
+    config = tmp_path / "usher.yaml"
+    config.write_text(EXCEPTIONS)
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--config", config, "--format", "json")
+    assert exceptions(run.json) == {"T-1": "USA012", "T-2": "USA011", "T-3": "USA010"}
+    assert [each["state"] for each in run.json["exceptions"]] == ["not needed", "expired", "unused"]
+
+    api.trouble("/apis/batch/v1/jobs", status(403, "jobs.batch is forbidden"))
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--config", config, "--format", "json")
+    assert exceptions(run.json) == {"T-2": "USA011"}

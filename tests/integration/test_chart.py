@@ -138,6 +138,20 @@ def test_the_audit_is_what_kustomize_makes(tmp_path: Path) -> None:
             {"shards": 3, "parallel": 2, "claim": "audits", "prometheus": {"url": "https://prometheus.m"}},
             ["--shards=3", "--parallel=2", "--claim=audits", "--prometheus=https://prometheus.m"],
         ),
+        (
+            {
+                "credentials": "token",
+                "prometheus": {
+                    "url": "https://mimir.m/prometheus",
+                    "headers": {"X-Scope-OrgID": "team-a"},
+                    "labels": {"cluster": "prod-1"},
+                },
+            },
+            [
+                *("--credentials=token", "--prometheus=https://mimir.m/prometheus"),
+                *("--prometheus-header=X-Scope-OrgID=team-a", "--prometheus-label=cluster=prod-1"),
+            ],
+        ),
     ],
 )
 def test_values_of_the_audit_are_options_of_the_command(values: Object, options: list[str], tmp_path: Path) -> None:
@@ -147,6 +161,22 @@ def test_values_of_the_audit_are_options_of_the_command(values: Object, options:
     for each in found.values():
         del each["metadata"]["labels"]
     assert found == printed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--prometheus-label=a=b"], "--prometheus-header and --prometheus-label need --prometheus URL"),
+        (["--prometheus=http://p", "--prometheus-header=hush"], "header 1 is not NAME=VALUE"),
+        (["--prometheus=http://p", "--prometheus-label=a={cluster}"], "give it with --cluster-name NAME"),
+    ],
+)
+def test_headers_and_labels_that_cannot_be_used_are_refused(options: list[str], message: str) -> None:
+    run = command.usher("manifests", "audit", *options)
+
+    assert run.code == 2
+    assert message in run.err
+    assert "hush" not in run.err
 
 
 def test_shards_without_a_place_for_their_parts_are_refused(tmp_path: Path) -> None:

@@ -205,6 +205,24 @@ def test_infinite_values_are_gaps_and_warnings_are_kept(server: Server) -> None:
     assert found.warnings == ("store [0m a is down",)
 
 
+def test_a_server_that_repeats_credentials_does_not_put_them_into_the_report(server: Server) -> None:
+    secrets = {"USHER_PROMETHEUS_TOKEN": "token-4711", "USHER_PROMETHEUS_HEADERS": "X-Api-Key=key-0815"}
+    found = Client(address.read(server.url, environment=secrets))
+
+    server.answer = lambda _: _refused(400, error="bad token token-4711 and key-0815")
+    with pytest.raises(errors.PrometheusError, match=r"bad token \*\*\* and \*\*\*$"):
+        ranges.read(found, "up", ASKED)
+    server.answer = lambda _: matrix(warnings=["user of token-4711"])
+    assert ranges.read(found, "up", ASKED).warnings == ("user of ***",)
+
+
+def test_a_partial_answer_of_victoriametrics_is_a_warning(server: Server) -> None:
+    value = {"status": "success", "isPartial": True, "data": {"resultType": "matrix", "result": []}}
+    server.answer = lambda _: (200, {}, orjson.dumps(value))
+
+    assert "partial" in ranges.read(client(server), "up", ASKED).warnings[0]
+
+
 def test_a_prometheus_that_is_down_is_an_error() -> None:
     (port,) = processes.free_ports(1)
     found = Client(address.read(f"http://{processes.LOOPBACK}:{port}", environment={}))

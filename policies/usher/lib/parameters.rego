@@ -120,7 +120,7 @@ default objects.taint_that_operators_do_not_tolerate.tolerated := ["nvidia.com/g
 
 objects.toolkit_version_vulnerable.minimum := input.site.parameters["objects/toolkit_version_vulnerable"].minimum
 
-default objects.toolkit_version_vulnerable.minimum := "1.17.8"
+default objects.toolkit_version_vulnerable.minimum := "1.19.1"
 
 objects.training_class_preempts.trainingClasses := input.site.parameters["objects/training_class_preempts"].trainingClasses
 

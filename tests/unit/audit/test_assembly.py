@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import builders
-from builders import estates
+from builders import estates, standings
 from builders.estates import NOW, entry, estate, gpu_node
 from unit.reports import made
 from usher.audit import assembly
@@ -57,8 +57,33 @@ def test_waiting_counts_pods_without_a_node_and_what_suspended_workloads_do_not_
     assert document(CLUSTER).summary.gpus_waiting == 8 + 4 + 16
 
 
-def test_half_started_counts_what_a_gang_holds_while_its_other_pods_wait() -> None:
-    assert document(CLUSTER).summary.gpus_half_started == 8
+def test_half_started_counts_what_the_findings_about_half_started_gangs_count() -> None:
+    slices = [running("slice-0", 1, node="node-4"), estates.waiting("slice-1", 1)]
+    late = entry("PyTorchJob", "late", pods=[running("late-0"), estates.waiting("late-1", hours=0.1)])
+    cluster = replace(
+        CLUSTER,
+        nodes=(*(CLUSTER.nodes or ()), gpu_node("node-4", 2, shared_by=4)),
+        workloads=(*CLUSTER.workloads, entry("PyTorchJob", "shared", pods=slices), late),
+    )
+    standing = standings.found(cluster)
+    audit = document(cluster, sections=Sections(standing=tuple(standing)))
+
+    assert audit.summary.gpus_half_started == 8 + 0.25
+    assert audit.summary.gpus_half_started == sum(each.gpus for each in audit.findings if each.code == "USA002")
+
+
+def test_an_exception_that_nothing_needs_says_so_in_its_state() -> None:
+    rules = [
+        {"checks": ["gpu-toleration-present"], "owner": "a", "reason": "r", "ticket": ticket, "expires": "2026-12-01"}
+        for ticket in ("T-1", "T-2")
+    ]
+    config = Config.model_validate({"enforcement": {"exceptions": rules}})
+    used = standings.exception(ExceptionState.USED, findings=1, needed_findings=1)
+    report = standings.report(exceptions=[used, standings.exception(ExceptionState.UNUSED, objects=1)], origin="prod")
+    standing = standings.found(estate(), of=report)
+
+    audit = document(estate(), report, config=config, sections=Sections(standing=tuple(standing)))
+    assert [each.state for each in audit.exceptions] == ["used", "not needed"]
 
 
 def test_accelerators_are_those_that_pods_hold_now() -> None:

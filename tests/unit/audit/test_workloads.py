@@ -66,6 +66,17 @@ def test_a_queue_of_volcano_is_a_queue() -> None:
     assert only(built([existing(builders.volcano_job(task, queue="training"))])).queue == "training"
 
 
+def test_a_queue_of_kai_is_a_queue_on_the_object_or_its_pods() -> None:
+    label = {"kai.scheduler/queue": "vision"}
+    template = builders.template(builders.container(gpus=1), labels=label)
+
+    assert (
+        only(built([existing(builders.job(builders.template(builders.container(gpus=1)), labels=label))])).queue
+        == "vision"
+    )
+    assert only(built([existing(builders.job(template))])).queue == "vision"
+
+
 def test_times_and_traces_of_admission_are_kept() -> None:
     job = existing(builders.job(GPU_TEMPLATE, annotations={"gpu-usher.io/mutations": "x", "example.com/y": "z"}))
     found = only(built([builders.replaced(job, "/metadata/creationTimestamp", "2026-11-20T05:00:00Z")]))

@@ -1,5 +1,6 @@
 """The options of `usher audit` about usage."""
 
+import dataclasses
 from datetime import timedelta
 from pathlib import Path
 
@@ -8,6 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from builders import usage as build
+from usher import errors
+from usher.audit.usage import metrics
+from usher.audit.usage.from_prometheus import PrometheusSource
 from usher.cli import audit_usage
 from usher.config.audit import Audit
 
@@ -29,7 +33,7 @@ def run(*arguments: str, **environment: str) -> tuple[int, str]:
 def test_a_week_is_measured_by_default_and_nothing_without_prometheus() -> None:
     assert run() == (0, "")
     (options,) = GIVEN
-    assert (options.url, options.window, options.step) == (None, timedelta(days=7), None)
+    assert (options.prometheus, options.window, options.step) == (None, timedelta(days=7), None)
     found = options.measure(build.estate_of([]), config=Audit(), now=build.BASE)
     assert found.measurement.source == "none"
 
@@ -46,6 +50,23 @@ def test_options_are_read_from_the_command_line_and_the_environment(tmp_path: Pa
     source = options.source()
     assert source is not None
     assert (source.name, source.url) == ("prometheus", "http://prometheus:9090")
+
+
+def test_labels_and_the_name_of_the_cluster_choose_the_series() -> None:
+    run("--prometheus", "http://p", "--prometheus-label", "cluster={cluster}", "--prometheus-label", "region=eu")
+    (options,) = GIVEN
+    named = dataclasses.replace(options, cluster="prod-1").source()
+
+    assert isinstance(named, PrometheusSource)
+    assert named.expression(metrics.GPU_UTIL, step=60) == (
+        'avg_over_time(DCGM_FI_DEV_GPU_UTIL{cluster="prod-1", region="eu"}[60s])'
+    )
+    assert named.expression(metrics.AMD_ACTIVE, step=60) == (
+        '(avg_over_time(gpu_gfx_activity{cluster="prod-1", region="eu"}[60s])'
+        ' or avg_over_time(amd_gpu_gfx_activity{cluster="prod-1", region="eu"}[60s]))'
+    )
+    with pytest.raises(errors.InputError, match="give it with --cluster-name NAME"):
+        options.source()
 
 
 def test_another_source_wins() -> None:
@@ -66,7 +87,9 @@ def test_another_source_wins() -> None:
         (["--step", "1s"], "1s is not between 15s and 1d."),
         (["--window", "1h", "--step", "2h"], "choose another --step than 2h"),
         (["--window", "90d", "--step", "15s"], "choose another --step than 15s"),
-        (["--prometheus-ca", "ca.pem"], "--prometheus-token-file and --prometheus-ca need --prometheus URL"),
+        (["--prometheus-ca", "ca.pem"], "the options --prometheus-... need --prometheus URL"),
+        (["--prometheus-header", "A=b"], "the options --prometheus-... need --prometheus URL"),
+        (["--prometheus", "http://p", "--prometheus-key", "k"], "give it with --prometheus-cert FILE"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(arguments: list[str], message: str) -> None:
@@ -80,6 +103,8 @@ def test_what_cannot_be_measured_is_refused(arguments: list[str], message: str) 
 def test_help_names_every_option() -> None:
     _, output = run("--help")
 
-    for option in ("--prometheus URL", "--prometheus-token-file", "--prometheus-ca", "--window", "--step"):
-        assert option in output
+    for option in ("", "-token-file", "-header", "-label", "-ca", "-cert", "-key"):
+        assert f"--prometheus{option} " in output
+    assert "--window" in output
+    assert "--step" in output
     assert "[default: 7d]" in output

@@ -215,6 +215,17 @@ def test_a_shard_leaves_the_namespaces_of_others_and_the_cluster_alone() -> None
     assert cluster.taken() == {"a/audit": TUESDAY, "c/audit": MONDAY, "/audit": MONDAY}
 
 
+def test_the_first_shard_writes_what_has_no_namespace_too_and_deletes_it_when_it_is_stale() -> None:
+    first = Run(taken=TUESDAY, only=frozenset({"", "a"}))
+    cluster = Cluster(*(report(each, taken=MONDAY) for each in ("a", "b", "")))
+
+    keep(cluster, report(""), run=first)
+    assert cluster.taken() == {"b/audit": MONDAY, "/audit": TUESDAY}
+
+    keep(cluster, run=first)
+    assert cluster.taken() == {"b/audit": MONDAY}
+
+
 @pytest.mark.parametrize(("verb", "word"), [("POST", "create"), ("PUT", "update"), ("DELETE", "delete")])
 def test_a_missing_right_is_named_and_counted(verb: str, word: str) -> None:
     cluster = Cluster(report("old", taken=MONDAY), report("stale", taken=MONDAY))

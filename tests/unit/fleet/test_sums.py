@@ -30,10 +30,10 @@ def assert_sums(fleet: Fleet, audits: Sequence[Audit]) -> None:
     summary, workloads = fleet.summary, [each for audit in audits for each in audit.workloads]
     findings = [each for audit in audits for each in audit.findings]
     assert summary.clusters == len(audits)
-    assert summary.gpus == 64 * len(audits)
-    assert summary.gpus_allocatable == 60 * len(audits)
+    assert summary.gpus == fleets.GPUS * len(audits)
+    assert summary.gpus_allocatable == fleets.ALLOCATABLE * len(audits)
     assert summary.gpus_allocated == near(fsum(each.summary.gpus_allocated for each in audits))
-    assert summary.gpus_free == near(60 * len(audits) - fsum(each.summary.gpus_allocated for each in audits))
+    assert summary.gpus_free == near(fsum(each.summary.gpus_free or 0 for each in audits))
     assert summary.gpus_waiting == near(fsum(each.summary.gpus_waiting for each in audits))
     assert summary.gpus_never == near(fsum(each.gpus for each in findings if each.never))
     assert summary.workloads == len(workloads)
@@ -153,7 +153,7 @@ def test_rows_after_the_largest_are_summed(tmp_path: Path) -> None:
     rest = bounded.clusters_rest
     assert rest is not None
     assert rest.name == "5 more"
-    assert rest.gpus == 64 * 5
+    assert rest.gpus == fleets.GPUS * 5
     assert fsum(each.usage.idle or 0 for each in (*bounded.clusters, rest)) == near(whole.summary.usage.idle)
     for table in bounded.tables:
         assert table.rest is not None

@@ -51,7 +51,7 @@ def test_without_shard_0_the_nodes_are_not_known(tmp_path: Path) -> None:
 
     summary = written.merged(tmp_path).summary
 
-    assert summary.gpus == 64
+    assert summary.gpus == fleets.GPUS
     assert summary.clusters_without_nodes == 1
 
 
@@ -86,7 +86,7 @@ def test_a_run_with_another_number_of_shards_replaces_the_one_before(tmp_path: P
 
     assert kinds(fleet) == [ProblemKind.DOUBLED]
     assert fleet.summary.workloads == 40
-    assert fleet.summary.gpus == 64
+    assert fleet.summary.gpus == fleets.GPUS
 
 
 def test_two_clusters_of_one_name_are_two_clusters(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_damaged_parquet_is_left_out_as_a_whole(tmp_path: Path, damage: str) -> 
     assert kinds(fleet) == [ProblemKind.DAMAGED]
     assert "workloads" in fleet.problems[0].reason
     assert not fleet.complete
-    assert (fleet.summary.clusters, fleet.summary.workloads, fleet.summary.gpus) == (1, 40, 64)
+    assert (fleet.summary.clusters, fleet.summary.workloads, fleet.summary.gpus) == (1, 40, fleets.GPUS)
 
 
 @pytest.mark.parametrize(

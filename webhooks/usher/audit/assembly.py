@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
+from typing import Final
 
 from usher.audit import check_findings, summary, times, workload_entries
 from usher.audit.document import (
@@ -15,9 +16,13 @@ from usher.audit.document import (
 )
 from usher.audit.estate import Estate, Missing
 from usher.audit.sections import Sections
+from usher.audit.standing import exceptions
 from usher.audit.usage import prevention
 from usher.config.models import Config, ExceptionRule
 from usher.scan import exception_uses, findings
+
+NOT_NEEDED: Final = "not needed"
+"""The state of an exception whose objects pass without it."""
 
 
 def document(  # noqa: PLR0913 - all that an audit is made of, named
@@ -44,7 +49,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
     given = Sections() if sections is None else sections
     rules = config.enforcement.exceptions
     found = sorted([*check_findings.entries(report, estate, rules), *given.standing], key=_order)
-    exceptions = tuple(_exceptions(report.exceptions, rules, today=now.date()))
+    excepted = tuple(_exceptions(report.exceptions, rules, found, today=now.date()))
     workloads = tuple(workload_entries.entries(estate, report, given.usage))
     return Audit(
         version=report.version,
@@ -53,7 +58,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         configuration=report.configuration.source or "defaults",
         preset=report.configuration.preset,
         completeness=_completeness(report, estate),
-        summary=summary.of(estate, found, exceptions, given),
+        summary=summary.of(estate, found, excepted, given),
         measurement=given.measurement,
         workloads=workloads,
         findings=tuple(found),
@@ -62,7 +67,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
             NotEvaluatedEntry(code=each.code, name=each.name, reason=each.reason, workloads=each.workloads)
             for each in report.not_evaluated
         ),
-        exceptions=exceptions,
+        exceptions=excepted,
         usage=given.tables,
         targets=given.targets,
         savings=given.savings,
@@ -90,10 +95,15 @@ def _order(entry: FindingEntry) -> tuple[object, ...]:
 
 
 def _exceptions(
-    uses: Iterable[exception_uses.ExceptionUse], rules: list[ExceptionRule], *, today: date
+    uses: Iterable[exception_uses.ExceptionUse],
+    rules: list[ExceptionRule],
+    found: Iterable[FindingEntry],
+    *,
+    today: date,
 ) -> Iterator[ExceptionEntry]:
     """In the order of usher.yaml, which the uses have."""
-    for use, rule in zip(uses, rules, strict=True):
+    not_needed = {each.path for each in found if each.code == exceptions.NOT_NEEDED}
+    for number, (use, rule) in enumerate(zip(uses, rules, strict=True)):
         yield ExceptionEntry(
             ticket=use.ticket,
             owner=use.owner,
@@ -101,7 +111,7 @@ def _exceptions(
             checks=use.checks,
             namespaces=use.namespaces,
             expires=use.expires,
-            state=use.state.value,
+            state=NOT_NEEDED if exceptions.place(number) in not_needed else use.state.value,
             findings=use.findings,
             days_left=(use.expires - today).days,
         )

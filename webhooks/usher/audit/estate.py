@@ -160,6 +160,8 @@ class Estate:
     missing: tuple[Missing, ...] = ()
     unlisted_owners: tuple[Missing, ...] = ()
     """Kinds that own pods with accelerators and that were not listed: `read` of their pods stand for themselves."""
+    only_namespace: str = ""
+    """The only namespace whose workloads were read; empty for all."""
 
     @property
     def complete(self) -> bool:

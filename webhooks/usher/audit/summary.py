@@ -9,6 +9,7 @@ from usher.audit.document import ExceptionEntry, FindingEntry, Summary
 from usher.audit.document.readiness import ReadinessItem
 from usher.audit.estate import Estate, Node, Workload
 from usher.audit.sections import Sections
+from usher.audit.standing import half_started
 from usher.audit.workload_entries import gpus_now, numbers, waiting_pods
 from usher.dataclass import dataclass
 from usher.scan import devices
@@ -23,6 +24,8 @@ class _Capacity:
 
     all: float | None = None
     allocatable: float | None = None
+    usable: float | None = None
+    """Of nodes that are ready and not cordoned."""
     free: float | None = None
 
 
@@ -39,11 +42,12 @@ def of(
     return Summary(
         gpus=capacity.all,
         gpus_allocatable=capacity.allocatable,
+        gpus_usable=capacity.usable,
         gpus_allocated=_rounded(gpus_now(workload, nodes) for workload in workloads),
         gpus_free=capacity.free,
         gpus_waiting=_rounded(waiting(workload, nodes) for workload in workloads),
         gpus_never=_rounded(never.values()),
-        gpus_half_started=_rounded(gpus_now(workload, nodes) for workload in workloads if is_half_started(workload)),
+        gpus_half_started=_rounded(entry.gpus for entry in findings if entry.code == half_started.CODE),
         accelerators=numbers(devices.added(pod.devices for pod in holding)),
         workloads=len(workloads),
         workloads_never=len(never),
@@ -73,11 +77,6 @@ def waiting(workload: Workload, nodes: Mapping[str, Node]) -> float:
     return _rounded(gpus.number(pod.devices) for pod in waiting_pods(workload))
 
 
-def is_half_started(workload: Workload) -> bool:
-    """Whether some of its pods hold GPUs while others wait, and these pods need each other."""
-    return workload.gang and bool(waiting_pods(workload)) and any(pod.holds for pod in workload.pods)
-
-
 def _capacity(estate: Estate) -> _Capacity:
     if estate.nodes is None:
         return _Capacity()
@@ -87,14 +86,12 @@ def _capacity(estate: Estate) -> _Capacity:
         for pod in workload.pods:
             if pod.node in nodes:
                 held[pod.node] += gpus.held([pod], nodes[pod.node])
+    usable = [node for node in estate.nodes if node.ready and not node.cordoned]
     return _Capacity(
         all=_rounded(map(gpus.capacity, estate.nodes)),
         allocatable=_rounded(map(gpus.allocatable, estate.nodes)),
-        free=_rounded(
-            max(0.0, gpus.allocatable(node) - held[node.name])
-            for node in estate.nodes
-            if node.ready and not node.cordoned
-        ),
+        usable=_rounded(map(gpus.allocatable, usable)),
+        free=_rounded(max(0.0, gpus.allocatable(node) - held[node.name]) for node in usable),
     )
 
 

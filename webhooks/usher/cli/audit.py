@@ -85,6 +85,9 @@ def audit(
     if sharding is not None:
         comparison.check_scope(is_whole=sharding.shard.is_whole)
         chosen, part = _of_shard(chosen, sharding)
+    chosen = replace(chosen, usage=replace(chosen.usage, cluster=chosen.cluster_name))
+    # A wrong option must not end the command after minutes of reading.
+    chosen.usage.source()
     run = Run(chosen=chosen, policies=chosen.policies.divided(), seen=None if part is None else part.seen)
     if serving is not None:
         serving.run(lambda: comparison.applied(_unwatched(run).audit)[0])
@@ -93,7 +96,7 @@ def audit(
         taken = run.taken(datetime.now(UTC), watch=watch, quiet=reporting.quiet)
     document, failure = comparison.applied(taken.audit)
     if part is not None:
-        part.write(document)
+        document = part.write(document)
         reporting = audit_shards.without_text(reporting)
     code = audit_history.finish(reporting.finish(taken.found, audit=document), failure)
     if report_objects and taken.api is not None:

@@ -57,6 +57,8 @@ class Source:
         for batch in self.batches:
             if batch.source == "nodes" and not batch.notes and not batch.problems:
                 builder.knows_nodes()
+            if batch.source == "pods" and batch.notes:
+                builder.misses_pods(batch.notes[0].reason)
             for item in batch.items:
                 builder.add(item.value)
             for value in batch.aside:

@@ -40,7 +40,11 @@ _DEFAULT: Final = Settings()
     "--output-dir", "output", default="", metavar="URL", help="Folder of an object store, like s3://audits/a."
 )
 @click.option("--claim", default="", help="PersistentVolumeClaim for the reports; ReadWriteMany for several shards.")
-@click.option("--credentials", default="", help="Secret whose entries become variables of the pods, for --output-dir.")
+@click.option(
+    "--credentials",
+    default="",
+    help="Secret whose entries become variables of the pods: for --output-dir and --prometheus.",
+)
 @click.option("--clusters", default="", help="Secret with clusters.yaml and kubeconfigs: audit these clusters instead.")
 @click.option("--configuration", default=_DEFAULT.configuration, show_default=True, help="ConfigMap with usher.yaml.")
 @click.option("--report-objects", is_flag=True, help="Write findings as report objects, and print the role for that.")
@@ -50,6 +54,21 @@ _DEFAULT: Final = Settings()
     default=_DEFAULT.prometheus_namespace,
     show_default=True,
     help="Its namespace, for the NetworkPolicy.",
+)
+@click.option(
+    "--prometheus-header",
+    "prometheus_headers",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Sent with each query, like X-Scope-OrgID=team-a; it is seen in the object. For a secret, give --credentials "
+    "with USHER_PROMETHEUS_TOKEN or USHER_PROMETHEUS_HEADERS in it. Repeatable.",
+)
+@click.option(
+    "--prometheus-label",
+    "prometheus_labels",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Read only series with this label, like cluster=prod-1. Repeatable.",
 )
 @click.option("--api-server", "api_servers", multiple=True, metavar="CIDR", help="Only these API servers. Repeatable.")
 @click.option("--argument", "arguments", multiple=True, help="A further argument of `usher audit`. Repeatable.")
@@ -73,6 +92,18 @@ def audit(*, schedule: str, once: bool, no_role: bool, **chosen: Any) -> None:  
         raise click.UsageError("the parts of several shards need --output-dir URL or --claim NAME")
     if settings.clusters and settings.report_objects:
         raise click.UsageError("--report-objects writes to its own cluster; leave out --clusters")
+    _check_prometheus(settings)
     others = [(each.group, each.plural) for each in merged()]
     found = documents.of(settings, others=others, with_role=not no_role)
     click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
+
+
+def _check_prometheus(settings: Settings) -> None:
+    """Raises UsageError or InputError for options that the audit would refuse in each of its runs."""
+    from usher.prometheus import headers, selection
+
+    if not settings.prometheus and (settings.prometheus_headers or settings.prometheus_labels):
+        raise click.UsageError("--prometheus-header and --prometheus-label need --prometheus URL")
+    headers.read(settings.prometheus_headers, {})
+    # Each shard of --clusters knows its name.
+    selection.read(settings.prometheus_labels, cluster=settings.cluster_name or settings.clusters)

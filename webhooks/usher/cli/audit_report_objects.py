@@ -30,10 +30,12 @@ def options(command: Command) -> Command:
 
 
 def scope(namespace: str | None, part: "Part | None") -> frozenset[str] | None:
-    """The namespaces that an audit is about; None for a whole cluster."""
+    """The namespaces that an audit is about, with an empty name for what has no namespace; None for a whole cluster."""
     if namespace:
         return frozenset({namespace})
-    return None if part is None or part.key.shard.is_whole else frozenset(part.names)
+    if part is None or part.key.shard.is_whole:
+        return None
+    return frozenset(part.names) | ({""} if part.key.shard.has_nodes else frozenset())
 
 
 def write(family_name: str, audit: "Audit", api: "Api", *, only: frozenset[str] | None = None) -> int:
@@ -43,7 +45,7 @@ def write(family_name: str, audit: "Audit", api: "Api", *, only: frozenset[str] 
         family_name: one of the choices.
         audit: its findings are written.
         api: the cluster that the audit is about.
-        only: the namespaces that the audit is about; None for all of them and the cluster as a whole.
+        only: as `scope` returns it.
 
     Raises:
         ClusterError: the cluster does not answer, or does not serve the objects.

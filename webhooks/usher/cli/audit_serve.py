@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from usher.cli import durations
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 
-_UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
-_LEAST: Final = timedelta(seconds=10)
+_SHORTEST: Final = timedelta(seconds=10)
+_LONGEST: Final = timedelta(days=365)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,21 +61,6 @@ class _Address(click.ParamType["Address"]):
         return Address(host=host.strip("[]") or "127.0.0.1", port=int(port))
 
 
-class _Duration(click.ParamType[timedelta]):
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:  # noqa: ANN401 - click's signature
-        if isinstance(value, timedelta):
-            return value
-        number, unit = str(value)[:-1], str(value)[-1:]
-        if not number.isdecimal() or len(number) > 5 or unit not in _UNITS:
-            self.fail(f"{value!r} is not a duration; write for example 30m, 1h or 1d.", param, ctx)
-        duration = timedelta(seconds=int(number) * _UNITS[unit])
-        if duration < _LEAST:
-            self.fail(f"{value!r} is less than {_LEAST.seconds} s.", param, ctx)
-        return duration
-
-
 def options(command: Command) -> Command:
     """Adds the options to a command, which gets them as `serving`; None without --serve."""
 
@@ -91,7 +77,7 @@ def options(command: Command) -> Command:
         click.option("--serve-remote", is_flag=True, help="Let other machines read the report of --serve."),
         click.option(
             "--every",
-            type=_Duration(),
+            type=durations.Length(_SHORTEST, _LONGEST),
             default="1h",
             show_default=True,
             help="How long after an audit --serve makes the next one.",

@@ -3,7 +3,7 @@
 import functools
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -111,12 +111,14 @@ class Part:
     key: "PartKey"
     names: tuple[str, ...]
     """Its namespaces."""
+    shared: set[str] = field(default_factory=set)
+    """The objects of no namespace that it has listed, as every shard does."""
 
     def seen(self, api: "Lists") -> "Lists":
         """The part of the cluster that the shard lists."""
         from usher.fleet import partial_lists
 
-        return api if self.key.shard.is_whole else partial_lists.PartialLists(api, names=self.names)
+        return api if self.key.shard.is_whole else partial_lists.PartialLists(api, names=self.names, shared=self.shared)
 
     def measured(self, source: "Source") -> "Source":
         """The part of the series that the shard measures."""
@@ -124,8 +126,8 @@ class Part:
 
         return source if self.key.shard.is_whole else PartialSeries(source, self.key.shard)
 
-    def write(self, audit: "Audit") -> None:
-        """Writes the part, and says so on standard error.
+    def write(self, audit: "Audit") -> "Audit":
+        """Writes the part, and says so on standard error. What the shard can say by itself is for other reports.
 
         Raises:
             InputError: it cannot be written; a part without its record is written again by the next run.
@@ -133,7 +135,7 @@ class Part:
         from usher.fleet import parts, reduction
         from usher.reports import wording
 
-        reduced = reduction.reduce(audit, self.key.shard)
+        reduced = reduction.reduce(audit, self.key.shard, shared=len(self.shared))
         store = self.sharding.store
         record = parts.write(store, self.key, reduced, parts.tables_of(reduced), version=__version__)
         counts = {each.table: each.rows for each in record.files}
@@ -146,6 +148,7 @@ class Part:
         click.echo(
             f"usher: {self.sharding.what(self.key.cluster)}: {workloads}, {findings}{incomplete}: {place}", err=True
         )
+        return reduction.alone(reduced, self.key.shard)
 
 
 def without_text(reporting: "Reporting") -> "Reporting":

@@ -72,7 +72,7 @@ class Run:
     taken: str
     """Its time. Objects of a later one stay."""
     only: frozenset[str] | None = None
-    """The namespaces that it is about; None for all of them and the cluster as a whole."""
+    """The namespaces that it is about, with an empty name for what has no namespace; None for everything."""
     complete: bool = True
     """Whether it read everything. If not, an object that it does not want may still be true, so it is kept."""
 
@@ -83,7 +83,7 @@ def keep(api: Api, reports: Reports, wanted: Iterable[paths.Object], *, run: Run
     Raises:
         ClusterError: the API server does not answer, does not serve the kinds, or does not list them.
     """
-    kinds = [kind for kind in reports.plurals if run.only is None or not kind.startswith("Cluster")]
+    kinds = [kind for kind in reports.plurals if run.only is None or "" in run.only or not kind.startswith("Cluster")]
     within = next(iter(run.only)) if run.only is not None and len(run.only) == 1 else ""
     old = {_key(each, kind): each for kind in kinds for each in _ours(api, reports, kind, within)}
     outcome, kept = Outcome(), set[tuple[str, str, str]]()

@@ -11,9 +11,9 @@ from usher.reports.audit import columns
 from usher.reports.audit.columns import Type
 
 KEPT: Final[Mapping[str, str]] = {
-    "audits": "version nodes objects pods server gpus gpus_allocatable gpus_allocated gpus_waiting gpus_never "
-    "gpus_half_started workloads_never allocated measured used idle memory_share currency cost_allocated cost_idle "
-    "not_priced exceptions_ending",
+    "audits": "version nodes objects pods server gpus gpus_allocatable gpus_usable gpus_free gpus_allocated "
+    "gpus_waiting gpus_never gpus_half_started workloads_never allocated measured used idle memory_share currency "
+    "cost_allocated cost_idle not_priced exceptions_ending",
     "workloads": "api_version kind namespace name team gpus_now allocated measured used idle memory_share currency "
     "cost_allocated cost_used cost_idle cost_idle_memory not_priced",
     "findings": "fingerprint code check title outcome severity namespace team gpus never",

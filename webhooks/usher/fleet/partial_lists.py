@@ -50,11 +50,12 @@ class PartialLists:
     for as a whole, and other namespaces are taken out of it. All other requests go through unchanged.
     """
 
-    def __init__(self, api: Lists, *, names: Sequence[str]) -> None:
-        """Takes the namespaces to see."""
+    def __init__(self, api: Lists, *, names: Sequence[str], shared: set[str] | None = None) -> None:
+        """Takes the namespaces to see, and a set for the paths of the objects of no namespace that it lists."""
         self._api = api
         self._names = tuple(names)
         self._seen = frozenset(names)
+        self._shared = set() if shared is None else shared
         self._namespaced: dict[str, frozenset[str]] = {}
 
     @property
@@ -62,9 +63,14 @@ class PartialLists:
         return self._api.name
 
     def get(self, path: str, *, query: Mapping[str, str] | None = None, accept: str = JSON) -> Answer:
-        found = self._list_over_namespaces(path) if query and "limit" in query else None
+        is_list = query is not None and "limit" in query
+        found = self._list_over_namespaces(path) if is_list else None
         if found is None or query is None:
-            return self._api.get(path, query=query, accept=accept)
+            answer = self._api.get(path, query=query, accept=accept)
+            if is_list:
+                self._shared.update(f"{path}/{paths.text(paths.metadata(each).get('name'))}" for each in _items(answer)
+                                    if isinstance(each, dict))  # fmt: skip
+            return answer
         prefix, plural = found
 
         def asked(namespace: str, token: str) -> Answer:

@@ -5,15 +5,28 @@ and the merge keeps one of each. The nodes themselves are in shard 0 alone.
 """
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final
 
-from usher.audit.document import Audit
+from usher.audit.document import Audit, FindingEntry
 from usher.fleet.shards import Shard
 
+ABOUT_ABSENCE: Final = frozenset({"USA010", "USA012", "USA020", "USA024", "USA032"})
+"""Codes of findings which say that nothing uses or needs something: true only where every shard says it."""
 
-def reduce(audit: Audit, shard: Shard) -> Audit:
+ABOUT_WORKLOADS: Final = frozenset({"USA050", "USA051"})
+"""Codes of findings without a namespace that count workloads: each shard has the GPUs of its own."""
+
+
+def reduce(audit: Audit, shard: Shard, *, shared: int = 0) -> Audit:
     """The document with the objects of the shard alone.
 
     Findings without a namespace stay, because only all shards together know whether a queue has no workloads.
+
+    Args:
+        audit: what the shard has found.
+        shard: which one it is.
+        shared: how many objects without a namespace it has read, as every shard does; they count in shard 0.
     """
     if shard.is_whole:
         return audit
@@ -22,16 +35,20 @@ def reduce(audit: Audit, shard: Shard) -> Audit:
     summary = audit.summary.model_copy(
         update={
             "workloads": len(workloads),
-            "findings": dict(sorted(Counter(each.outcome for each in findings).items())),
+            "findings": _outcomes(findings),
             # Neither a rate of the whole cluster nor a percentile is a sum of shards.
             "queue_wait_p95_seconds": None,
-            **({} if shard.has_nodes else {"gpus": None, "gpus_allocatable": None, "gpus_free": None}),
+            **({} if shard.has_nodes else {"gpus": None, "gpus_allocatable": None}),
         }
     )
-    cluster = audit.cluster if shard.has_nodes else audit.cluster.model_copy(update={"nodes": None})
+    cluster, completeness = audit.cluster, audit.completeness
+    if not shard.has_nodes:
+        cluster = cluster.model_copy(update={"nodes": None})
+        completeness = completeness.model_copy(update={"objects": max(0, completeness.objects - shared)})
     return audit.model_copy(
         update={
             "cluster": cluster,
+            "completeness": completeness,
             "summary": summary,
             "workloads": workloads,
             "findings": findings,
@@ -39,3 +56,23 @@ def reduce(audit: Audit, shard: Shard) -> Audit:
             "targets": (),
         }
     )
+
+
+def alone(reduced: Audit, shard: Shard) -> Audit:
+    """What the shard can say by itself, for reports beside its part: without what only all shards together prove.
+
+    Without a namespace only shard 0 reports, so that one of all shards does.
+    """
+    if shard.is_whole:
+        return reduced
+    findings = tuple(
+        each
+        for each in reduced.findings
+        if each.subject.namespace or (shard.has_nodes and each.code not in ABOUT_ABSENCE | ABOUT_WORKLOADS)
+    )
+    summary = reduced.summary.model_copy(update={"findings": _outcomes(findings)})
+    return reduced.model_copy(update={"findings": findings, "summary": summary})
+
+
+def _outcomes(findings: Iterable[FindingEntry]) -> Mapping[str, int]:
+    return dict(sorted(Counter(each.outcome for each in findings).items()))

@@ -7,33 +7,40 @@ from usher.audit.document import Cost
 from usher.audit.document.fleet import FleetTable, GroupRow
 from usher.fleet import totals
 from usher.fleet.database import Database
+from usher.fleet.reduction import ABOUT_ABSENCE, ABOUT_WORKLOADS
 
 BY: Final = ("team", "product", "capacityType", "priority")
 """The groups that mean the same in all clusters; namespaces and queues do not."""
 
-ABOUT_ABSENCE: Final = frozenset({"USA010", "USA020", "USA024", "USA032"})
-"""Codes of findings which say that something has no workloads: true only where every shard says it."""
+PROVEN_ONCE: Final = ("ai-operator",)
+"""Items of the checklist that one workload proves: they pass where one shard has it."""
 
 _VIEWS: Final = (
     """
-    CREATE TEMP TABLE present AS SELECT cluster, count(DISTINCT shard) AS shards, min(shard) AS first
-    FROM audits GROUP BY cluster
+    CREATE TEMP TABLE present AS SELECT cluster, count(DISTINCT shard) AS shards FROM audits GROUP BY cluster
     """,
     # Shards know the whole of what has no namespace, and each reports it.
     """
     CREATE TEMP VIEW kept_findings AS
-    SELECT findings.* FROM findings JOIN present USING (cluster)
+    SELECT findings.* REPLACE (
+        CASE WHEN namespace = '' AND list_contains(getvariable('about_workloads'), code)
+            THEN fsum(gpus) OVER same ELSE gpus END AS gpus
+    )
+    FROM findings JOIN present USING (cluster)
+    WINDOW same AS (PARTITION BY cluster, fingerprint, namespace)
     QUALIFY namespace <> '' OR (
-        row_number() OVER (PARTITION BY cluster, fingerprint, namespace ORDER BY shard) = 1
-        AND (
-            NOT list_contains(getvariable('about_absence'), code)
-            OR count(*) OVER (PARTITION BY cluster, fingerprint, namespace) >= shards
-        )
+        shard = min(shard) OVER same
+        AND (NOT list_contains(getvariable('about_absence'), code) OR count(DISTINCT shard) OVER same >= shards)
     )
     """,
+    # Items about tenants look at the workloads of the shard, so an item is as bad as in the worst one.
     """
     CREATE TEMP VIEW kept_readiness AS
-    SELECT readiness.* FROM readiness JOIN present ON readiness.cluster = present.cluster AND shard = first
+    SELECT cluster, id, min(area) AS area, min(title) AS title,
+        CASE WHEN list_contains(getvariable('proven_once'), id) AND bool_or(standing = 'pass') THEN 'pass'
+        ELSE arg_min(standing, list_position(['fail', 'not known', 'pass', 'does not apply', standing], standing)) END
+        AS standing
+    FROM readiness GROUP BY cluster, id
     """,
     # Where usage was not measured, a part may have no table of teams; and a team may have findings alone.
     """
@@ -80,7 +87,12 @@ SELECT place, count(*) AS findings FROM kept_findings JOIN ranked ON coalesce(te
 
 def prepare(database: Database) -> None:
     """Makes the views of rows that count once. All parts are loaded before."""
-    database.execute("SET VARIABLE about_absence = ?::VARCHAR[]", [sorted(ABOUT_ABSENCE)])
+    for name, values in (
+        ("about_absence", sorted(ABOUT_ABSENCE)),
+        ("about_workloads", sorted(ABOUT_WORKLOADS)),
+        ("proven_once", list(PROVEN_ONCE)),
+    ):
+        database.execute(f"SET VARIABLE {name} = ?::VARCHAR[]", [values])
     for statement in _VIEWS:
         database.execute(statement)
 

@@ -61,6 +61,9 @@ PRESETS: dict[str, dict[catalogue.Severity, model.Outcome]] = {
 }
 
 
+FELT: Final = frozenset({model.Outcome.DENY, model.Outcome.WARN})
+"""Outcomes that the author of an object hears of; an exception makes them `audit`."""
+
 _MILDNESS = {model.Outcome.DENY: 0, model.Outcome.WARN: 1, model.Outcome.AUDIT: 2}
 
 
@@ -93,7 +96,7 @@ def outcome(
             decided = OFF if rule.action == "off" else model.Outcome(rule.action)
             because = f"usher.yaml sets {check.name} to {rule.action} here"
     excepting = exception(check, where=where, enforcement=enforcement)
-    if excepting is not None and decided in (model.Outcome.DENY, model.Outcome.WARN):
+    if excepting is not None and decided in FELT:
         covering = enforcement.exceptions[excepting]
         until = f"{covering.ticket} of {covering.owner} until {covering.expires}"
         return model.Outcome.AUDIT, f"exception {until}: {covering.reason}"
@@ -124,10 +127,22 @@ def covers(exception: models.ExceptionRule, check: catalogue.Entry, where: Circu
     """Whether an exception covers a check here; an expired one covers nothing."""
     return (
         where.today <= exception.expires
-        and not {check.code, check.name, *check.aliases}.isdisjoint(exception.checks)
-        and selection.matches(where.namespace, exception.namespaces)
-        and (not exception.kinds or where.kind in exception.kinds)
-        and (not exception.names or selection.matches(where.name, exception.names))
+        and names_check(exception, check)
+        and matches(exception, namespace=where.namespace, kind=where.kind, name=where.name)
+    )
+
+
+def names_check(exception: models.ExceptionRule, check: catalogue.Entry) -> bool:
+    """Whether an exception is for a check."""
+    return not {check.code, check.name, *check.aliases}.isdisjoint(exception.checks)
+
+
+def matches(exception: models.ExceptionRule, *, namespace: str, kind: str, name: str) -> bool:
+    """Whether an exception is for an object, whatever its day and its checks."""
+    return (
+        selection.matches(namespace, exception.namespaces)
+        and (not exception.kinds or kind in exception.kinds)
+        and (not exception.names or selection.matches(name, exception.names))
     )
 
 

@@ -1,7 +1,6 @@
 """Requests to Prometheus: within limits of time and size, without redirects, and with plain messages."""
 
 import base64
-import ssl
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -11,6 +10,7 @@ import orjson
 import urllib3
 
 from usher import __version__, errors
+from usher.prometheus import failures
 from usher.prometheus.address import Address
 
 LARGEST_ANSWER: Final = 64 * 2**20
@@ -21,7 +21,8 @@ _LONGEST_ANSWER: Final = 120.0
 """Seconds from the request to the end of its answer. Prometheus itself stops a query after two minutes."""
 
 _CHUNK: Final = 256 * 2**10
-_LONGEST_REASON: Final = 300
+_SHORTEST_SECRET: Final = 6
+"""Characters of credentials that no message repeats; shorter ones may be parts of other words."""
 _BUSY: Final = frozenset({429, 502, 503, 504})
 _TOO_MUCH: Final = frozenset({422, 503, 504})
 """What Prometheus and proxies answer to a query that takes too many samples or too long."""
@@ -47,11 +48,11 @@ class Client:
         self._clock = clock
         self._wait = wait
         self._headers = _headers(address)
-        context = ssl.create_default_context(cafile=str(address.ca_file) if address.ca_file else None)
+        self._secrets = (address.token, address.password, *(value for _, value in address.headers))
         self._pool = urllib3.PoolManager(
             timeout=_TIMEOUT,
             retries=urllib3.Retry(connect=1, read=0, redirect=0, status=0, other=0),
-            ssl_context=context,
+            ssl_context=address.context(),
         )
 
     def get(self, path: str, query: Mapping[str, str]) -> Mapping[str, Any]:
@@ -68,15 +69,12 @@ class Client:
         if status in {301, 302, 303, 307, 308}:
             raise self._error(f"it redirects (HTTP {status}); give --prometheus the URL that answers itself")
         if status in {401, 403}:
-            raise self._error(
-                f"it does not accept the credentials (HTTP {status}); see --prometheus-token-file, or write "
-                "user:password@ into the URL"
-            )
+            raise self._error(f"it does not accept the credentials (HTTP {status}); {_missing(body)}")
         value = _json(body)
         if status in _TOO_MUCH:
             raise TooMuchError(self._text(f"the query takes too much (HTTP {status}){_reason(value)}"))
         if not isinstance(value, dict) or value.get("status") not in {"success", "error"}:
-            raise self._error(f"the answer (HTTP {status}) is not that of Prometheus; is the URL that of Prometheus?")
+            raise self._error(f"the answer (HTTP {status}) is not that of Prometheus; {_other_address(body)}")
         if status != 200 or value["status"] == "error":
             raise self._error(f"it refuses the query (HTTP {status}){_reason(value)}")
         return value
@@ -99,7 +97,7 @@ class Client:
         except urllib3.exceptions.ReadTimeoutError:
             raise TooMuchError(self._text("it has sent nothing for a minute")) from None
         except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
-            raise self._error(f"it cannot be reached: {_root_cause(error)}") from None
+            raise self._error(f"it cannot be reached: {failures.described(error)}") from None
 
     def _body(self, response: urllib3.BaseHTTPResponse, *, ends: float) -> bytes:
         parts: list[bytes] = []
@@ -117,17 +115,38 @@ class Client:
         return errors.PrometheusError(self._text(reason))
 
     def _text(self, reason: str) -> str:
-        return f"Prometheus at {self.url}: {reason}"
+        return f"Prometheus at {self.url}: {self.said(reason)}"
+
+    def said(self, text: str) -> str:
+        """A text of the server as one short line, without the credentials that it may repeat."""
+        for secret in self._secrets:
+            if len(secret) >= _SHORTEST_SECRET:
+                text = text.replace(secret, "***")
+        return failures.plain(text)
 
 
 def _headers(address: Address) -> dict[str, str]:
     headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"gpu-usher/{__version__}"}
+    headers |= dict(address.headers)
     if address.token:
         headers["Authorization"] = f"Bearer {address.token}"
     elif address.user or address.password:
         pair = f"{address.user}:{address.password}".encode()
         headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
     return headers
+
+
+def _missing(body: bytes) -> str:
+    """The option that a refused request lacks."""
+    if b"no org id" in body:
+        return "name the tenant with --prometheus-header X-Scope-OrgID=TENANT"
+    return "see --prometheus-token-file and --prometheus-header, or write user:password@ into the URL"
+
+
+def _other_address(body: bytes) -> str:
+    if b"HTTP request to an HTTPS server" in body:
+        return "this port speaks TLS: write https:// into the URL"
+    return "write the URL that comes before /api/v1; that of Mimir ends with /prometheus"
 
 
 def _json(body: bytes) -> object:
@@ -139,22 +158,8 @@ def _json(body: bytes) -> object:
 
 
 def _reason(value: object) -> str:
-    """What Prometheus says, within limits and without control characters."""
+    """What Prometheus says."""
     text = value.get("error") if isinstance(value, dict) else None
     if not isinstance(text, str) or not text:
         return ""
-    return f": {plain(text)}"
-
-
-def plain(text: str) -> str:
-    """A text of Prometheus as one short line of printable characters."""
-    line = "".join(letter if letter.isprintable() else " " for letter in text[: 4 * _LONGEST_REASON])
-    line = " ".join(line.split())
-    return line if len(line) <= _LONGEST_REASON else line[: _LONGEST_REASON - 3] + "..."
-
-
-def _root_cause(error: BaseException) -> str:
-    reason = getattr(error, "reason", None)
-    while isinstance(reason, BaseException):
-        error, reason = reason, getattr(reason, "reason", None)
-    return plain(str(error).rpartition("object at 0x")[2].partition(": ")[2] or str(error))
+    return f": {text}"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from usher import errors
 from usher.dataclass import dataclass
-from usher.prometheus.client import Client, TooMuchError, plain
+from usher.prometheus.client import Client, TooMuchError
 
 MOST_POINTS: Final = 11_000
 """The points of one series that Prometheus answers at once (prometheus/prometheus web/api/v1/api.go)."""
@@ -68,7 +68,7 @@ def read(client: Client, expression: str, asked: Range, *, most_samples: int = M
     warnings: dict[str, None] = {}
     samples = 0
     for offset, value in _parts(client, expression, asked, offset=0, points=asked.points):
-        warnings |= dict.fromkeys(_warnings(value))
+        warnings |= dict.fromkeys(client.said(text) for text in _warnings(value))
         for labels, first, values in _series(client, value, asked, offset=offset):
             samples += _append(gathered, labels, first, values)
             if samples > most_samples:
@@ -111,7 +111,10 @@ def _parts(
 def _warnings(value: Mapping[str, Any]) -> list[str]:
     found = value.get("warnings")
     texts = [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
-    return [plain(text) for text in texts[:_MOST_WARNINGS]]
+    if value.get("isPartial") is True:
+        # A cluster of VictoriaMetrics without one of its storage nodes.
+        texts.append("the answer is partial, because a part of the storage did not answer")
+    return texts[:_MOST_WARNINGS]
 
 
 def _series(

@@ -172,7 +172,8 @@ def not_listed(name: str, refused: Refused, *, after: int = 0) -> Batch:
     """Why a kind has no objects: a note for 403, as the cluster is set up so; else a problem, and so incomplete."""
     if refused.forbidden:
         reason = f"not evaluated, because it may not be listed: {refused.reason}"
-        return Batch(source=name, notes=(findings.Note(source=name, reason=reason),), is_file=False)
+        note = findings.Note(source=name, reason=reason, hides_objects=True)
+        return Batch(source=name, notes=(note,), is_file=False)
     so_far = f" after {after:,} objects" if after else ""
     problem = findings.Problem(source=name, reason=f"the list ended{so_far}: {refused.reason}; run the audit again")
     return Batch(source=name, problems=(problem,), is_file=False)

@@ -172,6 +172,8 @@ class Note:
 
     source: str
     reason: str
+    hides_objects: bool = False
+    """Whether the source may have objects that the run did not see."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

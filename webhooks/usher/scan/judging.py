@@ -10,7 +10,7 @@ from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compil
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
-from usher.scan import devices, existing_pods, findings, mutation_changes, placed_findings
+from usher.scan import devices, exception_coverage, existing_pods, findings, mutation_changes, placed_findings
 from usher.scan.batches import Batch, Item
 from usher.scan.changes import Changes
 from usher.scan.part import Part
@@ -89,6 +89,8 @@ def judge(  # noqa: PLR0913 - the file, what it is judged by, and who may end it
         ignored=batch.ignored,
         owned=batch.owned,
     )
+    rules = evaluator.config.enforcement.exceptions
+    part.excepted.update(exception_coverage.matching(rules, batch.aside, namespace=settings.namespace))
     # The objects of one file are applied together, so they may refer to each other.
     values = [item.value for item in batch.items]
     applied = _Applied(

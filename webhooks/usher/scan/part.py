@@ -16,6 +16,8 @@ class Part:
     problems: list[findings.Problem] = field(default_factory=list)
     notes: list[findings.Note] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    excepted: Counter[int] = field(default_factory=Counter)
+    """By the place of an exception, the objects that it matches and that count as part of others."""
 
     def add(self, other: "Part") -> None:
         """Adds what was found in the files after those of this part."""
@@ -25,3 +27,4 @@ class Part:
         self.notes.extend(other.notes)
         for name, number in other.counts.items():  # a tenth of `update`, which asks what it is given
             self.counts[name] += number
+        self.excepted.update(other.excepted)

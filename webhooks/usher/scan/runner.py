@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from usher import __version__
 from usher.policy.evaluator import Evaluator
-from usher.scan import findings, judging, outlines, totals
+from usher.scan import exception_coverage, findings, judging, outlines, totals
 from usher.scan.batches import Batch, Item
 from usher.scan.judging import Settings
 from usher.scan.part import Part
@@ -144,7 +144,7 @@ def report(
         notes=tuple(notes),
         not_evaluated=(*totals.not_evaluated(whole.results, evaluator), *more),
         without_facts=totals.checks_without_facts(whole.results, evaluator),
-        exceptions=totals.exceptions(whole.results, evaluator),
+        exceptions=exception_coverage.of(whole.results, evaluator, aside=whole.excepted),
         rules=totals.rules(whole.results, evaluator),
         totals=totals.totals(whole.results, whole.counts),
     )

@@ -1,4 +1,4 @@
-"""The numbers of a whole run, its exceptions, and the checks that could not be evaluated."""
+"""The numbers of a whole run, and the checks that could not be evaluated."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from usher import model
 from usher.policy.checks.catalogue import About, Entry
 from usher.policy.evaluator import Evaluator
-from usher.scan import devices, exception_uses, findings
+from usher.scan import devices, findings
 
 
 def totals(results: list[findings.Result], counts: Counter[str]) -> findings.Totals:
@@ -36,30 +36,6 @@ def checks_without_facts(results: list[findings.Result], evaluator: Evaluator) -
     if not evaluator.facts.empty or not any(result.accelerators for result in results):
         return 0
     return sum(entry.about is About.CLUSTER_FACTS for entry in evaluator.catalogue.checks.values())
-
-
-def exceptions(results: list[findings.Result], evaluator: Evaluator) -> tuple[exception_uses.ExceptionUse, ...]:
-    """Every exception of usher.yaml, with its use: an expired one covers nothing, an unused one can be removed."""
-    used = Counter(finding.judgement.exception for result in results for finding in result.findings)
-    today = evaluator.today()
-    return tuple(
-        exception_uses.ExceptionUse(
-            checks=tuple(each.checks),
-            namespaces=tuple(each.namespaces),
-            ticket=each.ticket,
-            owner=each.owner,
-            expires=each.expires,
-            state=_state(expired=each.expires < today, covered=used[number]),
-            findings=used[number],
-        )
-        for number, each in enumerate(evaluator.config.enforcement.exceptions)
-    )
-
-
-def _state(*, expired: bool, covered: int) -> exception_uses.ExceptionState:
-    if expired:
-        return exception_uses.ExceptionState.EXPIRED
-    return exception_uses.ExceptionState.USED if covered else exception_uses.ExceptionState.UNUSED
 
 
 def rules(results: list[findings.Result], evaluator: Evaluator) -> Mapping[str, Entry]:

@@ -1,5 +1,6 @@
 """The checklist: drivers and their software, and metrics of GPUs."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,9 +11,13 @@ from builders.estates import devices, estate, gpu_node
 from usher import paths
 from usher.audit.document import ReadinessItem, Standing
 from usher.audit.estate import Estate
+from usher.audit.readiness import versions
 from usher.audit.readiness.wanted import CLUSTER_POLICY, POD_MONITOR, SERVICE, SERVICE_MONITOR
 from usher.audit.standing.wanted import DAEMON_SET
 from usher.kinds.kept_fields import DEFINITION
+from usher.policy.checks import catalogue
+
+CATALOGUE = Path(__file__).parents[4] / "policies" / "catalogue.json"
 
 MONITORS = [SERVICE_MONITOR.key, POD_MONITOR.key, SERVICE.key, CLUSTER_POLICY.key]
 
@@ -94,6 +99,14 @@ def test_each_container_escape_is_named_up_to_its_last_version(version: str, esc
 
     assert found.standing is (Standing.FAIL if escapes else Standing.PASS)
     assert [text.split(" has ")[1].split()[0] for text in found.evidence if " has " in text] == escapes
+
+
+def test_the_lowest_version_that_the_check_allows_has_no_known_escape() -> None:
+    check = catalogue.parse(CATALOGUE.read_bytes()).checks["objects/toolkit_version_vulnerable"]
+    lowest = versions.read(str(check.parameters["minimum"].default))
+    last = max(each.last for each in versions.ESCAPES)
+
+    assert lowest == (*last[:2], last[2] + 1)
 
 
 def test_the_image_of_the_daemon_set_shows_the_version_too() -> None:

@@ -56,6 +56,18 @@ def test_a_queue_of_volcano_beside_its_own_passes() -> None:
     assert only["queues"].standing is Standing.FAIL
 
 
+def test_a_queue_of_kai_beside_those_of_its_chart_passes() -> None:
+    served = definitions("queues.scheduling.run.ai")
+
+    def with_queues(*names: str) -> Standing:
+        made = [custom("scheduling.run.ai/v2", "Queue", {}, name=name, namespace=None) for name in names]
+        return checklist(estate(workloads=[entry()], objects=made), served)["queues"].standing
+
+    assert with_queues("default-queue", "research") is Standing.PASS
+    assert with_queues("default-queue", "default-parent-queue") is Standing.FAIL
+    assert checklist(estate(workloads=[entry()]), served)["queues"].standing is Standing.NOT_KNOWN
+
+
 def priority(name: str, value: int) -> paths.Object:
     made = custom("scheduling.k8s.io/v1", "PriorityClass", {}, name=name, namespace=None)
     return {**made, "value": value}

@@ -13,7 +13,7 @@ HELD = PodName("red", "train-0")
 
 def holder(*all_labels: dict[str, str]) -> PodName | None:
     found = [Series(labels=each, first=0, values=[1.0]) for each in all_labels]
-    return labels.holder(all_labels[0], labels.is_renamed(found))
+    return labels.holder(all_labels[0], labels.renamed(found))
 
 
 @pytest.mark.parametrize(
@@ -21,9 +21,14 @@ def holder(*all_labels: dict[str, str]) -> PodName | None:
     [
         {"namespace": "red", "pod": "train-0", "container": "main"},
         {**EXPORTER, "exported_namespace": "red", "exported_pod": "train-0", "exported_container": "main"},
+        {"namespace": "gmp-system", "exported_namespace": "red", "pod": "train-0", "container": "main"},
+        {"namespace": "red", "pod": "dcgm-exporter-4x7zq", "exported_pod": "train-0"},
         {"pod_namespace": "red", "pod_name": "train-0", "container_name": "main"},
     ],
-    ids=["honor_labels", "labels of the exporter renamed", "old names of dcgm-exporter"],
+    ids=[
+        *("honor_labels", "labels of the exporter renamed", "only its namespace renamed", "only its pod renamed"),
+        "old names of dcgm-exporter",
+    ],
 )
 def test_the_pod_that_holds_a_gpu(given: dict[str, str]) -> None:
     assert holder({"job": "dcgm", **given}) == HELD
@@ -66,6 +71,8 @@ def test_where_a_scraper_renames_labels_the_pod_is_never_the_holder() -> None:
         ({"Hostname": "dcgm-exporter-6ldbb", "node": "n2"}, "n2"),
         ({"Hostname": "dcgm-exporter-6ldbb", "instance": "n2:9400"}, "n2"),
         ({"hostname": "n2"}, "n2"),
+        ({"Hostname": "dcgm-exporter-6ldbb", "NodeName": "n2"}, "n2"),
+        ({"instance": "federate:9090", "exported_instance": "n2:9400"}, "n2"),
         ({"Hostname": "unknown"}, ""),
         ({"Hostname": "same"}, ""),
     ],
@@ -82,6 +89,8 @@ def test_a_node_is_a_label_that_names_a_node_of_the_cluster(given: dict[str, str
         ({"gpu": "3", "UUID": "GPU-a", "Hostname": "n1"}, Device("GPU-a", "")),
         ({"gpu": "3", "UUID": "GPU-a", "GPU_I_ID": "7", "GPU_I_PROFILE": "1g.10gb"}, Device("GPU-a", "7")),
         ({"gpu": "3", "Hostname": "n1"}, Device("n1//3", "")),
+        ({"gpu": "3", "Hostname": "dcgm-exporter-6ldbb", "instance": "n1:9400"}, Device("n1//3", "")),
+        ({"gpu": "3", "uuid": "GPU-a"}, Device("GPU-a", "")),
         (
             {
                 "gpu_id": "2",
@@ -99,12 +108,27 @@ def test_a_node_is_a_label_that_names_a_node_of_the_cluster(given: dict[str, str
     ],
 )
 def test_the_device_of_a_series(given: dict[str, str], device: Device) -> None:
-    assert labels.device(given) == device
+    assert labels.device(given, labels.nodes(["n1"])) == device
+
+
+def test_where_only_the_namespace_is_renamed_a_free_gpu_has_no_holder() -> None:
+    held = {"job": "dcgm", "namespace": "gmp-system", "exported_namespace": "red", "pod": "train-0"}
+
+    assert holder({"job": "dcgm", "namespace": "gmp-system"}, held) is None
+    assert holder({"job": "dcgm", "namespace": "gmp-system", "pod": "gpu-watch-abc12"}, held) is None
+
+
+def test_the_clusters_of_series_are_those_of_the_first_label_that_names_some() -> None:
+    found = [Series(labels={"cluster": name}, first=0, values=[1.0]) for name in ("b", "a", "b", "")]
+
+    assert labels.clusters(found) == ("cluster", ["a", "b"])
+    assert labels.clusters(found[3:]) == ("", [])
 
 
 def test_labels_of_kube_state_metrics_may_be_renamed() -> None:
     given = {"namespace": "ops", "pod": "ksm-0", "exported_namespace": "red", "exported_pod": "train-0", "node": "n1"}
 
     assert labels.pod(given) == HELD
+    assert labels.pod({"namespace": "ops", "exported_namespace": "red", "pod": "train-0"}) == HELD
     assert labels.value({**given, "exported_node": "n2"}, "node") == "n2"
     assert build.dcgm(1.0, 1).labels["UUID"] == "GPU-n1-0"

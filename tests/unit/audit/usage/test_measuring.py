@@ -63,15 +63,16 @@ def test_a_source_that_is_down_is_asked_once_and_said() -> None:
 
 def test_what_one_metric_lacks_does_not_hide_the_others() -> None:
     source = table(build.dcgm(0.5, HOURS, **KUBELET))
-    source.broken = frozenset({"DCGM_FI_DEV_FB_USED"})
-    source.warnings = {ACTIVE: "store-2 did not answer"}
+    source.broken = frozenset({"DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_FB_FREE"})
+    source.warnings = {ACTIVE: "store-2 did not answer", "kube_pod_owner": "store-2 did not answer"}
 
     found = measure(source)
 
     assert found.total.used == 12
     assert found.total.memory_share is None
-    assert "DCGM_FI_DEV_FB_USED is missing: " in said(found)
-    assert f"demo warns that {ACTIVE} may be incomplete: store-2 did not answer" in said(found)
+    missing, warning, *_ = found.measurement.problems
+    assert missing.startswith("DCGM_FI_DEV_FB_USED, DCGM_FI_DEV_FB_FREE are missing: Prometheus at http://p: ")
+    assert warning == f"demo warns that metrics may be incomplete ({ACTIVE}, kube_pod_owner): store-2 did not answer"
 
 
 @pytest.mark.parametrize(

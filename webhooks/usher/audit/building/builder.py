@@ -201,6 +201,7 @@ class EstateBuilder:
             pods_read=self._gathered.pods,
             missing=(*self._gathered.missing, *missing),
             unlisted_owners=folded.unlisted_owners,
+            only_namespace=self._only,
         )
 
     def _nodes(self) -> tuple[Node, ...] | None:

@@ -17,6 +17,9 @@ POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
 
 _POD_GROUP_SIZE: Final = "kueue.x-k8s.io/pod-group-total-count"
 _KUEUE_PRIORITY: Final = "kueue.x-k8s.io/priority-class"
+_KAI_QUEUE: Final = "kai.scheduler/queue"
+"""The label by which KAI-Scheduler puts pods into a queue, unless its configuration names another."""
+
 _OWN: Final = "gpu-usher.io/"
 
 
@@ -62,7 +65,9 @@ class Workloads:
         of_kueue = read.queue_labels.get(QUEUE_LABEL, "")
         if of_kueue:
             return of_kueue
-        return next((each.name for each in named_queues.queues(read, self._schedulers)), "")
+        of_volcano = next((each.name for each in named_queues.queues(read, self._schedulers)), "")
+        labels = (read.labels, *(each.labels for each in read.pod_sets))
+        return of_volcano or next(filter(None, (each.get(_KAI_QUEUE) for each in labels)), "")
 
 
 def _priority(read: model.Workload) -> str:

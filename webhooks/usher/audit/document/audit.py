@@ -46,6 +46,8 @@ class Summary(Part):
     gpus: float | None = None
     """Capacity of the nodes; null where nodes are not known."""
     gpus_allocatable: float | None = None
+    gpus_usable: float | None = None
+    """Allocatable on nodes that are ready and not cordoned."""
     gpus_allocated: float = 0
     """Held by running pods."""
     gpus_free: float | None = None

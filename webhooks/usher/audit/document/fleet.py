@@ -12,21 +12,15 @@ from pydantic import Field
 
 from usher.audit.document.findings import Severity, Subject
 from usher.audit.document.part import Part
-from usher.audit.document.usage import Cost
+from usher.audit.document.usage import Cost, GpuHours
 
 
-class FleetUsage(Part):
-    """As `Usage`, with one cost for each currency."""
+class FleetUsage(GpuHours):
+    """As `Usage`, with one cost for each currency.
 
-    gpus_now: float = 0
-    allocated: float | None = None
-    measured: float | None = None
-    used: float | None = None
-    idle: float | None = None
-    activity: float | None = None
-    """used / measured."""
-    memory_share: float | None = None
-    """The mean of the parts, each weighted with its measured GPU-hours."""
+    The share of memory is the mean of the parts, each weighted with its measured GPU-hours.
+    """
+
     costs: tuple[Cost, ...] = ()
     not_priced: float | None = None
 

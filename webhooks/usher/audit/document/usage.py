@@ -42,8 +42,8 @@ class Cost(Part):
     """By memory: allocated x (1 - share of the memory that was used) x price."""
 
 
-class Usage(Part):
-    """GPU-hours of a workload or a group in the window; null where it was not measured."""
+class GpuHours(Part):
+    """The fields that one cluster and a fleet have in common."""
 
     gpus_now: float = 0
     """Whole GPUs, and MIG devices by their share of a GPU, that running pods hold at the time of the audit."""
@@ -56,6 +56,11 @@ class Usage(Part):
     """used / measured, from 0 to 1."""
     memory_share: float | None = None
     """Mean share of the memory of its devices that was used, from 0 to 1."""
+
+
+class Usage(GpuHours):
+    """GPU-hours of a workload or a group in the window; null where it was not measured."""
+
     memory_peak: int | None = None
     """Bytes on the device that used most."""
     cost: Cost | None = None

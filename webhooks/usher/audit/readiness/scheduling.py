@@ -8,6 +8,7 @@ from usher.audit.readiness import judgement
 from usher.audit.readiness.judgement import Item, Judgement, failed, not_applicable, not_known, passed
 from usher.audit.readiness.look import Look
 from usher.audit.readiness.wanted import HYPER_NODE
+from usher.audit.standing.wanted import KAI_QUEUE
 from usher.authorities.kueue.queues import GROUP
 from usher.authorities.priority import read as priority_read
 from usher.authorities.volcano import read as volcano_read
@@ -28,6 +29,8 @@ _GANGS: Final = {
 _KAI_QUEUES: Final = "queues.scheduling.run.ai"
 _OWN: Final = ("default", "root")
 """Queues that Volcano makes by itself."""
+_OWN_OF_KAI: Final = ("default-queue", "default-parent-queue")
+"""Queues that the chart of KAI makes."""
 
 
 def gang_scheduler(look: Look) -> Judgement:
@@ -47,7 +50,13 @@ def queues(look: Look) -> Judgement:
     if own:
         return passed(f"queues of Volcano: {fields.listing(own)}")
     if look.definitions is not None and _KAI_QUEUES in look.definitions:
-        return not_known("KAI is installed, and usher does not read its queues")
+        listed = fields.listed(look.estate, *KAI_QUEUE)
+        if listed is None:
+            return judgement.not_listed(_KAI_QUEUES)
+        names = [name for each in listed if (name := fields.name(each)) not in _OWN_OF_KAI]
+        return (
+            passed(f"queues of KAI: {fields.listing(names)}") if names else failed("KAI has its default queues alone")
+        )
     if not facts.knows(GROUP, "LocalQueue"):
         return judgement.not_listed(f"localqueues.{GROUP}")
     there = facts.namespaces(GROUP, "LocalQueue")

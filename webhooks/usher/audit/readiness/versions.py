@@ -65,4 +65,6 @@ ESCAPES: Final = (
     Escape(cve="CVE-2026-24260", last=(1, 19, 0)),
 )
 """Records at https://www.cve.org/CVERecord?id=CVE, read 2026-11-23. Each lets a container reach the files of
-its host, or run code there with other rights."""
+its host, or run code there with other rights. The check toolkit-version-vulnerable wants the version after the last of
+these (https://nvidia.custhelp.com/app/answers/detail/a_id/5850 names it), unless usher.yaml says otherwise.
+"""

@@ -14,12 +14,14 @@ from usher.audit.standing import (
     coverage,
     exceptions,
     half_started,
+    kai_queues,
     mig_layouts,
     node_health,
     other_webhooks,
     queue_quotas,
     queues,
     quotas,
+    records,
     taints,
     waiting,
 )
@@ -37,6 +39,7 @@ _PARTS = (
     exceptions,
     queues,
     queue_quotas,
+    kai_queues,
     quotas,
     taints,
     node_health,
@@ -58,7 +61,10 @@ def findings(
         config: usher.yaml.
         now: the time of the audit, with its time zone.
     """
-    situation = Situation(estate=estate, known=known, report=report, config=config, now=now)
+    nodes = {node.name: node for node in estate.nodes or ()}
+    situation = Situation(
+        estate=estate, known=known, report=report, config=config, now=now, nodes=nodes, records=records.of(estate)
+    )
     found = chain.from_iterable(part.findings(situation) for part in _PARTS)
     yield from sorted(found, key=_place)
 

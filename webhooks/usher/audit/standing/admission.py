@@ -27,7 +27,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
             continue
         denials = situation.denials(workload)
         if denials and judges:
-            yield from _denied(workload, denials, installed)
+            yield from _denied(workload, denials, installed, situation)
         if result.change is not None:
             yield from _changed(workload, result.change)
 
@@ -53,7 +53,9 @@ def _came_before(workload: Workload, installed: datetime | None) -> bool:
     return workload.created < installed and not workload.annotations
 
 
-def _denied(workload: Workload, denials: list[scan.Finding], installed: datetime | None) -> Iterator[FindingEntry]:
+def _denied(
+    workload: Workload, denials: list[scan.Finding], installed: datetime | None, situation: Situation
+) -> Iterator[FindingEntry]:
     judgements = [each.judgement for each in denials]
     codes = list(dict.fromkeys(each.code for each in judgements))
     runs = sum(pod.holds for pod in workload.pods)
@@ -66,14 +68,13 @@ def _denied(workload: Workload, denials: list[scan.Finding], installed: datetime
         message = f"{entries.counted(runs, 'pod')} {verb}, and admission would deny it today: {fields.listing(codes)}"
     else:
         return
-    held = sum(entries.gpus(pod.devices) for pod in workload.pods if pod.holds)
     yield entries.finding(
         code,
         entries.of_workload(workload),
         message,
         evidence=[fields.excerpt(f"{each.code}: {each.finding.message}") for each in judgements[:_MOST]],
         team=workload.team,
-        gpus=held or entries.gpus(workload.asks),
+        gpus=situation.held(workload.pods) or entries.gpus(workload.asks),
         since=workload.created,
         prevented_by=codes[0],
     )

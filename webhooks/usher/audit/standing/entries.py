@@ -22,6 +22,7 @@ def finding(  # noqa: PLR0913 - the fields of a finding
     message: str,
     *,
     part: str = "",
+    same_as: str = "",
     path: str = "",
     remedy: str = "",
     evidence: Iterable[str] = (),
@@ -39,6 +40,7 @@ def finding(  # noqa: PLR0913 - the fields of a finding
         subject: the object that it is about.
         message: what was seen.
         part: tells apart findings with one code about one object, without numbers; a resource or a profile.
+        same_as: the code in the fingerprint, where one finding may have one code or another.
         path: the field of the object.
         remedy: what to do here; the remedy of the catalogue without one.
         evidence: what proves it, in sentences or values.
@@ -51,7 +53,7 @@ def finding(  # noqa: PLR0913 - the fields of a finding
     """
     entry = catalogue.BY_CODE[code]
     return FindingEntry(
-        fingerprint=_fingerprint(code, subject, part or path),
+        fingerprint=_fingerprint(same_as or code, subject, part or path),
         code=code,
         name=entry.name,
         title=entry.title,
@@ -114,4 +116,10 @@ def gpus(amounts: devices.Devices) -> float:
 
 def counted(number: float, word: str) -> str:
     """`1 pod`, `2 pods`, `0.5 GPUs`."""
-    return f"{number:,g} {word}{'' if number == 1 else 's'}"
+    return f"{amount(number)} {word}{'' if number == 1 else 's'}"
+
+
+def amount(number: float) -> str:
+    """`1,234` or `0.25`, with at most 6 digits after the point."""
+    text = f"{number:,.6f}"
+    return text.rstrip("0").rstrip(".")

@@ -35,13 +35,20 @@ class HalfStarted:
     """Since when the first of them waits."""
 
 
-def half_started(workload: Workload, now: datetime) -> HalfStarted | None:
-    """How a gang has started in part for longer than the grace; None for all other workloads."""
-    if not is_gang(workload):
+def half_started(workload: Workload, now: datetime, *, members: int = 0) -> HalfStarted | None:
+    """How a gang has started in part for longer than the grace; None for all other workloads.
+
+    Args:
+        workload: the workload.
+        now: the time of the audit.
+        members: the pods that its PodGroup wants together; 0 where no PodGroup says it.
+    """
+    if members < 2 and not is_gang(workload):
         return None
+    needed = members if members > 1 else workload.wanted.minimum
     held = [pod for pod in workload.pods if pod.holds and not pod.terminating]
     waiting = [pod for pod in workload.pods if waits(pod)]
-    if not held or not waiting or len(held) + workload.other_pods >= workload.wanted.minimum:
+    if not held or not waiting or len(held) + workload.other_pods >= needed:
         return None
     since = min((pod.created for pod in waiting if pod.created is not None), default=None)
     return HalfStarted(held=held, waiting=waiting, since=since) if since is not None and now - since > GRACE else None

@@ -5,9 +5,12 @@ from typing import Final
 
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Workload
-from usher.audit.standing import entries, gangs
+from usher.audit.standing import entries, gangs, records
 from usher.audit.standing.situation import Situation, span
 from usher.scan import devices
+
+CODE: Final = "USA002"
+"""The headline number of half-started gangs is the sum of the GPUs of these findings."""
 
 _PREVENTING: Final = ("USH501", "USH502", "USH503", "USH509", "USH417", "USH516", "USH331")
 """Checks whose denial keeps a gang from starting in parts."""
@@ -19,17 +22,21 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
         yield from _of(workload, situation)
 
 
+def of(workload: Workload, situation: Situation) -> gangs.HalfStarted | None:
+    """How a gang has started in part for longer than the grace; None for all other workloads."""
+    return gangs.half_started(workload, situation.now, members=records.members(workload, situation.records))
+
+
 def _of(workload: Workload, situation: Situation) -> Iterator[FindingEntry]:
-    half = gangs.half_started(workload, situation.now)
+    half = of(workload, situation)
     if half is None:
         return
     held, waiting, since = half.held, half.waiting, half.since
     amounts = devices.added(pod.devices for pod in held)
-    gpus = entries.gpus(amounts)
     holding = ", ".join(f"{amount.number:,} {name}" for name, amount in amounts.items())
     codes = set(situation.codes(workload))
     yield entries.finding(
-        "USA002",
+        CODE,
         entries.of_workload(workload),
         f"{entries.counted(len(held), 'pod')} of its gang {'holds' if len(held) == 1 else 'hold'} {holding}, and "
         f"{entries.counted(len(waiting), 'pod')} waited for {span(since, situation.now)}",
@@ -38,7 +45,7 @@ def _of(workload: Workload, situation: Situation) -> Iterator[FindingEntry]:
             *sorted({f"scheduler: {pod.waiting}" for pod in waiting if pod.waiting})[:3],
         ],
         team=workload.team,
-        gpus=gpus,
+        gpus=situation.held(half.held),
         since=since,
         held_by="scheduler",
         prevented_by=next((code for code in _PREVENTING if code in codes), ""),

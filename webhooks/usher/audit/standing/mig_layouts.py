@@ -17,7 +17,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
 
     Profiles are left out where nodes are not known, or where not all workloads were read.
     """
-    if situation.estate.nodes is None or not situation.estate.complete:
+    if situation.estate.nodes is None or not situation.complete:
         return
     asked = {resource for workload in situation.estate.workloads for resource in workload.asks}
     asked |= {resource for workload in situation.estate.workloads for pod in workload.pods for resource in pod.devices}

@@ -46,7 +46,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
     if situation.estate.nodes is not None:
         yield from _above_capacity(hard, situation)
     # Without all workloads a namespace only seems to be empty.
-    if situation.estate.complete:
+    if situation.complete:
         yield from _without_workloads(hard, situation)
         yield from _gpu_quotas_without_workloads(situation)
 

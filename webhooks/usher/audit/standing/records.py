@@ -1,17 +1,21 @@
-"""What Kueue and Volcano have written about workloads: their Workloads and PodGroups, found by owner."""
+"""What Kueue, Volcano and KAI have written about workloads: their Workloads and PodGroups, found by owner."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from datetime import datetime
 from typing import Final
 
 from usher import paths
 from usher.audit import fields
 from usher.audit.estate import Estate, Workload
-from usher.audit.standing.wanted import KUEUE_WORKLOAD, POD_GROUP
+from usher.audit.standing.wanted import KAI_POD_GROUP, KUEUE_WORKLOAD, POD_GROUP
 from usher.dataclass import dataclass
 
 _STARTED: Final = ("Inqueue", "Running", "Completed")
 """Phases of a PodGroup that Volcano does not hold in its queue any more."""
+
+_UNSCHEDULABLE: Final = "UnschedulableOnNodePool"
+"""The condition of a PodGroup that KAI cannot place (KAI:pkg/apis/scheduling/v2alpha2/podgroup_types.go)."""
 
 Index = Mapping[str, Sequence[paths.Object]]
 
@@ -29,13 +33,30 @@ class Held:
 class Records:
     """By the uid of the owner."""
 
-    kueue: Index
-    volcano: Index
+    kueue: Index = field(default_factory=dict)
+    volcano: Index = field(default_factory=dict)
+    kai: Index = field(default_factory=dict)
 
 
 def of(estate: Estate) -> Records:
     """The records of a cluster; empty for kinds that are not known."""
-    return Records(kueue=_by_owner(estate, KUEUE_WORKLOAD), volcano=_by_owner(estate, POD_GROUP))
+    return Records(
+        kueue=_by_owner(estate, KUEUE_WORKLOAD),
+        volcano=_by_owner(estate, POD_GROUP),
+        kai=_by_owner(estate, KAI_POD_GROUP),
+    )
+
+
+def members(workload: Workload, records: Records) -> int:
+    """The pods that must run together, as the only PodGroup of a workload says; 0 where no PodGroup says it alone."""
+    groups = [*_of(workload, records.volcano), *_of(workload, records.kai)]
+    if len(groups) != 1:
+        return 0
+    parents = {fields.text(each, "/parent") for each in fields.objects(groups[0], "/spec/subGroups")}
+    leaves = [
+        each for each in fields.objects(groups[0], "/spec/subGroups") if fields.text(each, "/name") not in parents
+    ]
+    return fields.whole(groups[0], "/spec/minMember") or sum(fields.whole(each, "/minMember") or 0 for each in leaves)
 
 
 def held_by_kueue(workload: Workload, records: Records) -> Held | None:
@@ -69,6 +90,20 @@ def held_by_volcano(workload: Workload, records: Records) -> Held | None:
         if unschedulable is not None and unschedulable.holds:
             words.append(f"Volcano: {unschedulable.message or unschedulable.reason}")
         return Held(by="Volcano", evidence=tuple(words))
+    return None
+
+
+def held_by_kai(workload: Workload, records: Records) -> Held | None:
+    """What KAI says of a workload that it cannot place."""
+    for value in _of(workload, records.kai):
+        for condition in fields.objects(value, "/status/schedulingConditions"):
+            if fields.text(condition, "/type") == _UNSCHEDULABLE and fields.text(condition, "/status") == "True":
+                queue = fields.excerpt(fields.text(value, "/spec/queue"))
+                reasons = [fields.text(each, "/message") for each in fields.objects(condition, "/reasons")]
+                words = list(filter(None, reasons)) or [fields.text(condition, "/message")]
+                evidence = (f"KAI: PodGroup {fields.name(value)} is in queue {queue}" if queue else "",
+                            *(fields.excerpt(f"KAI: {each}") for each in words if each))  # fmt: skip
+                return Held(by="KAI", evidence=evidence, since=fields.when(condition, "/lastTransitionTime"))
     return None
 
 

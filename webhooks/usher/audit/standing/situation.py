@@ -1,10 +1,13 @@
 """Everything that the findings about a cluster are made from."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
 from datetime import datetime, timedelta
 
 from usher import model
-from usher.audit.estate import Estate, Workload
+from usher.audit import gpus
+from usher.audit.estate import Estate, Node, Pod, Workload
+from usher.audit.standing.records import Records
 from usher.authorities.knowledge import Knowledge
 from usher.config import models, selection
 from usher.config.fields import seconds
@@ -22,6 +25,16 @@ class Situation:
     report: findings.Report
     config: models.Config
     now: datetime
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+    """Those with accelerators, by name."""
+    records: Records = field(default_factory=Records)
+    """What schedulers have written about workloads."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every workload of the cluster was seen: else something only seems to have no workload."""
+        listed = self.estate.complete and not any(note.hides_objects for note in self.report.notes)
+        return listed and not self.estate.only_namespace and not self.report.failed
 
     @property
     def threshold(self) -> timedelta:
@@ -49,6 +62,10 @@ class Situation:
         result = self.result(workload)
         found = () if result is None else result.findings
         return [each for each in found if each.judgement.outcome is model.Outcome.DENY]
+
+    def held(self, pods: Iterable[Pod]) -> float:
+        """The GPUs that pods hold; a MIG device and a time slice count by their share."""
+        return round(sum(gpus.held([pod], self.nodes.get(pod.node)) for pod in pods), 6)
 
     def labels(self, namespace: str) -> Mapping[str, str] | None:
         """The labels of a namespace; None where they are not known."""

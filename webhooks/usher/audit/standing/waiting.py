@@ -7,10 +7,11 @@ from typing import Final
 from usher.audit import fields
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Pod, Workload
-from usher.audit.standing import entries, gangs, outlooks, records
+from usher.audit.standing import entries, gangs, half_started, outlooks, records
 from usher.audit.standing.outlooks import Outlooks, Verdicts
 from usher.audit.standing.records import Held, Records
 from usher.audit.standing.situation import Situation, span
+from usher.authorities.kueue.read import QUEUE_LABEL
 from usher.authorities.verdict import Answer
 from usher.dataclass import dataclass
 
@@ -44,12 +45,12 @@ class _Wait:
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
     """The findings about each workload that waits, by the worst of them alone."""
-    known, looks = records.of(situation.estate), Outlooks(situation)
+    known, looks = situation.records, Outlooks(situation)
     # A workload whose pods were not read only seems to have too few.
     all_pods = not any(each.source in _PODS for each in situation.estate.missing)
     for workload in situation.estate.workloads:
         wait = _wait(workload, all_pods=all_pods)
-        if wait is not None and gangs.half_started(workload, situation.now) is None:
+        if wait is not None and half_started.of(workload, situation) is None:
             yield from _findings(workload, wait, known, looks, situation)
 
 
@@ -137,14 +138,16 @@ def _held(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records) -
         return Held(by="Kueue", evidence=(*kueue.evidence, *own), since=kueue.since)
     if volcano is not None:
         return Held(by="Volcano", evidence=(*volcano.evidence, *own))
+    kai = records.held_by_kai(workload, known) if wait.waiting else None
+    if kai is not None:
+        return Held(by="KAI", evidence=(*kai.evidence, *own), since=kai.since)
     gates = sorted({gate for pod in wait.waiting for gate in pod.gates})
     if gates:
         return Held(by=_gatekeeper(gates), evidence=(f"scheduling gates: {fields.listing(gates)}", *own))
     if workload.suspended:
-        queued = (
-            f"it is suspended, in queue {workload.queue}" if workload.queue else "it is suspended, and has no queue"
-        )
-        return Held(by="Kueue" if workload.queue else "its author", evidence=(queued, *own))
+        where = f"in queue {workload.queue}" if workload.queue else "and has no queue"
+        by = "Kueue" if workload.labels.get(QUEUE_LABEL) else "its author"
+        return Held(by=by, evidence=(f"it is suspended, {where}", *own))
     if wait.waiting:
         words = _words(wait.waiting)
         named = workload.scheduler not in ("", "default-scheduler")

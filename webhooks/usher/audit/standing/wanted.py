@@ -13,6 +13,8 @@ DAEMON_SET: Final = ("apps", "DaemonSet")
 NODE: Final = ("", "Node")
 KUEUE_WORKLOAD: Final = ("kueue.x-k8s.io", "Workload")
 POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
+KAI_POD_GROUP: Final = ("scheduling.run.ai", "PodGroup")
+KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")
 
 _DAEMON: Final = keeping(
     "/spec/template/spec/tolerations",
@@ -82,7 +84,29 @@ WANTED: Final = (
         versions=("v1beta1",),
         plural="podgroups",
         kind=POD_GROUP[1],
-        keep=keeping("/metadata/ownerReferences", "/spec/queue", "/status/phase", "/status/conditions"),
+        keep=keeping(
+            "/metadata/ownerReferences", "/spec/queue", "/spec/minMember", "/status/phase", "/status/conditions"
+        ),
+    ),
+    Wanted(
+        group=KAI_POD_GROUP[0],
+        versions=("v2alpha2",),
+        plural="podgroups",
+        kind=KAI_POD_GROUP[1],
+        keep=keeping(
+            "/metadata/ownerReferences",
+            "/spec/queue",
+            "/spec/minMember",
+            "/spec/subGroups",
+            "/status/schedulingConditions",
+        ),
+    ),
+    Wanted(
+        group=KAI_QUEUE[0],
+        versions=("v2",),
+        plural="queues",
+        kind=KAI_QUEUE[1],
+        keep=keeping("/spec/parentQueue", "/spec/resources/gpu"),
     ),
 )
 """All of them. Secrets and the contents of ConfigMaps are not among them."""

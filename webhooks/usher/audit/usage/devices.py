@@ -83,10 +83,10 @@ def read(answers: Mapping[Question, Answer], nodes: labels.Nodes) -> tuple[Track
     """The tracks in the series of all exporters, in the order of their devices and holders."""
     parts: dict[Key, _Parts] = {}
     everything = [each for answer in answers.values() for each in answer.series]
-    renamed = labels.is_renamed(everything)
+    renamed = labels.renamed(everything)
     for question, answer in answers.items():
         for each in answer.series:
-            key = labels.device(each.labels), labels.holder(each.labels, renamed)
+            key = labels.device(each.labels, nodes), labels.holder(each.labels, renamed)
             found = parts.setdefault(key, _Parts(labels=each.labels))
             found.series.setdefault(question, []).append(each)
     with_engine = {device for (device, _), each in parts.items() if metrics.ENGINE_ACTIVE in each.series}

@@ -16,9 +16,10 @@ _EXPORTERS: Final = ("dcgm-exporter", "dcgm_exporter", "metrics-exporter")
 """Parts of the names of pods and containers that measure GPUs: NVIDIA's and AMD's exporters."""
 
 _NODE_LABELS: Final = (
-    *("exported_node", "node", "kubernetes_node", "nodename", "node_name"),
-    *("Hostname", "exported_hostname", "hostname", "instance"),
+    *("exported_node", "node", "kubernetes_node", "nodename", "node_name", "NodeName", "k8s_node_name"),
+    *("Hostname", "exported_hostname", "hostname", "exported_instance", "instance"),
 )
+_CLUSTER_LABELS: Final = ("cluster", "cluster_name", "k8s_cluster_name", "cluster_id")
 """Hostname is the node where the exporter knows it (NODE_NAME), and else the name of its own pod."""
 
 _UNDIVIDED: Final = frozenset({"", "spx", "na"})
@@ -59,7 +60,7 @@ def node(labels: Labels, known: Nodes) -> str:
     """The node of a series; empty where no label names a node that is known."""
     for key in _NODE_LABELS:
         value = labels.get(key, "")
-        if key == "instance":
+        if key.endswith("instance"):
             value = value.rpartition(":")[0] or value
         name = value if value in known.names else known.short.get(value, "")
         if name:
@@ -67,41 +68,69 @@ def node(labels: Labels, known: Nodes) -> str:
     return ""
 
 
-def device(labels: Labels) -> Device:
+def device(labels: Labels, known: Nodes) -> Device:
     """The device of a series of DCGM or of AMD's exporter.
 
-    A GPU has a UUID that is unique; without it, the node and the number on the node are.
+    A GPU has a UUID that is unique; without it, the node and the number on the node are. dcgm-exporter calls it `uuid`
+    where it writes the names of its first version (render_metrics.go).
     """
-    host = labels.get("Hostname") or labels.get("hostname") or labels.get("instance", "")
+    host = node(labels, known) or labels.get("Hostname") or labels.get("hostname") or labels.get("instance", "")
     number = labels.get("gpu") or labels.get("gpu_id", "")
-    uuid = labels.get("UUID") or labels.get("gpu_uuid", "")
+    uuid = labels.get("UUID") or labels.get("gpu_uuid") or labels.get("uuid", "")
     mode = labels.get("gpu_compute_partition_type", "").lower()
     partition = f"{mode} {number}.{labels.get('gpu_partition_id', '')}" if mode not in _UNDIVIDED else ""
     gpu = uuid or f"{host}/{labels.get('serial_number', '')}/{number}"
     return Device(gpu=gpu, instance=labels.get("GPU_I_ID", "") or partition)
 
 
-def is_renamed(series: Iterable[Series]) -> frozenset[str]:
-    """The jobs whose scraper renames the labels of the exporter."""
-    return frozenset(each.labels.get("job", "") for each in series if each.labels.get("exported_pod"))
+def clusters(series: Iterable[Series]) -> tuple[str, list[str]]:
+    """The label that names the clusters of the series, and its values; empty where no label does."""
+    found = list(series)
+    for name in _CLUSTER_LABELS:
+        values = {each.labels[name] for each in found if each.labels.get(name)}
+        if values:
+            return name, sorted(values)
+    return "", []
 
 
-def holder(labels: Labels, renamed: frozenset[str]) -> PodName | None:
-    """The pod that holds the device of a series; None where the exporter names none."""
-    if labels.get("job", "") in renamed:
-        return _pod(labels.get("exported_namespace", ""), labels.get("exported_pod", ""))
+def renamed(series: Iterable[Series]) -> frozenset[tuple[str, str]]:
+    """Jobs and the labels of the exporter that their scraper renames: `namespace`, `pod`, or both.
+
+    Google's collector sets a namespace and no pod, so it renames the namespace alone.
+    """
+    return frozenset(
+        (each.labels.get("job", ""), name)
+        for each in series
+        for name in ("namespace", "pod")
+        if each.labels.get(f"exported_{name}")
+    )
+
+
+def holder(labels: Labels, changed: frozenset[tuple[str, str]]) -> PodName | None:
+    """The pod that holds the device of a series; None where the exporter names none.
+
+    Args:
+        labels: those of the series.
+        changed: what the scrapers of all series renamed.
+    """
+    job = labels.get("job", "")
+    is_changed = [(job, name) in changed for name in ("namespace", "pod")]
+    namespace, name = (
+        labels.get(f"exported_{name}" if each else name, "")
+        for name, each in zip(("namespace", "pod"), is_changed, strict=True)
+    )
+    found = _pod(namespace, name)
+    if any(is_changed):
+        return found
     old = _pod(labels.get("pod_namespace", ""), labels.get("pod_name", ""))
     if old is not None:
         return old
-    found = _pod(labels.get("namespace", ""), labels.get("pod", ""))
     return None if found is None or _is_exporter(labels, found) else found
 
 
 def pod(labels: Labels) -> PodName | None:
     """The pod that a series of kube-state-metrics is about."""
-    return _pod(labels.get("exported_namespace", ""), labels.get("exported_pod", "")) or _pod(
-        labels.get("namespace", ""), labels.get("pod", "")
-    )
+    return _pod(value(labels, "namespace"), value(labels, "pod"))
 
 
 def value(labels: Labels, name: str) -> str:

@@ -22,12 +22,13 @@ MEMORY_RESERVED: Final = Question(metric="DCGM_FI_DEV_FB_RESERVED")
 """Of the driver; it is part of the total, but neither used nor free."""
 MEMORY_TOTAL: Final = Question(metric="DCGM_FI_DEV_FB_TOTAL")
 
-AMD_ACTIVE: Final = Question(metric="gpu_gfx_activity")
+# MetricsFieldPrefix of AMD's exporter puts a prefix before all names; its example has `amd_`.
+AMD_ACTIVE: Final = Question(metric="gpu_gfx_activity", also="amd_gpu_gfx_activity")
 """Percent."""
-AMD_MEMORY_USED: Final = Question(metric="gpu_used_vram")
+AMD_MEMORY_USED: Final = Question(metric="gpu_used_vram", also="amd_gpu_used_vram")
 """MiB, which the exporter calls MB."""
-AMD_MEMORY_PEAK: Final = Question(metric="gpu_used_vram", fold=Fold.PEAK)
-AMD_MEMORY_TOTAL: Final = Question(metric="gpu_total_vram")
+AMD_MEMORY_PEAK: Final = Question(metric="gpu_used_vram", also="amd_gpu_used_vram", fold=Fold.PEAK)
+AMD_MEMORY_TOTAL: Final = Question(metric="gpu_total_vram", also="amd_gpu_total_vram")
 
 REQUESTS: Final = Question(
     metric="kube_pod_container_resource_requests",

@@ -17,6 +17,8 @@ _NAMED: Final = 5
 
 _LATE: Final = 3
 
+_INTEL: Final = frozenset({"intel.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe"})
+
 
 def of_source(readings: Readings, grid: Grid, tracks: Sequence[Track], *, idle_seconds: float) -> Iterator[str]:
     """What the source lacks as a whole."""
@@ -80,6 +82,9 @@ def of_nodes(joined: Joined, nodes: Mapping[str, estate.Node]) -> Iterator[str]:
     if missing and any(track.node for track in joined.tracks):
         number = f"{len(missing)} of {len(nodes)} GPU nodes"
         yield f"{number} have no series, so their GPUs are not measured: {_names(missing)}"
+    intel = sorted(name for name, node in nodes.items() if not _INTEL.isdisjoint(node.capacity))
+    if intel:
+        yield f"GPUs of Intel are not measured, because usher reads no exporter of Intel: {_names(intel)}"
     if nodes and joined.tracks and not any(track.node for track in joined.tracks):
         yield "No label of the series names a node of the cluster. Set NODE_NAME in the exporter, or add a label `node`"
     if joined.by_node:

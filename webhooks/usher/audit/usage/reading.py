@@ -1,11 +1,11 @@
 """The answers of a source to all questions of an audit, with what went wrong."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from typing import Final
 
 from usher import errors
-from usher.audit.usage import metrics
+from usher.audit.usage import labels, metrics
 from usher.audit.usage.series import Answer, Grid, Question, Source, ordered
 from usher.dataclass import dataclass
 
@@ -23,6 +23,9 @@ DEVICES: Final = (
     metrics.AMD_MEMORY_TOTAL,
 )
 PODS: Final = (metrics.REQUESTS, metrics.PHASES, metrics.POD_OWNERS, metrics.REPLICASET_OWNERS, metrics.JOB_OWNERS)
+
+_NAMED: Final = 5
+"""Clusters named in one sentence."""
 
 _NOTHING: Final = Answer()
 
@@ -55,17 +58,39 @@ class Readings:
 def read(source: Source, grid: Grid) -> Readings:
     """Asks everything. Where the first question gets no answer, the others are not asked."""
     found = Readings()
+    missing: dict[str, dict[str, None]] = {}
+    warned: dict[str, dict[str, None]] = {}
     for question in (*DEVICES, *PODS, metrics.QUEUE_WAIT):
         try:
             answer = source.read(question, grid)
         except errors.PrometheusError as error:
-            found.problems.append(f"{question.metric} is missing: {error}")
+            missing.setdefault(str(error), {})[question.metric] = None
             if question is DEVICES[0]:
                 break
             continue
         found.answers[question] = Answer(series=ordered(answer.series))
         for warning in answer.warnings:
-            text = f"{source.name} warns that {question.metric} may be incomplete: {warning}"
-            if text not in found.problems:
-                found.problems.append(text)
+            warned.setdefault(warning, {})[question.metric] = None
+    found.problems.extend(f"{_named(names)} missing: {reason}" for reason, names in missing.items())
+    found.problems.extend(
+        f"{source.name} warns that metrics may be incomplete ({', '.join(names)}): {warning}"
+        for warning, names in warned.items()
+    )
+    found.problems.extend(_of_clusters(found))
     return found
+
+
+def _named(names: Collection[str]) -> str:
+    return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
+
+
+def _of_clusters(found: Readings) -> Iterator[str]:
+    """What a Prometheus of several clusters makes of the numbers."""
+    held = (*DEVICES, metrics.REQUESTS)
+    label, names = labels.clusters(each for question in held for each in found.of(question).series)
+    if len(names) > 1:
+        shown = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+        yield (
+            f"The series are of {len(names)} clusters (label {label}: {shown}), and all of them count. Choose that of "
+            f"this audit with --prometheus-label {label}=NAME"
+        )

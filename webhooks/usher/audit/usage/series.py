@@ -65,6 +65,8 @@ class Question:
     """The series of one metric."""
 
     metric: str
+    also: str = ""
+    """Another name that exporters give to the metric."""
     fold: Fold = Fold.MEAN
     matchers: tuple[Matcher, ...] = ()
     only_positive: bool = False

@@ -62,6 +62,8 @@ def arguments(settings: Settings) -> tuple[str, ...]:
         found.append(f"--cluster-name={settings.cluster_name}")
     if settings.prometheus:
         found.append(f"--prometheus={settings.prometheus}")
+        found += [f"--prometheus-header={each}" for each in settings.prometheus_headers]
+        found += [f"--prometheus-label={each}" for each in settings.prometheus_labels]
     if settings.report_objects:
         found.append("--report-objects")
     if settings.clusters:

@@ -41,6 +41,10 @@ class Settings:
     prometheus: str = ""
     """The URL of Prometheus."""
     prometheus_namespace: str = "monitoring"
+    prometheus_headers: tuple[str, ...] = ()
+    """NAME=VALUE, sent with each query. They are no secrets: those are variables in `credentials`."""
+    prometheus_labels: tuple[str, ...] = ()
+    """NAME=VALUE, of the series that are read."""
     api_servers: tuple[str, ...] = ()
     """Addresses of the API servers as CIDRs; empty where they are not known."""
     arguments: tuple[str, ...] = ()

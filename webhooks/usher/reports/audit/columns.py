@@ -165,6 +165,7 @@ AUDITS: Final = Table(
         ),
         *_columns(Type.WHOLE, "summary.exceptions_ending"),
         *_COUNTS,
+        *_columns(Type.NUMBER, "summary.gpus_usable"),
     ),
     parts=lambda audit: [audit],
 )

@@ -71,6 +71,8 @@ def _use(each: ExceptionEntry) -> str:
             return "covers nothing here; remove it from usher.yaml unless other clusters need it"
         case "expired":
             return f"expired on {each.expires}; renew it or remove it from usher.yaml"
+        case "not needed":
+            return "needs no renewal: what it matches passes without it; remove it from usher.yaml"
         case state:
             return f"is {state}, until {each.expires}"
 

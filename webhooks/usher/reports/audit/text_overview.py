@@ -83,7 +83,7 @@ def _usage(audit: Audit) -> Iterator[Row]:
             yield Row("idle", _NOT_MEASURED)
             yield Row("money", "not measured; it needs the usage of GPUs, and prices in usher.yaml (audit.prices)")
         if measured.source != "none":
-            yield Row("idle", f"not measured, though {measured.source} was asked")
+            yield Row("idle", "not measured, for the reasons below")
             yield from _problems(audit)
         return
     span = f"since {words.moment(measured.start)}" if measured.start else "in the window"

@@ -2,12 +2,14 @@
 # title: The container toolkit has no known container escapes
 # description: |
 #   NVIDIA's container toolkit runs as root on every GPU node when a container starts. In older versions a container
-#   image can take over the node: CVE-2024-0132, CVE-2025-23359, and CVE-2025-23266, which needs only three lines in a
-#   Dockerfile. The operator installs the version in its ClusterPolicy. The site sets the lowest version in usher.yaml
+#   image can take over the node: CVE-2024-0132, CVE-2025-23359, CVE-2025-23266, which needs only three lines in a
+#   Dockerfile, and CVE-2026-24260. The operator installs the version in its ClusterPolicy. The site sets the lowest version in usher.yaml
 #   (parameters, toolkit-version-vulnerable, minimum). Raise it with every security bulletin of NVIDIA. If the
 #   ClusterPolicy sets no version, the release of the operator decides, and the check finds nothing.
 # scope: package
 # related_resources:
+#   - ref: https://nvidia.custhelp.com/app/answers/detail/a_id/5850
+#     description: NVIDIA on the vulnerability that version 1.19.1 fixes
 #   - ref: https://nvd.nist.gov/vuln/detail/CVE-2025-23266
 #     description: The vulnerability that version 1.17.8 fixes
 #   - ref: https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/release-notes.html
@@ -23,7 +25,7 @@
 #   closes: [S49]
 #   parameters:
 #     minimum:
-#       default: 1.17.8
+#       default: 1.19.1
 #       description: The lowest allowed version of the container toolkit.
 #   remediation: |
 #     Set spec.toolkit.version to a release with the fixes, or update the operator, which installs a newer release.

@@ -6,33 +6,33 @@ import data.usher.checks.objects.toolkit_version_vulnerable as check
 test_a_release_without_the_fixes_is_found if {
 	check.deny == {{
 		"path": "/spec/toolkit/version",
-		"message": `version "v1.17.3-ubuntu20.04" of the container toolkit is older than 1.17.8, so a container can escape through known vulnerabilities`,
-		"remedy": "install 1.17.8 or later",
+		"message": `version "v1.17.3-ubuntu20.04" of the container toolkit is older than 1.19.1, so a container can escape through known vulnerabilities`,
+		"remedy": "install 1.19.1 or later",
 	}} with input as examples.bad_tag
 }
 
 test_the_release_before_is_found if {
 	check.deny == {{
 		"path": "/spec/toolkit/version",
-		"message": `version "1.17.7" of the container toolkit is older than 1.17.8, so a container can escape through known vulnerabilities`,
-		"remedy": "install 1.17.8 or later",
+		"message": `version "1.19.0" of the container toolkit is older than 1.19.1, so a container can escape through known vulnerabilities`,
+		"remedy": "install 1.19.1 or later",
 	}} with input as examples.bad_release_before
 }
 
 test_versions_are_compared_as_numbers if {
 	check.deny == {{
 		"path": "/spec/toolkit/version",
-		"message": `version "v1.9.0-ubi8" of the container toolkit is older than 1.17.8, so a container can escape through known vulnerabilities`,
-		"remedy": "install 1.17.8 or later",
+		"message": `version "v1.9.0-ubi8" of the container toolkit is older than 1.19.1, so a container can escape through known vulnerabilities`,
+		"remedy": "install 1.19.1 or later",
 	}} with input as examples.bad_old
 }
 
 test_a_site_may_want_a_later_one if {
-	site := {"parameters": {"objects/toolkit_version_vulnerable": {"minimum": "1.19.1"}}}
+	site := {"parameters": {"objects/toolkit_version_vulnerable": {"minimum": "1.20.0"}}}
 	check.deny == {{
 		"path": "/spec/toolkit/version",
-		"message": `version "v1.17.8-ubi9" of the container toolkit is older than 1.19.1, so a container can escape through known vulnerabilities`,
-		"remedy": "install 1.19.1 or later",
+		"message": `version "v1.19.1-ubi9" of the container toolkit is older than 1.20.0, so a container can escape through known vulnerabilities`,
+		"remedy": "install 1.20.0 or later",
 	}} with input as object.union(examples.good_release, {"site": site})
 }
 

@@ -19,11 +19,11 @@ ENTRIES: Final = (
     Entry(
         code="USA002",
         name="half-started-gang",
-        title="A gang holds GPUs while its other pods wait",
+        title="A gang holds accelerators while its other pods wait",
         severity="high",
         category="waiting",
-        why="The pods that run wait for the others, so their GPUs do nothing; two half gangs can block each other "
-        "for ever.",
+        why="The pods that run wait for the others, so their accelerators do nothing; two half gangs can block each "
+        "other for ever.",
         remedy="Let a gang scheduler (Kueue, Volcano, KAI) start all its pods together, or give the missing pods room.",
         source="docs/domain/volcano.md#the-schedulers-name-alone",
     ),

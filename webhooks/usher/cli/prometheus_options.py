@@ -1,0 +1,131 @@
+"""The options of commands that say where Prometheus is, how to sign in, and whose series to read."""
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from usher.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from usher.audit.usage.from_prometheus import PrometheusSource
+
+Command = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prometheus:
+    """A Prometheus, by the options of a command. Files are read when it is asked."""
+
+    url: str
+    token_file: Path | None = None
+    ca_file: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+    headers: tuple[str, ...] = ()
+    """NAME=VALUE."""
+    labels: tuple[str, ...] = ()
+    """NAME=VALUE; in a value, {cluster} is the name of the cluster."""
+
+    def source(self, *, cluster: str) -> "PrometheusSource":
+        """Its series.
+
+        Args:
+            cluster: the name that stands for {cluster} in labels.
+
+        Raises:
+            InputError: the URL, a file, a header or a label of the options cannot be used.
+        """
+        from usher.audit.usage.from_prometheus import PrometheusSource
+        from usher.prometheus import address, client, selection
+
+        found = address.read(
+            self.url,
+            token_file=self.token_file,
+            ca_file=self.ca_file,
+            certificate=self.certificate,
+            key=self.key,
+            given_headers=self.headers,
+        )
+        return PrometheusSource(client.Client(found), only=selection.read(self.labels, cluster=cluster))
+
+
+def options(command: Command) -> Command:
+    """Adds the options to a command, which gets them as `prometheus`; None without a URL."""
+
+    @functools.wraps(command)
+    def wrapped(
+        *args: object,
+        prometheus: str | None,
+        prometheus_token_file: Path | None,
+        prometheus_header: tuple[str, ...],
+        prometheus_label: tuple[str, ...],
+        prometheus_ca: Path | None,
+        prometheus_cert: Path | None,
+        prometheus_key: Path | None,
+        **kwargs: object,
+    ) -> object:
+        others = (prometheus_token_file, prometheus_header, prometheus_label, prometheus_ca, prometheus_cert)
+        if prometheus is None and any((*others, prometheus_key)):
+            raise click.UsageError("the options --prometheus-... need --prometheus URL")
+        if prometheus_key and not prometheus_cert:
+            raise click.UsageError("--prometheus-key belongs to a certificate; give it with --prometheus-cert FILE")
+        given = None
+        if prometheus is not None:
+            given = Prometheus(
+                url=prometheus,
+                token_file=prometheus_token_file,
+                ca_file=prometheus_ca,
+                certificate=prometheus_cert,
+                key=prometheus_key,
+                headers=prometheus_header,
+                labels=prometheus_label,
+            )
+        return command(*args, prometheus=given, **kwargs)
+
+    file = click.Path(dir_okay=False, path_type=Path)
+    for option in (
+        click.option(
+            "--prometheus-key", type=file, help="Key of --prometheus-cert in PEM, if it is not in the same file."
+        ),
+        click.option(
+            "--prometheus-cert",
+            type=file,
+            help="Client certificate in PEM, for a Prometheus that asks for one (mutual TLS).",
+        ),
+        click.option(
+            "--prometheus-ca",
+            type=file,
+            help="CA certificates in PEM that Prometheus is trusted by, instead of those of the system.",
+        ),
+        click.option(
+            "--prometheus-label",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Read only series with this label, where one Prometheus has the series of several clusters: "
+            "cluster=prod-1. {cluster} in the value is the name of the audited cluster. Repeatable.",
+        ),
+        click.option(
+            "--prometheus-header",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Send this header with each query, like X-Scope-OrgID=team-a for Mimir. Repeatable. For secrets, "
+            "set $USHER_PROMETHEUS_HEADERS with one NAME=VALUE on each line.",
+        ),
+        click.option(
+            "--prometheus-token-file",
+            type=file,
+            help="File with a bearer token for Prometheus; else $USHER_PROMETHEUS_TOKEN, if it is set.",
+        ),
+        click.option(
+            "--prometheus",
+            metavar="URL",
+            envvar="USHER_PROMETHEUS",
+            help="Prometheus, Thanos or Mimir that has the metrics of GPUs: http://prometheus.monitoring:9090. With "
+            "user:password@ before the host for basic authentication. Without it no usage is measured.",
+        ),
+    ):
+        wrapped = option(wrapped)
+    return wrapped
