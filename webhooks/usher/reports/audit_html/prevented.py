@@ -39,7 +39,7 @@ def section(audit: Audit) -> Section:
 
 
 def _cells(each: Prevented, currency: str) -> Iterator[cells.Cell]:
-    yield cells.lines(("strong", each.code), ("plain", each.title))
+    yield cells.lines(("link", each.code, f"#findings-table?{tables.query(q=each.code)}"), ("plain", each.title))
     yield cells.number(each.workloads, f"{each.workloads:,}")
     yield cells.number(each.idle, numbers.hours(each.idle))
     yield cells.number(each.stuck, numbers.hours(each.stuck))

@@ -171,7 +171,7 @@ def _sum(audit: Audit, table: GroupTable) -> Group:
 
 
 def _columns(name: str, *, measured: bool) -> Iterator[tables.Column]:
-    yield tables.Column(title=name.capitalize(), heads=True)
+    yield tables.Column(title=f"{name[:1].upper()}{name[1:]}", heads=True)
     yield tables.Column(
         title="GPUs now", numeric=True, explained="Held by pods at the time of the audit; a MIG device by its share"
     )
