@@ -77,6 +77,7 @@ class Now:
     capacity: float
     allocatable: float
     allocated: float
+    usable: float
     free: float
     waiting: float
     half_started: float
@@ -100,15 +101,17 @@ def now(objects: Sequence[Object]) -> Now:
             waiting += sum(number * gpus(limits(template)) for number, template in templates(top.value))
         if top.value["kind"] == "PyTorchJob" and placed and late:
             half_started += sum(gpus(limits(pod)) for pod in placed)
+    usable = {
+        each["metadata"]["name"]: gpus(each["status"]["allocatable"])
+        for each in nodes
+        if "unschedulable" not in each["spec"]
+    }
     return Now(
         capacity=sum(gpus(each["status"]["capacity"]) for each in nodes),
         allocatable=sum(gpus(each["status"]["allocatable"]) for each in nodes),
         allocated=sum(held.values()),
-        free=sum(
-            gpus(each["status"]["allocatable"]) - held[each["metadata"]["name"]]
-            for each in nodes
-            if "unschedulable" not in each["spec"]
-        ),
+        usable=sum(usable.values()),
+        free=sum(number - held[name] for name, number in usable.items()),
         waiting=waiting,
         half_started=half_started,
         accelerators=dict(devices),

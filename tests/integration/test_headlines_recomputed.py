@@ -19,7 +19,7 @@ PRICES: Final = {"h100": 2.9, "h100-mig": 2.9, "a100": 1.2, "l40s": 10.5 * 0.95 
 BY_FINDINGS: Final = {"findings", "exceptionsEnding", "readiness", "savingsCost", "savingsGpuHours", "workloadsNever"}
 BY_OBJECTS: Final = {
     "accelerators", "gpus", "gpusAllocatable", "gpusAllocated", "gpusFree", "gpusHalfStarted", "gpusNever",
-    "gpusWaiting", "workloads",
+    "gpusUsable", "gpusWaiting", "workloads",
 }  # fmt: skip
 BY_SERIES: Final = {
     "activity", "allocated", "costAllocated", "costIdle", "currency", "idle", "measured", "memoryShare", "notPriced",
@@ -66,6 +66,7 @@ def test_the_gpus_of_now_are_those_of_the_nodes_and_pods(summary: Mapping[str, A
     assert summary["gpus"] == pytest.approx(now.capacity)
     assert summary["gpusAllocatable"] == pytest.approx(now.allocatable)
     assert summary["gpusAllocated"] == pytest.approx(now.allocated)
+    assert summary["gpusUsable"] == pytest.approx(now.usable)
     assert summary["gpusFree"] == pytest.approx(now.free)
     assert summary["gpusWaiting"] == pytest.approx(now.waiting)
     assert summary["gpusHalfStarted"] == pytest.approx(now.half_started)

@@ -59,6 +59,12 @@ def as_csv(fleet: Fleet) -> str:
     return stream.getvalue()
 
 
+@pytest.fixture(autouse=True)
+def _width_of_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As wide as in a log, where the process that runs the tests has a width of its own."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.mark.parametrize(("form", "ending"), [(as_text, "txt"), (as_csv, "csv")])
 @pytest.mark.parametrize("name", ["troubled", "plain"])
 def test_the_merge_reads_as_its_golden_file(
