@@ -1,9 +1,11 @@
 """What admission would say today about workloads that are there."""
 
+from dataclasses import replace
+
 import pytest
 
 from builders import custom
-from builders.estates import ago, entry, estate, running
+from builders.estates import ago, entry, estate, running, waiting
 from builders.standings import change, found, judged, judgement, report, result
 from usher import model, paths
 from usher.audit.estate import Estate
@@ -52,6 +54,21 @@ def test_a_trace_of_usher_decides_where_the_age_of_the_webhooks_is_not_known(*, 
     seen, of = judged(estate(workloads=[workload]), result(workload, judgement()))
 
     assert [each.code for each in found(seen, of=of, codes=CODES)] == [code]
+
+
+def test_admission_does_not_deny_a_mistake_that_it_mends() -> None:
+    mends = replace(change("toleration"), mends={"placement/gpu_toleration_present": "gpu-toleration"})
+    seen, of = judged(job(), result(entry(), judgement(), change=mends))
+
+    assert [each.code for each in found(seen, of=of, codes=CODES)] == ["USA042"]
+
+
+def test_the_gpus_of_a_change_are_those_that_the_workload_holds() -> None:
+    half = estate(workloads=[entry(pods=[running(), waiting("other")])])
+    seen, of = judged(half, result(entry(), change=change("toleration")))
+
+    (finding,) = found(seen, of=of, codes=CODES)
+    assert finding.gpus == 8
 
 
 @pytest.mark.parametrize("outcome", [model.Outcome.WARN, model.Outcome.AUDIT])

@@ -7,7 +7,7 @@ import pytest
 
 from builders import custom
 from builders.estates import H100, ago, devices, entry, estate, gpu_node, running
-from builders.standings import found
+from builders.standings import found, judged, judgement, result
 from usher import paths
 from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.estate import Node
@@ -65,7 +65,15 @@ def test_a_daemon_set_of_the_gpu_stack_that_does_not_tolerate_a_taint_of_the_nod
         "USA031",
         f"the {part} does not tolerate the taint gpu=true:NoSchedule of 1 node",
     )
-    assert (finding.gpus, finding.prevented_by) == (8, "USH1431")
+    assert (finding.gpus, finding.prevented_by, finding.preventable_by) == (8, "", "USH1431")
+
+
+def test_a_rule_about_daemon_sets_prevents_where_it_denies() -> None:
+    seen = estate(nodes=[gpu_node(taints=OTHER_TAINT)], objects=[daemon_set(PLUGIN, USUAL)])
+    _, of = judged(seen, result(entry(), judgement("USH1431")))
+
+    (finding,) = found(seen, of=of, codes=TAINTS)
+    assert (finding.prevented_by, finding.preventable_by) == ("USH1431", "")
 
 
 @pytest.mark.parametrize(

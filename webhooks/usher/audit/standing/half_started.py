@@ -34,7 +34,6 @@ def _of(workload: Workload, situation: Situation) -> Iterator[FindingEntry]:
     held, waiting, since = half.held, half.waiting, half.since
     amounts = devices.added(pod.devices for pod in held)
     holding = ", ".join(f"{amount.number:,} {name}" for name, amount in amounts.items())
-    codes = set(situation.codes(workload))
     yield entries.finding(
         CODE,
         entries.of_workload(workload),
@@ -48,5 +47,5 @@ def _of(workload: Workload, situation: Situation) -> Iterator[FindingEntry]:
         gpus=situation.held(half.held),
         since=since,
         held_by="scheduler",
-        prevented_by=next((code for code in _PREVENTING if code in codes), ""),
+        prevention=situation.preventing(workload, _PREVENTING),
     )

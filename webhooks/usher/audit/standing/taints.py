@@ -42,14 +42,14 @@ def part_of_stack(daemon_set: paths.Object) -> str:
 def findings(situation: Situation) -> Iterator[FindingEntry]:
     """The findings about taints, one for each pool or DaemonSet; nothing where nodes are not known."""
     nodes = situation.estate.nodes or ()
-    yield from _untainted(nodes)
+    yield from _untainted(nodes, situation)
     for daemon_set in fields.listed(situation.estate, *DAEMON_SET) or ():
         part = part_of_stack(daemon_set)
         if part:
-            yield from _kept_away(daemon_set, part, nodes)
+            yield from _kept_away(daemon_set, part, nodes, situation)
 
 
-def _untainted(nodes: Sequence[Node]) -> Iterator[FindingEntry]:
+def _untainted(nodes: Sequence[Node], situation: Situation) -> Iterator[FindingEntry]:
     by_pool: defaultdict[str, list[Node]] = defaultdict(list)
     for node in nodes:
         if not any(effect in taints.GUARDING and not key.startswith(_MOMENTARY) for key, _, effect in node.taints):
@@ -63,11 +63,13 @@ def _untainted(nodes: Sequence[Node]) -> Iterator[FindingEntry]:
             "keeps other pods off",
             evidence=(f"nodes: {fields.listing(names)}",),
             gpus=sum(map(gpus.capacity, found)),
-            prevented_by="USH1430",
+            prevention=situation.preventing_anywhere("USH1430"),
         )
 
 
-def _kept_away(daemon_set: paths.Object, part: str, nodes: Sequence[Node]) -> Iterator[FindingEntry]:
+def _kept_away(
+    daemon_set: paths.Object, part: str, nodes: Sequence[Node], situation: Situation
+) -> Iterator[FindingEntry]:
     """The taints of nodes that the DaemonSet selects and does not tolerate, each with its nodes."""
     template = "/spec/template/spec"
     selector: Mapping[str, str] = fields.strings(daemon_set, f"{template}/nodeSelector")
@@ -88,5 +90,5 @@ def _kept_away(daemon_set: paths.Object, part: str, nodes: Sequence[Node]) -> It
             path="spec.template.spec.tolerations",
             evidence=(f"nodes: {fields.listing([node.name for node in found])}",),
             gpus=sum(map(gpus.capacity, found)),
-            prevented_by="USH1431",
+            prevention=situation.preventing_anywhere("USH1431"),
         )

@@ -93,8 +93,7 @@ def _never(workload: Workload, wait: _Wait, verdicts: Verdicts, situation: Situa
     names = [outlooks.name(section) for section in sections]
     evidence = [reason for section in sections for reason in outlooks.reasons(section)]
     remedies = [f"{outlooks.name(section)}: {each}" for section in sections for each in section.remedies[:2]]
-    codes = set(situation.codes(workload))
-    own = [code for section in sections for code in _PREVENTING.get(section.authority, ()) if code in codes]
+    checks = [code for section in sections for code in _PREVENTING.get(section.authority, ())]
     return entries.finding(
         "USA001",
         entries.of_workload(workload),
@@ -106,7 +105,7 @@ def _never(workload: Workload, wait: _Wait, verdicts: Verdicts, situation: Situa
         since=wait.since,
         held_by=names[0] if names else "",
         never=True,
-        prevented_by=own[0] if own else "",
+        prevention=situation.preventing(workload, checks),
     )
 
 

@@ -112,6 +112,8 @@ def _count_allocated(tally: Tally, held: Line, mine: list[Part], points: range, 
         weight = sum(value for value in each if value == value)  # noqa: PLR0124 - not NaN
         amount = weight if math.isnan(gpus) else gpus
         factors.append(min(1.0, amount / weight) if weight else 0.0)
+        if amount > 0 and tally.first is None:
+            tally.first = point
         tally.allocated += amount * hours
         tally.allocated_by_hour[grid.hour_of_day(point)] += amount * hours
     return factors

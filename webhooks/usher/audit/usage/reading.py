@@ -23,6 +23,7 @@ DEVICES: Final = (
     metrics.AMD_MEMORY_TOTAL,
 )
 PODS: Final = (metrics.REQUESTS, metrics.PHASES, metrics.POD_OWNERS, metrics.REPLICASET_OWNERS, metrics.JOB_OWNERS)
+NODES: Final = (metrics.NODE_CAPACITY, metrics.NODE_ALLOCATABLE, metrics.NODE_CORDONED, metrics.NODE_NOT_READY)
 
 _NAMED: Final = 5
 """Clusters named in one sentence."""
@@ -60,7 +61,7 @@ def read(source: Source, grid: Grid) -> Readings:
     found = Readings()
     missing: dict[str, dict[str, None]] = {}
     warned: dict[str, dict[str, None]] = {}
-    for question in (*DEVICES, *PODS, metrics.QUEUE_WAIT):
+    for question in (*DEVICES, *PODS, *NODES, metrics.QUEUE_WAIT):
         try:
             answer = source.read(question, grid)
         except errors.PrometheusError as error:
