@@ -89,6 +89,7 @@ WORKLOADS: Final = Table(
         *columns(Type.TEXT, "created waiting_since outcome"),
         *columns(Type.WHOLE, "findings"),
         *_USAGE,
+        *columns(Type.NUMBER, "gpus_least"),
     ),
     parts=lambda audit: audit.workloads,
 )
@@ -106,7 +107,7 @@ FINDINGS: Final = Table(
         *columns(Type.TEXTS, "evidence"),
         *columns(Type.TEXT, "held_by"),
         *columns(Type.FLAG, "never"),
-        *columns(Type.TEXT, "prevented_by exception"),
+        *columns(Type.TEXT, "prevented_by exception preventable_by mended_by"),
     ),
     parts=lambda audit: audit.findings,
 )
@@ -134,16 +135,31 @@ SAVINGS: Final = Table(
         *columns(Type.TEXT, "change"),
         *columns(Type.NUMBER, "gpu_hours cost"),
         *columns(Type.FLAG, "adds_up"),
+        *columns(Type.NUMBER, "cost_saved cost_freed days gpu_hours_per_week cost_per_week"),
+        *columns(Type.TEXT, "needs finding"),
     ),
     parts=lambda audit: audit.savings,
+)
+PRICES: Final = Table(
+    name="prices",
+    columns=(
+        *_COMMON,
+        *columns(Type.TEXT, "product capacity_type"),
+        *columns(Type.NUMBER, "per_gpu_hour"),
+        *columns(Type.TEXT, "rule formula"),
+        *columns(Type.WHOLE, "nodes"),
+        *columns(Type.NUMBER, "gpus allocated"),
+    ),
+    parts=lambda audit: audit.prices,
 )
 PREVENTED: Final = Table(
     name="prevented",
     columns=(
         *_COMMON,
         *columns(Type.TEXT, "code title"),
+        *columns(Type.FLAG, "denies"),
         *columns(Type.WHOLE, "workloads"),
-        *columns(Type.NUMBER, "idle stuck cost"),
+        *columns(Type.NUMBER, "gpus idle stuck cost"),
     ),
     parts=lambda audit: audit.prevented,
 )
@@ -174,4 +190,4 @@ GAPS: Final = Table(
     parts=lambda audit: audit.completeness.gaps,
 )
 
-TABLES: Final = (AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, PREVENTED, READINESS, EXCEPTIONS, GAPS)
+TABLES: Final = (AUDITS, WORKLOADS, FINDINGS, USAGE, PRICES, SAVINGS, PREVENTED, READINESS, EXCEPTIONS, GAPS)

@@ -141,7 +141,7 @@ def _sections(audit: Audit) -> Iterator[_Section]:
             (
                 _subject(each.subject),
                 _prose("; ".join(each.evidence)),
-                _prose(each.change),
+                _prose(f"{each.change}. First: {each.needs}" if each.needs else each.change),
                 numbers.hours(each.gpu_hours),
                 numbers.money(each.cost, _prose(audit.summary.currency)),
             )
@@ -151,10 +151,11 @@ def _sections(audit: Audit) -> Iterator[_Section]:
     )
     yield _Section(
         title="What rules of usher would have prevented",
-        header=("rule", "workloads", "idle", "stuck", "money"),
+        header=("rule", "today", "workloads", "idle", "stuck", "money"),
         rows=[
             (
                 f"{_code(each.code)} {_prose(each.title)}",
+                "denies" if each.denies else "only warns",
                 f"{each.workloads:,}",
                 numbers.hours(each.idle),
                 numbers.hours(each.stuck),

@@ -27,6 +27,10 @@ def _savings(audit: Audit, lines: Lines) -> None:
         "" if found.savings_gpu_hours is None else f": {_amount(found.savings_gpu_hours, found.savings_cost, currency)}"
     )
     lines.write(Text.assemble(("Could be saved", "bold"), f"{whole} in the window" if whole else ""))
+    if found.savings_cost_freed:
+        freed = words.money(found.savings_cost_freed, currency)
+        text = f"{freed} of it are paid for anyway (reserved capacity): the GPUs become free for others"
+        lines.wrapped(text, first=Text("  "), rest="  ", style="dim")
     shown = [each for each in audit.savings if each.adds_up][:_SHOWN]
     for each in shown:
         _saving(each, currency, lines)
@@ -55,13 +59,13 @@ def _prevented(audit: Audit, lines: Lines) -> None:
 
 
 def _waste(each: Prevented, audit: Audit) -> str:
-    """`1 workload, 1,232 idle and 208 stuck GPU-hours, 1,478 USD`."""
+    """`1 workload, 1,232 idle and 208 stuck GPU-hours, 1,478 USD`; the GPUs of workloads that held none."""
     idle = "" if each.idle is None else f"{words.number(each.idle)} idle"
     stuck = f"{words.number(each.stuck)} stuck" if each.stuck else ""
     hours = " and ".join(filter(None, (idle, stuck)))
     cost = "" if each.cost is None else words.money(each.cost, audit.summary.currency)
-    parts = (wording.count(each.workloads, "workload"), f"{hours} GPU-hours" if hours else "not measured", cost)
-    return ", ".join(filter(None, parts))
+    parts = (wording.count(each.workloads, "workload"), f"{hours} GPU-hours" if hours else words.gpus(each.gpus), cost)
+    return ", ".join(filter(None, (*parts, "" if each.denies else "the rule only warns today")))
 
 
 def _amount(hours: float, cost: float | None, currency: str) -> str:

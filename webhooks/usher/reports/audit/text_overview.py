@@ -98,6 +98,9 @@ def _usage(audit: Audit) -> Iterator[Row]:
         whole = "" if found.cost_allocated is None else words.money(found.cost_allocated, found.currency)
         allocated = f", of {whole} for all allocated ones" if whole else ""
         yield Row("money", f"{words.money(found.cost_idle, found.currency)} for idle GPUs{allocated}")
+    elsewhere = [each for each in (found.cost_free, found.cost_out_of_use) if each is not None]
+    if elsewhere:
+        yield Row("", f"{words.money(sum(elsewhere), found.currency)} more for GPUs that no pod held")
     if found.not_priced:
         yield Row("not priced", f"{words.number(found.not_priced)} GPU-hours have no price in usher.yaml")
     yield from _problems(audit)

@@ -101,7 +101,7 @@ def _metrics(audit: Audit) -> Iterator[tuple[str, str, tuple[str, ...], Samples]
 
 def _prevented(audit: Audit) -> Iterator[tuple[str, str, tuple[str, ...], Samples]]:
     """Rows do not add up, so those beyond the bound are left out."""
-    rows = audit.prevented[:_GROUPS]
+    rows = [each for each in audit.prevented if each.denies][:_GROUPS]
     counts = (((each.code,), each.workloads) for each in rows)
     denied = "of workloads that a rule denies today"
     yield "prevented_workloads", "Workloads that a rule denies today.", ("rule",), counts
