@@ -59,7 +59,7 @@ def _prevented(audit: Audit, lines: Lines) -> None:
 
 
 def _waste(each: Prevented, audit: Audit) -> str:
-    """`1 workload, 1,232 idle and 208 stuck GPU-hours, 1,478 USD`; the GPUs of workloads that held none."""
+    """`1 workload, 1,232 idle and 208 stuck GPU-hours, 1,478 USD`; without GPU-hours the GPUs that they ask for."""
     idle = "" if each.idle is None else f"{words.number(each.idle)} idle"
     stuck = f"{words.number(each.stuck)} stuck" if each.stuck else ""
     hours = " and ".join(filter(None, (idle, stuck)))

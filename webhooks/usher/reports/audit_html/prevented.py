@@ -13,7 +13,7 @@ _COLUMNS: Final = (
         title="Today", narrow=True, explained="A rule that only warns would have prevented this if it denied"
     ),
     tables.Column(title="Workloads", numeric=True, explained="Workloads of now in which the rule finds a mistake"),
-    tables.Column(title="GPUs", numeric=True, explained="That they hold, or ask for where they hold none"),
+    tables.Column(title="GPUs", numeric=True, explained="That they hold; else those that they ask for"),
     tables.Column(title="Idle", numeric=True, explained="Their idle GPU-hours in the window"),
     tables.Column(title="Stuck", numeric=True, explained="GPU-hours that they hold while they cannot start"),
     tables.Column(title="Cost", numeric=True, explained="Of the idle and the stuck GPU-hours"),

@@ -59,7 +59,7 @@ def _window(audit: Audit) -> str:
 
 
 def _held(audit: Audit) -> str:
-    """What the GPU time that pods held cost, and that of all other GPUs, which is no part of it."""
+    """What the GPU time that pods held cost, and beside it that of all other GPUs."""
     found, money = audit.summary, audit.summary.currency
     if found.cost_allocated is None:
         return ""
