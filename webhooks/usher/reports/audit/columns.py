@@ -72,7 +72,13 @@ AUDITS: Final = Table(
         ),
         *columns(Type.WHOLE, "summary.exceptions_ending"),
         *_COUNTS,
-        *columns(Type.NUMBER, "summary.gpus_usable"),
+        *columns(
+            Type.NUMBER,
+            "summary.gpus_usable summary.gpus_out_of_use summary.gpus_not_priced summary.cost_per_hour_allocated "
+            "summary.cost_per_hour_free summary.cost_per_hour_out_of_use summary.capacity summary.free "
+            "summary.out_of_use summary.cost_free summary.cost_out_of_use summary.savings_cost_saved "
+            "summary.savings_cost_freed",
+        ),
     ),
     parts=lambda audit: [audit],
 )
@@ -140,28 +146,26 @@ SAVINGS: Final = Table(
     ),
     parts=lambda audit: audit.savings,
 )
-PRICES: Final = Table(
-    name="prices",
-    columns=(
-        *_COMMON,
-        *columns(Type.TEXT, "product capacity_type"),
-        *columns(Type.NUMBER, "per_gpu_hour"),
-        *columns(Type.TEXT, "rule formula"),
-        *columns(Type.WHOLE, "nodes"),
-        *columns(Type.NUMBER, "gpus allocated"),
-    ),
-    parts=lambda audit: audit.prices,
-)
 PREVENTED: Final = Table(
     name="prevented",
     columns=(
         *_COMMON,
         *columns(Type.TEXT, "code title"),
-        *columns(Type.FLAG, "denies"),
         *columns(Type.WHOLE, "workloads"),
-        *columns(Type.NUMBER, "gpus idle stuck cost"),
+        *columns(Type.NUMBER, "idle stuck cost gpus"),
+        *columns(Type.FLAG, "denies"),
     ),
     parts=lambda audit: audit.prevented,
+)
+PRICES: Final = Table(
+    name="prices",
+    columns=(
+        *_COMMON,
+        *columns(Type.TEXT, "product capacity_type rule formula"),
+        *columns(Type.WHOLE, "nodes"),
+        *columns(Type.NUMBER, "gpus per_gpu_hour allocated"),
+    ),
+    parts=lambda audit: audit.prices,
 )
 READINESS: Final = Table(
     name="readiness",
@@ -190,4 +194,4 @@ GAPS: Final = Table(
     parts=lambda audit: audit.completeness.gaps,
 )
 
-TABLES: Final = (AUDITS, WORKLOADS, FINDINGS, USAGE, PRICES, SAVINGS, PREVENTED, READINESS, EXCEPTIONS, GAPS)
+TABLES: Final = (AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, PREVENTED, PRICES, READINESS, EXCEPTIONS, GAPS)

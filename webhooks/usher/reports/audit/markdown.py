@@ -154,8 +154,7 @@ def _sections(audit: Audit) -> Iterator[_Section]:
         header=("rule", "today", "workloads", "idle", "stuck", "money"),
         rows=[
             (
-                f"{_code(each.code)} {_prose(each.title)}",
-                "denies" if each.denies else "only warns",
+                f"{_code(each.code)} {_prose(each.title)}{'' if each.denies else ' (only warns: if it denied)'}",
                 f"{each.workloads:,}",
                 numbers.hours(each.idle),
                 numbers.hours(each.stuck),
