@@ -41,29 +41,47 @@ class Listed:
 
     make: Callable[[int], Object]
     count: int
+    namespace: Callable[[int], str] | None = None
+    """That of an object by its number, without making the object; None for kinds without namespaces."""
 
 
 def kinds(nodes: int) -> Mapping[str, Listed]:
     """The objects of a cluster with this number of nodes, by path; other paths are unknown."""
-    pods = Listed(make=lambda number: pod(number, nodes=nodes), count=PODS)
+
+    def in_turn(make: Callable[[int], Object], count: int) -> Listed:
+        """Objects one in each namespace, and again."""
+        return Listed(make=make, count=count, namespace=_namespace)
+
+    def deployed(make: Callable[[int], Object]) -> Listed:
+        return Listed(
+            make=make,
+            count=INFERENCE + SERVICES,
+            namespace=lambda number: _namespace(_index(_of_deployment(number)[0])),
+        )
+
+    pods = Listed(
+        make=lambda number: pod(number, nodes=nodes),
+        count=PODS,
+        namespace=lambda number: _namespace(_owner_of(number)[2]),
+    )
     return {
         "/api/v1/nodes": Listed(make=node, count=nodes),
         "/api/v1/pods": pods,
         "/api/v1/namespaces": Listed(make=namespace, count=NAMESPACES),
-        "/api/v1/resourcequotas": Listed(make=resource_quota, count=NAMESPACES),
-        "/api/v1/limitranges": Listed(make=limit_range, count=NAMESPACES),
-        "/api/v1/configmaps": Listed(make=config_map, count=5_000),
+        "/api/v1/resourcequotas": in_turn(resource_quota, NAMESPACES),
+        "/api/v1/limitranges": in_turn(limit_range, NAMESPACES),
+        "/api/v1/configmaps": in_turn(config_map, 5_000),
         "/apis/scheduling.k8s.io/v1/priorityclasses": Listed(make=priority_class, count=10),
         "/apis/node.k8s.io/v1/runtimeclasses": Listed(make=runtime_class, count=2),
-        "/apis/batch/v1/jobs": Listed(make=job, count=JOBS),
-        "/apis/batch/v1/cronjobs": Listed(make=job, count=0),
-        "/apis/apps/v1/deployments": Listed(make=deployment, count=INFERENCE + SERVICES),
-        "/apis/apps/v1/replicasets": Listed(make=replica_set, count=INFERENCE + SERVICES),
-        "/apis/apps/v1/statefulsets": Listed(make=deployment, count=0),
-        "/apis/apps/v1/daemonsets": Listed(make=deployment, count=0),
-        "/apis/kubeflow.org/v1/pytorchjobs": Listed(make=pytorch_job, count=PYTORCH_JOBS),
+        "/apis/batch/v1/jobs": in_turn(job, JOBS),
+        "/apis/batch/v1/cronjobs": in_turn(job, 0),
+        "/apis/apps/v1/deployments": deployed(deployment),
+        "/apis/apps/v1/replicasets": deployed(replica_set),
+        "/apis/apps/v1/statefulsets": in_turn(deployment, 0),
+        "/apis/apps/v1/daemonsets": in_turn(deployment, 0),
+        "/apis/kubeflow.org/v1/pytorchjobs": in_turn(pytorch_job, PYTORCH_JOBS),
         "/apis/kueue.x-k8s.io/v1beta2/clusterqueues": Listed(make=cluster_queue, count=QUEUES),
-        "/apis/kueue.x-k8s.io/v1beta2/localqueues": Listed(make=local_queue, count=NAMESPACES),
+        "/apis/kueue.x-k8s.io/v1beta2/localqueues": in_turn(local_queue, NAMESPACES),
         "/apis/kueue.x-k8s.io/v1beta2/cohorts": Listed(make=cohort, count=20),
         "/apis/kueue.x-k8s.io/v1beta2/resourceflavors": Listed(make=flavor, count=8),
         "/apis/kueue.x-k8s.io/v1beta2/workloadpriorityclasses": Listed(make=in_queue_class, count=4),

@@ -12,31 +12,33 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 BUILD_TYPE = "https://gpu-usher.io/build/image/v1"
-SOURCES = ("Containerfile", "requirements.lock", "scripts/image", "policies/policy.wasm")
+SOURCES = ("Containerfile", "scripts/image", "policies/policy.wasm")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--archive", type=Path, required=True, help="the OCI archive")
     parser.add_argument("--base", type=Path, required=True, help="the archive of the base's files")
+    parser.add_argument("--name", required=True, help="of the image")
     parser.add_argument("--version", required=True)
-    arguments = parser.parse_args()
-    print(json.dumps(_statement(arguments.archive, arguments.base, arguments.version), indent=2))
+    parser.add_argument("--lock", type=Path, required=True, help="the lock file of its Python packages")
+    print(json.dumps(_statement(parser.parse_args()), indent=2))
 
 
-def _statement(archive: Path, base: Path, version: str) -> dict[str, object]:
+def _statement(given: argparse.Namespace) -> dict[str, object]:
+    sources = [Path(each) for each in SOURCES]
     return {
         "_type": "https://in-toto.io/Statement/v1",
-        "subject": [{"name": f"gpu-usher:{version}", "digest": {"sha256": _manifest_digest(archive)}}],
+        "subject": [{"name": f"{given.name}:{given.version}", "digest": {"sha256": _manifest_digest(given.archive)}}],
         "predicateType": "https://slsa.dev/provenance/v1",
         "predicate": {
             "buildDefinition": {
                 "buildType": BUILD_TYPE,
-                "externalParameters": {"version": version},
+                "externalParameters": {"name": given.name, "version": given.version},
                 "resolvedDependencies": [
                     {"uri": f"git+commit:{_git('rev-parse', 'HEAD')}", "annotations": {"changed": _changed()}},
-                    {"uri": "file:base.tar", "digest": {"sha256": _sha256(base)}},
-                    *({"uri": f"file:{name}", "digest": {"sha256": _sha256(Path(name))}} for name in SOURCES),
+                    {"uri": "file:base.tar", "digest": {"sha256": _sha256(given.base)}},
+                    *({"uri": f"file:{each}", "digest": {"sha256": _sha256(each)}} for each in [*sources, given.lock]),
                 ],
             },
             "runDetails": {

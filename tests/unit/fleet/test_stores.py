@@ -10,6 +10,7 @@ from unit.fleet import written
 from usher import errors
 from usher.audit.document.fleet import Fleet
 from usher.fleet import local_files, parts, stores
+from usher.fleet.object_stores import ObjectStore
 
 
 def test_parts_of_an_object_store_are_merged(tmp_path: Path) -> None:
@@ -38,7 +39,7 @@ def test_names_never_leave_the_folder(tmp_path: Path, scheme: str, name: str) ->
     with pytest.raises(errors.InputError, match="not the name of a file"):
         store.write(name, b"")
     with pytest.raises(errors.InputError, match="not the name of a file"):
-        store.open(name)
+        store.chunks(name, most=1)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_a_missing_library_is_named_and_credentials_are_not(url: str, says: str)
 
 
 def test_the_text_of_a_library_never_reaches_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = stores.RemoteStore("memory://place")
+    store = ObjectStore("memory://place")
 
     def fail(*_: object, **__: object) -> None:
         raise PermissionError("signature of AKIA with secret does not match")
@@ -69,6 +70,76 @@ def test_the_text_of_a_library_never_reaches_a_message(monkeypatch: pytest.Monke
         store.write("a", b"")
 
     assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (FileNotFoundError("bucket secret"), "mend the URL, or create the bucket; usher never creates one"),
+        (PermissionError("key secret"), "look at the credentials, and at their right to list"),
+        (type("NoCredentialsError", (Exception,), {})("secret"), "give credentials by variables"),
+        (type("EndpointConnectionError", (Exception,), {})("secret"), "look whether its endpoint can be reached"),
+        (ValueError("secret"), "look at the URL, the credentials and the endpoint"),
+    ],
+)
+def test_a_store_that_cannot_be_listed_is_an_error_with_its_remedy(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, says: str
+) -> None:
+    """Libraries leave folders out that they cannot list, unless they are told otherwise."""
+    store = ObjectStore("memory://listed")
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(type(store._files), "ls", fail)
+    with pytest.raises(errors.InputError, match=says) as raised:
+        list(store.find("record.json"))
+
+    assert str(raised.value).startswith("memory://listed: usher cannot list it")
+    assert "secret" not in str(raised.value)
+
+
+def test_an_unreachable_store_ends_a_run_before_its_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is missing or refused does not: a store may let its writers read nothing."""
+    store, key = ObjectStore("memory://unreachable"), written.key(fleets.cluster(1))
+
+    def failing(error: Exception) -> None:
+        def fail(*_: object, **__: object) -> None:
+            raise error
+
+        monkeypatch.setattr(type(store._files), "cat_file", fail)
+
+    for error in (FileNotFoundError(), PermissionError(), OSError(5, "reset")):
+        failing(error)
+        assert not parts.is_done(store, key)
+    failing(ConnectionError())
+    with pytest.raises(errors.InputError, match="usher cannot read it"):
+        parts.is_done(store, key)
+
+
+def test_no_bucket_is_made_for_a_name_with_a_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`makedirs` of s3fs makes a bucket that is missing."""
+    store = ObjectStore("memory://bucket")
+    made: list[str] = []
+    monkeypatch.setattr(type(store._files), "makedirs", lambda _self, path, **_: made.append(path))
+    monkeypatch.setattr(store, "_driver", "s3fs")
+
+    store.write("a/b", b"content")
+
+    assert made == []
+    assert stores.read(store, "a/b", most=100) == b"content"
+
+
+@pytest.mark.parametrize("most", [9, 64 << 20])
+def test_a_file_is_read_by_one_request_or_as_a_stream(most: int) -> None:
+    store = ObjectStore("memory://sizes")
+    store.write("a", b"0123456789")
+
+    if most < 10:
+        with pytest.raises(OSError, match="more than 9 bytes"):
+            stores.read(store, "a", most=most)
+    else:
+        assert stores.read(store, "a", most=most) == b"0123456789"
 
 
 def test_readers_see_the_old_or_the_new_content(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ def test_without_shard_0_the_nodes_are_not_known(tmp_path: Path) -> None:
     summary = written.merged(tmp_path).summary
 
     assert summary.gpus == fleets.GPUS
+    assert summary.gpus_free == fleets.cluster(2).summary.gpus_free
     assert summary.clusters_without_nodes == 1
 
 

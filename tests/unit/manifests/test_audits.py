@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 import yaml
 
+from integration import command
 from usher import paths
 from usher.manifests import roles
 from usher.manifests.audits import documents, jobs
-from usher.manifests.audits.settings import NAME, Settings
+from usher.manifests.audits.settings import FLEET_IMAGE, IMAGE, NAME, Settings
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
 
@@ -71,6 +72,32 @@ def test_one_pod_writes_its_reports_to_the_claim() -> None:
 
     assert "--format=html=/audits/audit.html" in given
     assert "--history=/audits/history.db" in given
+
+
+@pytest.mark.parametrize(
+    ("settings", "image"),
+    [
+        (Settings(claim="audits"), IMAGE),
+        (Settings(shards=2, claim="audits"), FLEET_IMAGE),
+        (Settings(output="s3://audits/prod"), FLEET_IMAGE),
+        (Settings(clusters="fleet", claim="audits"), FLEET_IMAGE),
+        (Settings(shards=2, claim="audits", image="example.com/mine:1"), "example.com/mine:1"),
+    ],
+)
+def test_what_writes_parts_has_the_image_with_duckdb(settings: Settings, image: str) -> None:
+    assert job_spec(settings)["template"]["spec"]["containers"][0]["image"] == image
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--shards=2", "--claim=audits"], "scripts/image --fleet"),
+        (["--output-dir=gs://audits/prod"], "it lacks gcsfs, which gs:// needs"),
+    ],
+)
+def test_the_command_says_which_image_parts_need(options: list[str], says: str) -> None:
+    assert says in command.usher("manifests", "audit", *options).err
+    assert command.usher("manifests", "audit", *options, "--image=mine:1").err == ""
 
 
 def test_shards_are_an_indexed_job_whose_indexes_fail_alone() -> None:
@@ -144,3 +171,12 @@ def test_the_manifests_are_those_that_are_printed() -> None:
 
 def test_all_objects_of_an_audit_have_one_name() -> None:
     assert {paths.resolve(each, "/metadata/name") for each in documents.of(Settings())} == {NAME}
+
+
+def test_bundles_with_policies_come_from_a_config_map() -> None:
+    settings = Settings(policies=("a.bundle", "b.bundle"), policies_config_map="ours")
+
+    assert "--policies=/etc/usher/policies/a.bundle" in arguments(settings)
+    spec = job_spec(settings)["template"]["spec"]
+    assert {"name": "policies", "configMap": {"name": "ours"}} in spec["volumes"]
+    assert arguments(Settings()) == [each for each in arguments(settings) if "policies" not in each]

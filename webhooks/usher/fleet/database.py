@@ -84,17 +84,14 @@ class Database:
         """
         self._connection.execute("BEGIN")
         try:
-            _check_tables({each.table for each in tables if self._load(each, cluster, shard)})
+            _check_tables({self._load(each, cluster, shard) for each in tables})
         except BaseException:
             self._connection.execute("ROLLBACK")
             raise
         self._connection.execute("COMMIT")
 
-    def _load(self, given: Copied, cluster: int, shard: int) -> bool:
-        """Whether the merge reads the table at all."""
-        if given.table not in KEPT:
-            given.path.unlink(missing_ok=True)
-            return False
+    def _load(self, given: Copied, cluster: int, shard: int) -> str:
+        """Adds the rows of one of the tables that are kept, and returns its name."""
         with self._reading(given.table):
             path = str(given.path)
             counted = self._connection.execute("SELECT num_rows FROM parquet_file_metadata(?)", [path]).fetchone()
@@ -107,7 +104,7 @@ class Database:
                 [cluster, shard, path],
             )
         given.path.unlink(missing_ok=True)
-        return True
+        return given.table
 
     @contextlib.contextmanager
     def _reading(self, table: str) -> Iterator[None]:

@@ -1,6 +1,6 @@
 """Finds the parts in the given folders, and copies the files that count to this machine, with their digests checked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -51,13 +51,17 @@ def records_of(folders: Sequence[stores.Store]) -> GatheredRecords:
     return GatheredRecords(found=tuple(found), problems=tuple(problems))
 
 
-def copied(found: selection.Found, store: stores.Store, target: Path, numbers: "count[int]") -> Iterator[Copied]:
-    """Copies the tables of a part, under names of our own.
+def copied(
+    found: selection.Found, store: stores.Store, target: Path, numbers: "count[int]", *, wanted: Collection[str]
+) -> Iterator[Copied]:
+    """Copies the wanted tables of a part, under names of our own.
 
     Raises:
         ValueError: a file is missing, or is not the one of the record; the message says which.
     """
     for file in found.record.files:
+        if file.table not in wanted:
+            continue
         path = target / f"{next(numbers)}.parquet"
         name = f"{found.folder}/{file.name}" if found.folder else file.name
         try:

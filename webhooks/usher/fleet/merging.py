@@ -11,7 +11,7 @@ from usher import errors
 from usher.audit.document.fleet import Fleet, FleetProblem, FleetRow
 from usher.dataclass import dataclass
 from usher.fleet import gathering, rankings, selection, stores, tables, totals, trends
-from usher.fleet.database import Database
+from usher.fleet.database import KEPT, Database
 from usher.fleet.selection import ChosenCluster
 
 
@@ -69,7 +69,7 @@ def _loaded(
         for part in cluster.parts:
             store = folders[part.store]
             try:
-                copied = list(gathering.copied(part, store, folder, numbers))
+                copied = list(gathering.copied(part, store, folder, numbers, wanted=KEPT))
                 database.load(copied, cluster=number, shard=part.record.shard)
             except ValueError as error:
                 place = "/".join(filter(None, (store.place, part.folder)))

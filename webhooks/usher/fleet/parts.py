@@ -30,7 +30,11 @@ class PartKey:
 
 
 def is_done(store: stores.Store, key: PartKey) -> bool:
-    """Whether the part is there and complete: its record, and each of its files with the digest of the record."""
+    """Whether the part is there and complete: its record, and each of its files with the digest of the record.
+
+    Raises:
+        InputError: the store cannot be used at all, so that no part could be written either.
+    """
     try:
         record = records.read(stores.read(store, f"{key.folder}/{records.NAME}", most=records.MOST_BYTES))
     except (OSError, ValueError):
@@ -48,9 +52,8 @@ def is_done(store: stores.Store, key: PartKey) -> bool:
 def _is_intact(store: stores.Store, folder: str, file: File) -> bool:
     digest = hashlib.sha256()
     try:
-        with store.open(f"{folder}/{file.name}") as stream:
-            while chunk := stream.read(1 << 20):
-                digest.update(chunk)
+        for chunk in store.chunks(f"{folder}/{file.name}", most=file.size):
+            digest.update(chunk)
     except OSError:
         return False
     return digest.hexdigest() == file.sha256

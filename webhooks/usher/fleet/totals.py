@@ -21,7 +21,7 @@ WITH a AS (
         fsum(gpus) FILTER (shard = 0) AS gpus,
         fsum(gpus_allocatable) FILTER (shard = 0) AS gpus_allocatable,
         -- Each shard subtracts from the GPUs of usable nodes what its own pods hold there.
-        greatest(0, fsum(gpus_usable) FILTER (shard = 0) - fsum(gpus_usable - gpus_free)) AS gpus_free,
+        fsum(gpus_usable) FILTER (shard = 0) - fsum(gpus_usable - gpus_free) AS gpus_free,
         coalesce(fsum(gpus_allocated), 0) AS gpus_allocated,
         coalesce(fsum(gpus_waiting), 0) AS gpus_waiting,
         coalesce(fsum(gpus_never), 0) AS gpus_never,
@@ -75,9 +75,9 @@ def cluster_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple[F
 
 
 def _cluster(row: Mapping[str, Any], cluster: ChosenCluster, costs: tuple[Cost, ...]) -> FleetRow:
-    missing = len(missing_shards(cluster))
+    missing, free = len(missing_shards(cluster)), row["gpus_free"]
     numbers: dict[str, Any] = {name: row[name] for name in (*_COUNTED, "nodes", "readiness_failed")}
-    numbers |= {name: rounded(row[name]) for name in ("gpus", "gpus_allocatable", "gpus_free", *_SUMMED)}
+    numbers |= {name: rounded(row[name]) for name in ("gpus", "gpus_allocatable", *_SUMMED)}
     return FleetRow(
         name=cluster.name,
         id=cluster.id,
@@ -87,6 +87,7 @@ def _cluster(row: Mapping[str, Any], cluster: ChosenCluster, costs: tuple[Cost, 
         complete=not missing and all(each.record.complete for each in cluster.parts),
         shards=cluster.of,
         shards_missing=missing,
+        gpus_free=None if free is None else rounded(max(0.0, free)),
         usage=usage(row, costs),
         **numbers,
     )

@@ -33,9 +33,13 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _judges(situation: Situation) -> bool:
-    """Whether usher judges anything here: without webhooks, nothing came before or past it."""
+    """Whether usher judges here: without webhooks, nothing came before or past it. A dump may not hold them; then the
+    traces of usher on workloads say it.
+    """
     webhooks = fields.listed(situation.estate, *VALIDATING)
-    return webhooks is None or any(fields.name(value).startswith(NAME) for value in webhooks)
+    if webhooks is None:
+        return any(each.annotations for each in situation.estate.workloads)
+    return any(fields.name(value).startswith(NAME) for value in webhooks)
 
 
 def _installed(situation: Situation) -> datetime | None:
@@ -89,7 +93,7 @@ def _changed(workload: Workload, change: scan.Change, situation: Situation) -> I
     yield entries.finding(
         "USA042",
         entries.of_workload(workload),
-        f"admission would add {fields.listing(words)}",
+        f"it lacks what admission would add: {fields.listing(words)}",
         evidence=[
             fields.excerpt(f"{change.names.get(each.mutation, each.mutation)}: {each.reason}")
             for each in applied[:_MOST]

@@ -5,7 +5,7 @@ from typing import Final
 
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Workload
-from usher.audit.standing import entries, gangs, records
+from usher.audit.standing import entries, gangs
 from usher.audit.standing.situation import Situation, span
 from usher.scan import devices
 
@@ -22,13 +22,8 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
         yield from _of(workload, situation)
 
 
-def of(workload: Workload, situation: Situation) -> gangs.HalfStarted | None:
-    """How a gang has started in part for longer than the grace; None for all other workloads."""
-    return gangs.half_started(workload, situation.now, members=records.members(workload, situation.records))
-
-
 def _of(workload: Workload, situation: Situation) -> Iterator[FindingEntry]:
-    half = of(workload, situation)
+    half = gangs.half_started(workload, situation.now, situation.records)
     if half is None:
         return
     held, waiting, since = half.held, half.waiting, half.since

@@ -48,6 +48,15 @@ def _pods_on(names: set[str], situation: Situation) -> Mapping[str, list[str]]:
     return found
 
 
+def _state(node: Node, lasting: str) -> str:
+    """`has not been ready for 2 days, and is cordoned`; without a time, how it is now."""
+    if node.ready:
+        return f"has been cordoned{lasting}" if lasting else "is cordoned"
+    return (f"has not been ready{lasting}" if lasting else "is not ready") + (
+        ", and is cordoned" if node.cordoned else ""
+    )
+
+
 def _out_of_service(
     node: Node, value: paths.Object, pods: Sequence[str], situation: Situation
 ) -> Iterator[FindingEntry]:
@@ -57,13 +66,12 @@ def _out_of_service(
     since = _not_ready_since(value) if not node.ready else _cordoned_since(value)
     if since is not None and not situation.is_old(since):
         return
-    state = " and ".join([*(() if node.ready else ("not ready",)), *(("cordoned",) if node.cordoned else ())])
-    is_so = f"has been {state} for {span(since, situation.now)}" if since is not None else f"is {state}"
+    lasting = f" for {span(since, situation.now)}" if since is not None else ""
     reason = fields.conditions(value).get("Ready")
     yield entries.finding(
         "USA034",
         _subject(node.name),
-        f"it {is_so}; pods cannot get its {_amounts(node)}",
+        f"it {_state(node, lasting)}; pods cannot get its {_amounts(node)}",
         evidence=(
             f"kubelet: {reason.message}" if reason is not None and not node.ready and reason.message else "",
             f"pods with accelerators on it: {fields.listing(pods)}" if pods else "no pod with accelerators is on it",

@@ -28,6 +28,9 @@ NODES: Final = (metrics.NODE_CAPACITY, metrics.NODE_ALLOCATABLE, metrics.NODE_CO
 _NAMED: Final = 5
 """Clusters named in one sentence."""
 
+_ENOUGH: Final = 3
+"""Metrics that get no answer for one reason, after which usher asks no more."""
+
 _NOTHING: Final = Answer()
 
 
@@ -57,7 +60,10 @@ class Readings:
 
 
 def read(source: Source, grid: Grid) -> Readings:
-    """Asks everything. Where the first question gets no answer, the others are not asked."""
+    """Asks everything, until the first question gets no answer, or several metrics get none for the same reason.
+
+    A server that hangs takes minutes for each question.
+    """
     found = Readings()
     missing: dict[str, dict[str, None]] = {}
     warned: dict[str, dict[str, None]] = {}
@@ -65,14 +71,18 @@ def read(source: Source, grid: Grid) -> Readings:
         try:
             answer = source.read(question, grid)
         except errors.PrometheusError as error:
-            missing.setdefault(str(error), {})[question.metric] = None
+            names = missing.setdefault(str(error), {})
+            names[question.metric] = None
             if question is DEVICES[0]:
+                break
+            if len(names) == _ENOUGH:
+                found.problems.append("After these failures usher asked for no further metrics")
                 break
             continue
         found.answers[question] = Answer(series=ordered(answer.series))
         for warning in answer.warnings:
             warned.setdefault(warning, {})[question.metric] = None
-    found.problems.extend(f"{_named(names)} missing: {reason}" for reason, names in missing.items())
+    found.problems[:0] = [f"{_named(names)} missing: {reason}" for reason, names in missing.items()]
     found.problems.extend(
         f"{source.name} warns that metrics may be incomplete ({', '.join(names)}): {warning}"
         for warning, names in warned.items()

@@ -12,6 +12,8 @@ POD_LABEL: Final = "app.kubernetes.io/name"
 """The value is NAME: the Service of the server selects pods by this label, and must not find those of audits."""
 
 IMAGE: Final = f"gpu-usher:{__version__}"
+FLEET_IMAGE: Final = f"gpu-usher-fleet:{__version__}"
+"""With DuckDB, fsspec and s3fs, which parts need; `scripts/image --fleet` builds it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +21,8 @@ class Settings:
     namespace: str = "gpu-usher"
     cluster_name: str = ""
     """The name of the cluster in reports; empty for the one that usher finds."""
-    image: str = IMAGE
+    image: str = ""
+    """Empty for the one that has what the audit needs."""
     schedule: str = "0 6 * * 1"
     """Five fields of cron, in UTC; empty for a Job that runs once."""
     shards: int = 1
@@ -36,11 +39,16 @@ class Settings:
     """The Secret with `clusters.yaml` and the kubeconfigs that it names: one cluster for each shard."""
     configuration: str = "gpu-usher"
     """The ConfigMap with usher.yaml; empty for the defaults."""
+    policies: tuple[str, ...] = ()
+    """Names of bundles with policies of the site, as the ConfigMap has them."""
+    policies_config_map: str = "usher-policies"
     report_objects: bool = False
     """Whether findings are written into the cluster as report objects."""
     prometheus: str = ""
     """The URL of Prometheus."""
     prometheus_namespace: str = "monitoring"
+    prometheus_secret: str = ""
+    """The Secret with token, ca.crt, tls.crt and tls.key, those of them that Prometheus asks for."""
     prometheus_headers: tuple[str, ...] = ()
     """NAME=VALUE, sent with each query. They are no secrets: those are variables in `credentials`."""
     prometheus_labels: tuple[str, ...] = ()
@@ -54,3 +62,7 @@ class Settings:
     def is_sharded(self) -> bool:
         """Whether it writes parts for `usher report merge`, and not a report."""
         return self.shards > 1 or bool(self.output) or bool(self.clusters)
+
+    @property
+    def container_image(self) -> str:
+        return self.image or (FLEET_IMAGE if self.is_sharded else IMAGE)
