@@ -23,7 +23,9 @@ def of(audit: Audit) -> Iterator[Html]:
         "cost",
         "Cost of idle GPUs",
         None if summary.cost_idle is None else numbers.money(summary.cost_idle, money),
-        _held(audit),
+        f"of {numbers.money(summary.cost_allocated, money)} for all that pods held"
+        if summary.cost_allocated is not None
+        else "",
         _changed(audit, lambda point: point.idle_cost, lambda value: numbers.money(value, money)),
         missing="not priced" if summary.measured is not None else numbers.NOT_MEASURED,
     )
@@ -56,16 +58,6 @@ def of(audit: Audit) -> Iterator[Html]:
 def _window(audit: Audit) -> str:
     seconds = numbers.seconds_between(audit.measurement.start, audit.measurement.end)
     return f" in {numbers.days(seconds)}" if seconds else ""
-
-
-def _held(audit: Audit) -> str:
-    """What the GPU time that pods held cost, and beside it that of all other GPUs."""
-    found, money = audit.summary, audit.summary.currency
-    if found.cost_allocated is None:
-        return ""
-    held = f"of {numbers.money(found.cost_allocated, money)} for all that pods held"
-    rest = [each for each in (found.cost_free, found.cost_out_of_use) if each is not None]
-    return f"{held}; {numbers.money(sum(rest), money)} more for GPUs that no pod held" if rest else held
 
 
 def _waited(audit: Audit) -> str:
