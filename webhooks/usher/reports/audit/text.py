@@ -7,7 +7,7 @@ from rich.text import Text
 
 from usher.audit.document import Audit, ExceptionEntry, Standing
 from usher.reports import wording
-from usher.reports.audit import text_changes, text_findings, text_money, text_overview
+from usher.reports.audit import text_changes, text_findings, text_money, text_overview, words
 from usher.reports.lines import Lines
 
 _SHOWN_NOTES: Final = 10
@@ -93,16 +93,10 @@ def _left_out(audit: Audit) -> Iterator[tuple[str, str]]:
 
 def _numbers(audit: Audit) -> str:
     """`115 objects, 16 workloads with GPUs: 1 error, 23 warnings`."""
-    found = audit.summary.findings
     objects = wording.count(audit.completeness.objects, "object")
     workloads = wording.count(audit.summary.workloads, "workload")
-    parts = [
-        wording.count(found.get("deny", 0), "error") if found.get("deny") else "no errors",
-        wording.count(found["warn"], "warning") if found.get("warn") else "",
-        wording.count(found["audit"], "note") if found.get("audit") else "",
-    ]
     incomplete = "" if audit.completeness.complete else "INCOMPLETE, "
-    return f"{objects}, {workloads} with accelerators: {incomplete}{', '.join(filter(None, parts))}"
+    return f"{objects}, {workloads} with accelerators: {incomplete}{words.findings(audit.summary.findings)}"
 
 
 def _style(audit: Audit) -> str:

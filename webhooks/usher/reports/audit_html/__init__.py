@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from usher.audit.document import Audit
+from usher.reports import wording
 from usher.reports.audit_html import (
     exceptions,
     findings,
@@ -42,9 +43,9 @@ def text(audit: Audit, *, notices: Sequence[str] = ()) -> str:
             sections=(
                 trends.section(audit),
                 usage.section(audit),
+                savings.section(audit),
                 findings.section(audit),
                 workloads.section(audit),
-                savings.section(audit),
                 prevented.section(audit),
                 readiness.section(audit),
                 exceptions.section(audit),
@@ -58,14 +59,14 @@ def text(audit: Audit, *, notices: Sequence[str] = ()) -> str:
 def _facts(audit: Audit) -> Iterator[str]:
     yield f"Taken {numbers.minute(audit.taken)}"
     if audit.cluster.nodes is not None:
-        yield f"{audit.cluster.nodes:,} nodes with GPUs"
+        yield f"{wording.count(audit.cluster.nodes, 'node')} with GPUs"
     if audit.cluster.server:
         yield f"Kubernetes {audit.cluster.server}"
     measurement = audit.measurement
     seconds = numbers.seconds_between(measurement.start, measurement.end)
     if seconds:
-        yield f"Use of the last {numbers.days(seconds)} from {measurement.source}"
-    yield f"gpu-usher {audit.version}, preset {audit.preset}, {audit.configuration}"
+        yield f"Usage of the last {numbers.days(seconds)}, measured by {measurement.source}"
+    yield f"gpu-usher {audit.version}, configuration: {audit.configuration}, preset {audit.preset}"
 
 
 def _notices(audit: Audit) -> Iterator[Html | str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from usher.audit.document import Audit, Usage, WorkloadEntry, WorkloadState
+from usher.audit.document import Audit, Usage, WorkloadEntry
 from usher.reports import wording
 from usher.reports.audit_html import glossary, words
 from usher.reports.audit_html.usage import priced
@@ -98,8 +98,7 @@ def _standing(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
         ("muted", f"waits for {numbers.lasting(waits)}" if waits is not None else ""),
     )
     now = each.usage.gpus_now
-    # A rollout may make more pods than run; they do not wait.
-    wanted = f"of {numbers.plain(each.gpus)}" if each.state is not WorkloadState.RUNNING else ""
+    wanted = f"of {numbers.plain(each.gpus_least)}" if each.gpus_least > now else ""
     yield cells.lines(("plain", numbers.plain(now)), ("muted", wanted), sort=now)
 
 
