@@ -79,9 +79,29 @@ class Now:
     allocated: float
     usable: float
     free: float
+    out_of_use: float
     waiting: float
     half_started: float
     accelerators: dict[str, float]
+
+
+def pool(node: Object) -> str:
+    return str(node["metadata"]["labels"]["node.example.com/pool"])
+
+
+def not_held(objects: Sequence[Object], *, prices: dict[str, float]) -> tuple[float, float]:
+    """What the GPUs cost for an hour that are free, and those that are out of use."""
+    free = out = 0.0
+    held = defaultdict[str, float](float)
+    for each in objects:
+        if each["kind"] == "Pod" and "nodeName" in each["spec"]:
+            held[each["spec"]["nodeName"]] += gpus(limits(each))
+    for node in (each for each in objects if each["kind"] == "Node"):
+        price, left = prices[pool(node)], gpus(node["status"]["capacity"]) - held[node["metadata"]["name"]]
+        lost = gpus(node["status"]["capacity"]) - gpus(node["status"]["allocatable"])
+        gone = left if node["spec"].get("unschedulable") else lost
+        free, out = free + price * (left - gone), out + price * gone
+    return free, out
 
 
 def now(objects: Sequence[Object]) -> Now:
@@ -106,12 +126,15 @@ def now(objects: Sequence[Object]) -> Now:
         for each in nodes
         if "unschedulable" not in each["spec"]
     }
+    free = sum(number - held[name] for name, number in usable.items())
+    capacity = sum(gpus(each["status"]["capacity"]) for each in nodes)
     return Now(
-        capacity=sum(gpus(each["status"]["capacity"]) for each in nodes),
+        capacity=capacity,
         allocatable=sum(gpus(each["status"]["allocatable"]) for each in nodes),
         allocated=sum(held.values()),
         usable=sum(usable.values()),
-        free=sum(number - held[name] for name, number in usable.items()),
+        free=free,
+        out_of_use=capacity - free - sum(held.values()),
         waiting=waiting,
         half_started=half_started,
         accelerators=dict(devices),
@@ -145,17 +168,17 @@ class Hours:
     cost_idle: float = 0.0
     all_boards: float = 0.0
     all_used: float = 0.0
+    out_of_use: float = 0.0
+    cost_free: float = 0.0
+    cost_out_of_use: float = 0.0
 
 
 def hours(objects: Sequence[Object], source: Source, grid: Grid, *, prices: dict[str, float]) -> Hours:
     """The sums over all devices; `prices` by the pool of a node, for one GPU and hour."""
     memory = {name: _by_device(source, grid, f"DCGM_FI_DEV_FB_{name}") for name in ("USED", "TOTAL")}
-    pools = {
-        each["metadata"]["name"]: each["metadata"]["labels"]["node.example.com/pool"]
-        for each in objects
-        if each["kind"] == "Node"
-    }
+    pools = {each["metadata"]["name"]: pool(each) for each in objects if each["kind"] == "Node"}
     total = Hours()
+    by_pool = defaultdict[str, float](float)
     for series in source.read(Question(metric="DCGM_FI_PROF_GR_ENGINE_ACTIVE"), grid).series:
         device = series.labels["UUID"], series.labels.get("GPU_I_ID", "")
         profile = series.labels.get("GPU_I_PROFILE", "")
@@ -166,6 +189,7 @@ def hours(objects: Sequence[Object], source: Source, grid: Grid, *, prices: dict
             continue
         idle = weight * _idle_steps(series.values)
         price = prices[pools[series.labels["Hostname"]]]
+        by_pool[pools[series.labels["Hostname"]]] += weight * len(series.values)
         total.allocated += weight * len(series.values)
         total.used += weight * sum(series.values)
         total.idle += idle
@@ -173,7 +197,25 @@ def hours(objects: Sequence[Object], source: Source, grid: Grid, *, prices: dict
         total.cost_idle += idle * price
         shares = zip(memory["USED"][device], memory["TOTAL"][device], strict=True)
         total.memory_used += weight * sum(used / whole for used, whole in shares)
+    _add_not_held(total, objects, by_pool, hours=grid.points / STEPS_AN_HOUR, prices=prices)
     return total
+
+
+def _add_not_held(
+    total: Hours, objects: Sequence[Object], allocated: dict[str, float], *, hours: float, prices: dict[str, float]
+) -> None:
+    """All nodes are older than the window, and nothing about them changed in it."""
+    for name, price in prices.items():
+        nodes = [each for each in objects if each["kind"] == "Node" and pool(each) == name]
+        capacity = hours * sum(gpus(each["status"]["capacity"]) for each in nodes)
+        out = hours * sum(
+            gpus(each["status"]["capacity"])
+            - (0 if each["spec"].get("unschedulable") else gpus(each["status"]["allocatable"]))
+            for each in nodes
+        )
+        total.out_of_use += out
+        total.cost_out_of_use += out * price
+        total.cost_free += (capacity - out - allocated[name]) * price
 
 
 def _by_device(source: Source, grid: Grid, metric: str) -> dict[tuple[str, str], Sequence[float]]:

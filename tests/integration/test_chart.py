@@ -143,12 +143,13 @@ def test_the_audit_is_what_kustomize_makes(tmp_path: Path) -> None:
                 "credentials": "token",
                 "prometheus": {
                     "url": "https://mimir.m/prometheus",
+                    "secret": "mimir",
                     "headers": {"X-Scope-OrgID": "team-a"},
                     "labels": {"cluster": "prod-1"},
                 },
             },
             [
-                *("--credentials=token", "--prometheus=https://mimir.m/prometheus"),
+                *("--credentials=token", "--prometheus=https://mimir.m/prometheus", "--prometheus-secret=mimir"),
                 *("--prometheus-header=X-Scope-OrgID=team-a", "--prometheus-label=cluster=prod-1"),
             ],
         ),
@@ -166,7 +167,8 @@ def test_values_of_the_audit_are_options_of_the_command(values: Object, options:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--prometheus-label=a=b"], "--prometheus-header and --prometheus-label need --prometheus URL"),
+        (["--prometheus-label=a=b"], "the options --prometheus-... need --prometheus URL"),
+        (["--prometheus-secret=a"], "the options --prometheus-... need --prometheus URL"),
         (["--prometheus=http://p", "--prometheus-header=hush"], "header 1 is not NAME=VALUE"),
         (["--prometheus=http://p", "--prometheus-label=a={cluster}"], "give it with --cluster-name NAME"),
     ],

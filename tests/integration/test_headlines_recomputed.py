@@ -16,14 +16,18 @@ from usher.audit.usage.series import Grid, Question
 PRICES: Final = {"h100": 2.9, "h100-mig": 2.9, "a100": 1.2, "l40s": 10.5 * 0.95 / 4}
 """The usher.yaml of the demo; 95 % of the price of a node is that of its four GPUs."""
 
-BY_FINDINGS: Final = {"findings", "exceptionsEnding", "readiness", "savingsCost", "savingsGpuHours", "workloadsNever"}
+BY_FINDINGS: Final = {
+    "findings", "exceptionsEnding", "readiness", "savingsCost", "savingsCostFreed",
+    "savingsCostSaved", "savingsGpuHours", "workloadsNever",
+}  # fmt: skip
 BY_OBJECTS: Final = {
-    "accelerators", "gpus", "gpusAllocatable", "gpusAllocated", "gpusFree", "gpusHalfStarted", "gpusNever",
-    "gpusUsable", "gpusWaiting", "workloads",
+    "accelerators", "costPerHourAllocated", "costPerHourFree", "costPerHourOutOfUse", "gpus", "gpusAllocatable",
+    "gpusAllocated", "gpusFree", "gpusHalfStarted", "gpusNever", "gpusNotPriced", "gpusOutOfUse", "gpusUsable",
+    "gpusWaiting", "workloads",
 }  # fmt: skip
 BY_SERIES: Final = {
-    "activity", "allocated", "costAllocated", "costIdle", "currency", "idle", "measured", "memoryShare", "notPriced",
-    "queueWaitP95Seconds", "used",
+    "activity", "allocated", "capacity", "costAllocated", "costFree", "costIdle", "costOutOfUse", "currency", "free",
+    "idle", "measured", "memoryShare", "notPriced", "outOfUse", "queueWaitP95Seconds", "used",
 }  # fmt: skip
 
 
@@ -68,12 +72,30 @@ def test_the_gpus_of_now_are_those_of_the_nodes_and_pods(summary: Mapping[str, A
     assert summary["gpusAllocated"] == pytest.approx(now.allocated)
     assert summary["gpusUsable"] == pytest.approx(now.usable)
     assert summary["gpusFree"] == pytest.approx(now.free)
+    assert summary["gpusOutOfUse"] == pytest.approx(now.out_of_use)
+    assert summary["gpusNotPriced"] == 0
     assert summary["gpusWaiting"] == pytest.approx(now.waiting)
     assert summary["gpusHalfStarted"] == pytest.approx(now.half_started)
     assert summary["accelerators"] == now.accelerators
     assert summary["gpusNever"] == pytest.approx(sum(never.values()))
     assert summary["workloadsNever"] == len(never)
     assert summary["workloads"] == len(headline_oracle.tops(objects))
+
+
+def test_the_money_of_an_hour_is_that_of_all_gpus(
+    document: Any, summary: Mapping[str, Any], objects: Sequence[Object]
+) -> None:
+    free, out = headline_oracle.not_held(objects, prices=PRICES)
+    whole = sum(
+        PRICES[headline_oracle.pool(each)] * headline_oracle.gpus(each["status"]["capacity"])
+        for each in objects
+        if each["kind"] == "Node"
+    )
+
+    assert summary["costPerHourFree"] == pytest.approx(free)
+    assert summary["costPerHourOutOfUse"] == pytest.approx(out)
+    assert summary["costPerHourAllocated"] == pytest.approx(whole - free - out)
+    assert sum(each["perGpuHour"] * each["gpus"] for each in document["prices"]) == pytest.approx(whole)
 
 
 def test_the_gpu_hours_and_the_money_are_those_of_the_series(
@@ -90,6 +112,13 @@ def test_the_gpu_hours_and_the_money_are_those_of_the_series(
     assert (summary["costAllocated"], summary["currency"]) == (pytest.approx(hours.cost), "USD")
     assert summary["costIdle"] == pytest.approx(hours.cost_idle)
     assert summary["notPriced"] == 0
+    assert summary["capacity"] == pytest.approx(headline_oracle.now(objects).capacity * grid.points / 6)
+    assert summary["outOfUse"] == pytest.approx(hours.out_of_use)
+    assert summary["free"] == pytest.approx(summary["capacity"] - hours.allocated - hours.out_of_use)
+    assert summary["costFree"] == pytest.approx(hours.cost_free)
+    assert summary["costOutOfUse"] == pytest.approx(hours.cost_out_of_use)
+    priced = [each["perGpuHour"] * each["allocated"] for each in document["prices"]]
+    assert sum(priced) == pytest.approx(hours.cost)
     assert targets["activity"] == pytest.approx(hours.all_used / hours.all_boards, abs=1e-6)
 
 
@@ -107,7 +136,7 @@ def test_the_wait_in_queues_is_the_quantile_of_the_growth_of_the_buckets(
 
 def test_the_other_headlines_are_sums_of_what_the_report_lists(document: Any, summary: Mapping[str, Any]) -> None:
     best: dict[tuple[str, str], Any] = {}
-    for saving in document["savings"]:
+    for saving in (each for each in document["savings"] if not each["needs"]):
         key = saving["subject"]["namespace"], saving["subject"]["name"]
         best[key] = max(best.get(key, saving), saving, key=lambda each: each["cost"])
     today = date.fromisoformat(document["taken"][:10])
@@ -117,4 +146,9 @@ def test_the_other_headlines_are_sums_of_what_the_report_lists(document: Any, su
     assert summary["readiness"] == Counter(each["standing"] for each in document["readiness"])
     assert summary["exceptionsEnding"] == sum(0 <= each <= 14 for each in days)
     assert summary["savingsCost"] == pytest.approx(sum(each["cost"] for each in best.values()))
+    capacity = {(each["subject"]["namespace"], each["subject"]["name"]): each["capacityTypes"]
+                for each in document["workloads"]}  # fmt: skip
+    reserved = sum(each["cost"] for key, each in best.items() if capacity[key] == ["reserved"])
+    assert summary["savingsCostFreed"] == pytest.approx(reserved)
+    assert summary["savingsCostSaved"] == pytest.approx(summary["savingsCost"] - reserved)
     assert summary["savingsGpuHours"] == pytest.approx(sum(each["gpuHours"] for each in best.values()))

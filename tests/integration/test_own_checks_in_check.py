@@ -347,3 +347,20 @@ def test_policies_of_gatekeeper_have_no_page(run_in: Any, tmp_path: Path) -> Non
 
     assert run.code == 2
     assert "gatekeeper: holds no checks of your own" in run.err
+
+
+def test_a_replay_compares_what_usher_yaml_makes_of_own_checks(run_in: Any, begun: Path) -> None:
+    config(begun / "old.yaml")
+    config(begun / "new.yaml", enforcement={"rules": [{"check": "ACME101", "action": "deny"}]})
+
+    run = run_in("replay", "pod.yaml", "--config", "old.yaml", "--against", "new.yaml", "--policies", "checks")
+    assert run.code == 1, run.err
+    assert "ACME101 gpus-per-team" in run.out
+
+
+def test_a_replay_refuses_policies_of_gatekeeper_and_says_why(run_in: Any, begun: Path) -> None:
+    write(begun / "gatekeeper.yaml", policies.template(), policies.constraint(parameters={"labels": ["team"]}))
+
+    run = run_in("replay", "pod.yaml", "--against", "pod.yaml", "--policies", "gatekeeper.yaml")
+    assert run.code == 2
+    assert "gatekeeper.yaml: holds policies of Gatekeeper, which find the same on both sides" in run.err

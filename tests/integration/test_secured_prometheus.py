@@ -227,6 +227,16 @@ def test_a_client_certificate_opens_prometheus(prometheus: Secured, dump: Path, 
     assert ANSWERS in audited(dump, prometheus.url(), "--prometheus-ca", prometheus.ca, *files)
 
 
+def test_a_mounted_secret_has_all_that_a_pod_needs(prometheus: Secured, dump: Path, tmp_path: Path) -> None:
+    prometheus.secure(clients=True)
+    shutil.copy(prometheus.ca, tmp_path / "ca.crt")
+    shutil.copy(client_certificate(tmp_path, authority=AUTHORITY), tmp_path / "tls.crt")
+    shutil.copy(tmp_path / "tls.crt", tmp_path / "tls.key")
+    (tmp_path / "token").write_text(TOKEN)
+
+    assert ANSWERS in audited(dump, prometheus.url(), "--prometheus-secret", tmp_path)
+
+
 class Gateway(BaseHTTPRequestHandler):
     """Lets a token, a tenant and a key through to Prometheus, as Mimir and API gateways do."""
 
@@ -334,6 +344,15 @@ def test_options_that_cannot_be_used_end_the_audit_with_2(dump: Path, options: l
     assert run.code == 2
     assert message in run.err
     assert KEY not in run.err
+
+
+def test_a_folder_without_files_of_a_secret_is_refused(dump: Path, tmp_path: Path) -> None:
+    given = ("audit", dump, "--prometheus", "https://p", "--prometheus-secret", tmp_path)
+
+    assert "mount a Secret with these keys" in command.usher(*given).err
+    (tmp_path / "tls.key").write_text(KEY)
+    assert "add tls.crt to the Secret" in command.usher(*given).err
+    assert command.usher(*given).code == 2
 
 
 def test_a_key_with_a_password_is_refused_instead_of_asked_for(dump: Path, tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """`usher audit` with policies of a site: what they judge of a cluster, and what the audit says it could not judge."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import builders
 import opa_server
@@ -108,7 +110,7 @@ def test_a_kind_that_may_not_be_listed_or_does_not_exist_is_named(api: ApiServer
     )
 
     assert "services: not evaluated, because it may not be listed: services is forbidden" in run.out
-    assert "Gadget: a constraint is about it; the cluster does not serve this kind" in run.out
+    assert "Gadget: policies read it, and the cluster does not serve this kind" in run.out
 
 
 def test_secrets_are_listed_only_where_a_constraint_names_them(api: ApiServer, kubeconfig: Path) -> None:
@@ -165,3 +167,64 @@ def test_manifests_of_a_dump_are_judged_and_other_namespaces_left_out(tmp_path: 
     run = command.usher("audit", file, "--policies", bundle, "-n", "shop", "--format", "findings")
 
     assert found(run) == {("Service", "a", "team", "deny")}
+
+
+def unique_name() -> Any:
+    return policies.template("UniqueName", policies.UNIQUE_NAME, libs=(policies.UNIQUE_NAME_LIBRARY,))
+
+
+def synced(*names: str) -> Any:
+    """A template whose rules compare with objects of other kinds, as its annotation says."""
+    made = unique_name()
+    wanted = [[{"groups": [""], "versions": ["v1"], "kinds": list(names)}]]
+    made["metadata"]["annotations"] = {"metadata.gatekeeper.sh/requires-sync-data": json.dumps(wanted)}
+    return made
+
+
+def test_objects_that_a_policy_compares_with_are_listed_though_no_constraint_matches_them(
+    api: ApiServer, kubeconfig: Path
+) -> None:
+    api.add(gpu_pod("web", namespace="ml-research"))
+    api.add_other("services", object_of("Service"))
+    pods = policies.constraint("UniqueName", name="unique", match=kinds("Pod"))
+
+    assert found(audit(kubeconfig, unique_name(), pods)) == set()
+    assert found(audit(kubeconfig, synced("Service"), pods)) == {("Pod", "web", "unique", "deny")}
+
+
+def rules(run: Run) -> set[tuple[str, str]]:
+    assert run.code == 0, run.err
+    roles = [each for each in yaml.safe_load_all(run.out) if each["kind"] == "ClusterRole"]
+    return {
+        (group, plural)
+        for role in roles
+        for rule in role["rules"]
+        for group in rule["apiGroups"]
+        for plural in rule["resources"]
+    }
+
+
+def test_the_role_of_an_audit_names_what_its_policies_read(tmp_path: Path) -> None:
+    bundle = site_bundles.gatekeeper(
+        tmp_path,
+        synced("PersistentVolume"),
+        policies.constraint("UniqueName", name="unique", match=kinds("Endpoints", "Secret")),
+    )
+    without = rules(command.usher("manifests", "audit-role"))
+
+    run = command.usher("manifests", "audit-role", "--policies", bundle)
+    assert rules(run) - without == {("", "endpoints"), ("", "persistentvolumes")}
+    assert run.err.startswith("usher: a policy is about Secrets: the role leaves them out")
+
+    run = command.usher("manifests", "audit", "--policies", bundle)
+    assert {("", "endpoints"), ("", "persistentvolumes")} <= rules(run)
+    assert f"--policies=/etc/usher/policies/{bundle.name}" in run.out
+    assert command.usher("manifests", "audit", "--policies", bundle, "--no-role").code == 2
+
+
+def test_a_pod_of_an_audit_compiles_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "policies.yaml", policies.template(), policies.constraint(**TEAM))
+
+    run = command.usher("manifests", "audit", "--policies", tmp_path / "policies.yaml")
+    assert run.code == 2
+    assert "is not a bundle; `usher policies build" in run.err

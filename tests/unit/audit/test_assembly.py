@@ -11,10 +11,11 @@ from builders import estates, standings
 from builders.estates import NOW, entry, estate, gpu_node
 from unit.reports import made
 from usher.audit import assembly
-from usher.audit.document import Audit, FindingEntry, Severity, Subject, Usage, WorkloadState
+from usher.audit.document import Audit, FindingEntry, Saving, Severity, Subject, Usage, WorkloadState
 from usher.audit.estate import Estate, Missing
 from usher.audit.sections import Sections
 from usher.config.models import Config
+from usher.mutation.merge import Merged
 from usher.scan import findings
 from usher.scan.devices import Amount
 from usher.scan.exception_uses import ExceptionState
@@ -51,6 +52,8 @@ def test_capacity_counts_all_devices_and_free_only_those_that_new_pods_may_get()
 
     assert (summary.gpus, summary.gpus_allocatable, summary.gpus_allocated) == (32, 31, 12)
     assert summary.gpus_free == (8 - 8) + (7 - 4)
+    # One device of node-1 is not healthy, node-2 is cordoned, and node-3 is not ready.
+    assert summary.gpus_out_of_use == 1 + 8 + 8
 
 
 def test_waiting_counts_pods_without_a_node_and_what_suspended_workloads_do_not_hold() -> None:
@@ -173,7 +176,55 @@ def test_a_finding_names_team_gpus_and_age_of_its_workload() -> None:
 
     assert (found.team, found.gpus, found.since) == ("nlp", 8, "2026-11-23T06:00:00Z")
     assert found.outcome == "deny"
-    assert found.prevented_by == found.code
+    # A finding does not prevent itself.
+    assert (found.prevented_by, found.mended_by) == ("", "")
+
+
+def test_a_finding_names_the_mutation_that_mends_it_at_admission() -> None:
+    seen = made.finding()
+    mended = {seen.judgement.finding.check: "gpu-toleration"}
+    change = findings.Change(before={}, merged=Merged(value={}), names={}, places={}, mends=mended)
+
+    (found,) = document(placed(HALF), judged(HALF, seen, change=change)).findings
+
+    assert (found.outcome, found.mended_by) == ("deny", "gpu-toleration")
+
+
+def test_all_findings_of_a_workload_have_its_gpus_on_shared_nodes_too() -> None:
+    shared = gpu_node("node-0", 2, shared_by=4)
+    slices = entry("Deployment", "slices", pods=[running("slice-0", 1), running("slice-1", 1)], index=0)
+
+    (found,) = document(estate(nodes=[shared], workloads=[slices]), judged(slices, made.finding())).findings
+
+    assert found.gpus == 0.5
+
+
+def test_a_saving_of_half_a_gang_leads_to_its_finding() -> None:
+    def about(name: str) -> dict[str, Any]:
+        return {"subject": Subject(api_version="kubeflow.org/v1", kind="PyTorchJob", namespace="red", name=name)}
+
+    fields: dict[str, Any] = {"name": "n", "title": "t", "category": "cluster", "outcome": "audit", "message": "m"}
+    standing = (
+        FindingEntry(fingerprint="half", code="USA002", severity=Severity.HIGH, **fields, **about("half")),
+        FindingEntry(fingerprint="other", code="USA042", severity=Severity.LOW, **fields, **about("whole")),
+    )
+    savings = tuple(
+        Saving(kind="idle workload", evidence=(), change="stop it", gpu_hours=1, **about(name))
+        for name in ("half", "whole")
+    )
+
+    found = document(estate(), sections=Sections(standing=standing, savings=savings)).savings
+
+    assert [(each.subject.name, each.finding) for each in found] == [("half", "half"), ("whole", "")]
+
+
+def test_the_fewest_gpus_leave_out_the_extra_pods_of_a_rollout() -> None:
+    rolling = replace(SERVING, asks=estates.devices(6), asks_least=estates.devices(4))
+
+    (surging,), (fixed,) = (document(estate(workloads=[each])).workloads for each in (rolling, SERVING))
+
+    assert (surging.gpus, surging.gpus_least) == (6, 4)
+    assert fixed.gpus_least == fixed.gpus
 
 
 def test_fingerprints_do_not_depend_on_messages_numbers_or_order() -> None:

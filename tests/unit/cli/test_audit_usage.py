@@ -103,7 +103,7 @@ def test_what_cannot_be_measured_is_refused(arguments: list[str], message: str) 
 def test_help_names_every_option() -> None:
     _, output = run("--help")
 
-    for option in ("", "-token-file", "-header", "-label", "-ca", "-cert", "-key"):
+    for option in ("", "-secret", "-token-file", "-header", "-label", "-ca", "-cert", "-key"):
         assert f"--prometheus{option} " in output
     assert "--window" in output
     assert "--step" in output

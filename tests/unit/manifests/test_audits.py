@@ -171,3 +171,12 @@ def test_the_manifests_are_those_that_are_printed() -> None:
 
 def test_all_objects_of_an_audit_have_one_name() -> None:
     assert {paths.resolve(each, "/metadata/name") for each in documents.of(Settings())} == {NAME}
+
+
+def test_bundles_with_policies_come_from_a_config_map() -> None:
+    settings = Settings(policies=("a.bundle", "b.bundle"), policies_config_map="ours")
+
+    assert "--policies=/etc/usher/policies/a.bundle" in arguments(settings)
+    spec = job_spec(settings)["template"]["spec"]
+    assert {"name": "policies", "configMap": {"name": "ours"}} in spec["volumes"]
+    assert arguments(Settings()) == [each for each in arguments(settings) if "policies" not in each]

@@ -26,7 +26,11 @@ def written(audit: Audit, *, width: int = 100, quiet: bool = False, color: bool 
 NOT_MEASURED = documents.full().model_copy(
     update={
         "summary": documents.full().summary.model_copy(
-            update={"idle": None, "measured": None, "cost_idle": None, "activity": None}
+            update={
+                **dict.fromkeys(("idle", "measured", "cost_idle", "activity", "cost_free", "cost_out_of_use")),
+                "cost_per_hour_free": 20.0,
+                "cost_per_hour_out_of_use": 2.5,
+            }
         ),
         "measurement": Measurement(source="none"),
         "usage": (),

@@ -13,10 +13,11 @@ from usher.audit.document import (
     FindingEntry,
     Gap,
     NotEvaluatedEntry,
+    Saving,
 )
 from usher.audit.estate import Estate, Missing
 from usher.audit.sections import Sections
-from usher.audit.standing import exceptions
+from usher.audit.standing import exceptions, half_started
 from usher.audit.usage import prevention
 from usher.config.models import Config, ExceptionRule
 from usher.scan import exception_uses, findings
@@ -69,11 +70,19 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         ),
         exceptions=excepted,
         usage=given.tables,
+        prices=given.prices,
         targets=given.targets,
-        savings=given.savings,
+        savings=tuple(_with_cause(given.savings, found)),
         readiness=given.readiness,
         trend=given.trend,
     )
+
+
+def _with_cause(savings: Iterable[Saving], found: Iterable[FindingEntry]) -> Iterator[Saving]:
+    """Savings of a gang that waits for its other half, with the finding that says so."""
+    causes = {each.subject: each.fingerprint for each in found if each.code == half_started.CODE}
+    for each in savings:
+        yield each.model_copy(update={"finding": causes.get(each.subject, "")})
 
 
 def _order(entry: FindingEntry) -> tuple[object, ...]:

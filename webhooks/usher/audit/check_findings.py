@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from usher import model, paths
 from usher.audit import gpus, times
 from usher.audit.document import FindingEntry, Severity, Subject
-from usher.audit.estate import Estate, Workload
+from usher.audit.estate import Estate, Node, Workload
 from usher.config.models import ExceptionRule
 from usher.dataclass import dataclass
 from usher.scan import findings, fingerprints
@@ -39,11 +39,12 @@ def entries(report: findings.Report, estate: Estate, exceptions: Sequence[Except
         estate: the workloads, for teams and times.
         exceptions: those of usher.yaml, in its order.
     """
+    nodes = {node.name: node for node in estate.nodes or ()}
     by_place = {workload.index: workload for workload in estate.workloads if workload.index >= 0}
     seen = Counter[str]()
     for place, result in enumerate(report.results):
         workload = by_place.get(place)
-        owned = _owned(result, workload)
+        owned = _owned(result, workload, nodes)
         for finding in result.findings:
             base = "\0".join(_lasting(result, finding))
             seen[base] += 1
@@ -56,11 +57,11 @@ def entries(report: findings.Report, estate: Estate, exceptions: Sequence[Except
             )
 
 
-def _owned(result: findings.Result, workload: Workload | None) -> _Owned:
+def _owned(result: findings.Result, workload: Workload | None, nodes: Mapping[str, Node]) -> _Owned:
     asked = gpus.number(result.accelerators)
     if workload is None:
         return _Owned(gpus=asked)
-    held = gpus.held(workload.pods)
+    held = gpus.of_pods(workload.pods, nodes)
     return _Owned(team=workload.team, gpus=held or asked, since=times.text(workload.created))
 
 
@@ -97,7 +98,7 @@ def _entry(result: findings.Result, finding: findings.Finding, owned: _Owned, re
         team=owned.team,
         gpus=owned.gpus,
         since=owned.since,
-        prevented_by=judgement.code if judgement.outcome is model.Outcome.DENY else "",
+        mended_by=result.change.mends.get(judgement.finding.check, "") if result.change is not None else "",
     )
 
 

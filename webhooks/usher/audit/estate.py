@@ -80,7 +80,9 @@ class Workload:
     wanted: model.Count
     """The pods that its templates ask for."""
     asks: Devices
-    """The accelerators of all wanted pods."""
+    """The accelerators of all wanted pods: the most, with those that a rollout or an autoscaler adds."""
+    asks_least: Devices | None = None
+    """Those of the fewest pods; None where they are as many as the most."""
     pods: tuple[Pod, ...] = ()
     """Those with accelerators, that have not ended, by name."""
     other_pods: int = 0

@@ -4,7 +4,7 @@ Other accelerators (TPUs, Neuron devices, NPUs) are no GPUs and count by their o
 is the larger one of its shares of compute and memory, so that a GPU that is divided in the usual ways counts as one.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
@@ -44,6 +44,11 @@ def allocatable(node: Node) -> float:
 def held(pods: Iterable[Pod], node: Node | None = None) -> float:
     """The GPUs that pods hold, on a node where that is known."""
     return round(sum(number(pod.devices, node) for pod in pods if pod.holds), 6)
+
+
+def of_pods(pods: Iterable[Pod], nodes: Mapping[str, Node]) -> float:
+    """The GPUs that pods hold, each by its node."""
+    return round(sum(held([pod], nodes.get(pod.node)) for pod in pods), 6)
 
 
 def _physical(devices: Devices, node: Node) -> float:

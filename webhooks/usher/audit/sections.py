@@ -4,7 +4,18 @@ from collections.abc import Mapping
 from dataclasses import field
 from datetime import timedelta
 
-from usher.audit.document import FindingEntry, GroupTable, Measurement, ReadinessItem, Saving, Target, Trend, Usage
+from usher.audit.document import (
+    FindingEntry,
+    GroupTable,
+    Measurement,
+    PriceEntry,
+    ReadinessItem,
+    Saving,
+    Target,
+    Trend,
+    Usage,
+)
+from usher.audit.usage.not_held import NotHeld
 from usher.dataclass import dataclass
 from usher.scan.findings import Identity
 
@@ -17,6 +28,11 @@ class Totals:
     """Of all accelerators of the cluster together."""
     savings_gpu_hours: float | None = None
     savings_cost: float | None = None
+    savings_cost_saved: float | None = None
+    savings_cost_freed: float | None = None
+    not_held: NotHeld = field(default_factory=NotHeld)
+    currency: str = ""
+    """Of the prices."""
     queue_wait_p95_seconds: float | None = None
 
 
@@ -29,6 +45,7 @@ class Sections:
     usage: Mapping[Identity, Usage] = field(default_factory=dict)
     """By the identity of the workload."""
     tables: tuple[GroupTable, ...] = ()
+    prices: tuple[PriceEntry, ...] = ()
     targets: tuple[Target, ...] = ()
     savings: tuple[Saving, ...] = ()
     totals: Totals = field(default_factory=Totals)

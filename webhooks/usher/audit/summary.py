@@ -1,32 +1,21 @@
 """The headline numbers of an audit. `docs/audit.md` has the formula and the source of each."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from usher.audit import check_findings, gpus
+from usher.audit import capacity, check_findings, gpus
+from usher.audit.capacity import Split
 from usher.audit.document import ExceptionEntry, FindingEntry, Summary
 from usher.audit.document.readiness import ReadinessItem
 from usher.audit.estate import Estate, Node, Workload
 from usher.audit.sections import Sections
 from usher.audit.standing import half_started
 from usher.audit.workload_entries import gpus_now, numbers, waiting_pods
-from usher.dataclass import dataclass
 from usher.scan import devices
 
 ENDING_DAYS: Final = 14
 """An exception that ends within so many days is about to end."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Capacity:
-    """GPUs of all nodes; None where the nodes are not known."""
-
-    all: float | None = None
-    allocatable: float | None = None
-    usable: float | None = None
-    """Of nodes that are ready and not cordoned."""
-    free: float | None = None
 
 
 def of(
@@ -34,17 +23,23 @@ def of(
 ) -> Summary:
     """The headline numbers."""
     nodes = {node.name: node for node in estate.nodes or ()}
-    capacity = _capacity(estate)
+    splits = capacity.splits(estate)
     workloads = [each for each in estate.workloads if not each.is_template or each.pods]
     never = {entry.subject: entry.gpus for entry in findings if entry.never}
     holding = [pod for workload in workloads for pod in workload.pods if pod.holds]
-    usage, cost = sections.totals.usage, sections.totals.usage.cost
+    usage, cost, rest = sections.totals.usage, sections.totals.usage.cost, sections.totals.not_held
+    money = (cost, usage.cost_per_hour, rest.free_per_hour, rest.out_of_use_per_hour)
     return Summary(
-        gpus=capacity.all,
-        gpus_allocatable=capacity.allocatable,
-        gpus_usable=capacity.usable,
+        gpus=_sum(splits, lambda each: each.capacity),
+        gpus_allocatable=_sum(splits, lambda each: gpus.allocatable(each.node)),
+        gpus_usable=_sum(splits, lambda each: each.usable),
         gpus_allocated=_rounded(gpus_now(workload, nodes) for workload in workloads),
-        gpus_free=capacity.free,
+        gpus_free=_sum(splits, lambda each: each.free),
+        gpus_out_of_use=_sum(splits, lambda each: each.out_of_use),
+        gpus_not_priced=rest.gpus_not_priced,
+        cost_per_hour_allocated=usage.cost_per_hour,
+        cost_per_hour_free=rest.free_per_hour,
+        cost_per_hour_out_of_use=rest.out_of_use_per_hour,
         gpus_waiting=_rounded(waiting(workload, nodes) for workload in workloads),
         gpus_never=_rounded(never.values()),
         gpus_half_started=_rounded(entry.gpus for entry in findings if entry.code == half_started.CODE),
@@ -56,14 +51,21 @@ def of(
         measured=usage.measured,
         used=usage.used,
         idle=usage.idle,
+        capacity=_added(usage.allocated, rest.free, rest.out_of_use),
+        free=rest.free,
+        out_of_use=rest.out_of_use,
         activity=usage.activity,
         memory_share=usage.memory_share,
-        currency="" if cost is None else cost.currency,
+        currency=sections.totals.currency if any(each is not None for each in money) else "",
         cost_allocated=None if cost is None else cost.allocated,
         cost_idle=None if cost is None else cost.idle,
+        cost_free=rest.cost_free,
+        cost_out_of_use=rest.cost_out_of_use,
         not_priced=usage.not_priced,
         savings_gpu_hours=sections.totals.savings_gpu_hours,
         savings_cost=sections.totals.savings_cost,
+        savings_cost_saved=sections.totals.savings_cost_saved,
+        savings_cost_freed=sections.totals.savings_cost_freed,
         queue_wait_p95_seconds=sections.totals.queue_wait_p95_seconds,
         exceptions_ending=sum(0 <= each.days_left <= ENDING_DAYS for each in exceptions),
         readiness=_standings(sections.readiness),
@@ -77,26 +79,19 @@ def waiting(workload: Workload, nodes: Mapping[str, Node]) -> float:
     return _rounded(gpus.number(pod.devices) for pod in waiting_pods(workload))
 
 
-def _capacity(estate: Estate) -> _Capacity:
-    if estate.nodes is None:
-        return _Capacity()
-    held = defaultdict[str, float](float)
-    nodes = {node.name: node for node in estate.nodes}
-    for workload in estate.workloads:
-        for pod in workload.pods:
-            if pod.node in nodes:
-                held[pod.node] += gpus.held([pod], nodes[pod.node])
-    usable = [node for node in estate.nodes if node.ready and not node.cordoned]
-    return _Capacity(
-        all=_rounded(map(gpus.capacity, estate.nodes)),
-        allocatable=_rounded(map(gpus.allocatable, estate.nodes)),
-        usable=_rounded(map(gpus.allocatable, usable)),
-        free=_rounded(max(0.0, gpus.allocatable(node) - held[node.name]) for node in usable),
-    )
-
-
 def _standings(items: Iterable[ReadinessItem]) -> Mapping[str, int]:
     return dict(sorted(Counter(item.standing.value for item in items).items()))
+
+
+def _sum(splits: Iterable[Split] | None, number: Callable[[Split], float]) -> float | None:
+    """None where the nodes are not known."""
+    return None if splits is None else _rounded(map(number, splits))
+
+
+def _added(*hours: float | None) -> float | None:
+    """None where one of them was not measured."""
+    known = [each for each in hours if each is not None]
+    return _rounded(known) if len(known) == len(hours) else None
 
 
 def _rounded(values: Iterable[float]) -> float:

@@ -60,7 +60,7 @@ def waiting_pods(workload: Workload) -> list[Pod]:
 
 def gpus_now(workload: Workload, nodes: Mapping[str, Node]) -> float:
     """The GPUs that its pods hold."""
-    return round(sum(gpus.held([pod], nodes.get(pod.node)) for pod in workload.pods), 6)
+    return gpus.of_pods(workload.pods, nodes)
 
 
 def _entry(
@@ -82,6 +82,7 @@ def _entry(
         capacity_types=tuple(sorted({node.capacity_type.value for node in on})),
         accelerators=numbers(workload.asks),
         gpus=gpus.number(workload.asks),
+        gpus_least=gpus.number(workload.asks if workload.asks_least is None else workload.asks_least),
         pods_wanted=workload.wanted.maximum,
         pods_running=sum(pod.holds for pod in workload.pods),
         pods_waiting=len(waiting),

@@ -1,9 +1,11 @@
 """`usher manifests audit`: the audit as a CronJob or a Job, with its rights."""
 
+from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from usher.cli import given_policies
 from usher.manifests.audits.settings import FLEET_IMAGE, IMAGE, Settings
 
 _DEFAULT: Final = Settings()
@@ -53,6 +55,19 @@ _DEFAULT: Final = Settings()
 )
 @click.option("--clusters", default="", help="Secret with clusters.yaml and kubeconfigs: audit these clusters instead.")
 @click.option("--configuration", default=_DEFAULT.configuration, show_default=True, help="ConfigMap with usher.yaml.")
+@click.option(
+    "--policies",
+    multiple=True,
+    metavar="BUNDLE",
+    help="Policies that judge as well: a bundle of `usher policies build`. The role may list what they are "
+    "about, and the pod reads the file of that name from --policies-config-map. Repeatable.",
+)
+@click.option(
+    "--policies-config-map",
+    default=_DEFAULT.policies_config_map,
+    show_default=True,
+    help="ConfigMap with the bundles of --policies.",
+)
 @click.option("--report-objects", is_flag=True, help="Write findings as report objects, and print the role for that.")
 @click.option("--prometheus", default="", metavar="URL", help="Where usage is measured.")
 @click.option(
@@ -62,12 +77,18 @@ _DEFAULT: Final = Settings()
     help="Its namespace, for the NetworkPolicy.",
 )
 @click.option(
+    "--prometheus-secret",
+    default="",
+    metavar="SECRET",
+    help="Secret with some of token, ca.crt, tls.crt and tls.key, which Prometheus asks for.",
+)
+@click.option(
     "--prometheus-header",
     "prometheus_headers",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Sent with each query, like X-Scope-OrgID=team-a; it is seen in the object. For a secret, give --credentials "
-    "with USHER_PROMETHEUS_TOKEN or USHER_PROMETHEUS_HEADERS in it. Repeatable.",
+    help="Sent with each query, like X-Scope-OrgID=team-a; it is seen in the object. For a secret one, give "
+    "--credentials with USHER_PROMETHEUS_HEADERS in it. Repeatable.",
 )
 @click.option(
     "--prometheus-label",
@@ -79,7 +100,14 @@ _DEFAULT: Final = Settings()
 @click.option("--api-server", "api_servers", multiple=True, metavar="CIDR", help="Only these API servers. Repeatable.")
 @click.option("--argument", "arguments", multiple=True, help="A further argument of `usher audit`. Repeatable.")
 @click.option("--no-role", is_flag=True, help="Leave out the ClusterRole gpu-usher-audit, which manifests/base has.")
-def audit(*, schedule: str, once: bool, no_role: bool, **chosen: Any) -> None:  # noqa: ANN401 - fields of Settings
+def audit(
+    *,
+    schedule: str,
+    once: bool,
+    no_role: bool,
+    policies: tuple[str, ...],
+    **chosen: Any,  # noqa: ANN401 - fields of Settings
+) -> None:
     """Print the objects of an audit in the cluster: schedule, account, read-only rights, NetworkPolicy.
 
     Without --claim and --output-dir the report goes to the log of the pod.
@@ -95,15 +123,18 @@ def audit(*, schedule: str, once: bool, no_role: bool, **chosen: Any) -> None:  
     from usher.audit.wanted import merged
     from usher.manifests.audits import documents
 
-    settings = Settings(schedule="" if once else schedule, **chosen)
+    names = tuple(Path(each).name for each in policies)
+    settings = Settings(schedule="" if once else schedule, policies=names, **chosen)
     if settings.is_sharded and not settings.output and not settings.claim:
         raise click.UsageError("the parts of several shards need --output-dir URL or --claim NAME")
     if settings.clusters and settings.report_objects:
         raise click.UsageError("--report-objects writes to its own cluster; leave out --clusters")
     _check_prometheus(settings)
+    if no_role and policies:
+        raise click.UsageError("the role in manifests/base does not list what policies are about; leave out --no-role")
     if settings.is_sharded and not settings.image:
         click.echo(f"usher: {_image_note(settings.output)}", err=True)
-    others = [(each.group, each.plural) for each in merged()]
+    others = [*((each.group, each.plural) for each in merged()), *given_policies.listed_by_bundles(policies)]
     found = documents.of(settings, others=others, with_role=not no_role)
     click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
 
@@ -122,8 +153,9 @@ def _check_prometheus(settings: Settings) -> None:
     """Raises UsageError or InputError for options that the audit would refuse in each of its runs."""
     from usher.prometheus import headers, selection
 
-    if not settings.prometheus and (settings.prometheus_headers or settings.prometheus_labels):
-        raise click.UsageError("--prometheus-header and --prometheus-label need --prometheus URL")
+    given = settings.prometheus_secret, settings.prometheus_headers, settings.prometheus_labels
+    if not settings.prometheus and any(given):
+        raise click.UsageError("the options --prometheus-... need --prometheus URL")
     headers.read(settings.prometheus_headers, {})
     # Each shard of --clusters knows its name.
     selection.read(settings.prometheus_labels, cluster=settings.cluster_name or settings.clusters)

@@ -92,7 +92,7 @@ def matched_objects(api: "Lists", policies: "Policies | None", *, namespace: str
     from usher.scan import matched_objects as listed
     from usher.scan import site_policies
 
-    kinds = matched_kinds.of(policies.library, site_policies.AUDIT)
+    kinds = matched_kinds.read_by(policies.library, site_policies.AUDIT)
     yield from listed.read(api, kinds, namespace=namespace)
 
 

@@ -1,7 +1,7 @@
 """Options that name policies of the site, and `usher policies build`, which makes a bundle of them."""
 
 import functools
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -61,6 +61,14 @@ class Options:
             names = ", ".join([*given.files, *(each.source for each in given.bundles)])
             raise errors.InputError(f"{names}: holds no checks of your own; their METADATA are what this command shows")
         return own(given, opa=self.opa)
+
+    def listed(self) -> "Sequence[tuple[str, str]]":
+        """The groups and plurals that an audit lists for the policies; standard error says what they leave out.
+
+        Raises:
+            InputError: they cannot be read or compiled.
+        """
+        return _listed(self.divided(), opa=self.opa)
 
 
 options = option_groups.as_value(
@@ -125,6 +133,55 @@ def matched_kinds(files: tuple[str, ...]) -> "Collection[MatchedKind]":
 
     found = Bundles(files, verify_key=None).library() if files else None
     return matched.of(found, POINTS) if found is not None else ()
+
+
+def listed_by_bundles(files: tuple[str, ...]) -> "Sequence[tuple[str, str]]":
+    """As `Options.listed`, for a pod, which has nothing to compile policies with.
+
+    Raises:
+        InputError: a file is not a bundle, or cannot be used.
+    """
+    from usher.scan import given_policies
+
+    given = given_policies.divided(files)
+    if sources := [*map(str, given.own_folders), *given.files]:
+        raise errors.InputError(
+            f"{sources[0]}: is not a bundle; `usher policies build {sources[0]} --output policies.bundle` makes one"
+        )
+    return _listed(given, opa=None)
+
+
+def _listed(given: "Given", *, opa: Path | None) -> "Sequence[tuple[str, str]]":
+    from usher.gatekeeper import matched_kinds
+    from usher.manifests import listed_for_policies
+    from usher.scan import site_policies
+
+    with gatekeeper.started(given, opa=opa) as site:
+        if site is None:
+            return ()
+        library = site.library
+    found = listed_for_policies.of(matched_kinds.read_by(library, site_policies.AUDIT))
+    for each in found.left_out:
+        click.echo(f"usher: {each}", err=True)
+    return found.resources
+
+
+def own_of_both_sides(paths: tuple[str, ...], *, opa: Path | None) -> "list[OwnChecks]":
+    """The own checks that both sides of `usher replay` have.
+
+    Raises:
+        InputError: they cannot be read or compiled, or are policies of Gatekeeper.
+    """
+    from usher.scan import given_policies
+
+    given = given_policies.divided(paths)
+    if given.of_gatekeeper:
+        names = ", ".join([*given.files, *(each.source for each in given.bundles)])
+        raise errors.InputError(
+            f"{names}: holds policies of Gatekeeper, which find the same on both sides; usher replay compares what "
+            "follows from usher.yaml and usher's policies. `usher check --policies` judges by them"
+        )
+    return own(given, opa=opa)
 
 
 def own(given: "Given", *, opa: Path | None) -> "list[OwnChecks]":

@@ -123,15 +123,19 @@ def webhooks(
 
 
 @manifests.command(name="audit-role")
-def audit_role() -> None:
-    """Print the ClusterRole for `usher audit`: it may list every kind that usher reads."""
+@given_policies.options
+def audit_role(*, policies: given_policies.Options) -> None:
+    """Print the ClusterRole for `usher audit`: it may list every kind that usher reads.
+
+    With --policies also the kinds that these policies are about, or compare with. Secrets are left out.
+    """
     import yaml
 
     from usher.audit.wanted import merged
     from usher.manifests import roles
 
-    wanted = [(each.group, each.plural) for each in merged()]
-    click.echo(yaml.safe_dump(roles.audit_role(wanted), sort_keys=False, width=120), nl=False)
+    others = [*((each.group, each.plural) for each in merged()), *policies.listed()]
+    click.echo(yaml.safe_dump(roles.audit_role(others), sort_keys=False, width=120), nl=False)
 
 
 @manifests.command()

@@ -1,18 +1,17 @@
 """The options of commands that say where Prometheus is, how to sign in, and whose series to read."""
 
 import functools
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from usher.cli import option_groups
+from usher.cli.option_groups import Command
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.usage.from_prometheus import PrometheusSource
-
-Command = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +19,8 @@ class Prometheus:
     """A Prometheus, by the options of a command. Files are read when it is asked."""
 
     url: str
+    folder: Path | None = None
+    """Of a mounted Secret; other options win over its files."""
     token_file: Path | None = None
     ca_file: Path | None = None
     certificate: Path | None = None
@@ -39,14 +40,15 @@ class Prometheus:
             InputError: the URL, a file, a header or a label of the options cannot be used.
         """
         from usher.audit.usage.from_prometheus import PrometheusSource
-        from usher.prometheus import address, client, selection
+        from usher.prometheus import address, client, mounted, selection
 
+        files = mounted.files(self.folder) if self.folder else mounted.Files()
         found = address.read(
             self.url,
-            token_file=self.token_file,
-            ca_file=self.ca_file,
-            certificate=self.certificate,
-            key=self.key,
+            token_file=self.token_file or files.token,
+            ca_file=self.ca_file or files.ca,
+            certificate=self.certificate or files.certificate,
+            key=self.key if self.certificate else files.key,
             given_headers=self.headers,
         )
         return PrometheusSource(client.Client(found), only=selection.read(self.labels, cluster=cluster))
@@ -59,6 +61,7 @@ def options(command: Command) -> Command:
     def wrapped(
         *args: object,
         prometheus: str | None,
+        prometheus_secret: Path | None,
         prometheus_token_file: Path | None,
         prometheus_header: tuple[str, ...],
         prometheus_label: tuple[str, ...],
@@ -67,8 +70,8 @@ def options(command: Command) -> Command:
         prometheus_key: Path | None,
         **kwargs: object,
     ) -> object:
-        others = (prometheus_token_file, prometheus_header, prometheus_label, prometheus_ca, prometheus_cert)
-        if prometheus is None and any((*others, prometheus_key)):
+        files = (prometheus_secret, prometheus_token_file, prometheus_ca, prometheus_cert, prometheus_key)
+        if prometheus is None and any((*files, prometheus_header, prometheus_label)):
             raise click.UsageError("the options --prometheus-... need --prometheus URL")
         if prometheus_key and not prometheus_cert:
             raise click.UsageError("--prometheus-key belongs to a certificate; give it with --prometheus-cert FILE")
@@ -76,6 +79,7 @@ def options(command: Command) -> Command:
         if prometheus is not None:
             given = Prometheus(
                 url=prometheus,
+                folder=prometheus_secret,
                 token_file=prometheus_token_file,
                 ca_file=prometheus_ca,
                 certificate=prometheus_cert,
@@ -86,26 +90,26 @@ def options(command: Command) -> Command:
         return command(*args, prometheus=given, **kwargs)
 
     file = click.Path(dir_okay=False, path_type=Path)
-    for option in (
+    return option_groups.added(
+        wrapped,
         click.option(
-            "--prometheus-key", type=file, help="Key of --prometheus-cert in PEM, if it is not in the same file."
+            "--prometheus",
+            metavar="URL",
+            envvar="USHER_PROMETHEUS",
+            help="Prometheus, Thanos, Mimir or VictoriaMetrics with the metrics of GPUs: "
+            "http://prometheus.monitoring:9090. With user:password@ before the host for basic authentication. "
+            "Without it no usage is measured.",
         ),
         click.option(
-            "--prometheus-cert",
+            "--prometheus-token-file",
             type=file,
-            help="Client certificate in PEM, for a Prometheus that asks for one (mutual TLS).",
+            help="File with a bearer token for Prometheus; else $USHER_PROMETHEUS_TOKEN, if it is set.",
         ),
         click.option(
-            "--prometheus-ca",
-            type=file,
-            help="CA certificates in PEM that Prometheus is trusted by, instead of those of the system.",
-        ),
-        click.option(
-            "--prometheus-label",
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="Read only series with this label, where one Prometheus has the series of several clusters: "
-            "cluster=prod-1. {cluster} in the value is the name of the audited cluster. Repeatable.",
+            "--prometheus-secret",
+            type=click.Path(exists=True, file_okay=False, path_type=Path),
+            help="Folder of a mounted Secret with some of token, ca.crt, tls.crt and tls.key, instead of an option for "
+            "each.",
         ),
         click.option(
             "--prometheus-header",
@@ -115,17 +119,23 @@ def options(command: Command) -> Command:
             "set $USHER_PROMETHEUS_HEADERS with one NAME=VALUE on each line.",
         ),
         click.option(
-            "--prometheus-token-file",
-            type=file,
-            help="File with a bearer token for Prometheus; else $USHER_PROMETHEUS_TOKEN, if it is set.",
+            "--prometheus-label",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Read only series with this label, where one Prometheus has the series of several clusters: "
+            "cluster=prod-1. {cluster} in the value is the name of the audited cluster. Repeatable.",
         ),
         click.option(
-            "--prometheus",
-            metavar="URL",
-            envvar="USHER_PROMETHEUS",
-            help="Prometheus, Thanos or Mimir that has the metrics of GPUs: http://prometheus.monitoring:9090. With "
-            "user:password@ before the host for basic authentication. Without it no usage is measured.",
+            "--prometheus-ca",
+            type=file,
+            help="CA certificates in PEM that Prometheus is trusted by, instead of those of the system.",
         ),
-    ):
-        wrapped = option(wrapped)
-    return wrapped
+        click.option(
+            "--prometheus-cert",
+            type=file,
+            help="Client certificate in PEM, for a Prometheus that asks for one (mutual TLS).",
+        ),
+        click.option(
+            "--prometheus-key", type=file, help="Key of --prometheus-cert in PEM, if it is not in the same file."
+        ),
+    )

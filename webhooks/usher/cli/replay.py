@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from usher.cli import inputs, output, progress, replay_exit, replay_sides
+from usher.cli import gatekeeper, given_policies, inputs, output, progress, replay_exit, replay_sides
 from usher.cli.replay_exit import FailOn
 
 if TYPE_CHECKING:
@@ -76,6 +76,14 @@ Exit codes:
     show_default=True,
     help="End with exit code 1 for newly denied objects, also for newly warned ones, for any difference, or never.",
 )
+@click.option(
+    "--policies",
+    multiple=True,
+    metavar="PATH",
+    help="Your own checks, which both sides have: a directory, or a bundle of `usher policies build`. Repeatable. "
+    "Policies of Gatekeeper are refused, because usher.yaml changes nothing of what they find.",
+)
+@gatekeeper.opa_option
 @click.option("--allow-unknown", is_flag=True, help="Accept objects that only one side could evaluate.")
 @click.option(
     "--format",
@@ -108,6 +116,8 @@ def replay(
     context_name: str | None,
     namespace: str | None,
     fail_on: str,
+    policies: tuple[str, ...],
+    opa: Path | None,
     allow_unknown: bool,
     format_name: str,
     output_file: Path | None,
@@ -125,9 +135,10 @@ def replay(
     pair = replay_sides.pair(config=config, before=before, against=against, policies=against_policies, save=save)
     if not paths and not live and pair.rules:
         raise click.UsageError("name a PATH (a file, a directory, a record of reviews), or use --live")
+    own = given_policies.own_of_both_sides(policies, opa=opa)
     given = inputs.given_facts(facts, live=live, kubeconfig=kubeconfig, context_name=context_name)
     with progress.shown(quiet=False) as watch, contextlib.ExitStack() as stack:
-        judges = [stack.enter_context(each.opened(given.store if given else None)) for each in pair.rules]
+        judges = [stack.enter_context(each.opened(given.store if given else None, own=own)) for each in pair.rules]
         workloads = replay_inputs.Inputs(
             paths=paths,
             api=replay_inputs.connected(kubeconfig, context_name) if live and not paths else None,

@@ -1,7 +1,7 @@
 """The sides that `usher replay` compares: a usher.yaml with policies, or verdicts that were saved."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +13,7 @@ from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.facts.store import Store
+    from usher.policy.checks.own import OwnChecks
     from usher.policy.evaluator import Evaluator
     from usher.replay.verdicts import Side
 
@@ -28,8 +29,12 @@ class Rules:
     policies: Path | None = None
 
     @contextlib.contextmanager
-    def opened(self, known: "Store | None") -> Iterator["Judge"]:
+    def opened(self, known: "Store | None", *, own: "Sequence[OwnChecks]" = ()) -> Iterator["Judge"]:
         """What judges by them, for as long as the context lasts. Warnings go to standard error.
+
+        Args:
+            known: the facts of the cluster.
+            own: checks of the site, which both sides have.
 
         Raises:
             ConfigError: the configuration cannot be used with these policies.
@@ -38,13 +43,15 @@ class Rules:
         from usher.config import load, models
         from usher.policy import assembly, config_problems
         from usher.policy.checks import bundle
+        from usher.policy.checks import own as own_checks
 
         policies = bundle.load(self.policies)
         config = models.Config()
         if self.config is not None:
-            config = load.load(self.config, more=lambda found: config_problems.problems(found, policies.catalogue))
+            entries = own_checks.joined(policies.catalogue, own)
+            config = load.load(self.config, more=lambda found: config_problems.problems(found, entries))
         evaluator = assembly.embedded(
-            config, file=self.config, directory=self.policies, facts=known, remembered=_REMEMBERED
+            config, file=self.config, directory=self.policies, facts=known, remembered=_REMEMBERED, own=own
         )
         name = str(self.config) if self.config is not None else "built-in defaults"
         of = f", policies of {self.policies}" if self.policies is not None else ""

@@ -11,6 +11,12 @@ from typing import Final
 from usher.audit.document import Audit, FindingEntry
 from usher.fleet.shards import Shard
 
+_OF_ALL_PODS: Final = (
+    *("gpus_out_of_use", "cost_per_hour_free", "cost_per_hour_out_of_use"),
+    *("capacity", "free", "out_of_use", "cost_free", "cost_out_of_use"),
+)
+"""A shard sees its own pods alone, so it does not know which GPUs no pod holds."""
+
 ABOUT_ABSENCE: Final = frozenset({"USA010", "USA012", "USA020", "USA024", "USA032"})
 """Codes of findings which say that nothing uses or needs something: true only where every shard says it."""
 
@@ -38,6 +44,7 @@ def reduce(audit: Audit, shard: Shard, *, shared: int = 0) -> Audit:
             "findings": _outcomes(findings),
             # Neither a rate of the whole cluster nor a percentile is a sum of shards.
             "queue_wait_p95_seconds": None,
+            **dict.fromkeys(_OF_ALL_PODS),
             **({} if shard.has_nodes else {"gpus": None, "gpus_allocatable": None}),
         }
     )
@@ -54,6 +61,7 @@ def reduce(audit: Audit, shard: Shard, *, shared: int = 0) -> Audit:
             "findings": findings,
             "savings": tuple(each for each in audit.savings if shard.has(each.subject.namespace)),
             "targets": (),
+            "prices": audit.prices if shard.has_nodes else (),
         }
     )
 

@@ -12,7 +12,7 @@ from usher.gatekeeper import constraints
 from usher.gatekeeper.compilation import LARGEST as LARGEST_MODULE
 from usher.gatekeeper.fields import Fields, Written, top
 from usher.gatekeeper.library import MOST_CONSTRAINTS, MOST_TEMPLATES, Compiled, Library
-from usher.gatekeeper.templates import Template
+from usher.gatekeeper.templates import MOST_KINDS, Template
 
 API_VERSION: Final = "gpu-usher.io/v1alpha1"
 KIND: Final = "PolicyBundle"
@@ -31,6 +31,7 @@ def written(library: Library, *, opa: str) -> bytes:
                 "schema": each.template.schema,
                 "notEvaluated": each.template.not_evaluated,
                 "readsInventory": each.reads_inventory,
+                "comparesWith": [{"group": group, "kind": kind} for group, kind in each.template.compares_with],
             }
             for kind, each in library.templates.items()
         ],
@@ -66,7 +67,14 @@ def _compiled(fields: Fields, archive: zipfile.ZipFile, source: str) -> Compiled
     kind, reason = fields.required("kind"), fields.text("notEvaluated")
     return Compiled(
         template=Template(
-            kind=kind, rego=None, not_evaluated=reason, schema=fields.get("schema"), place=fields.text("place")
+            kind=kind,
+            rego=None,
+            not_evaluated=reason,
+            schema=fields.get("schema"),
+            place=fields.text("place"),
+            compares_with=tuple(
+                (each.text("group"), each.required("kind")) for each in fields.mappings("comparesWith", most=MOST_KINDS)
+            ),
         ),
         module=None if reason else policy_archive.entry(archive, _file(kind), most=LARGEST_MODULE, source=source),
         reads_inventory=fields.get("readsInventory") is True,

@@ -31,3 +31,15 @@ def of(library: Library, points: Collection[str]) -> tuple[MatchedKind, ...]:
         for kind in (each.kinds if each else ()) or (ANY,)
     }
     return tuple(sorted(found))
+
+
+def read_by(library: Library, points: Collection[str]) -> tuple[MatchedKind, ...]:
+    """The kinds that an audit reads for the constraints: those that they match, and those that they compare with."""
+    used = {each.kind for each in library.constraints if each.outcome(points) is not None}
+    compared = {
+        MatchedKind(group=group, kind=kind)
+        for name, each in library.templates.items()
+        if name in used and each.module is not None
+        for group, kind in each.template.compares_with
+    }
+    return tuple(sorted({*of(library, points), *compared}))

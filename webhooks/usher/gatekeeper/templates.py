@@ -4,6 +4,7 @@ The fields are those of templates.gatekeeper.sh v1, v1beta1 and v1alpha1 (open-p
 constraint/pkg/apis/templates), which do not differ in what usher reads.
 """
 
+import json
 import re
 from typing import Final
 
@@ -23,6 +24,11 @@ MOST_TEXT: Final = 2**20
 """Characters of the Rego of one template, with its libraries."""
 _MOST_LIBRARIES: Final = 100
 _MOST_ENGINES: Final = 16
+MOST_KINDS: Final = 256
+"""Kinds that one template compares with."""
+_MOST_ANNOTATION: Final = 2**14
+_SYNC: Final = "metadata.gatekeeper.sh/requires-sync-data"
+"""The annotation that says what a template compares with (open-policy-agent/gatekeeper, website/docs/sync.md)."""
 _KIND_NAME: Final = re.compile(r"[A-Z][A-Za-z0-9]{0,62}", re.ASCII)
 
 
@@ -54,6 +60,8 @@ class Template:
     schema: paths.Json = None
     """The OpenAPI schema of `spec.parameters`; None without one."""
     place: str = ""
+    compares_with: tuple[tuple[str, str], ...] = ()
+    """Group and kind of the objects that it wants in `data.inventory`, as an annotation of it says."""
 
 
 def is_template(value: paths.Object) -> bool:
@@ -84,7 +92,32 @@ def read(written: Written) -> Template:
         not_evaluated=reason,
         schema=crd.mapping("validation").get("openAPIV3Schema"),
         place=written.place,
+        compares_with=_compared(fields.mapping("metadata").mapping("annotations").text(_SYNC)),
     )
+
+
+def _compared(annotation: str) -> tuple[tuple[str, str], ...]:
+    """The kinds of an annotation: a list of alternatives in JSON, each a list of groups, versions and kinds.
+
+    Gatekeeper only warns of an annotation that it cannot read.
+    """
+    try:
+        found = json.loads(annotation[:_MOST_ANNOTATION] or "[]")
+    except (ValueError, RecursionError):
+        return ()
+    entries = [each for one in _listed(found) for each in _listed(one) if isinstance(each, dict)]
+    pairs = {
+        (group, kind)
+        for each in entries
+        for group in _listed(each.get("groups"))
+        for kind in _listed(each.get("kinds"))
+        if isinstance(group, str) and isinstance(kind, str)
+    }
+    return tuple(sorted(pairs)[:MOST_KINDS])
+
+
+def _listed(value: paths.Json) -> list[paths.Json]:
+    return value[:_MOST_ENGINES] if isinstance(value, list) else []
 
 
 def _source(target: Fields) -> tuple[Rego | None, str]:

@@ -39,7 +39,7 @@ def of(kinds: Collection[MatchedKind], judging: Iterable[paths.Object]) -> tuple
         judging: the other webhooks of usher that ask for the same verdicts.
     """
     covered = _covered(judging)
-    named = [each for each in kinds if _is_named(each)]
+    named = [each for each in kinds if is_named(each)]
     made = _named_rules(named, covered)
     others = [each for each in kinds if each not in named]
     groups = sorted({each.group for each in others})
@@ -80,7 +80,8 @@ def _covered(webhooks: Iterable[paths.Object]) -> dict[str, list[str]]:
     return {group: sorted(found[group]) for group in sorted(found)}
 
 
-def _is_named(each: MatchedKind) -> bool:
+def is_named(each: MatchedKind) -> bool:
+    """Whether usher knows the resource of a kind."""
     key = each.group, each.kind
     return ANY not in key and (key in registry.BY_KEY or scopes.is_of_kubernetes(each.group))
 
@@ -88,13 +89,13 @@ def _is_named(each: MatchedKind) -> bool:
 def _named_rules(kinds: Iterable[MatchedKind], covered: dict[str, list[str]]) -> list[paths.Json]:
     resources: dict[str, set[str]] = {}
     for each in kinds:
-        plural = _plural(each)
-        if plural not in covered.get(each.group, ()):
-            resources.setdefault(each.group, set()).add(plural)
+        name = plural(each)
+        if name not in covered.get(each.group, ()):
+            resources.setdefault(each.group, set()).add(name)
     return [_rule([group], sorted(resources[group])) for group in sorted(resources)]
 
 
-def _plural(each: MatchedKind) -> str:
+def plural(each: MatchedKind) -> str:
     """The resource of a kind of usher, or of Kubernetes, whose plurals follow one rule (apimachinery, meta)."""
     known = registry.BY_KEY.get((each.group, each.kind))
     if known is not None and known.plural:

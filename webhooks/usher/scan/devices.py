@@ -35,14 +35,24 @@ Devices = Mapping[str, Amount]
 
 def of_workload(workload: model.Workload) -> Devices:
     """The most accelerators that the pods of a workload ask for together, or the least where nothing bounds them."""
-    devices: dict[str, Amount] = {}
-    for each in workload.totals:
-        # A share of a GPU is not a whole GPU, though its resource may have the same name.
-        is_share = each.route is model.Route.SHARE and each.name in WHOLE_GPUS
-        name = f"shares of {each.name}" if is_share else each.name
-        number = _number(each.minimum if each.maximum is None else each.maximum)
-        devices[name] = devices.get(name, NOTHING) + Amount(number=number, unbounded=each.maximum is None)
-    return dict(sorted(devices.items()))
+    return added(
+        {
+            _name(each): Amount(
+                number=_number(each.minimum if each.maximum is None else each.maximum), unbounded=each.maximum is None
+            )
+        }
+        for each in workload.totals
+    )
+
+
+def least_of_workload(workload: model.Workload) -> Devices:
+    """The fewest accelerators that the pods of a workload ask for together."""
+    return added({_name(each): Amount(number=_number(each.minimum))} for each in workload.totals)
+
+
+def _name(total: model.Total) -> str:
+    """A share of a GPU is not a whole GPU, though its resource may have the same name."""
+    return f"shares of {total.name}" if total.route is model.Route.SHARE and total.name in WHOLE_GPUS else total.name
 
 
 def of_pods(count: model.Count) -> Amount:

@@ -99,6 +99,8 @@ class Change:
     """Names of the mutations in `merged`, by key."""
     silent: frozenset[str] = frozenset()
     """Keys of those that the webhook does not mention to users."""
+    mends: Mapping[str, str] = field(default_factory=dict)
+    """Checks whose findings the webhook mends, each with the name of the mutation."""
     places: Mapping[str, str]
     """The names in messages of the pod sets and containers that intents point at: `container pytorch of Worker`."""
 

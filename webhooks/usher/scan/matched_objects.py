@@ -70,7 +70,7 @@ def read(api: Lists, kinds: Collection[MatchedKind], *, namespace: str = "") -> 
         if ANY not in (each.group, each.kind) and (each.group, each.kind) not in served:
             yield _note(
                 f"{each.kind}.{each.group}".rstrip("."),
-                "a constraint is about it; the cluster does not serve this kind",
+                "policies read it, and the cluster does not serve this kind",
             )
 
 

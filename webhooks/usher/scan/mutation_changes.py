@@ -32,5 +32,20 @@ def of(
         merged=merged if diff else replace(merged, value={}),
         names=names,
         silent=frozenset(filter(evaluator.catalogue.is_silent, keys)),
+        mends=_mended(merged, evaluator),
         places=places,
     )
+
+
+def _mended(merged: merge.Merged, evaluator: Evaluator) -> dict[str, str]:
+    """The checks that find nothing after the mutations, by their METADATA: of those that left out no place."""
+    left = {skipped.intent.mutation for skipped in merged.skipped}
+    left |= {intent.mutation for conflict in merged.conflicts for intent in conflict}
+    applied = dict.fromkeys(intent.mutation for intent in merged.applied if intent.mutation not in left)
+    catalogue = evaluator.catalogue
+    return {
+        check: catalogue.mutation_name(key)
+        for key in applied
+        if key in catalogue.mutations
+        for check in catalogue.mutations[key].promises
+    }

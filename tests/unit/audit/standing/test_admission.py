@@ -1,9 +1,11 @@
 """What admission would say today about workloads that are there."""
 
+from dataclasses import replace
+
 import pytest
 
 from builders import custom
-from builders.estates import ago, entry, estate, running
+from builders.estates import ago, entry, estate, running, waiting
 from builders.standings import change, found, judged, judgement, report, result
 from usher import model, paths
 from usher.audit.estate import Estate
@@ -49,9 +51,32 @@ def test_a_workload_that_came_later_runs_although_it_would_be_denied() -> None:
 @pytest.mark.parametrize(("trace", "code"), [(False, "USA040"), (True, "USA041")])
 def test_a_trace_of_usher_decides_where_the_age_of_the_webhooks_is_not_known(*, trace: bool, code: str) -> None:
     workload = entry(pods=[running()], annotations=TRACE if trace else frozenset())
-    seen, of = judged(estate(workloads=[workload]), result(workload, judgement()))
+    other = entry(name="other", annotations=TRACE)
+    seen, of = judged(estate(workloads=[workload, other]), result(workload, judgement()), result(other))
 
     assert [each.code for each in found(seen, of=of, codes=CODES)] == [code]
+
+
+def test_where_nothing_shows_that_usher_is_there_nothing_came_before_it() -> None:
+    workload = entry(pods=[running()])
+    seen, of = judged(estate(workloads=[workload]), result(workload, judgement()))
+
+    assert found(seen, of=of, codes=CODES) == []
+
+
+def test_admission_does_not_deny_a_mistake_that_it_mends() -> None:
+    mends = replace(change("toleration"), mends={"placement/gpu_toleration_present": "gpu-toleration"})
+    seen, of = judged(job(), result(entry(), judgement(), change=mends))
+
+    assert [each.code for each in found(seen, of=of, codes=CODES)] == ["USA042"]
+
+
+def test_the_gpus_of_a_change_are_those_that_the_workload_holds() -> None:
+    half = estate(workloads=[entry(pods=[running(), waiting("other")])])
+    seen, of = judged(half, result(entry(), change=change("toleration")))
+
+    (finding,) = found(seen, of=of, codes=CODES)
+    assert finding.gpus == 8
 
 
 @pytest.mark.parametrize("outcome", [model.Outcome.WARN, model.Outcome.AUDIT])
@@ -72,7 +97,10 @@ def test_what_the_mutating_webhook_would_add_is_drift() -> None:
     seen, of = judged(job(trace=True), result(entry(), change=change("toleration", "nodeRequirement", "toleration")))
 
     (finding,) = found(seen, of=of, codes=CODES)
-    assert (finding.code, finding.message) == ("USA042", "admission would add toleration, required node affinity")
+    assert (finding.code, finding.message) == (
+        "USA042",
+        "it lacks what admission would add: toleration, required node affinity",
+    )
     assert finding.evidence == ("tolerations: its pool has a taint",)
 
 

@@ -39,6 +39,21 @@ def test_the_check_whose_denial_prevents_it_is_named(code: str) -> None:
     assert [each.prevented_by for each in found(seen, of=of, codes=CODES)] == [code]
 
 
+@pytest.mark.parametrize("outcome", [model.Outcome.WARN, model.Outcome.AUDIT])
+def test_a_check_that_does_not_deny_would_have_prevented_it_if_it_did(outcome: model.Outcome) -> None:
+    seen, of = judged(half(), result(entry(), judgement("USH502", outcome)))
+
+    (finding,) = found(seen, of=of, codes=CODES)
+    assert (finding.prevented_by, finding.preventable_by) == ("", "USH502")
+
+
+def test_a_check_that_denies_comes_before_one_that_warns() -> None:
+    seen, of = judged(half(), result(entry(), judgement("USH502"), judgement("USH501", model.Outcome.WARN)))
+
+    (finding,) = found(seen, of=of, codes=CODES)
+    assert (finding.prevented_by, finding.preventable_by) == ("USH502", "")
+
+
 @pytest.mark.parametrize("kind", ["Deployment", "LeaderWorkerSet", "Notebook", "SomethingElse"])
 def test_pods_that_do_not_wait_for_each_other_make_no_gang(kind: str) -> None:
     assert found(half(kind, role=model.Role.INFERENCE), codes=CODES) == []

@@ -7,17 +7,21 @@ import pytest
 
 from builders import custom
 from builders.estates import H100, ago, devices, entry, estate, gpu_node, running
-from builders.standings import found
+from builders.standings import found, judged, judgement, result
 from usher import paths
 from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.estate import Node
 from usher.audit.standing.wanted import DAEMON_SET
-from usher.scan.devices import Amount
+from usher.scan.devices import Amount, Devices
 
 TAINTS = ("USA030", "USA031")
 HEALTH = ("USA033", "USA034", "USA035", "USA036")
 MIG = ("USA032",)
 OTHER_TAINT = (("gpu", "true", "NoSchedule"),)
+
+
+def eight(resource: str) -> Devices:
+    return {resource: Amount(number=8)}
 
 
 def test_nodes_without_a_taint_are_one_finding_for_each_pool() -> None:
@@ -37,6 +41,30 @@ def test_nodes_without_a_taint_are_one_finding_for_each_pool() -> None:
         ),
         ("pool gpus", "1 node of pool gpus has no taint that keeps other pods off", 8),
     ]
+
+
+@pytest.mark.parametrize(
+    ("node", "pool", "key"),
+    [
+        (
+            gpu_node(taints=(), product="AMD_Instinct_MI300X", capacity=eight("amd.com/gpu")),
+            "board AMD_Instinct_MI300X",
+            "amd.com/gpu",
+        ),
+        (
+            gpu_node(taints=(), product="", capacity=eight("habana.ai/gaudi")),
+            "an unknown board with habana.ai/gaudi",
+            "habana.ai/gaudi",
+        ),
+        (gpu_node(taints=(), capacity=eight("nvidia.com/mig-1g.10gb")), f"board {H100}", "nvidia.com/gpu"),
+    ],
+    ids=["AMD", "Gaudi", "MIG"],
+)
+def test_the_taint_that_nodes_lack_is_named_after_their_devices(node: Node, pool: str, key: str) -> None:
+    (entry,) = found(estate(nodes=[node]), codes=("USA030",))
+
+    assert entry.message == f"1 node of {pool} has no taint that keeps other pods off"
+    assert entry.remedy.startswith(f"Taint the nodes with {key}=present:NoSchedule, ")
 
 
 def daemon_set(image: str, *tolerations: dict[str, str], **spec: Any) -> paths.Object:
@@ -65,7 +93,15 @@ def test_a_daemon_set_of_the_gpu_stack_that_does_not_tolerate_a_taint_of_the_nod
         "USA031",
         f"the {part} does not tolerate the taint gpu=true:NoSchedule of 1 node",
     )
-    assert (finding.gpus, finding.prevented_by) == (8, "USH1431")
+    assert (finding.gpus, finding.prevented_by, finding.preventable_by) == (8, "", "USH1431")
+
+
+def test_a_rule_about_daemon_sets_prevents_where_it_denies() -> None:
+    seen = estate(nodes=[gpu_node(taints=OTHER_TAINT)], objects=[daemon_set(PLUGIN, USUAL)])
+    _, of = judged(seen, result(entry(), judgement("USH1431")))
+
+    (finding,) = found(seen, of=of, codes=TAINTS)
+    assert (finding.prevented_by, finding.preventable_by) == ("USH1431", "")
 
 
 @pytest.mark.parametrize(
@@ -79,6 +115,14 @@ def test_a_daemon_set_of_the_gpu_stack_that_does_not_tolerate_a_taint_of_the_nod
 )
 def test_others_stay_away_from_no_gpu_node(value: paths.Object) -> None:
     assert found(estate(nodes=[gpu_node(taints=OTHER_TAINT)], objects=[value]), codes=TAINTS) == []
+
+
+def test_the_stack_of_one_vendor_need_not_reach_nodes_of_another() -> None:
+    tpus = gpu_node("tpu", product="", capacity=eight("google.com/tpu"), taints=(("google.com/tpu", "", "NoSchedule"),))
+    unknown = "registry.example.com/device-plugin:1"
+
+    assert found(estate(nodes=[tpus], objects=[daemon_set(PLUGIN)]), codes=("USA031",)) == []
+    assert len(found(estate(nodes=[tpus], objects=[daemon_set(unknown)]), codes=("USA031",))) == 1
 
 
 def test_where_daemon_sets_or_nodes_are_not_known_it_has_no_findings() -> None:
@@ -123,7 +167,7 @@ def test_a_node_that_is_not_ready_is_reported_with_its_gpus_and_since_when() -> 
             outcome="audit",
             severity=Severity.HIGH,
             subject=Subject(api_version="v1", kind="Node", name="node-0"),
-            message="it has been not ready for 2 days; pods cannot get its 8 nvidia.com/gpu",
+            message="it has not been ready for 2 days; pods cannot get its 8 nvidia.com/gpu",
             remedy="Repair the node and uncordon it, or return it.",
             gpus=8,
             since="2026-11-21T12:00:00Z",

@@ -75,6 +75,17 @@ def test_what_one_metric_lacks_does_not_hide_the_others() -> None:
     assert warning == f"demo warns that metrics may be incomplete ({ACTIVE}, kube_pod_owner): store-2 did not answer"
 
 
+def test_a_source_that_fails_after_its_first_answers_is_not_asked_to_the_end() -> None:
+    source = table(build.dcgm(0.5, HOURS, **KUBELET))
+    source.broken = frozenset({"DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_FB_FREE", "DCGM_FI_DEV_FB_RESERVED"})
+
+    found = measure(source)
+
+    assert source.asked[-1].metric == "DCGM_FI_DEV_FB_RESERVED"
+    assert found.total.used == 12
+    assert found.measurement.problems[1] == "After these failures usher asked for no further metrics"
+
+
 @pytest.mark.parametrize(
     "labels",
     [

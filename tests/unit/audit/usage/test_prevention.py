@@ -71,6 +71,39 @@ def test_a_rule_that_does_not_deny_prevents_nothing() -> None:
     assert found == []
 
 
+def test_a_mistake_that_admission_mends_prevents_nothing() -> None:
+    assert rows(finding("USH301", "a", mended_by="gpu-toleration"), workloads=[workload("a", idle=10)]) == []
+
+
+def test_a_rule_that_only_warns_has_a_row_of_its_own_after_those_that_deny() -> None:
+    found = rows(
+        finding("AUD010", "a", category="cluster", outcome="audit", preventable_by="USH100", held_by="scheduler"),
+        finding("USH100", "a", outcome="warn"),
+        finding("AUD010", "b", category="cluster", outcome="audit", prevented_by="USH100", held_by="nodes"),
+        finding("USH100", "b"),
+        workloads=[workload("a", idle=99, gpus=4), workload("b", idle=None)],
+    )
+
+    assert [(each.code, each.denies, each.workloads, each.gpus, each.idle) for each in found] == [
+        ("USH100", True, 1, 0, None),
+        ("USH100", False, 1, 4, 99),
+    ]
+
+
+def test_a_workload_counts_once_with_the_gpus_that_it_asks_for_while_it_waits() -> None:
+    waits = workload("waits", idle=None).model_copy(update={"gpus": 16.0})
+    never = {"category": "cluster", "outcome": "audit", "prevented_by": "USH330", "held_by": "nodes"}
+
+    (row,) = rows(
+        finding("USA001", "waits", **never),
+        finding("USH330", "waits"),
+        finding("USH330", "holds"),
+        workloads=[waits, workload("holds", idle=1, gpus=2)],
+    )
+
+    assert (row.workloads, row.gpus) == (2, 18)
+
+
 def test_hours_that_a_half_started_gang_holds_count_for_the_rule_that_would_have_refused_it() -> None:
     stuck = {"category": "cluster", "outcome": "audit", "prevented_by": "USH100", "held_by": "scheduler"}
     found = rows(
@@ -85,7 +118,7 @@ def test_hours_that_a_half_started_gang_holds_count_for_the_rule_that_would_have
     )
 
     assert found == [
-        Prevented(code="USH100", title="Title of AUD010", workloads=3, stuck=4 * 24 + 7 * 24, cost=4 * 24 * 2)
+        Prevented(code="USH100", title="Title of AUD010", workloads=3, gpus=5, stuck=4 * 24 + 7 * 24, cost=4 * 24 * 2)
     ]
 
 

@@ -1,22 +1,15 @@
 """Savings: each with its evidence and an exact change, and only where the numbers carry it."""
 
 import math
-from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from builders import usage as build
+from builders.savings import DAYS, POINTS, gpu, notebook, savings
 from usher import model
 from usher.audit import estate
-from usher.audit.document.usage import Saving
 from usher.audit.estate import CapacityType
-from usher.audit.usage.measuring import measure
-from usher.audit.usage.series import Series
-from usher.config.audit import Audit
-
-DAYS = 4
-POINTS = DAYS * 24
 
 SPOT = {"capacityType": "spot", "perGpuHour": 1.0}
 ON_DEMAND = {"perGpuHour": 3.0}
@@ -24,40 +17,6 @@ ON_DEMAND = {"perGpuHour": 3.0}
 
 def busy_by_day(point: int) -> float:
     return 0.8 if 8 <= point % 24 < 20 else 0.1
-
-
-def gpu(
-    activity: build.Value, pod: str, *, number: int = 0, used: float = 8_000, total: float = 81_000
-) -> dict[str, Series]:
-    labels: dict[str, Any] = {"namespace": "red", "pod": pod, "gpu": number}
-    return {
-        "DCGM_FI_PROF_GR_ENGINE_ACTIVE": build.dcgm(activity, POINTS, **labels),
-        "DCGM_FI_DEV_FB_USED": build.dcgm(used, POINTS, **labels),
-        "DCGM_FI_DEV_FB_FREE": build.dcgm(total - used, POINTS, **labels),
-    }
-
-
-def savings(
-    workloads: list[estate.Workload], *gpus: dict[str, Series], rules: tuple[dict[str, Any], ...] = (), **node: Any
-) -> list[Saving]:
-    found: dict[str, list[Series]] = {}
-    for each in gpus:
-        for metric, series in each.items():
-            found.setdefault(metric, []).append(series)
-    measured = measure(
-        build.estate_of([build.node("n1", **node)], *workloads),
-        build.Table(found=found),
-        config=Audit.model_validate({"prices": {"rules": list(rules)}}),
-        window=timedelta(days=DAYS),
-        now=build.BASE + timedelta(days=DAYS),
-        step=timedelta(hours=1),
-    )
-    return list(measured.savings)
-
-
-def notebook(*pods: estate.Pod, **fields: Any) -> estate.Workload:
-    fields = {"role": model.Role.INTERACTIVE, **fields}
-    return build.workload("nb", *pods, kind="Notebook", api_version="kubeflow.org/v1", **fields)
 
 
 def test_an_idle_notebook_is_stopped_by_its_annotation() -> None:
@@ -196,8 +155,8 @@ def test_a_service_needs_fewer_replicas_at_night() -> None:
     # It is idle for half of the time, but by day it needs all its replicas.
     assert [(each.kind, each.adds_up) for each in found] == [("fewer replicas at night", True)]
     assert found[0].change == (
-        "Set spec.replicas of Deployment red/web from 4 to 1 between 20:00 and 08:00 UTC, by a cron trigger of its "
-        "autoscaler"
+        "Set spec.replicas of Deployment red/web from 4 to 1 between 20:00 and 08:00 UTC, for example by the cron "
+        "scaler of KEDA"
     )
     assert found[0].gpu_hours == DAYS * 12 * 3
     assert found[0].cost == DAYS * 12 * 3 * 3

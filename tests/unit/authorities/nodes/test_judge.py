@@ -267,4 +267,11 @@ def test_each_obstacle_more_makes_a_place_farther_away(kind: str) -> None:
 def test_the_more_of_a_resource_is_there_the_nearer_is_a_place() -> None:
     weights = [Obstacles(amounts=(MissingAmount(resource="cpu", asked=8, most=most),)).weight for most in (6, 2, 0)]
 
-    assert weights == [(1, Fraction(1, 4)), (1, Fraction(3, 4)), (1, 2)]
+    assert weights == [(1, Fraction(1, 4)), (1, Fraction(3, 4)), (2, 2)]
+
+
+def test_a_tainted_node_with_too_few_devices_is_nearer_than_one_without_any() -> None:
+    few = MissingAmount(resource="google.com/tpu", asked=8, most=4)
+    tainted = Obstacles(amounts=(few,), taints=(Taint("google.com/tpu", "present", "NoSchedule"),))
+
+    assert tainted.weight < Obstacles(amounts=(replace(few, most=0),)).weight

@@ -45,7 +45,8 @@ def test_what_was_not_measured_is_empty_and_zero_is_zero() -> None:
 
 
 def test_what_a_rule_would_have_prevented_is_a_row() -> None:
-    (gang, toleration) = rows(audits.full(), "prevented")
+    (gang, toleration, warned) = rows(audits.full(), "prevented")
+    assert (gang["denies"], warned["denies"], warned["gpus"]) == ("true", "false", "8")
 
     assert (gang["code"], gang["workloads"], gang["idle"], gang["stuck"]) == ("USH502", "1", "900.25", "208.5")
     assert (toleration["idle"], toleration["cost"]) == ("", "")

@@ -56,6 +56,8 @@ def test_groups_have_a_series_each() -> None:
 
 def test_what_rules_would_have_prevented_has_series_by_rule() -> None:
     assert value(FULL, "prevented_workloads", rule="USH301") == 2
+    # The row of the same rule that only warns is no part of it.
+    assert value(FULL, "prevented_workloads", rule="USH502") == 1
     assert value(FULL, "prevented_gpu_seconds", rule="USH502", state="idle") == 900.25 * 3600
     assert value(FULL, "prevented_gpu_seconds", rule="USH502", state="stuck") == 208.5 * 3600
     assert value(FULL, "prevented_cost", rule="USH502", currency="USD") == 2250.625

@@ -39,13 +39,15 @@ class Workloads:
             with_labels: whether to keep its labels: there may be many workloads without accelerators.
         """
         metadata = paths.metadata(value)
+        most, least = devices.of_workload(read), devices.least_of_workload(read)
         return Workload(
             identity=Identity(api_version=read.api_version, kind=read.kind, namespace=read.namespace, name=read.name),
             uid=paths.text(metadata.get("uid")),
             created=fields.time(metadata.get("creationTimestamp")),
             role=read.role,
             wanted=read.pods,
-            asks=devices.of_workload(read),
+            asks=most,
+            asks_least=least if least != most else None,
             team=self.team(read.labels),
             queue=self._queue(read),
             priority=_priority(read),

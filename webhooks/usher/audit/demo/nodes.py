@@ -95,6 +95,11 @@ def objects(now: datetime) -> Iterator[paths.Object]:
             yield _node(pool, name, created=now - timedelta(days=61))
 
 
+def allocatable(pool: Pool, name: str) -> dict[str, int]:
+    """The devices that pods may get of a node."""
+    return {**pool.devices, **({GPU: pool.devices[GPU] - 1} if name == WITH_A_DEAD_BOARD else {})}
+
+
 def _node(pool: Pool, name: str, *, created: datetime) -> paths.Object:
     capacity = {
         "cpu": "96",
@@ -102,11 +107,15 @@ def _node(pool: Pool, name: str, *, created: datetime) -> paths.Object:
         "pods": "110",
         **{key: str(each) for key, each in pool.devices.items()},
     }
-    allocatable = {**capacity, **({GPU: "7"} if name == WITH_A_DEAD_BOARD else {})}
+    offered: paths.Object = {**capacity, **{key: str(each) for key, each in allocatable(pool, name).items()}}
     taints: list[paths.Json] = [] if name == WITHOUT_TAINT else [dict(TAINT)]
     spec: paths.Object = {"taints": taints}
     if name == CORDONED:
-        unschedulable: paths.Object = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+        unschedulable: paths.Object = {
+            "key": "node.kubernetes.io/unschedulable",
+            "effect": "NoSchedule",
+            "timeAdded": text(created + timedelta(days=19)),
+        }
         spec = {"taints": [*taints, unschedulable], "unschedulable": True}
     return {
         "apiVersion": "v1",
@@ -115,7 +124,7 @@ def _node(pool: Pool, name: str, *, created: datetime) -> paths.Object:
         "spec": spec,
         "status": {
             "capacity": dict(capacity),
-            "allocatable": dict(allocatable),
+            "allocatable": offered,
             "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": text(created)}],
             "nodeInfo": {
                 "kubeletVersion": "v1.36.1",

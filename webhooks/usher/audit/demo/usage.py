@@ -48,7 +48,7 @@ class Source:
                 return self._of_pods(grid, lambda _pod: ({"phase": "Running"}, 1.0))
             case "kueue_admission_wait_time_seconds_bucket":
                 return _waits(grid)
-        return Answer()
+        return _about_nodes(question.metric, grid)
 
     def _of_boards(self, grid: Grid, value: Callable[["_Board", int], float]) -> Answer:
         points = range(grid.points)
@@ -75,8 +75,12 @@ class _Pod:
         self.node = node
         self.name = {"namespace": story.namespace, "pod": name}
         self.labels = {**self.name, "uid": f"{story.namespace}-{name}"}
-        resource = "".join(each if each.isalnum() else "_" for each in story.resource)
-        self.requests = {"container": story.name, "node": node, "resource": resource, "unit": "integer"}
+        self.requests = {
+            "container": story.name,
+            "node": node,
+            "resource": _label(story.resource),
+            "unit": "integer",
+        }
 
 
 class _Board:
@@ -150,6 +154,31 @@ def _series(labels: Mapping[str, str], story: Story | None, grid: Grid, values: 
     began = datetime.fromtimestamp(grid.end, UTC) - timedelta(hours=story.age_hours)
     first = grid.first_point_after(began)
     return Series(labels=labels, first=first, values=values[first:])
+
+
+def _about_nodes(metric: str, grid: Grid) -> Answer:
+    match metric:
+        case "kube_node_status_capacity":
+            return _of_nodes(grid, lambda pool, _node: pool.devices)
+        case "kube_node_status_allocatable":
+            return _of_nodes(grid, nodes.allocatable)
+        case "kube_node_spec_unschedulable":
+            return Answer(series=(Series(labels={"node": nodes.CORDONED}, first=0, values=[1.0] * grid.points),))
+    return Answer()
+
+
+def _of_nodes(grid: Grid, devices: Callable[[nodes.Pool, str], Mapping[str, int]]) -> Answer:
+    found = [
+        Series(labels={"node": name, "resource": _label(resource)}, first=0, values=[float(number)] * grid.points)
+        for pool in nodes.POOLS
+        for name in nodes.names(pool)
+        for resource, number in devices(pool, name).items()
+    ]
+    return Answer(series=ordered(found))
+
+
+def _label(resource: str) -> str:
+    return "".join(each if each.isalnum() else "_" for each in resource)
 
 
 def _waits(grid: Grid) -> Answer:

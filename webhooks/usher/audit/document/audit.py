@@ -9,7 +9,7 @@ from usher.audit.document.findings import ExceptionEntry, FindingEntry, NotEvalu
 from usher.audit.document.history import Trend
 from usher.audit.document.part import Part
 from usher.audit.document.readiness import ReadinessItem
-from usher.audit.document.usage import GroupTable, Measurement, Prevented, Saving, Target, WorkloadEntry
+from usher.audit.document.usage import GroupTable, Measurement, Prevented, PriceEntry, Saving, Target, WorkloadEntry
 
 
 class Cluster(Part):
@@ -36,6 +36,7 @@ class Completeness(Part):
     """Left out on purpose: exempt namespaces, kinds that may not be listed."""
     objects: int = 0
     workloads: int = 0
+    """Objects that make pods, with accelerators or without; `Summary.workloads` are those with accelerators."""
     pods: int = 0
     finished: int = 0
 
@@ -51,7 +52,15 @@ class Summary(Part):
     gpus_allocated: float = 0
     """Held by running pods."""
     gpus_free: float | None = None
-    """Allocatable and not allocated."""
+    """Allocatable and not allocated, on nodes that are ready and not cordoned."""
+    gpus_out_of_use: float | None = None
+    """Neither allocated nor free: on nodes that are cordoned or not ready, or not healthy."""
+    gpus_not_priced: float | None = None
+    """Of all GPUs of the nodes, those without a price."""
+    cost_per_hour_allocated: float | None = None
+    """Money of one hour at the prices and the GPUs of now, as the next two; null where they have no price."""
+    cost_per_hour_free: float | None = None
+    cost_per_hour_out_of_use: float | None = None
     gpus_waiting: float = 0
     """Wanted by pods that wait, and by suspended workloads."""
     gpus_never: float = 0
@@ -61,6 +70,7 @@ class Summary(Part):
     accelerators: Mapping[str, float] = Field(default={})
     """Allocated now, by resource."""
     workloads: int = 0
+    """Top-level ones that hold or want accelerators."""
     workloads_never: int = 0
     findings: Mapping[str, int] = Field(default={})
     """By outcome."""
@@ -69,14 +79,25 @@ class Summary(Part):
     measured: float | None = None
     used: float | None = None
     idle: float | None = None
+    capacity: float | None = None
+    """GPU-hours of all nodes in the window: `allocated` + `free` + `out_of_use`. Null without series of nodes."""
+    free: float | None = None
+    out_of_use: float | None = None
     activity: float | None = None
     memory_share: float | None = None
     currency: str = ""
     cost_allocated: float | None = None
     cost_idle: float | None = None
+    cost_free: float | None = None
+    """Of the `free` GPU-hours that have a price; `cost_allocated` does not have it, as the next one."""
+    cost_out_of_use: float | None = None
     not_priced: float | None = None
     savings_gpu_hours: float | None = None
     savings_cost: float | None = None
+    savings_cost_saved: float | None = None
+    """Of `savings_cost`: the bill falls."""
+    savings_cost_freed: float | None = None
+    """Of `savings_cost`: paid for anyway, the GPUs are free for others."""
     queue_wait_p95_seconds: float | None = None
     exceptions_ending: int = 0
     """Exceptions that end within 14 days."""
@@ -102,6 +123,8 @@ class Audit(Part):
     not_evaluated: tuple[NotEvaluatedEntry, ...] = ()
     exceptions: tuple[ExceptionEntry, ...] = ()
     usage: tuple[GroupTable, ...] = ()
+    prices: tuple[PriceEntry, ...] = ()
+    """The prices of all money in this document."""
     targets: tuple[Target, ...] = ()
     savings: tuple[Saving, ...] = ()
     prevented: tuple[Prevented, ...] = ()

@@ -46,7 +46,8 @@ class FindingEntry(Part):
     remedy: str = ""
     team: str = ""
     gpus: float = 0
-    """Whole GPUs that the object holds or asks for."""
+    """Of a workload the GPUs that it holds, or the most that it asks for where it holds none, so that all its findings
+    have one number; of anything else those that the message is about."""
     since: str = ""
     """When what it is about began, ISO 8601 in UTC: creation of the object, or start of the waiting."""
     evidence: tuple[str, ...] = ()
@@ -55,7 +56,12 @@ class FindingEntry(Part):
     never: bool = False
     """Whether it means that the workload can never run."""
     prevented_by: str = ""
-    """The code of the rule of usher whose denial would have prevented it; empty where no rule would."""
+    """The code of the rule of usher that denies this today, so that admission would have prevented it; else empty. It
+    is another rule than the one of the finding."""
+    preventable_by: str = ""
+    """The code of a rule that found the mistake and only warns of it: it would have prevented it if it denied."""
+    mended_by: str = ""
+    """The mutation with which admission mends it today, so that it would not deny the object for it; else empty."""
     exception: str = ""
     """The ticket of the exception that covers it."""
 

@@ -39,7 +39,8 @@ class Cost(Part):
     idle: float | None = None
     """By activity: idle GPU-hours x price."""
     idle_memory: float | None = None
-    """By memory: allocated x (1 - share of the memory that was used) x price."""
+    """By memory: allocated x (1 - share of the memory that was used) x price. Another view of the same GPU-hours, so it
+    is never added to `idle`."""
 
 
 class GpuHours(Part):
@@ -94,11 +95,13 @@ class WorkloadEntry(Part):
     """The boards of the nodes that its pods run on."""
     capacity_types: tuple[str, ...] = ()
     accelerators: Mapping[str, float]
-    """What it asks for, by resource."""
+    """The most that it asks for, by resource."""
     gpus: float = 0
-    """Whole GPUs that it asks for."""
+    """The most GPUs that it asks for: with the extra pods of a rollout, and all that an autoscaler may add."""
+    gpus_least: float = 0
+    """The fewest GPUs that it asks for: with all its pods running it holds at least these."""
     pods_wanted: int | None = None
-    """Null where nothing bounds them."""
+    """The most pods that it asks for; null where nothing bounds them."""
     pods_running: int = 0
     pods_waiting: int = 0
     created: str = ""
@@ -115,6 +118,7 @@ class Group(Part):
 
     name: str
     workloads: int
+    """Those that held GPUs in the window or hold some now; a workload that only waits is in no table of usage."""
     usage: Usage
 
 
@@ -138,6 +142,26 @@ class Target(Part):
     formula: str
 
 
+class PriceEntry(Part):
+    """A price that `audit.prices` of usher.yaml gives to GPUs of the cluster."""
+
+    product: str
+    """The board; empty where it is not known."""
+    capacity_type: str
+    per_gpu_hour: float | None = None
+    """In the currency of the prices; null where no rule prices these GPUs."""
+    rule: str = ""
+    """The rule that decides: `audit.prices.rules[0]`."""
+    formula: str = ""
+    """How the price follows from the rule."""
+    nodes: int = 0
+    """Nodes of now."""
+    gpus: float = 0
+    """GPUs of these nodes, held by pods or not."""
+    allocated: float | None = None
+    """Allocated GPU-hours of the window at this price; null where nothing was measured."""
+
+
 class Saving(Part):
     """A change that frees GPUs. Savings of one workload are alternatives unless `adds_up` says otherwise."""
 
@@ -150,21 +174,39 @@ class Saving(Part):
     gpu_hours: float
     """In the window."""
     cost: float | None = None
-    """In the window; null where not priced."""
+    """In the window: the price of these GPU-hours; null where not priced."""
+    cost_saved: float | None = None
+    """Of `cost`: on on-demand and spot nodes, so that the bill falls when nodes become empty and go."""
+    cost_freed: float | None = None
+    """Of `cost`: on reserved nodes, or on nodes that no label says how they are paid for. They are paid for anyway, and
+    the GPUs are free for others."""
+    days: float | None = None
+    """The days of the window in which the workload was there: the saving rests on these."""
+    gpu_hours_per_week: float | None = None
+    """`gpu_hours` x 7 / `days`: what a week like these days saves."""
+    cost_per_week: float | None = None
+    needs: str = ""
+    """What somebody else has to do before; empty where the change can be made now."""
+    finding: str = ""
+    """The fingerprint of the finding that is the cause; empty where the audit has no such finding."""
     adds_up: bool = True
-    """Whether the sum of savings counts it: of several savings of one workload only the largest does."""
+    """Whether the sum of savings counts it: the largest of each workload that can be made now."""
 
 
 class Prevented(Part):
-    """GPU-hours of workloads that a rule of usher denies today, so that admission would have kept them out.
+    """Workloads that a rule of usher would have kept out, and what they waste.
 
-    A workload that several rules deny counts for each of them, so the rows do not add up.
+    A workload that several rules would have kept out counts for each of them, so the rows do not add up.
     """
 
     code: str
     """Of the rule."""
     title: str
+    denies: bool = True
+    """Whether the rule denies today. Otherwise it only warns, and it would have prevented this if it denied."""
     workloads: int
+    gpus: float = 0
+    """GPUs that they hold, or ask for where they hold none; each workload counts once."""
     idle: float | None = None
     """Their idle GPU-hours in the window; null where none of them was measured."""
     stuck: float = 0

@@ -8,7 +8,7 @@ from usher.audit import fields
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Workload
 from usher.audit.standing import entries
-from usher.audit.standing.situation import Situation
+from usher.audit.standing.situation import Prevention, Situation
 from usher.audit.standing.wanted import MUTATING, VALIDATING
 from usher.manifests.webhooks import NAME
 from usher.mutation import strategies
@@ -29,13 +29,17 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
         if denials and judges:
             yield from _denied(workload, denials, installed, situation)
         if result.change is not None:
-            yield from _changed(workload, result.change)
+            yield from _changed(workload, result.change, situation)
 
 
 def _judges(situation: Situation) -> bool:
-    """Whether usher judges anything here: without webhooks, nothing came before or past it."""
+    """Whether usher judges here: without webhooks, nothing came before or past it. A dump may not hold them; then the
+    traces of usher on workloads say it.
+    """
     webhooks = fields.listed(situation.estate, *VALIDATING)
-    return webhooks is None or any(fields.name(value).startswith(NAME) for value in webhooks)
+    if webhooks is None:
+        return any(each.annotations for each in situation.estate.workloads)
+    return any(fields.name(value).startswith(NAME) for value in webhooks)
 
 
 def _installed(situation: Situation) -> datetime | None:
@@ -74,13 +78,13 @@ def _denied(
         message,
         evidence=[fields.excerpt(f"{each.code}: {each.finding.message}") for each in judgements[:_MOST]],
         team=workload.team,
-        gpus=situation.held(workload.pods) or entries.gpus(workload.asks),
+        gpus=situation.gpus(workload),
         since=workload.created,
-        prevented_by=codes[0],
+        prevention=Prevention(by=codes[0]),
     )
 
 
-def _changed(workload: Workload, change: scan.Change) -> Iterator[FindingEntry]:
+def _changed(workload: Workload, change: scan.Change, situation: Situation) -> Iterator[FindingEntry]:
     """Warnings and skips change nothing, so they are no drift."""
     applied = change.merged.applied
     if not applied:
@@ -89,12 +93,12 @@ def _changed(workload: Workload, change: scan.Change) -> Iterator[FindingEntry]:
     yield entries.finding(
         "USA042",
         entries.of_workload(workload),
-        f"admission would add {fields.listing(words)}",
+        f"it lacks what admission would add: {fields.listing(words)}",
         evidence=[
             fields.excerpt(f"{change.names.get(each.mutation, each.mutation)}: {each.reason}")
             for each in applied[:_MOST]
         ],
         team=workload.team,
-        gpus=entries.gpus(workload.asks),
+        gpus=situation.gpus(workload),
         since=workload.created,
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Final
 
+from usher.audit import fields
 from usher.audit.estate import Node
 from usher.audit.standing.situation import Situation
 from usher.facts import pool_labels
@@ -35,8 +36,8 @@ def grows(resource: str, situation: Situation) -> bool:
 
 
 def pool(node: Node) -> str:
-    """The pool of a node for people: as its service names it, or by its board."""
+    """The pool of a node for people: as its service names it, or by its board, or by its accelerators."""
     managed = pool_labels.managed(node.labels)
     if managed is not None:
         return f"pool {managed[1]}"
-    return f"board {node.product}" if node.product else "an unknown board"
+    return f"board {node.product}" if node.product else f"an unknown board with {fields.listing(sorted(node.capacity))}"

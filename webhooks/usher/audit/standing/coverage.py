@@ -34,12 +34,12 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
             entries.named(_API_VERSION, VALIDATING[1], NAME),
             f"no {VALIDATING[1]} of usher is registered, and the cluster has "
             f"{entries.counted(len(held), 'workload')} with accelerators",
-            gpus=sum(entries.gpus(each.asks) for each in held),
+            gpus=sum(map(situation.gpus, held)),
         )
         return
     uncovered = _kinds_without_rule(held, webhooks)
     for (group, kind), found in sorted(uncovered.items()):
-        yield _kind_finding(group, kind, found)
+        yield _kind_finding(group, kind, found, situation)
     rest = [each for each in held if _key(each) not in uncovered]
     yield from _left_out(rest, webhooks, situation)
 
@@ -71,7 +71,7 @@ def _kinds_without_rule(
     return found
 
 
-def _kind_finding(group: str, kind: str, workloads: Sequence[Workload]) -> FindingEntry:
+def _kind_finding(group: str, kind: str, workloads: Sequence[Workload], situation: Situation) -> FindingEntry:
     names = sorted(f"{each.identity.namespace}/{each.identity.name}" for each in workloads)
     api = registry.WORKLOADS.get((group, kind))
     known = "" if api is not None else "; usher does not know this kind"
@@ -81,7 +81,7 @@ def _kind_finding(group: str, kind: str, workloads: Sequence[Workload]) -> Findi
         f"no webhook rule of usher asks about {kind}, and the cluster has "
         f"{entries.counted(len(workloads), 'workload')} of it with accelerators{known}",
         evidence=(fields.listing(names, most=_SAMPLE),),
-        gpus=sum(entries.gpus(each.asks) for each in workloads),
+        gpus=sum(map(situation.gpus, workloads)),
     )
 
 
@@ -106,7 +106,7 @@ def _left_out(
                 f"{entries.counted(len(found), 'workload')} with accelerators",
                 evidence=(f"kinds: {fields.listing(kinds)}",),
                 team=situation.team(namespace),
-                gpus=sum(entries.gpus(each.asks) for each in found),
+                gpus=sum(map(situation.gpus, found)),
             )
 
 
@@ -134,5 +134,5 @@ def _exemptions(exempt: Mapping[str, str], situation: Situation) -> Iterator[Fin
             f"usher judges none of its {entries.counted(len(held), 'workload')} with accelerators: {reason} exempts it",
             evidence=(fields.listing(sorted(each.identity.name for each in held), most=_SAMPLE),),
             team=situation.team(namespace),
-            gpus=sum(entries.gpus(each.asks) for each in held),
+            gpus=sum(map(situation.gpus, held)),
         )

@@ -10,10 +10,12 @@ from usher.audit import gpus as audit_gpus
 from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.estate import Workload
 from usher.audit.standing import catalogue
+from usher.audit.standing.situation import Prevention
 from usher.scan import devices
 
 _CATEGORY = "cluster"
 _OUTCOME = "audit"
+_NOTHING = Prevention()
 
 
 def finding(  # noqa: PLR0913 - the fields of a finding
@@ -31,7 +33,7 @@ def finding(  # noqa: PLR0913 - the fields of a finding
     since: datetime | None = None,
     held_by: str = "",
     never: bool = False,
-    prevented_by: str = "",
+    prevention: Prevention = _NOTHING,
 ) -> FindingEntry:
     """A finding of the catalogue.
 
@@ -49,7 +51,7 @@ def finding(  # noqa: PLR0913 - the fields of a finding
         since: when it began.
         held_by: the authority that holds the object back.
         never: whether it means that the workload can never run.
-        prevented_by: the code of the check whose denial would have prevented it.
+        prevention: the check whose denial would have prevented it.
     """
     entry = catalogue.BY_CODE[code]
     return FindingEntry(
@@ -70,7 +72,8 @@ def finding(  # noqa: PLR0913 - the fields of a finding
         evidence=tuple(dict.fromkeys(filter(None, evidence))),
         held_by=held_by,
         never=never,
-        prevented_by=prevented_by,
+        prevented_by=prevention.by,
+        preventable_by=prevention.if_denied,
     )
 
 

@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from usher.audit.estate import Phase, Pod, Workload
+from usher.audit.standing import records
+from usher.audit.standing.records import Records
 from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import KueueUnit
@@ -35,14 +37,15 @@ class HalfStarted:
     """Since when the first of them waits."""
 
 
-def half_started(workload: Workload, now: datetime, *, members: int = 0) -> HalfStarted | None:
+_NO_RECORDS: Final = Records()
+
+
+def half_started(workload: Workload, now: datetime, recorded: Records = _NO_RECORDS) -> HalfStarted | None:
     """How a gang has started in part for longer than the grace; None for all other workloads.
 
-    Args:
-        workload: the workload.
-        now: the time of the audit.
-        members: the pods that its PodGroup wants together; 0 where no PodGroup says it.
+    A workload is a gang by its kind, or by its PodGroup, which then says how many pods it needs.
     """
+    members = records.members(workload, recorded)
     if members < 2 and not is_gang(workload):
         return None
     needed = members if members > 1 else workload.wanted.minimum

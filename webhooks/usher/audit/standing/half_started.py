@@ -5,7 +5,7 @@ from typing import Final
 
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Workload
-from usher.audit.standing import entries, gangs, records
+from usher.audit.standing import entries, gangs
 from usher.audit.standing.situation import Situation, span
 from usher.scan import devices
 
@@ -22,19 +22,13 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
         yield from _of(workload, situation)
 
 
-def of(workload: Workload, situation: Situation) -> gangs.HalfStarted | None:
-    """How a gang has started in part for longer than the grace; None for all other workloads."""
-    return gangs.half_started(workload, situation.now, members=records.members(workload, situation.records))
-
-
 def _of(workload: Workload, situation: Situation) -> Iterator[FindingEntry]:
-    half = of(workload, situation)
+    half = gangs.half_started(workload, situation.now, situation.records)
     if half is None:
         return
     held, waiting, since = half.held, half.waiting, half.since
     amounts = devices.added(pod.devices for pod in held)
     holding = ", ".join(f"{amount.number:,} {name}" for name, amount in amounts.items())
-    codes = set(situation.codes(workload))
     yield entries.finding(
         CODE,
         entries.of_workload(workload),
@@ -48,5 +42,5 @@ def _of(workload: Workload, situation: Situation) -> Iterator[FindingEntry]:
         gpus=situation.held(half.held),
         since=since,
         held_by="scheduler",
-        prevented_by=next((code for code in _PREVENTING if code in codes), ""),
+        prevention=situation.preventing(workload, _PREVENTING),
     )

@@ -12,6 +12,7 @@ from usher.audit.estate import Node
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation, span
 from usher.audit.standing.wanted import NODE
+from usher.audit.usage import prices
 
 _CORDON: Final = "node.kubernetes.io/unschedulable"
 """The taint that the control plane adds to a cordoned node, with the time."""
@@ -30,7 +31,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
     for node in nodes or ():
         value = objects.get(node.name, {})
         yield from _out_of_service(node, value, pods.get(node.name, ()), situation)
-        yield from _unhealthy(node)
+        yield from _unhealthy(node, situation)
         yield from _divided(node)
     if nodes is not None:
         there = {node.name for node in nodes}
@@ -47,6 +48,15 @@ def _pods_on(names: set[str], situation: Situation) -> Mapping[str, list[str]]:
     return found
 
 
+def _state(node: Node, lasting: str) -> str:
+    """`has not been ready for 2 days, and is cordoned`; without a time, how it is now."""
+    if node.ready:
+        return f"has been cordoned{lasting}" if lasting else "is cordoned"
+    return (f"has not been ready{lasting}" if lasting else "is not ready") + (
+        ", and is cordoned" if node.cordoned else ""
+    )
+
+
 def _out_of_service(
     node: Node, value: paths.Object, pods: Sequence[str], situation: Situation
 ) -> Iterator[FindingEntry]:
@@ -56,17 +66,17 @@ def _out_of_service(
     since = _not_ready_since(value) if not node.ready else _cordoned_since(value)
     if since is not None and not situation.is_old(since):
         return
-    state = " and ".join([*(() if node.ready else ("not ready",)), *(("cordoned",) if node.cordoned else ())])
-    is_so = f"has been {state} for {span(since, situation.now)}" if since is not None else f"is {state}"
+    lasting = f" for {span(since, situation.now)}" if since is not None else ""
     reason = fields.conditions(value).get("Ready")
     yield entries.finding(
         "USA034",
         _subject(node.name),
-        f"it {is_so}; pods cannot get its {_amounts(node)}",
+        f"it {_state(node, lasting)}; pods cannot get its {_amounts(node)}",
         evidence=(
             f"kubelet: {reason.message}" if reason is not None and not node.ready and reason.message else "",
             f"pods with accelerators on it: {fields.listing(pods)}" if pods else "no pod with accelerators is on it",
             "" if since is not None else "since when is not known",
+            _cost(node, gpus.capacity(node), situation),
         ),
         gpus=gpus.capacity(node),
         since=since,
@@ -85,21 +95,31 @@ def _cordoned_since(value: paths.Object) -> datetime | None:
     return None
 
 
-def _unhealthy(node: Node) -> Iterator[FindingEntry]:
+def _unhealthy(node: Node, situation: Situation) -> Iterator[FindingEntry]:
     for resource, amount in sorted(node.capacity.items()):
         offered = node.allocatable.get(resource)
         number = offered.number if offered is not None else 0
         if number < amount.number and node.ready:
-            lost = amount.number - number
+            lost = entries.gpus({resource: type(amount)(number=amount.number - number)})
             yield entries.finding(
                 "USA035",
                 _subject(node.name),
                 f"it offers {number:,} of its {amount.number:,} {resource}",
                 part=resource,
                 path=f'status.allocatable["{resource}"]',
-                evidence=(f"board: {node.product}" if node.product else "",),
-                gpus=entries.gpus({resource: type(amount)(number=lost)}),
+                evidence=(f"board: {node.product}" if node.product else "", _cost(node, lost, situation)),
+                gpus=lost,
             )
+
+
+def _cost(node: Node, number: float, situation: Situation) -> str:
+    """What GPUs of a node cost; empty without a price."""
+    config = situation.config.audit.prices
+    price = prices.per_gpu_hour(config, prices.of_node(node))
+    if not price or not number:
+        return ""
+    money = f"{price * number:,.2f} {config.currency} an hour, {24 * price * number:,.2f} {config.currency} a day"
+    return f"{entries.counted(number, 'GPU')} cost{'s' if number == 1 else ''} {money}, by audit.prices"
 
 
 def _divided(node: Node) -> Iterator[FindingEntry]:

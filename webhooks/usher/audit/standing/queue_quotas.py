@@ -34,7 +34,8 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
                 yield entries.finding(
                     "USA021",
                     entries.named(f"{GROUP}/v1beta2", "ResourceFlavor", name),
-                    f"{entries.counted(len(quotas), 'queue')} with flavor {name} promise {total:,} {resource}, and the "
+                    f"{entries.counted(len(quotas), 'queue')} with flavor {name} "
+                    f"{'promises' if len(quotas) == 1 else 'promise'} {total:,} {resource}, and the "
                     f"nodes that match it have {has:,}",
                     part=resource,
                     evidence=[f"{queue}: {number:,}" for queue, number in quotas.items()][:20],

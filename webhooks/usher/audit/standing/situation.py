@@ -1,6 +1,6 @@
 """Everything that the findings about a cluster are made from."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime, timedelta
 
@@ -14,6 +14,16 @@ from usher.config.fields import seconds
 from usher.dataclass import dataclass
 from usher.facts import namespaces
 from usher.scan import findings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prevention:
+    """The rule of usher that would have kept out what a finding is about; empty texts where no rule would."""
+
+    by: str = ""
+    """It denies today."""
+    if_denied: str = ""
+    """It found the mistake and does not deny."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,22 +60,38 @@ class Situation:
         results = self.report.results
         return results[workload.index] if 0 <= workload.index < len(results) else None
 
-    def codes(self, workload: Workload) -> Iterator[str]:
-        """Codes of the checks that found something in a workload, the worst first, but for accepted findings."""
-        result = self.result(workload)
-        for each in () if result is None else result.findings:
-            if each.judgement.exception is None:
-                yield each.judgement.code
-
     def denials(self, workload: Workload) -> list[findings.Finding]:
-        """What admission would refuse a workload for today."""
+        """What admission would refuse a workload for today: without findings that its mutations mend."""
+        return [each for each in self._lasting(workload) if each.judgement.outcome is model.Outcome.DENY]
+
+    def preventing(self, workload: Workload, codes: Sequence[str]) -> Prevention:
+        """The first of some checks that found something in a workload and denies it today, else one that only warns."""
+        denied = {each.judgement.code for each in self.denials(workload)}
+        found = {each.judgement.code for each in self._lasting(workload) if each.judgement.exception is None}
+        by = next((code for code in codes if code in denied), "")
+        return Prevention(by=by, if_denied="" if by else next((code for code in codes if code in found), ""))
+
+    def preventing_anywhere(self, code: str) -> Prevention:
+        """As `preventing`, for a check of objects that are no workloads."""
+        judgements = (each.judgement for result in self.report.results for each in result.findings)
+        denies = any(each.code == code and each.outcome is model.Outcome.DENY for each in judgements)
+        return Prevention(by=code) if denies else Prevention(if_denied=code)
+
+    def _lasting(self, workload: Workload) -> Iterator[findings.Finding]:
+        """The findings that are left after the mutations."""
         result = self.result(workload)
-        found = () if result is None else result.findings
-        return [each for each in found if each.judgement.outcome is model.Outcome.DENY]
+        mended = result.change.mends if result is not None and result.change is not None else {}
+        for each in () if result is None else result.findings:
+            if each.judgement.finding.check not in mended:
+                yield each
+
+    def gpus(self, workload: Workload) -> float:
+        """The GPUs that a workload holds, or the most that it asks for where it holds none."""
+        return self.held(workload.pods) or gpus.number(workload.asks)
 
     def held(self, pods: Iterable[Pod]) -> float:
         """The GPUs that pods hold; a MIG device and a time slice count by their share."""
-        return round(sum(gpus.held([pod], self.nodes.get(pod.node)) for pod in pods), 6)
+        return gpus.of_pods(pods, self.nodes)
 
     def labels(self, namespace: str) -> Mapping[str, str] | None:
         """The labels of a namespace; None where they are not known."""

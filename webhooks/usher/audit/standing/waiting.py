@@ -7,7 +7,7 @@ from typing import Final
 from usher.audit import fields
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Pod, Workload
-from usher.audit.standing import entries, gangs, half_started, outlooks, records
+from usher.audit.standing import entries, gangs, outlooks, records
 from usher.audit.standing.outlooks import Outlooks, Verdicts
 from usher.audit.standing.records import Held, Records
 from usher.audit.standing.situation import Situation, span
@@ -50,7 +50,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
     all_pods = not any(each.source in _PODS for each in situation.estate.missing)
     for workload in situation.estate.workloads:
         wait = _wait(workload, all_pods=all_pods)
-        if wait is not None and half_started.of(workload, situation) is None:
+        if wait is not None and gangs.half_started(workload, situation.now, situation.records) is None:
             yield from _findings(workload, wait, known, looks, situation)
 
 
@@ -93,8 +93,7 @@ def _never(workload: Workload, wait: _Wait, verdicts: Verdicts, situation: Situa
     names = [outlooks.name(section) for section in sections]
     evidence = [reason for section in sections for reason in outlooks.reasons(section)]
     remedies = [f"{outlooks.name(section)}: {each}" for section in sections for each in section.remedies[:2]]
-    codes = set(situation.codes(workload))
-    own = [code for section in sections for code in _PREVENTING.get(section.authority, ()) if code in codes]
+    checks = [code for section in sections for code in _PREVENTING.get(section.authority, ())]
     return entries.finding(
         "USA001",
         entries.of_workload(workload),
@@ -106,7 +105,7 @@ def _never(workload: Workload, wait: _Wait, verdicts: Verdicts, situation: Situa
         since=wait.since,
         held_by=names[0] if names else "",
         never=True,
-        prevented_by=own[0] if own else "",
+        prevention=situation.preventing(workload, checks),
     )
 
 

@@ -97,9 +97,9 @@ def _weights(track: Track, rivals: list[Track], share: float) -> Line:
 
 
 def _samples(track: Track, first: int, end: int) -> list[bool]:
-    """Whether the device has a sample of this pod, by point. NaN is not equal to itself."""
+    """Whether the device has a sample of this pod, by point."""
     lines = (merging.spread(line, first, end) for line in (track.activity, track.memory_used))
-    return [activity == activity or used == used for activity, used in zip(*lines, strict=True)]  # noqa: PLR0124
+    return [not (math.isnan(activity) and math.isnan(used)) for activity, used in zip(*lines, strict=True)]
 
 
 def _count_allocated(tally: Tally, held: Line, mine: list[Part], points: range, grid: Grid) -> "array[float]":
@@ -109,9 +109,11 @@ def _count_allocated(tally: Tally, held: Line, mine: list[Part], points: range, 
     weights = [merging.spread(part.weights, points.start, points.stop) for part in mine]
     known = merging.spread(held, points.start, points.stop)
     for point, gpus, *each in zip(points, known, *weights, strict=True):
-        weight = sum(value for value in each if value == value)  # noqa: PLR0124 - not NaN
+        weight = sum(value for value in each if not math.isnan(value))
         amount = weight if math.isnan(gpus) else gpus
         factors.append(min(1.0, amount / weight) if weight else 0.0)
+        if amount > 0 and tally.first is None:
+            tally.first = point
         tally.allocated += amount * hours
         tally.allocated_by_hour[grid.hour_of_day(point)] += amount * hours
     return factors

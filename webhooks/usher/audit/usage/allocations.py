@@ -36,7 +36,7 @@ def recorded(requests: Answer, phases: Answer, nodes: Mapping[str, estate.Node])
                 by_node.setdefault(node, []).append(merging.scaled(parts, share))
         living = alive.get(pod, merging.EMPTY)
         for node, lines in sorted(by_node.items()):
-            held = _while_alive(_added(lines), living)
+            held = _while_alive(added(lines), living)
             if held.values:
                 found.append(Held(pod=pod, node=node, gpus=held))
     return tuple(found)
@@ -96,16 +96,17 @@ def _by_node(series: Iterable[Series]) -> dict[tuple[str, str], Line]:
         container = labels.value(each.labels, "container")
         containers.setdefault(key, {}).setdefault(container, []).append(each)
     return {
-        key: _added([merging.bridge(merging.merge(found, usable=_is_amount)) for found in by_container.values()])
+        key: added([merging.bridge(merging.merge(found, usable=is_amount)) for found in by_container.values()])
         for key, by_container in containers.items()
     }
 
 
-def _is_amount(value: float) -> bool:
+def is_amount(value: float) -> bool:
+    """Whether a sample can be a number of devices."""
     return 0 <= value <= 2**16
 
 
-def _added(lines: Iterable[Line]) -> Line:
+def added(lines: Iterable[Line]) -> Line:
     """The sum at each point, of those lines that know it."""
     parts = [line for line in lines if line.values]
     if len(parts) < 2:

@@ -92,10 +92,7 @@ def attribution(
             **_owners(replicasets, "ReplicaSet", _named("replicaset")),
             **_owners(jobs, "Job", _named("job_name")),
         },
-        names={
-            namespace: tuple(sorted(found, key=lambda each: (-len(each[0]), each)))
-            for namespace, found in names.items()
-        },
+        names={namespace: tuple(sorted(found, key=_longest_first)) for namespace, found in names.items()},
     )
 
 

@@ -136,7 +136,7 @@ def _total(parts: _Parts) -> Line:
 
     others = (merging.spread(line, used.first, used.end) for line in (free, reserved))
     # The sum with NaN is NaN, except that old exporters have no reserved memory.
-    sums = (a + b + (c if c == c else 0.0) for a, b, c in zip(used.values, *others, strict=True))  # noqa: PLR0124
+    sums = (a + b + (0.0 if math.isnan(c) else c) for a, b, c in zip(used.values, *others, strict=True))
     return Line(first=used.first, values=array("d", sums))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from usher.audit import estate
+from usher.audit import capacity, estate
 from usher.audit.document.usage import Measurement
 from usher.audit.usage import (
     allocations,
@@ -15,6 +15,8 @@ from usher.audit.usage import (
     labels,
     ledger,
     metrics,
+    not_held,
+    price_table,
     prices,
     problems,
     queue_wait,
@@ -29,9 +31,9 @@ from usher.audit.usage.attribution import attribution
 from usher.audit.usage.devices import Track
 from usher.audit.usage.ledger import Entry, Fleet
 from usher.audit.usage.measured import Measured
+from usher.audit.usage.node_hours import NodeHours, of_nodes
 from usher.audit.usage.prices import Priced
 from usher.audit.usage.reading import Readings
-from usher.audit.usage.savings.case import Case
 from usher.audit.usage.savings.choice import savings
 from usher.audit.usage.series import Answer, Grid, Source, moment
 from usher.audit.usage.tables import Holding
@@ -51,6 +53,8 @@ class _Read:
     grid: Grid
     tracks: tuple[Track, ...]
     entries: tuple[Entry, ...]
+    node_hours: Mapping[str, NodeHours] | None
+    """None where no series says what nodes have."""
     problems: tuple[str, ...]
 
 
@@ -104,11 +108,12 @@ def _read(
     joined = joining.join(devices.read(readings.devices, names), found.workloads, nodes, grid)
     readings.forget_devices()
     entries: tuple[Entry, ...] = ()
+    lines = allocations.together(held, allocations.present(found.workloads, nodes, grid))
+    node_hours = of_nodes(readings, lines, nodes, grid)
     if joined.tracks or held:
-        present = allocations.present(found.workloads, nodes, grid)
         entries = ledger.entries(
             joined.tracks,
-            allocations.together(held, present),
+            lines,
             nodes=nodes,
             attribution=attribution(
                 found.workloads,
@@ -125,8 +130,11 @@ def _read(
         said += problems.of_source(readings, grid, joined.tracks, idle_seconds=seconds(config.idle.lasting))
         said += problems.of_devices(joined.tracks, nodes)
         said += problems.of_nodes(joined, nodes)
+        said += problems.of_capacity(node_hours, nodes, grid)
         said += problems.of_sums(entries, tallies.total(entry.tally for entry in entries))
-    return _Read(readings=readings, grid=grid, tracks=joined.tracks, entries=entries, problems=tuple(said))
+    return _Read(
+        readings=readings, grid=grid, tracks=joined.tracks, entries=entries, node_hours=node_hours, problems=tuple(said)
+    )
 
 
 def _result(
@@ -146,18 +154,6 @@ def _result(
     now_of: dict[int, list[Now]] = {}
     for each in holdings:
         now_of.setdefault(each.workload, []).append(each.now)
-    cases = [
-        Case(
-            workload=workload,
-            entries=tuple(of_workload[index]),
-            tally=tallies.total(entry.tally for entry in of_workload[index]),
-            nodes=nodes,
-            config=config,
-            days=read.grid.points * read.grid.step / 86400 if read else 0,
-        )
-        for index, workload in enumerate(found.workloads)
-        if index in of_workload
-    ]
     total = tallies.total(entry.tally for entry in entries) if entries else None
     wait, formula = queue_wait.of_estate(
         found,
@@ -178,10 +174,17 @@ def _result(
             teams=tables.teams(found, config.team_labels),
             currency=currency,
         ),
+        prices=price_table.rows(config.prices, nodes, entries, is_measured=total is not None),
+        not_held=not_held.of(
+            capacity.splits(found),
+            read.node_hours if read else None,
+            entries,
+            price=lambda what: prices.per_gpu_hour(config.prices, what),
+        ),
         targets=target_values.targets(
             config.targets, fleet=_fleet(read, nodes), tally=total, queue_wait=wait, wait_formula=formula
         ),
-        savings=savings(cases),
+        savings=savings(found, of_workload, config=config, grid=read.grid) if read else (),
         queue_wait_p95_seconds=amounts.optional(wait),
         currency=currency,
     )

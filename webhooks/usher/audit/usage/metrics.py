@@ -1,7 +1,8 @@
 """The metrics that usage is read from, with their units.
 
 Sources: NVIDIA/dcgm-exporter etc/dcp-metrics-included.csv; ROCm/device-metrics-exporter pkg/amdgpu/gpuagent;
-kubernetes/kube-state-metrics docs/metrics/workload; kubernetes-sigs/kueue site/content/en/docs/reference/metrics.md.
+kubernetes/kube-state-metrics docs/metrics/workload and docs/metrics/cluster/node-metrics.md;
+kubernetes-sigs/kueue site/content/en/docs/reference/metrics.md.
 """
 
 from typing import Final
@@ -30,12 +31,13 @@ AMD_MEMORY_USED: Final = Question(metric="gpu_used_vram", also="amd_gpu_used_vra
 AMD_MEMORY_PEAK: Final = Question(metric="gpu_used_vram", also="amd_gpu_used_vram", fold=Fold.PEAK)
 AMD_MEMORY_TOTAL: Final = Question(metric="gpu_total_vram", also="amd_gpu_total_vram")
 
+_OF_GPUS: Final = Matcher(
+    label="resource", pattern="nvidia_com_(gpu.*|mig_.*)|amd_com_gpu|(gpu_)?intel_com_(gpu|i915|xe)"
+)
 REQUESTS: Final = Question(
     metric="kube_pod_container_resource_requests",
     fold=Fold.LAST,
-    matchers=(
-        Matcher(label="resource", pattern="nvidia_com_(gpu.*|mig_.*)|amd_com_gpu|(gpu_)?intel_com_(gpu|i915|xe)"),
-    ),
+    matchers=(_OF_GPUS,),
 )
 """By container. kube-state-metrics writes names of resources with `_` for what is no letter and no digit."""
 PHASES: Final = Question(
@@ -54,6 +56,17 @@ REPLICASET_OWNERS: Final = Question(
 )
 JOB_OWNERS: Final = Question(
     metric="kube_job_owner", fold=Fold.LAST, matchers=(Matcher(label="owner_kind", pattern="[A-Z].*"),)
+)
+
+NODE_CAPACITY: Final = Question(metric="kube_node_status_capacity", fold=Fold.LAST, matchers=(_OF_GPUS,))
+NODE_ALLOCATABLE: Final = Question(metric="kube_node_status_allocatable", fold=Fold.LAST, matchers=(_OF_GPUS,))
+"""Without the devices that are not healthy."""
+NODE_CORDONED: Final = Question(metric="kube_node_spec_unschedulable", fold=Fold.LAST, only_positive=True)
+NODE_NOT_READY: Final = Question(
+    metric="kube_node_status_condition",
+    fold=Fold.LAST,
+    matchers=(Matcher(label="condition", pattern="Ready"), Matcher(label="status", pattern="false|unknown")),
+    only_positive=True,
 )
 
 QUEUE_WAIT: Final = Question(metric="kueue_admission_wait_time_seconds_bucket", fold=Fold.LAST)

@@ -1,8 +1,12 @@
-"""What usher's own rules would have prevented: idle and stuck GPU-hours of the workloads that each rule denies."""
+"""What usher's own rules would have prevented: idle and stuck GPU-hours of the workloads that each rule denies.
 
-from collections.abc import Iterable, Mapping, Sequence
+A rule that only warns prevents nothing. It has a row of its own if a finding about the cluster names it: what it would
+have prevented if it denied. A workload whose mistake the mutations of admission mend would have run as well.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from usher.audit.document.findings import FindingEntry, Subject
 from usher.audit.document.usage import Prevented, WorkloadEntry
@@ -13,10 +17,15 @@ Key = tuple[str, ...]
 _ABOUT_THE_CLUSTER: Final = "cluster"
 
 
+class _Rule(NamedTuple):
+    code: str
+    denies: bool
+
+
 def prevented(
     findings: Iterable[FindingEntry], workloads: Iterable[WorkloadEntry], *, window: timedelta, now: datetime
 ) -> tuple[Prevented, ...]:
-    """One row for each rule that denies a workload with idle or stuck GPU-hours, the most GPU-hours first.
+    """One row for each rule: first the rules that deny, with the most GPU-hours first.
 
     Args:
         findings: those with an exception are left out, because admission would let their workloads in.
@@ -25,51 +34,57 @@ def prevented(
         now: the time of the audit.
     """
     entries = {_key(entry.subject): entry for entry in workloads}
-    by_code: dict[str, list[FindingEntry]] = {}
+    by_rule: dict[_Rule, list[FindingEntry]] = {}
     titles: dict[str, str] = {}
     for finding in findings:
         titles.setdefault(finding.code, finding.title)
-        code = _rule(finding)
-        if code and not finding.exception and _key(finding.subject) in entries:
-            by_code.setdefault(code, []).append(finding)
-    rows = [
-        _row(
-            code,
-            titles.get(code, found[0].title),
-            [entries[key] for key in sorted({_key(each.subject) for each in found})],
-            _stuck(found, window, now),
-        )
-        for code, found in by_code.items()
-    ]
-    kept = [row for row in rows if row.idle or row.stuck]
-    return tuple(sorted(kept, key=lambda row: (-max(row.idle or 0, row.stuck), row.code)))
+        for rule in _rules(finding):
+            if not finding.exception and _key(finding.subject) in entries:
+                by_rule.setdefault(rule, []).append(finding)
+    rows = []
+    for rule, found in by_rule.items():
+        title = titles.get(rule.code, found[0].title)
+        held = [entries[key] for key in sorted({_key(each.subject) for each in found})]
+        row = _row(rule, title, held, _stuck(found, window, now))
+        if row.idle or row.stuck or any(_about_the_cluster(each) for each in found):
+            rows.append(row)
+    return tuple(sorted(rows, key=lambda row: (not row.denies, -max(row.idle or 0, row.stuck), -row.gpus, row.code)))
 
 
-def _rule(finding: FindingEntry) -> str:
-    """The code of the rule that would have refused the object; empty where no rule would."""
+def _rules(finding: FindingEntry) -> Iterator[_Rule]:
+    """The rules that would have refused the object."""
     if finding.prevented_by:
-        return finding.prevented_by
-    return finding.code if finding.outcome == "deny" and finding.category != _ABOUT_THE_CLUSTER else ""
+        yield _Rule(finding.prevented_by, denies=True)
+    elif finding.preventable_by:
+        yield _Rule(finding.preventable_by, denies=False)
+    elif finding.outcome == "deny" and not finding.mended_by and not _about_the_cluster(finding):
+        yield _Rule(finding.code, denies=True)
+
+
+def _about_the_cluster(finding: FindingEntry) -> bool:
+    return finding.category == _ABOUT_THE_CLUSTER
 
 
 def _stuck(found: Iterable[FindingEntry], window: timedelta, now: datetime) -> dict[Key, float]:
     """The hours since which an authority holds each workload back; a finding about another mistake has no authority."""
     hours: dict[Key, float] = {}
     for finding in found:
-        if finding.prevented_by and finding.held_by:
+        if _about_the_cluster(finding) and finding.held_by:
             key = _key(finding.subject)
             hours[key] = max(hours.get(key, 0.0), _hours_since(finding.since, window, now))
     return hours
 
 
-def _row(code: str, title: str, entries: Sequence[WorkloadEntry], stuck: Mapping[Key, float]) -> Prevented:
+def _row(rule: _Rule, title: str, entries: Sequence[WorkloadEntry], stuck: Mapping[Key, float]) -> Prevented:
     idle = [entry.usage.idle for entry in entries if entry.usage.idle is not None]
     held = [entry.usage.gpus_now * stuck.get(_key(entry.subject), 0.0) for entry in entries]
     costs = [cost for entry in entries if (cost := _cost(entry, stuck.get(_key(entry.subject), 0.0))) is not None]
     return Prevented(
-        code=code,
+        code=rule.code,
         title=title,
+        denies=rule.denies,
         workloads=len(entries),
+        gpus=amounts.rounded(sum(entry.usage.gpus_now or entry.gpus for entry in entries)),
         idle=amounts.rounded(sum(idle)) if idle else None,
         stuck=amounts.rounded(sum(held)),
         cost=amounts.rounded(sum(costs)) if costs else None,

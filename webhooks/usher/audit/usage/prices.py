@@ -38,13 +38,18 @@ def per_gpu_hour(prices: Prices, what: Priced) -> float | None:
 
     A price of a node is multiplied with gpuShare and divided by the GPUs of the node.
     """
-    for rule in prices.rules:
-        if not matches(rule, what):
-            continue
-        if rule.per_gpu_hour is not None:
-            return rule.per_gpu_hour
-        if rule.per_node_hour is not None and what.gpus:
-            return rule.per_node_hour * prices.gpu_share / what.gpus
+    place = deciding(prices, what)
+    if place is None:
+        return None
+    rule = prices.rules[place]
+    return rule.per_gpu_hour if rule.per_node_hour is None else rule.per_node_hour * prices.gpu_share / what.gpus
+
+
+def deciding(prices: Prices, what: Priced) -> int | None:
+    """The place of the rule that gives the price; the price of a node needs the number of its GPUs."""
+    for place, rule in enumerate(prices.rules):
+        if matches(rule, what) and (rule.per_gpu_hour is not None or what.gpus):
+            return place
     return None
 
 

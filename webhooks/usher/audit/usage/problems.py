@@ -8,6 +8,7 @@ from usher.audit.usage import metrics
 from usher.audit.usage.devices import Track
 from usher.audit.usage.joining import Joined
 from usher.audit.usage.ledger import Entry, share
+from usher.audit.usage.node_hours import NodeHours
 from usher.audit.usage.reading import Readings
 from usher.audit.usage.series import Grid, moment
 from usher.audit.usage.tallies import Tally
@@ -17,6 +18,7 @@ _NAMED: Final = 5
 
 _LATE: Final = 3
 
+_NEARLY: Final = 0.99
 _INTEL: Final = frozenset({"intel.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe"})
 
 
@@ -96,6 +98,29 @@ def of_nodes(joined: Joined, nodes: Mapping[str, estate.Node]) -> Iterator[str]:
         yield (
             f"Series of {_names(joined.not_attributed)} name no pods though pods hold GPUs there: these GPU-hours are "
             "allocated and not measured"
+        )
+
+
+def of_capacity(hours: Mapping[str, NodeHours] | None, nodes: Mapping[str, estate.Node], grid: Grid) -> Iterator[str]:
+    """What is not known of GPUs that no pod held."""
+    if hours is None:
+        if nodes:
+            yield (
+                f"Prometheus has no {metrics.NODE_CAPACITY.metric} of kube-state-metrics, so the GPU-hours that no pod "
+                "held in the window are not measured. What they cost now for an hour is known"
+            )
+        return
+    missing = sorted(name for name, node in nodes.items() if node.capacity and name not in hours)
+    if missing:
+        yield (
+            f"{metrics.NODE_CAPACITY.metric} has no series of {len(missing)} of {len(nodes)} GPU nodes, so GPU-hours "
+            f"that no pod held there are missing: {_names(missing)}"
+        )
+    known, window = max(each.known for each in hours.values()), grid.points * grid.hours
+    if known < _NEARLY * window:
+        yield (
+            f"{metrics.NODE_CAPACITY.metric} covers {known:.1f} of {window:.1f} hours: in the others, GPU-hours that "
+            "no pod held are not measured"
         )
 
 

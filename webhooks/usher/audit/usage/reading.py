@@ -23,9 +23,13 @@ DEVICES: Final = (
     metrics.AMD_MEMORY_TOTAL,
 )
 PODS: Final = (metrics.REQUESTS, metrics.PHASES, metrics.POD_OWNERS, metrics.REPLICASET_OWNERS, metrics.JOB_OWNERS)
+NODES: Final = (metrics.NODE_CAPACITY, metrics.NODE_ALLOCATABLE, metrics.NODE_CORDONED, metrics.NODE_NOT_READY)
 
 _NAMED: Final = 5
 """Clusters named in one sentence."""
+
+_ENOUGH: Final = 3
+"""Metrics that get no answer for one reason, after which usher asks no more."""
 
 _NOTHING: Final = Answer()
 
@@ -56,22 +60,29 @@ class Readings:
 
 
 def read(source: Source, grid: Grid) -> Readings:
-    """Asks everything. Where the first question gets no answer, the others are not asked."""
+    """Asks everything, until the first question gets no answer, or several metrics get none for the same reason.
+
+    A server that hangs takes minutes for each question.
+    """
     found = Readings()
     missing: dict[str, dict[str, None]] = {}
     warned: dict[str, dict[str, None]] = {}
-    for question in (*DEVICES, *PODS, metrics.QUEUE_WAIT):
+    for question in (*DEVICES, *PODS, *NODES, metrics.QUEUE_WAIT):
         try:
             answer = source.read(question, grid)
         except errors.PrometheusError as error:
-            missing.setdefault(str(error), {})[question.metric] = None
+            names = missing.setdefault(str(error), {})
+            names[question.metric] = None
             if question is DEVICES[0]:
+                break
+            if len(names) == _ENOUGH:
+                found.problems.append("After these failures usher asked for no further metrics")
                 break
             continue
         found.answers[question] = Answer(series=ordered(answer.series))
         for warning in answer.warnings:
             warned.setdefault(warning, {})[question.metric] = None
-    found.problems.extend(f"{_named(names)} missing: {reason}" for reason, names in missing.items())
+    found.problems[:0] = [f"{_named(names)} missing: {reason}" for reason, names in missing.items()]
     found.problems.extend(
         f"{source.name} warns that metrics may be incomplete ({', '.join(names)}): {warning}"
         for warning, names in warned.items()

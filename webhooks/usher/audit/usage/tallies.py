@@ -33,6 +33,8 @@ class Tally:
     """MiB on one device."""
     memory_total: float = 0.0
     """MiB of the largest device."""
+    first: int | None = None
+    """The first point of the window at which a GPU was held."""
     bins: list[float] = field(default_factory=lambda: _zeros(BINS + 1))
     """Measured ones by activity in whole percent."""
     allocated_by_hour: list[float] = field(default_factory=lambda: _zeros(HOURS))
@@ -64,6 +66,8 @@ def total(tallies: Iterable[Tally]) -> Tally:
     """The sum; of peaks the highest."""
     found = Tally()
     for each in tallies:
+        if each.first is not None:
+            found.first = each.first if found.first is None else min(found.first, each.first)
         found.allocated += each.allocated
         found.measured += each.measured
         found.used += each.used

@@ -42,9 +42,11 @@ class Obstacles:
         """The number of kinds of obstacles, and their size together.
 
         A taint or a label weighs 1. A resource weighs its missing part, and 2 where the node does not have the
-        resource: a node without GPUs is farther away than a node with an untolerated taint.
+        resource, which is a kind of its own: a node without GPUs is farther away than a node with an untolerated taint
+        or with too few of them.
         """
-        kinds = (self.amounts, self.taints, self.labels or self.nowhere, self.names)
+        without = any(not each.most for each in self.amounts)
+        kinds = (self.amounts, without, self.taints, self.labels or self.nowhere, self.names)
         size = Fraction(len(self.taints) + len(self.labels) + len(self.names) + self.nowhere)
         for each in self.amounts:
             size += Fraction(each.asked - each.most, each.asked) if each.most else 2

@@ -11,7 +11,9 @@ _ACCOUNT: Final = 65532
 """The user and group of the image."""
 
 _CONFIGURATION: Final = "/etc/usher/config"
+_POLICIES: Final = "/etc/usher/policies"
 _CLUSTERS: Final = "/etc/usher/clusters"
+_PROMETHEUS: Final = "/etc/usher/prometheus"
 _REPORTS: Final = "/audits"
 _RUN: Final = "$(JOB_NAME)"
 """Each run of a CronJob has a Job of its own; a Job that is made again continues where it ended."""
@@ -60,8 +62,11 @@ def arguments(settings: Settings) -> tuple[str, ...]:
         found.append(f"--config={_CONFIGURATION}/usher.yaml")
     if settings.cluster_name:
         found.append(f"--cluster-name={settings.cluster_name}")
+    found += [f"--policies={_POLICIES}/{name}" for name in settings.policies]
     if settings.prometheus:
         found.append(f"--prometheus={settings.prometheus}")
+        if settings.prometheus_secret:
+            found.append(f"--prometheus-secret={_PROMETHEUS}")
         found += [f"--prometheus-header={each}" for each in settings.prometheus_headers]
         found += [f"--prometheus-label={each}" for each in settings.prometheus_labels]
     if settings.report_objects:
@@ -90,9 +95,15 @@ def _volumes(settings: Settings) -> tuple[tuple[paths.Object, paths.Object], ...
     if settings.configuration:
         source: paths.Object = {"name": "config", "configMap": {"name": settings.configuration}}
         found.append((source, {"name": "config", "mountPath": _CONFIGURATION, "readOnly": True}))
+    if settings.policies:
+        source = {"name": "policies", "configMap": {"name": settings.policies_config_map}}
+        found.append((source, {"name": "policies", "mountPath": _POLICIES, "readOnly": True}))
     if settings.clusters:
         source = {"name": "clusters", "secret": {"secretName": settings.clusters, "defaultMode": 0o440}}
         found.append((source, {"name": "clusters", "mountPath": _CLUSTERS, "readOnly": True}))
+    if settings.prometheus_secret:
+        source = {"name": "prometheus", "secret": {"secretName": settings.prometheus_secret, "defaultMode": 0o440}}
+        found.append((source, {"name": "prometheus", "mountPath": _PROMETHEUS, "readOnly": True}))
     if settings.claim:
         source = {"name": "audits", "persistentVolumeClaim": {"claimName": settings.claim}}
         found.append((source, {"name": "audits", "mountPath": _REPORTS}))

@@ -39,11 +39,16 @@ class Settings:
     """The Secret with `clusters.yaml` and the kubeconfigs that it names: one cluster for each shard."""
     configuration: str = "gpu-usher"
     """The ConfigMap with usher.yaml; empty for the defaults."""
+    policies: tuple[str, ...] = ()
+    """Names of bundles with policies of the site, as the ConfigMap has them."""
+    policies_config_map: str = "usher-policies"
     report_objects: bool = False
     """Whether findings are written into the cluster as report objects."""
     prometheus: str = ""
     """The URL of Prometheus."""
     prometheus_namespace: str = "monitoring"
+    prometheus_secret: str = ""
+    """The Secret with token, ca.crt, tls.crt and tls.key, those of them that Prometheus asks for."""
     prometheus_headers: tuple[str, ...] = ()
     """NAME=VALUE, sent with each query. They are no secrets: those are variables in `credentials`."""
     prometheus_labels: tuple[str, ...] = ()

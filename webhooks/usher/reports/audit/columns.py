@@ -165,7 +165,13 @@ AUDITS: Final = Table(
         ),
         *_columns(Type.WHOLE, "summary.exceptions_ending"),
         *_COUNTS,
-        *_columns(Type.NUMBER, "summary.gpus_usable"),
+        *_columns(
+            Type.NUMBER,
+            "summary.gpus_usable summary.gpus_out_of_use summary.gpus_not_priced summary.cost_per_hour_allocated "
+            "summary.cost_per_hour_free summary.cost_per_hour_out_of_use summary.capacity summary.free "
+            "summary.out_of_use summary.cost_free summary.cost_out_of_use summary.savings_cost_saved "
+            "summary.savings_cost_freed",
+        ),
     ),
     parts=lambda audit: [audit],
 )
@@ -182,6 +188,7 @@ WORKLOADS: Final = Table(
         *_columns(Type.TEXT, "created waiting_since outcome"),
         *_columns(Type.WHOLE, "findings"),
         *_USAGE,
+        *_columns(Type.NUMBER, "gpus_least"),
     ),
     parts=lambda audit: audit.workloads,
 )
@@ -199,7 +206,7 @@ FINDINGS: Final = Table(
         *_columns(Type.TEXTS, "evidence"),
         *_columns(Type.TEXT, "held_by"),
         *_columns(Type.FLAG, "never"),
-        *_columns(Type.TEXT, "prevented_by exception"),
+        *_columns(Type.TEXT, "prevented_by exception preventable_by mended_by"),
     ),
     parts=lambda audit: audit.findings,
 )
@@ -227,6 +234,8 @@ SAVINGS: Final = Table(
         *_columns(Type.TEXT, "change"),
         *_columns(Type.NUMBER, "gpu_hours cost"),
         *_columns(Type.FLAG, "adds_up"),
+        *_columns(Type.NUMBER, "cost_saved cost_freed days gpu_hours_per_week cost_per_week"),
+        *_columns(Type.TEXT, "needs finding"),
     ),
     parts=lambda audit: audit.savings,
 )
@@ -236,9 +245,20 @@ PREVENTED: Final = Table(
         *_COMMON,
         *_columns(Type.TEXT, "code title"),
         *_columns(Type.WHOLE, "workloads"),
-        *_columns(Type.NUMBER, "idle stuck cost"),
+        *_columns(Type.NUMBER, "idle stuck cost gpus"),
+        *_columns(Type.FLAG, "denies"),
     ),
     parts=lambda audit: audit.prevented,
+)
+PRICES: Final = Table(
+    name="prices",
+    columns=(
+        *_COMMON,
+        *_columns(Type.TEXT, "product capacity_type rule formula"),
+        *_columns(Type.WHOLE, "nodes"),
+        *_columns(Type.NUMBER, "gpus per_gpu_hour allocated"),
+    ),
+    parts=lambda audit: audit.prices,
 )
 READINESS: Final = Table(
     name="readiness",
@@ -267,4 +287,4 @@ GAPS: Final = Table(
     parts=lambda audit: audit.completeness.gaps,
 )
 
-TABLES: Final = (AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, PREVENTED, READINESS, EXCEPTIONS, GAPS)
+TABLES: Final = (AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, PREVENTED, PRICES, READINESS, EXCEPTIONS, GAPS)

@@ -149,7 +149,7 @@ def _sections(audit: Audit) -> Iterator[_Section]:
         header=("rule", "workloads", "idle", "stuck", "money"),
         rows=[
             (
-                f"{_code(each.code)} {_prose(each.title)}",
+                f"{_code(each.code)} {_prose(each.title)}{'' if each.denies else ' (only warns: if it denied)'}",
                 f"{each.workloads:,}",
                 numbers.hours(each.idle),
                 numbers.hours(each.stuck),

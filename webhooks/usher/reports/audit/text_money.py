@@ -27,11 +27,16 @@ def _savings(audit: Audit, lines: Lines) -> None:
         "" if found.savings_gpu_hours is None else f": {_amount(found.savings_gpu_hours, found.savings_cost, currency)}"
     )
     lines.write(Text.assemble(("Could be saved", "bold"), f"{whole} in the window" if whole else ""))
+    if found.savings_cost_freed:
+        freed = words.money(found.savings_cost_freed, currency)
+        text = f"{freed} of it are on nodes that are paid for anyway: GPUs for others, and no smaller bill"
+        lines.wrapped(text, first=Text("  "), rest="  ", style="dim")
     shown = [each for each in audit.savings if each.adds_up][:_SHOWN]
     for each in shown:
         _saving(each, currency, lines)
     if others := len(audit.savings) - len(shown):
-        text = f"  and {wording.count(others, 'other change')}, smaller or instead of those above; {_MORE}"
+        why = "smaller, instead of those above, or for the platform team first"
+        text = f"  and {wording.count(others, 'other change')}, {why}; {_MORE}"
         lines.wrapped(text.lstrip(), first=Text("  "), rest="    ", style="dim")
     lines.write()
 
@@ -48,19 +53,25 @@ def _prevented(audit: Audit, lines: Lines) -> None:
         return
     lines.write(Text("What rules of usher would have prevented", style="bold"))
     for each in audit.prevented[:_SHOWN]:
-        lines.wrapped(f"{each.code} {each.title}: {_waste(each, audit)}", first=Text("  "), rest="      ")
+        only = "" if each.denies else " (it only warns; it would have, if it denied)"
+        lines.wrapped(f"{each.code} {each.title}: {_waste(each, audit)}{only}", first=Text("  "), rest="      ")
     if (others := len(audit.prevented) - _SHOWN) > 0:
         lines.write(Text(f"  and {wording.count(others, 'more rule')}; {_MORE}", style="dim"))
     lines.write()
 
 
 def _waste(each: Prevented, audit: Audit) -> str:
-    """`1 workload, 1,232 idle and 208 stuck GPU-hours, 1,478 USD`."""
+    """`1 workload with 16 GPUs, 1,232 idle and 208 stuck GPU-hours, 1,478 USD`."""
     idle = "" if each.idle is None else f"{words.number(each.idle)} idle"
     stuck = f"{words.number(each.stuck)} stuck" if each.stuck else ""
     hours = " and ".join(filter(None, (idle, stuck)))
     cost = "" if each.cost is None else words.money(each.cost, audit.summary.currency)
-    parts = (wording.count(each.workloads, "workload"), f"{hours} GPU-hours" if hours else "not measured", cost)
+    gpus = f" with {words.number(each.gpus)} GPUs" if each.gpus else ""
+    parts = (
+        f"{wording.count(each.workloads, 'workload')}{gpus}",
+        f"{hours} GPU-hours" if hours else "no GPU-hours measured",
+        cost,
+    )
     return ", ".join(filter(None, parts))
 
 

@@ -63,7 +63,13 @@ def _metrics(audit: Audit) -> Iterator[tuple[str, str, tuple[str, ...], Samples]
     yield "gpu_seconds", "GPU time in the window.", ("state",), _by(_times(whole) | _not_priced(found.not_priced))
     yield "activity_ratio", "Activity of allocated GPUs, from 0 to 1.", (), _single(found.activity)
     yield "memory_ratio", "Share of the memory of allocated GPUs that was used.", (), _single(found.memory_share)
-    costs = {"allocated": found.cost_allocated, "idle": found.cost_idle, "savings": found.savings_cost}
+    costs = {
+        "allocated": found.cost_allocated,
+        "idle": found.cost_idle,
+        "free": found.cost_free,
+        "out_of_use": found.cost_out_of_use,
+        "savings": found.savings_cost,
+    }
     yield (
         "cost",
         "Money in the window.",
@@ -100,8 +106,8 @@ def _metrics(audit: Audit) -> Iterator[tuple[str, str, tuple[str, ...], Samples]
 
 
 def _prevented(audit: Audit) -> Iterator[tuple[str, str, tuple[str, ...], Samples]]:
-    """Rows do not add up, so those beyond the bound are left out."""
-    rows = audit.prevented[:_GROUPS]
+    """Rows do not add up, so those beyond the bound are left out. A rule that only warns prevents nothing."""
+    rows = [each for each in audit.prevented if each.denies][:_GROUPS]
     counts = (((each.code,), each.workloads) for each in rows)
     denied = "of workloads that a rule denies today"
     yield "prevented_workloads", "Workloads that a rule denies today.", ("rule",), counts

@@ -32,9 +32,14 @@ deny contains finding if {
 	finding := {
 		"path": "/spec/taints",
 		"message": $"the node has {concat(" and ", names)}, but no taint that keeps other pods off",
-		"remedy": "taint the nodes of this pool, for example with nvidia.com/gpu=present:NoSchedule",
+		"remedy": $"taint the nodes of this pool, for example with {_key(names)}=present:NoSchedule",
 	}
 }
+
+# The GPU operator knows its nodes by this key, whatever MIG devices they offer.
+_key(names) := "nvidia.com/gpu" if startswith(names[0], "nvidia.com/")
+
+_key(names) := names[0] if not startswith(names[0], "nvidia.com/")
 
 _guarded if {
 	some taint in input.object.node.spec.taints

@@ -41,3 +41,9 @@ test_nodes_without_accelerators_need_none if {
 	check.deny == set() with input as examples.good_cpu_node
 	check.deny == set() with input as examples.good_node_whose_gpus_are_gone
 }
+
+test_the_taint_is_named_after_the_devices_of_the_node if {
+	node := object.union(examples.bad_node, {"object": {"node": {"status": {"capacity": {"amd.com/gpu": {"value": 8}}}}}})
+	amd := json.remove(node, ["object/node/status/capacity/nvidia.com~1gpu"])
+	{finding.remedy | some finding in check.deny} == {"taint the nodes of this pool, for example with amd.com/gpu=present:NoSchedule"} with input as amd
+}

@@ -29,7 +29,7 @@ deny contains object.union(finding, _assumption(gang)) if {
 	finding := {
 		"path": "",
 		"message": $"{gang.wanted} pods must start together, but even empty nodes hold only {gang.most} of them at once, so they can never all run",
-		"remedy": $"start at most {gang.most} pods together, or make them smaller",
+		"remedy": $"start no more than {gang.most} of them together, or make them smaller",
 	}
 }
 

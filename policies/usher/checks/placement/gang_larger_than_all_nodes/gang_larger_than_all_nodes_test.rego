@@ -6,7 +6,7 @@ import data.usher.checks.placement.gang_larger_than_all_nodes as check
 found(wanted, most) := {
 	"path": "",
 	"message": $"{wanted} pods must start together, but even empty nodes hold only {most} of them at once, so they can never all run",
-	"remedy": $"start at most {most} pods together, or make them smaller",
+	"remedy": $"start no more than {most} of them together, or make them smaller",
 }
 
 test_more_pods_than_nodes_could_hold_are_found if {

@@ -65,8 +65,8 @@ ENTRIES: Final = (
         severity="high",
         category="nodes",
         why="The device plugin found devices unhealthy, and pods cannot get them.",
-        remedy="Look for Xid errors in the log of the kernel and of the device plugin; drain the node and reset or "
-        "replace the device.",
+        remedy="Look in the logs of the kernel (for NVIDIA, Xid errors) and of the device plugin; drain the node, and "
+        "reset or replace the device.",
         source="https://docs.nvidia.com/deploy/xid-errors/",
     ),
     Entry(

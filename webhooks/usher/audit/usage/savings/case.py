@@ -1,18 +1,32 @@
 """One workload with what was measured of it: what each kind of saving looks at."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Final
 
 from usher.audit import estate
 from usher.audit.document.findings import Subject
 from usher.audit.document.usage import Saving
+from usher.audit.estate import CapacityType
 from usher.audit.usage import amounts
 from usher.audit.usage.ledger import Entry
+from usher.audit.usage.savings.offers import Offer, Offers
+from usher.audit.usage.series import Grid
 from usher.audit.usage.tallies import Tally
 from usher.config.audit import Audit
 from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kept_fields import Key
+
+_DAY: Final = 86400
+_WEEK: Final = 7
+"""Days."""
+
+_NEARLY: Final = 0.98
+
+_EVERY: Final = frozenset(CapacityType)
+_BILLED: Final = frozenset({CapacityType.ON_DEMAND, CapacityType.SPOT})
+"""Ways of paying in which a node that goes costs nothing more. Reserved nodes are paid for anyway; so may be those that
+no label says anything about."""
 
 _SCALED_BY_PODS: Final = "apps"
 """The group of the kinds whose scale counts pods."""
@@ -25,9 +39,19 @@ class Case:
     tally: Tally
     """The sum of the entries."""
     nodes: Mapping[str, estate.Node]
+    offers: Offers
     config: Audit
-    days: float
-    """Of the window."""
+    grid: Grid
+
+    @property
+    def days(self) -> float:
+        """Of the window."""
+        return self.grid.points * self.grid.step / _DAY
+
+    @property
+    def days_there(self) -> float:
+        """Of the window, since the workload first held a GPU in it."""
+        return (self.grid.points - (self.tally.first or 0)) * self.grid.step / _DAY
 
     @property
     def kind(self) -> Key:
@@ -60,30 +84,78 @@ class Case:
         """Whether at least half of what it held was measured, so that advice rests on more than a glimpse."""
         return self.tally.measured > 0 and self.tally.measured >= self.tally.allocated / 2
 
-    def money(self, hours: Mapping[int, float]) -> float | None:
-        """The money of GPU-hours by entry; None where no entry has a price."""
-        priced = [value * price for index, value in hours.items() if (price := self.entries[index].price) is not None]
+    def money(self, hours: Mapping[int, float], paid: Container[CapacityType] = _EVERY) -> float | None:
+        """The money of GPU-hours by entry, on nodes paid for in these ways; None where no entry has a price."""
+        priced = [
+            value * price if self.entries[index].what.capacity_type in paid else 0.0
+            for index, value in hours.items()
+            if (price := self.entries[index].price) is not None
+        ]
         return amounts.rounded(sum(priced)) if priced else None
 
     def each(self, values: Iterable[float]) -> dict[int, float]:
         return dict(enumerate(values))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A saving, and the devices that have to be free for it."""
+
+    saving: Saving
+    takes: tuple[Offer, ...] = ()
+    """Where its pods may get their devices; empty where it needs no other ones."""
+    number: int = 0
+    """Of devices."""
+
+
 def saving(  # noqa: PLR0913 - the fields of a saving, all named
-    case: Case, *, kind: str, evidence: Iterable[str], change: str, gpu_hours: float, cost: float | None
+    case: Case,
+    *,
+    kind: str,
+    evidence: Iterable[str],
+    change: str,
+    gpu_hours: float,
+    paid_hours: Mapping[int, float],
+    needs: str = "",
 ) -> Saving:
+    """A saving of a case.
+
+    Args:
+        case: the workload.
+        kind: of the saving.
+        evidence: sentences.
+        change: what to do.
+        gpu_hours: in the window.
+        paid_hours: by entry, the GPU-hours whose price it saves.
+        needs: what somebody else has to do before.
+    """
     identity = case.workload.identity
+    cost, days = case.money(paid_hours), case.days_there
+    week = _WEEK / days if days >= 1 else None
     return Saving(
         kind=kind,
         subject=Subject(
             api_version=identity.api_version, kind=identity.kind, namespace=identity.namespace, name=identity.name
         ),
         team=case.workload.team,
-        evidence=tuple(evidence),
+        evidence=(*evidence, *_part_of_window(case, gpu_hours, week)),
         change=change,
         gpu_hours=amounts.rounded(gpu_hours),
         cost=cost,
+        cost_saved=case.money(paid_hours, _BILLED),
+        cost_freed=case.money(paid_hours, _EVERY - _BILLED),
+        days=amounts.rounded(days),
+        gpu_hours_per_week=None if week is None else amounts.rounded(gpu_hours * week),
+        cost_per_week=None if week is None or cost is None else amounts.rounded(cost * week),
+        needs=needs,
+        adds_up=not needs,
     )
+
+
+def _part_of_window(case: Case, gpu_hours: float, week: float | None) -> Iterator[str]:
+    if case.days_there < _NEARLY * case.days:
+        rate = "" if week is None or not gpu_hours else f": a whole week is {hours(gpu_hours * week)} GPU-hours"
+        yield f"It held GPUs in the last {case.days_there:.1f} of {case.days:.1f} days{rate}"
 
 
 def _field(pointer: str | None) -> str:

@@ -1,23 +1,97 @@
-"""All savings, the largest first; of several for one workload only the largest adds up."""
+"""All savings, the largest first. Of several for one workload the largest that can be made now adds up."""
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
+from usher.audit import estate
 from usher.audit.document.usage import Saving
-from usher.audit.usage.savings import idle, mig_profiles, nights, spot
-from usher.audit.usage.savings.case import Case
+from usher.audit.usage import tallies
+from usher.audit.usage.ledger import Entry
+from usher.audit.usage.savings import idle, mig_profiles, nights, offers, spot
+from usher.audit.usage.savings.case import Candidate, Case
+from usher.audit.usage.series import Grid
+from usher.config.audit import Audit
 
 _KINDS = (idle.find, mig_profiles.find, spot.find, nights.find)
 
-
-def savings(cases: Iterable[Case]) -> tuple[Saving, ...]:
-    found = [each for case in cases for each in _of_one(case)]
-    return tuple(sorted(found, key=lambda each: (*_size(each), each.subject.namespace, each.subject.name, each.kind)))
+_Taken = Counter[tuple[str, str]]
+"""Devices that larger savings take, by node and resource."""
 
 
-def _of_one(case: Case) -> Iterator[Saving]:
-    found = sorted(filter(None, (find(case) for find in _KINDS)), key=_size)
-    for index, each in enumerate(found):
-        yield each if index == 0 else each.model_copy(update={"adds_up": False})
+def savings(
+    found: estate.Estate, entries: Mapping[int, Sequence[Entry]], *, config: Audit, grid: Grid
+) -> tuple[Saving, ...]:
+    """Each device that is free now counts for one saving, so that all that add up can be made together.
+
+    Args:
+        found: the nodes and workloads.
+        entries: what was measured, by the place of the workload in the estate.
+        config: the section `audit` of usher.yaml.
+        grid: the window.
+    """
+    nodes = {node.name: node for node in found.nodes or ()}
+    offered = offers.of_estate(nodes.values(), found.workloads)
+    cases = (
+        Case(
+            workload=workload,
+            entries=tuple(entries[index]),
+            tally=tallies.total(entry.tally for entry in entries[index]),
+            nodes=nodes,
+            offers=offered,
+            config=config,
+            grid=grid,
+        )
+        for index, workload in enumerate(found.workloads)
+        if index in entries
+    )
+    by_case = [sorted(_candidates(case), key=lambda each: _size(each.saving)) for case in cases]
+    taken: _Taken = Counter()
+    result = [each for candidates in sorted(filter(None, by_case), key=_order) for each in _of_one(candidates, taken)]
+    return tuple(sorted(result, key=lambda each: (*_size(each), each.subject.namespace, each.subject.name, each.kind)))
+
+
+def _candidates(case: Case) -> list[Candidate]:
+    return [found for found in (find(case) for find in _KINDS) if found is not None]
+
+
+def _of_one(candidates: list[Candidate], taken: _Taken) -> Iterator[Saving]:
+    chosen = False
+    for each in candidates:
+        if chosen or each.saving.needs:
+            yield each.saving.model_copy(update={"adds_up": False})
+            continue
+        short = _short(each, taken)
+        if short:
+            yield each.saving.model_copy(update={"needs": short, "adds_up": False})
+            continue
+        _take(each, taken)
+        chosen = True
+        yield each.saving
+
+
+def _short(candidate: Candidate, taken: _Taken) -> str:
+    """What is missing of the devices that it takes; empty where enough are free."""
+    left = sum(offer.free - taken[offer.node.name, offer.resource] for offer in candidate.takes)
+    if left >= candidate.number:
+        return ""
+    resource = candidate.takes[0].resource
+    return (
+        f"The platform team makes more {resource} available: it takes {candidate.number}, and {left} are left now, "
+        "without those that larger savings take"
+    )
+
+
+def _take(candidate: Candidate, taken: _Taken) -> None:
+    missing = candidate.number
+    for offer in candidate.takes:
+        number = min(missing, offer.free - taken[offer.node.name, offer.resource])
+        taken[offer.node.name, offer.resource] += number
+        missing -= number
+
+
+def _order(candidates: list[Candidate]) -> tuple[float, float, str, str]:
+    largest = candidates[0].saving
+    return (*_size(largest), largest.subject.namespace, largest.subject.name)
 
 
 def _size(saving: Saving) -> tuple[float, float]:

@@ -1,12 +1,15 @@
 """Workloads that hold GPUs now and were idle for most of the time that was measured."""
 
 import math
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 from usher import model
-from usher.audit.document.usage import Saving
+from usher.audit import estate
+from usher.audit.standing.gangs import HalfStarted, half_started
 from usher.audit.usage.savings import case as cases
-from usher.audit.usage.savings.case import Case
+from usher.audit.usage.savings.case import Candidate, Case
 from usher.config.fields import seconds
 
 KIND: Final = "idle workload"
@@ -26,7 +29,7 @@ _NOT_USED: Final = 0.01
 """Mean activity below which no replica is needed."""
 
 
-def find(case: Case) -> Saving | None:
+def find(case: Case) -> Candidate | None:
     tally = case.tally
     least = _MOSTLY if case.replicas_path else _NEARLY_ALWAYS
     if not case.holding or not case.is_measured or tally.idle < least * tally.measured:
@@ -36,7 +39,7 @@ def find(case: Case) -> Saving | None:
     if part <= 0:
         return None
     idle = case.config.idle
-    return cases.saving(
+    found = cases.saving(
         case,
         kind=KIND,
         evidence=(
@@ -49,11 +52,41 @@ def find(case: Case) -> Saving | None:
                 f"{cases.percent(tally.activity_at(_MOST_OF_THE_TIME) or 0)} in 95 % of the GPU-hours"
             ),
             f"{len(case.holding)} {'pod holds' if len(case.holding) == 1 else 'pods hold'} GPUs now",
+            *_other_half(case),
         ),
         change=_change(case, kept),
         gpu_hours=tally.idle * part,
-        cost=case.money(case.each(entry.tally.idle * part for entry in case.entries)),
+        paid_hours=case.each(entry.tally.idle * part for entry in case.entries),
     )
+    return Candidate(saving=found)
+
+
+def _half(case: Case) -> HalfStarted | None:
+    return half_started(case.workload, datetime.fromtimestamp(case.grid.end, UTC))
+
+
+def _other_half(case: Case) -> Iterator[str]:
+    """Why a gang is idle: it would work if its other pods had room."""
+    half = _half(case)
+    if half is not None:
+        waiting = half.waiting
+        number = f"{len(waiting)} of its pods {'waits' if len(waiting) == 1 else 'wait'}"
+        yield f"It is half of a gang: {number} for a node, and without them the others only hold their GPUs"
+        yield from _room(case, waiting)
+
+
+def _room(case: Case, waiting: Sequence[estate.Pod]) -> Iterator[str]:
+    """How many of the pods that wait the free devices of its boards have room for."""
+    products = {entry.what.product for entry in case.entries}
+    for resource, number in sorted(
+        {(name, int(amount.number)) for pod in waiting for name, amount in pod.devices.items()}
+    ):
+        offers = [each for each in case.offers.all if each.resource == resource and each.node.product in products]
+        fitting = sum(each.free // number for each in offers) if number else 0
+        yield (
+            f"Free now on nodes with its board: {sum(each.free for each in offers)} {resource}, which is room for "
+            f"{fitting} of the {len(waiting)} pods with {number} each"
+        )
 
 
 def _kept(case: Case) -> int:
@@ -70,6 +103,11 @@ def _change(case: Case, kept: int) -> str:
         return f"Stop {name}: set the annotation {_STOPPED} to the time of now. Its volumes stay"
     if case.replicas_path:
         return f"Set {case.replicas_path} of {name} from {len(case.holding)} to {kept}"
+    if case.suspend_path and _half(case) is not None:
+        return (
+            f"Set {case.suspend_path} of {name} to true, and start it again in a queue that starts all its pods "
+            "together (Kueue, Volcano). To stop it as a whole frees the most"
+        )
     if case.suspend_path:
         return f"Set {case.suspend_path} of {name} to true, or delete it"
     stays = " Its volumes stay" if case.workload.role is model.Role.INTERACTIVE else ""

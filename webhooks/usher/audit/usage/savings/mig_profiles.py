@@ -1,13 +1,19 @@
-"""Workloads with whole GPUs whose memory and activity fit a MIG profile of the board."""
+"""Workloads with whole GPUs whose memory and activity fit a MIG profile of the board.
 
+A profile that nodes offer comes first. Without one the saving names the GPU to divide, which is work of the platform
+team, so it does not add up.
+"""
+
+from collections.abc import Sequence
 from typing import Final
 
 from usher import model
-from usher.accelerators import boards
-from usher.accelerators.profiles import Board, Offer, Variant
-from usher.audit.document.usage import Saving
+from usher.accelerators import boards, profiles
+from usher.accelerators.profiles import Board, Variant
 from usher.audit.usage.savings import case as cases
-from usher.audit.usage.savings.case import Case
+from usher.audit.usage.savings.case import Candidate, Case
+from usher.audit.usage.savings.offers import Offer
+from usher.dataclass import dataclass
 
 KIND: Final = "smaller MIG profile"
 
@@ -24,38 +30,113 @@ _ROLES: Final = frozenset({model.Role.INFERENCE, model.Role.INTERACTIVE, model.R
 
 _WHOLE: Final = "nvidia.com/gpu"
 
+_NAMED: Final = 3
+"""Nodes named in one sentence; the others are counted."""
 
-def find(case: Case) -> Saving | None:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Choice:
+    """A profile, and where nodes with the same board offer it; empty where no node does."""
+
+    offer: profiles.Offer
+    profile: profiles.Profile
+    on: tuple[Offer, ...] = ()
+
+    @property
+    def free(self) -> int:
+        return sum(each.free for each in self.on)
+
+
+def find(case: Case) -> Candidate | None:
     tally = case.tally
     board = _board(case)
     activity = tally.activity_at(_MOST_OF_THE_TIME)
     if board is None or activity is None or not tally.memory_peak or not case.is_measured:
         return None
-    offer = _smallest(board, activity=activity, peak=tally.memory_peak, memory=tally.memory_total)
-    if offer is None:
+    fitting = _fitting(board, activity=activity, peak=tally.memory_peak, memory=tally.memory_total)
+    if not fitting:
         return None
-    profile, compute = offer.names[0], offer.shape.compute / board.compute_slices
-    freed = 1 - max(compute, offer.shape.memory / board.memory_slices)
-    return cases.saving(
+    choice = _offered(case, board, fitting) or _Choice(offer=fitting[0], profile=fitting[0].names[0])
+    profile, shape = choice.profile, choice.offer.shape
+    compute = shape.compute / board.compute_slices
+    freed = 1 - max(compute, shape.memory / board.memory_slices)
+    found = cases.saving(
         case,
         kind=KIND,
         evidence=(
             (
                 f"Memory peak {tally.memory_peak / 1024:.1f} GiB on one device; {profile} of {board.name} has about "
-                f"{_memory(board, offer, tally.memory_total) / 1024:.1f} GiB, which leaves a margin of "
+                f"{_memory(board, choice.offer, tally.memory_total) / 1024:.1f} GiB, which leaves a margin of "
                 f"{cases.percent(MARGIN - 1)} or more"
             ),
             (
                 f"Activity at most {cases.percent(activity)} in 95 % of the GPU-hours; {profile} has "
-                f"{offer.shape.compute} of {board.compute_slices} compute slices ({cases.percent(compute)})"
+                f"{shape.compute} of {board.compute_slices} compute slices ({cases.percent(compute)})"
             ),
+            _where(case, board, choice),
         ),
-        change=(
-            f"In {case.templates} of {case.workload.identity}, replace resources.limits {_WHOLE}: 1 by "
-            f"{profile.resource}: 1, on nodes that offer the profile"
-        ),
+        change=_change(case, choice),
         gpu_hours=tally.allocated * freed,
-        cost=case.money(case.each(entry.tally.allocated * freed for entry in case.entries)),
+        paid_hours=case.each(entry.tally.allocated * freed for entry in case.entries),
+        needs="" if choice.on else _needs(case, board, choice),
+    )
+    return Candidate(saving=found, takes=choice.on, number=len(case.holding))
+
+
+def _offered(case: Case, board: Board, fitting: Sequence[profiles.Offer]) -> _Choice | None:
+    """The smallest profile with enough free devices, else the smallest that nodes offer at all."""
+    found = []
+    for offer in fitting:
+        for profile in offer.names:
+            on = case.offers.of(board, profile.resource)
+            if on:
+                found.append(_Choice(offer=offer, profile=profile, on=on))
+    enough = [each for each in found if each.free >= len(case.holding)]
+    return next(iter([*enough, *found]), None)
+
+
+def _where(case: Case, board: Board, choice: _Choice) -> str:
+    resource = choice.profile.resource
+    if choice.on:
+        number = sum(each.devices for each in choice.on)
+        return f"Nodes with this board offer {number} {resource}, {choice.free} of them free now: {_names(choice.on)}"
+    others = case.offers.elsewhere(board, resource)
+    free = sum(each.free for each in others)
+    beside = f"; {free} are free on nodes with another board: {_names(others)}" if free else ""
+    return f"No node with this board offers {resource}{beside}"
+
+
+def _names(offers: Sequence[Offer]) -> str:
+    names = list(dict.fromkeys(each.node.name for each in offers))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def _change(case: Case, choice: _Choice) -> str:
+    resource = choice.profile.resource
+    place = f"In {case.templates} of {case.workload.identity}"
+    queue = case.workload.queue
+    quota = f". Its queue {queue} needs quota for {resource}" if queue else ""
+    let = "let nodeSelector, affinity and tolerations admit nodes that offer it"
+    if choice.on:
+        let = f"let nodeSelector, affinity and tolerations admit {_names(choice.on)}"
+    if choice.on and all(each.node.partition == resource for each in choice.on):
+        return f"{place}, {let}: there {_WHOLE}: 1 is one {choice.profile} (MIG strategy single)"
+    return f"{place}, replace resources.limits {_WHOLE}: 1 by {resource}: 1, and {let}{quota}"
+
+
+def _needs(case: Case, board: Board, choice: _Choice) -> str:
+    """Which GPUs the platform team has to divide, and whether they are free."""
+    each = choice.offer.shape.maximum
+    number = -(-len(case.holding) // each)
+    gpus = "1 GPU" if number == 1 else f"{number} GPUs"
+    free = max(case.offers.of(board, _WHOLE), key=lambda offer: offer.free, default=None)
+    where = f"no node with this board has {'a free GPU' if number == 1 else f'{gpus} free'} now, so first empty {gpus}"
+    if free is not None and free.free >= number:
+        where = f"node {free.node.name} has {free.free} free {_WHOLE}"
+    return (
+        f"The platform team divides {gpus} of a node with {board.name} into {choice.profile} (nvidia.com/mig.config; "
+        f"{each} fit on one GPU): {where}"
     )
 
 
@@ -73,7 +154,8 @@ def _board(case: Case) -> Board | None:
     return known.board if known is not None else None
 
 
-def _smallest(board: Board, *, activity: float, peak: float, memory: float) -> Offer | None:
+def _fitting(board: Board, *, activity: float, peak: float, memory: float) -> list[profiles.Offer]:
+    """Those that have room for the work, the smallest first."""
     fitting = [
         offer
         for offer in board.offers
@@ -82,9 +164,9 @@ def _smallest(board: Board, *, activity: float, peak: float, memory: float) -> O
         and activity <= offer.shape.compute / board.compute_slices
         and peak * MARGIN <= _memory(board, offer, memory)
     ]
-    return min(fitting, key=lambda offer: (offer.shape.compute, offer.shape.memory), default=None)
+    return sorted(fitting, key=lambda offer: (offer.shape.compute, offer.shape.memory))
 
 
-def _memory(board: Board, offer: Offer, memory: float) -> float:
+def _memory(board: Board, offer: profiles.Offer, memory: float) -> float:
     """MiB of a profile: its memory slices of what the device was measured to have, or of what the board has."""
     return _USABLE * (memory or board.memory * 1024) * offer.shape.memory / board.memory_slices

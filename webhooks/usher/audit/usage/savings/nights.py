@@ -4,9 +4,8 @@ import math
 from typing import Final
 
 from usher import model
-from usher.audit.document.usage import Saving
 from usher.audit.usage.savings import case as cases
-from usher.audit.usage.savings.case import Case
+from usher.audit.usage.savings.case import Candidate, Case
 from usher.audit.usage.tallies import HOURS
 
 KIND: Final = "fewer replicas at night"
@@ -19,7 +18,7 @@ _LONGEST: Final = 16
 _ROLES: Final = frozenset({model.Role.INFERENCE, model.Role.SERVICE})
 
 
-def find(case: Case) -> Saving | None:
+def find(case: Case) -> Candidate | None:
     replicas = len(case.holding)
     if case.workload.role not in _ROLES or not case.replicas_path or replicas < 2:
         return None
@@ -36,7 +35,7 @@ def find(case: Case) -> Saving | None:
     saved = [sum(entry.tally.allocated_by_hour[hour] for hour in quiet) * part for entry in case.entries]
     first, end = quiet[0], (quiet[-1] + 1) % HOURS
     busy = [_activity(case, hour) for hour in range(HOURS) if hour not in quiet]
-    return cases.saving(
+    found = cases.saving(
         case,
         kind=KIND,
         evidence=(
@@ -49,11 +48,12 @@ def find(case: Case) -> Saving | None:
         ),
         change=(
             f"Set {case.replicas_path} of {case.workload.identity} from {replicas} to {kept} between {first:02}:00 "
-            f"and {end:02}:00 UTC, by a cron trigger of its autoscaler"
+            f"and {end:02}:00 UTC, for example by the cron scaler of KEDA"
         ),
         gpu_hours=sum(saved),
-        cost=case.money(case.each(saved)),
+        paid_hours=case.each(saved),
     )
+    return Candidate(saving=found)
 
 
 def _activity(case: Case, hour: int) -> float | None:

@@ -6,11 +6,10 @@ from typing import Final
 
 from usher import model
 from usher.audit import estate
-from usher.audit.document.usage import Saving
 from usher.audit.estate import CapacityType
 from usher.audit.usage import prices
 from usher.audit.usage.savings import case as cases
-from usher.audit.usage.savings.case import Case
+from usher.audit.usage.savings.case import Candidate, Case
 
 KIND: Final = "spot"
 
@@ -24,7 +23,7 @@ _LABELS: Final = (
 )
 
 
-def find(case: Case) -> Saving | None:
+def find(case: Case) -> Candidate | None:
     """The saving is in money alone: the GPU-hours stay."""
     if case.workload.role not in _ROLES or not case.holding:
         return None
@@ -41,7 +40,7 @@ def find(case: Case) -> Saving | None:
         return None
     currency = case.config.prices.currency
     hours = sum(case.entries[index].tally.allocated for index in saved)
-    return cases.saving(
+    found = cases.saving(
         case,
         kind=KIND,
         evidence=(
@@ -57,8 +56,16 @@ def find(case: Case) -> Saving | None:
             "and a toleration for the taint of these nodes"
         ),
         gpu_hours=0,
-        cost=case.money(saved),
+        paid_hours=saved,
+        needs=_needs(case, {product for product, _, _ in pairs}),
     )
+    return Candidate(saving=found)
+
+
+def _needs(case: Case, products: set[str]) -> str:
+    there = {node.product for node in case.nodes.values() if node.capacity_type is CapacityType.SPOT}
+    missing = ", ".join(sorted(products - there))
+    return f"The platform team adds spot nodes with {missing}: the cluster has none of them now" if missing else ""
 
 
 def _selector(nodes: Iterable[estate.Node]) -> str:
