@@ -1,11 +1,14 @@
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import opa_server
 import server_process
 from integration import api_server
 from integration.api_server import ApiServer
+from integration.command import Run, usher
 from server_process import ServerProcess
 
 
@@ -27,3 +30,13 @@ def api() -> Iterator[ApiServer]:
 @pytest.fixture
 def kubeconfig(api: ApiServer, tmp_path: Path) -> Path:
     return api_server.kubeconfig(tmp_path / "kubeconfig", api.url)
+
+
+@pytest.fixture
+def run_in(tmp_path: Path) -> Any:
+    """Runs usher in the folder of the test, with the opa of the tools or another one."""
+
+    def run(*arguments: str | Path, opa: str | Path = opa_server.OPA) -> Run:
+        return usher(*arguments, cwd=tmp_path, env={"USHER_OPA": str(opa)})
+
+    return run

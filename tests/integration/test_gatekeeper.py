@@ -8,7 +8,7 @@ import pytest
 import builders
 import opa_server
 from builders import policies
-from integration.command import Run, usher, write
+from integration.command import Run, write
 
 pytestmark = opa_server.needs_opa
 
@@ -38,14 +38,6 @@ violation[{"msg": "found"}] {
 	count([1 | a := many[_]; b := many[_]; c := many[_]; d := many[_]; a < b; b < c; c < d; d < a]) > 0
 }
 """
-
-
-@pytest.fixture
-def run_in(tmp_path: Path) -> Any:
-    def run(*arguments: str | Path, opa: str | Path = opa_server.OPA) -> Run:
-        return usher(*arguments, cwd=tmp_path, env={"USHER_OPA": str(opa)})
-
-    return run
 
 
 def check(run_in: Any, folder: Path, objects: list[Any], given: list[Any], *more: str) -> Run:

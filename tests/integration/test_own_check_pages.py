@@ -6,19 +6,10 @@ from typing import Any
 import pytest
 
 import opa_server
-from integration.command import Run, usher
 
 pytestmark = opa_server.needs_opa
 
 PAGE = Path("pages/gpus-per-team.md")
-
-
-@pytest.fixture
-def run_in(tmp_path: Path) -> Any:
-    def run(*arguments: str | Path) -> Run:
-        return usher(*arguments, cwd=tmp_path, env={"USHER_OPA": str(opa_server.OPA)})
-
-    return run
 
 
 @pytest.fixture

@@ -6,21 +6,13 @@ from typing import Any
 import pytest
 
 import opa_server
-from integration.command import Run, config, usher
+from integration.command import config, usher
 
 pytestmark = opa_server.needs_opa
 
 RULE = Path("checks/gpus_per_team/gpus_per_team.rego")
 TEST = Path("checks/gpus_per_team/gpus_per_team_test.rego")
 EXAMPLES = Path("checks/gpus_per_team/examples")
-
-
-@pytest.fixture
-def run_in(tmp_path: Path) -> Any:
-    def run(*arguments: str | Path) -> Run:
-        return usher(*arguments, cwd=tmp_path, env={"USHER_OPA": str(opa_server.OPA)})
-
-    return run
 
 
 @pytest.fixture

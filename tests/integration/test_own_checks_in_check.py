@@ -9,22 +9,15 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 import builders
 import opa_server
+import site_bundles
 from builders import policies
-from integration.command import Run, config, usher, write
+from integration.command import Run, config, write
 
 pytestmark = opa_server.needs_opa
-
-
-@pytest.fixture
-def run_in(tmp_path: Path) -> Any:
-    def run(*arguments: str | Path, opa: str | Path = opa_server.OPA) -> Run:
-        return usher(*arguments, cwd=tmp_path, env={"USHER_OPA": str(opa)})
-
-    return run
 
 
 @pytest.fixture
@@ -39,16 +32,6 @@ def built(run_in: Any, *more: str | Path, path: str = "checks") -> Run:
     run: Run = run_in("policies", "build", path, "--output", "checks.bundle", *more)
     assert run.code == 0, run.err
     return run
-
-
-def keys(folder: Path, name: str = "key") -> tuple[Path, Path]:
-    """A private key and its public key, in files."""
-    key = ed25519.Ed25519PrivateKey.generate()
-    private, public = folder / f"{name}.pem", folder / f"{name}.pub"
-    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
-    private.write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
-    public.write_bytes(key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo))
-    return private, public
 
 
 def codes(run: Run) -> set[tuple[str, str]]:
@@ -258,7 +241,7 @@ def test_a_bundle_holds_one_kind_of_policies(run_in: Any, begun: Path) -> None:
 
 
 def test_a_signed_bundle_is_taken_with_its_key_and_without(run_in: Any, begun: Path) -> None:
-    private, public = keys(begun)
+    private, public = site_bundles.keys(begun)
     assert built(run_in, "--sign-key", private).out == "checks.bundle: 1 check, signed\n"
 
     for more in ([], ["--verify-key", public]):
@@ -267,7 +250,7 @@ def test_a_signed_bundle_is_taken_with_its_key_and_without(run_in: Any, begun: P
 
 
 def test_a_bundle_of_gatekeeper_is_signed_in_the_same_way(run_in: Any, begun: Path) -> None:
-    private, public = keys(begun)
+    private, public = site_bundles.keys(begun)
     write(begun / "gatekeeper/all.yaml", policies.template(), policies.constraint(parameters={"labels": ["team"]}))
     built(run_in, "--sign-key", private, path="gatekeeper")
 
@@ -278,7 +261,7 @@ def test_a_bundle_of_gatekeeper_is_signed_in_the_same_way(run_in: Any, begun: Pa
 
 @pytest.mark.parametrize("position", [0.01, 0.5, 0.95])
 def test_a_changed_bundle_is_refused(run_in: Any, begun: Path, position: float) -> None:
-    private, public = keys(begun)
+    private, public = site_bundles.keys(begun)
     built(run_in, "--sign-key", private)
     content = bytearray((begun / "checks.bundle").read_bytes())
     content[max(4, int(len(content) * position))] ^= 1
@@ -291,8 +274,8 @@ def test_a_changed_bundle_is_refused(run_in: Any, begun: Path, position: float) 
 
 
 def test_what_the_owner_of_the_key_did_not_sign_is_refused(run_in: Any, begun: Path) -> None:
-    other, _ = keys(begun, "other")
-    _, public = keys(begun)
+    other, _ = site_bundles.keys(begun, "other")
+    _, public = site_bundles.keys(begun)
     built(run_in)
     unsigned = run_in("check", "pod.yaml", "--policies", "checks.bundle", "--verify-key", public)
     folder = run_in("check", "pod.yaml", "--policies", "checks", "--verify-key", public)
@@ -306,7 +289,7 @@ def test_what_the_owner_of_the_key_did_not_sign_is_refused(run_in: Any, begun: P
 
 
 def test_a_key_of_another_kind_is_refused(run_in: Any, begun: Path) -> None:
-    private, public = keys(begun)
+    private, public = site_bundles.keys(begun)
     pem = serialization.Encoding.PEM
     of_rsa = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     odd = begun / "odd.pem"

@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import opa_server
 from builders import policies
-from integration.command import Run, usher, write
+from integration.command import Run, write
 
 pytestmark = opa_server.needs_opa
 
@@ -16,14 +14,6 @@ CLEAN: Any = {**SERVICE, "metadata": {"name": "ok", "namespace": "shop", "labels
 
 TEAM: Any = {"parameters": {"labels": ["team"]}}
 SCHEMA: Any = {"type": "object", "properties": {"labels": {"type": "array", "items": {"type": "string"}}}}
-
-
-@pytest.fixture
-def run_in(tmp_path: Path) -> Any:
-    def run(*arguments: str | Path) -> Run:
-        return usher(*arguments, cwd=tmp_path, env={"USHER_OPA": str(opa_server.OPA)})
-
-    return run
 
 
 def cases(*found: Any, **fields: Any) -> Any:

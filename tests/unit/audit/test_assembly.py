@@ -1,7 +1,7 @@
 """The audit document: its headline numbers follow from nodes, pods and findings, recomputed here from the objects."""
 
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -54,6 +54,19 @@ def test_capacity_counts_all_devices_and_free_only_those_that_new_pods_may_get()
     assert summary.gpus_free == (8 - 8) + (7 - 4)
     # One device of node-1 is not healthy, node-2 is cordoned, and node-3 is not ready.
     assert summary.gpus_out_of_use == 1 + 8 + 8
+
+
+def test_a_node_that_holds_more_than_it_offers_takes_no_free_gpus_from_others() -> None:
+    crowded = entry("Job", "crowded", pods=[running("crowded-0", 8)])
+    cluster = estate(nodes=[gpu_node("node-0", allocatable=6), gpu_node("node-1")], workloads=[crowded])
+
+    assert document(cluster).summary.gpus_free == 8
+
+
+def test_a_suspended_workload_waits_for_what_it_does_not_hold_yet() -> None:
+    ending = entry("Job", "train", pods=[running("train-0")], wanted=3, suspended=True)
+
+    assert document(estate(workloads=[ending])).summary.gpus_waiting == 16
 
 
 def test_waiting_counts_pods_without_a_node_and_what_suspended_workloads_do_not_hold() -> None:
@@ -236,6 +249,19 @@ def test_fingerprints_do_not_depend_on_messages_numbers_or_order() -> None:
     assert first[0].fingerprint == second[0].fingerprint
 
 
+def test_fingerprints_do_not_depend_on_the_version_of_an_api() -> None:
+    def fingerprint(version: str) -> str:
+        result = replace(
+            made.result(made.finding()), identity=replace(identity, api_version=f"kueue.x-k8s.io/{version}")
+        )
+        report = made.made(result, command=findings.Command.AUDIT)
+        return document(estate(), report).findings[0].fingerprint
+
+    identity = made.result().identity
+
+    assert fingerprint("v1beta1") == fingerprint("v1beta2")
+
+
 def test_two_findings_at_one_place_have_two_fingerprints() -> None:
     found = document(placed(HALF), judged(HALF, made.finding("a"), made.finding("b"))).findings
 
@@ -274,6 +300,17 @@ def test_exceptions_say_how_many_days_are_left() -> None:
 
     (found,) = audit.exceptions
     assert (found.days_left, found.reason, audit.summary.exceptions_ending) == (8, "r", 1)
+
+
+@pytest.mark.parametrize(("days", "ending"), [(-1, 0), (0, 1), (14, 1), (15, 0)])
+def test_an_exception_is_about_to_end_in_its_last_two_weeks(days: int, ending: int) -> None:
+    expires = NOW.date() + timedelta(days=days)
+    rule = {"checks": ["gpu-toleration-present"], "owner": "a", "reason": "r", "ticket": "T-1", "expires": str(expires)}
+    config = Config.model_validate({"enforcement": {"exceptions": [rule]}})
+    use = replace(made.excused(ExceptionState.USED, ticket="T-1"), expires=expires)
+    audit = document(estate(), made.made(command=findings.Command.AUDIT, exceptions=[use]), config=config)
+
+    assert audit.summary.exceptions_ending == ending
 
 
 def test_what_could_not_be_read_makes_an_audit_incomplete() -> None:

@@ -12,8 +12,9 @@ from builders.existing import existing, owned, running, waiting
 from unit.audit.building import built, names, only
 from usher import paths
 
-DEPLOYMENT = existing(builders.deployment(builders.template(builders.container(gpus=1)), replicas=1, name="llm"))
-REPLICA_SET = existing(builders.replica_set(name="llm-1"), owner=DEPLOYMENT)
+TEMPLATE = builders.template(builders.container(gpus=1))
+DEPLOYMENT = existing(builders.deployment(TEMPLATE, replicas=1, name="llm"))
+REPLICA_SET = existing(builders.replica_set(TEMPLATE, replicas=1, name="llm-1"), owner=DEPLOYMENT)
 POD = running("llm-1-a", owner=REPLICA_SET)
 
 

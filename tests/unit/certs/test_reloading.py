@@ -10,6 +10,7 @@ import pytest
 import uvicorn
 import uvloop
 
+from clocks import Calendar
 from unit.certs.directories import NAMES, renewed, write_pair, written
 from unit.certs.handshakes import BOUND, client_context, connected, echoed, listening, serial_seen
 from usher.certs import issue, serving
@@ -19,23 +20,13 @@ from usher.errors import CertificateError
 NOW = datetime(2026, 9, 29, 10, 0, tzinfo=UTC)
 
 
-class Clock:
-    """A clock that tests set."""
-
-    def __init__(self, now: datetime) -> None:
-        self.now = now
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     return tmp_path / "certs"
 
 
-def reloader_of(directory: Path, *, clock: Clock | None = None) -> Reloader:
-    return Reloader(directory / "tls.crt", directory / "tls.key", clock=clock or Clock(datetime.now(UTC)))
+def reloader_of(directory: Path, *, clock: Calendar | None = None) -> Reloader:
+    return Reloader(directory / "tls.crt", directory / "tls.key", clock=clock or Calendar(datetime.now(UTC)))
 
 
 def publish(volume: Path, issued: issue.Issued, *, version: str) -> None:
@@ -148,7 +139,7 @@ async def test_while_the_files_are_bad_the_old_pair_is_served(directory: Path, d
 
 def test_a_pair_that_is_not_renewed_becomes_a_problem_when_it_expires(directory: Path) -> None:
     issued = written(directory, now=NOW)
-    clock = Clock(NOW)
+    clock = Calendar(NOW)
     reloader = reloader_of(directory, clock=clock)
     clock.now = issued.leaf.not_valid_after_utc
     checked = reloader.check()
@@ -158,7 +149,7 @@ def test_a_pair_that_is_not_renewed_becomes_a_problem_when_it_expires(directory:
 
 def test_a_pair_from_the_future_is_served_once_its_time_has_come(directory: Path) -> None:
     first = written(directory, now=NOW)
-    clock = Clock(NOW)
+    clock = Calendar(NOW)
     reloader = reloader_of(directory, clock=clock)
     write_pair(directory, renewed(first, now=NOW + timedelta(hours=1)))
     assert "not valid before" in str(reloader.check().problem)

@@ -1,6 +1,6 @@
 """The changes that an editor offers: whose they are, and the edit that makes the new text of the old one."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 import pytest
 from hypothesis import example, given
@@ -8,11 +8,9 @@ from hypothesis import strategies as st
 
 import builders
 import editors
-from usher.config import models
 from usher.editor import changes, writing
 from usher.editor.positions import Encoding, Point, Range, Text
 from usher.editor.session import Cancelled, Session
-from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
 from usher.scan.batches import Batch
 
@@ -41,13 +39,6 @@ class Writer:
             content = content.replace(b"requests:\n        nvidia.com/gpu: 1", b"requests:\n        nvidia.com/gpu: 2")
         mutates = not keys or not keys & editors.CATALOGUE.checks.keys()
         return content + b"# added\n" if mutates else content
-
-
-@pytest.fixture(scope="module")
-def evaluator() -> Iterator[Evaluator]:
-    made = assembly.embedded(models.Config())
-    yield made
-    made.engine.close()
 
 
 @pytest.fixture

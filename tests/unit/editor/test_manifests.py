@@ -2,7 +2,6 @@
 
 import io
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
@@ -10,13 +9,11 @@ import pytest
 
 import builders
 import editors
-from usher.config import models
 from usher.editor import neighbours
 from usher.editor.diagnostics import Diagnostic, Severity
 from usher.editor.documents import Document
 from usher.editor.positions import Encoding, Point
 from usher.editor.session import Session
-from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
 from usher.scan import findings, runner, sources
 
@@ -33,13 +30,6 @@ MOUNTING = builders.deployment(
     )
 )
 UNEQUAL = builders.pod(builders.container(requests={builders.GPU: 1}, limits={builders.GPU: 2}))
-
-
-@pytest.fixture(scope="module")
-def evaluator() -> Iterator[Evaluator]:
-    made = assembly.embedded(models.Config())
-    yield made
-    made.engine.close()
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """What an editor shows of texts that are not judged, or not all of them, and of texts that mean harm."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,13 +22,6 @@ from usher.policy.evaluator import Evaluator
 
 UNEQUAL = builders.pod(builders.container(requests={builders.GPU: 1}, limits={builders.GPU: 2}))
 CONFIG = "apiVersion: gpu-usher.io/v1alpha1\nkind: Config\n"
-
-
-@pytest.fixture(scope="module")
-def evaluator() -> Iterator[Evaluator]:
-    made = assembly.embedded(models.Config())
-    yield made
-    made.engine.close()
 
 
 @pytest.fixture

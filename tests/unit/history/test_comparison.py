@@ -96,6 +96,13 @@ def test_an_audit_that_is_older_than_the_last_one_fixes_nothing() -> None:
     assert [(each.fingerprint, each.gone) for each in change.written] == [("a", THIRD)]
 
 
+def test_an_older_audit_fixes_nothing_that_a_later_one_could_not_look_for() -> None:
+    before = known(taken(FIRST, "a"), taken(THIRD, completeness=audits.incomplete(("jobs.batch", "gone"))))
+
+    assert fixed(before, taken(SECOND)) == []
+    assert fixed(before, taken(FOURTH)) == ["a"]
+
+
 def test_of_two_audits_in_the_same_second_the_second_one_fixes_nothing_of_the_first() -> None:
     before = known(taken(FIRST, "a"), taken(SECOND, "a", "b"))
 

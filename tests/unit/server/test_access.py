@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from clocks import Clock
 from usher import errors, paths
 from usher.cluster.api import Answer
 from usher.server.access import READ_METRICS, Access
@@ -36,14 +37,6 @@ class ApiServer:
 
 def _user(token: str) -> Any:
     return USER if token == "good" else {**USER, "username": "ada"}
-
-
-@dataclass
-class Clock:
-    now: float = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from builders import audited_clusters as clusters
+from clocks import Calendar
 from unit.server import asgi
 from usher import errors
 from usher.audit.document import Audit
@@ -16,12 +17,7 @@ from usher.server.ports import Address
 POLICY = "default-src 'none'; script-src 'sha256-x'"
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.time = datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.time
+NOW = datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
 
 
 def rendered(audit: Audit, notices: tuple[str, ...]) -> Rendered:
@@ -29,8 +25,8 @@ def rendered(audit: Audit, notices: tuple[str, ...]) -> Rendered:
     return Rendered(html=f"<p>{audit.cluster.name}: {text}".encode(), json=audit.model_dump_json().encode())
 
 
-def refresher(make: Callable[[], Audit], clock: Clock | None = None) -> Refresher:
-    return Refresher(make, rendered, every=timedelta(hours=1), now=clock or Clock())
+def refresher(make: Callable[[], Audit], clock: Calendar | None = None) -> Refresher:
+    return Refresher(make, rendered, every=timedelta(hours=1), now=clock or Calendar(NOW))
 
 
 async def ask(
@@ -77,7 +73,7 @@ async def test_a_first_audit_that_fails_says_why() -> None:
 
 
 async def test_an_audit_that_fails_leaves_the_old_report_with_its_age_and_the_reason() -> None:
-    clock = Clock()
+    clock = Calendar(NOW)
     made = [clusters.audit()]
 
     def once() -> Audit:
@@ -87,7 +83,7 @@ async def test_an_audit_that_fails_leaves_the_old_report_with_its_age_and_the_re
 
     found = refresher(once, clock)
     found.refresh()
-    clock.time += timedelta(hours=1, minutes=5)
+    clock.now += timedelta(hours=1, minutes=5)
     found.refresh()
 
     text = (await ask(found, "/")).body.decode()

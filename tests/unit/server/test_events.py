@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from builders import container, pod, replaced
+from clocks import Clock
 from e2e.cluster import wait_until
 from reviews import body
 from usher import errors, paths
@@ -45,14 +46,6 @@ class ApiServer:
     def apply(self, path: str, value: paths.Object) -> ApiAnswer:
         self.applied.append((path, value))
         return ApiAnswer(status=self.status, value={"message": "forbidden"})
-
-
-@dataclass
-class Clock:
-    now: float = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """The types of values in usher.yaml: names, patterns, and the base of every section."""
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -32,6 +34,11 @@ ANY_NAMESPACE: Final = "Namespaces, in which * stands for any characters; by def
 def seconds(duration: Duration) -> float:
     """How long a duration is."""
     return float(duration[:-1]) * {"s": 1, "m": 60, "h": 3600}[duration[-1]]
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """The names that occur more than once, sorted."""
+    return sorted(name for name, number in Counter(names).items() if number > 1)
 
 
 class Section(BaseModel):

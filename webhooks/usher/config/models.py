@@ -11,7 +11,7 @@ from usher.config.audit import Audit
 from usher.config.fabrics import shipped as fabrics_shipped
 from usher.config.fabrics.profiles import RESERVED_VARIABLES, Fabric, based
 from usher.config.facts import Facts
-from usher.config.fields import ANY_NAMESPACE, Name, Pattern, Place, Role, Section, Selector
+from usher.config.fields import ANY_NAMESPACE, Name, Pattern, Place, Role, Section, Selector, repeated
 from usher.config.identities import DEFAULT_IDENTITIES, Identity
 from usher.config.lifecycle import Lifecycle
 from usher.config.pools import Gangs, Gpus, Pool, PoolUse, Taint
@@ -214,7 +214,7 @@ class Config(Section):
     @classmethod
     def _check_names_are_unique(cls, pools: list[Pool]) -> list[Pool]:
         names = [pool.name for pool in pools]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = repeated(names)
         if twice:
             raise ValueError(f"several pools are named {', '.join(twice)}; give each pool a name of its own")
         return pools

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema, model_validator
 
-from usher.config.fields import LabelKey, LabelValue, Name, Pattern, Section
+from usher.config.fields import LabelKey, LabelValue, Name, Pattern, Section, repeated
 
 MOST: Final = 10**9
 """The largest limit, beyond the size of any cluster."""
@@ -142,7 +142,7 @@ class Quota(QuotaSpec):
 def check_unique_names(quotas: list[Quota]) -> list[Quota]:
     """Returns the quotas. Raises ValueError where two have the same name."""
     names = [quota.name for quota in quotas]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = repeated(names)
     if twice:
         raise ValueError(f"several quotas are named {', '.join(twice)}; give each quota a name of its own")
     return quotas

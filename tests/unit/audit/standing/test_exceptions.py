@@ -96,6 +96,10 @@ def test_an_exception_behind_another_is_unused_only_if_that_one_does_not_end_ear
     )
     assert codes(first, exception(UNUSED, expires=date(2027, 1, 2), **behind)) == []
 
+    # Of two before it, one ends earlier: from then on it is needed.
+    soon = exception(USED, ticket="GPU-2", findings=1, needed_findings=1, expires=date(2026, 11, 30))
+    assert codes(first, soon, exception(UNUSED, expires=LATER, **{**behind, "covered_by": (0, 1)})) == []
+
 
 @pytest.mark.parametrize(
     "unknown",

@@ -1,6 +1,7 @@
 """Workloads that wait: which authority holds them, and whether they can ever run."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from builders.estates import ago, entry, estate, running, waiting
 from builders.standings import found, judged, judgement, namespaces, result
 from usher import paths
 from usher.audit.document import FindingEntry, Severity, Subject
-from usher.audit.estate import Estate, Missing
+from usher.audit.estate import Estate, Missing, Phase
 from usher.audit.standing.wanted import KUEUE_WORKLOAD, POD_GROUP
 from usher.authorities import registry
 from usher.authorities.authority import Case
@@ -82,6 +83,14 @@ def test_no_node_that_is_large_enough_is_a_reason_of_the_nodes() -> None:
         True,
         ("the nodes: 16 nvidia.com/gpu asked for, one node has 8 (nearest: nodes like node-0)",),
     )
+
+
+def test_a_pod_that_is_deleted_before_it_ran_does_not_wait() -> None:
+    starting = replace(running(), phase=Phase.PENDING)
+    leaving = replace(starting, terminating=True)
+
+    assert [each.code for each in found(estate(workloads=[entry(pods=[starting])]), codes=CODES)] == ["USA003"]
+    assert found(estate(workloads=[entry(pods=[leaving])]), codes=CODES) == []
 
 
 def test_a_pod_that_waits_shorter_than_the_threshold_makes_no_finding() -> None:

@@ -50,6 +50,9 @@ def test_a_price_of_a_node_is_shared_by_its_gpus() -> None:
     assert prices.per_gpu_hour(found, prices.of_node(build.node("n", gpus=4))) == pytest.approx(22.5)
     # Two devices of 4/8 are a GPU.
     assert prices.per_gpu_hour(found, prices.of_node(divided)) == pytest.approx(90 / 8)
+    # MIG may leave a part of a GPU unused, which the node costs all the same.
+    left = build.node("n", product=build.A100, capacity={"nvidia.com/mig-3g.40gb": 15})
+    assert prices.per_gpu_hour(found, prices.of_node(left)) == pytest.approx(90 / 8)
     # The GPUs of a node that is gone are not known.
     assert prices.per_gpu_hour(found, Priced(product=build.H100)) is None
 

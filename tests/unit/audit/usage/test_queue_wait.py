@@ -39,7 +39,8 @@ def test_gaps_do_not_count() -> None:
 
 def test_a_series_that_begins_within_the_window_began_at_0() -> None:
     assert queue_wait.increase([7.0, 9.0], first=0) == 2.0
-    assert queue_wait.increase([7.0, 9.0], first=5) == 9.0
+    assert queue_wait.increase([7.0, 9.0], first=2) == 2.0
+    assert queue_wait.increase([7.0, 9.0], first=3) == 9.0
 
 
 @pytest.mark.parametrize(
@@ -71,6 +72,7 @@ def test_without_metrics_the_workloads_of_kueue_say_how_long_they_waited() -> No
         {"metadata": {"creationTimestamp": "2026-03-02T10:00:00Z"}},
         {"metadata": None, "status": {"conditions": [None]}},
         admitted("not a time", "2026-03-02T10:00:00Z"),
+        *[admitted("2026-03-02T10:00:00Z", "2026-03-02T09:00:00Z")] * 20,
         admitted("2026-03-02T10:00:00", "2026-03-02T10:00:00"),
     ]
     found = estate.Estate(nodes=(), workloads=(), objects={("kueue.x-k8s.io", "Workload"): objects})

@@ -3,20 +3,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from clocks import Clock
 from usher import errors
 from usher.policy.engines.opa import Breaker
 
 BOUND = 60.0
-
-
-class Clock:
-    """Time as the test says."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def breaker(clock: Clock) -> Breaker:
@@ -43,7 +34,7 @@ def is_open(subject: Breaker) -> bool:
 
 
 def test_failures_with_a_success_between_them_do_not_open_it() -> None:
-    subject = breaker(Clock())
+    subject = breaker(Clock(100.0))
 
     for _ in range(5):
         fail(subject, times=2)
@@ -53,7 +44,7 @@ def test_failures_with_a_success_between_them_do_not_open_it() -> None:
 
 
 def test_it_opens_after_failures_in_a_row_and_says_for_how_long() -> None:
-    clock = Clock()
+    clock = Clock(100.0)
     subject = breaker(clock)
 
     fail(subject, times=3)
@@ -64,7 +55,7 @@ def test_it_opens_after_failures_in_a_row_and_says_for_how_long() -> None:
 
 
 def test_a_trial_that_succeeds_closes_it() -> None:
-    clock = Clock()
+    clock = Clock(100.0)
     subject = breaker(clock)
 
     fail(subject, times=3)
@@ -76,7 +67,7 @@ def test_a_trial_that_succeeds_closes_it() -> None:
 
 
 def test_a_trial_that_fails_opens_it_for_another_pause() -> None:
-    clock = Clock()
+    clock = Clock(100.0)
     subject = breaker(clock)
 
     fail(subject, times=3)
@@ -90,7 +81,7 @@ def test_a_trial_that_fails_opens_it_for_another_pause() -> None:
 
 
 def test_while_a_trial_runs_everybody_else_is_turned_away() -> None:
-    clock = Clock()
+    clock = Clock(100.0)
     subject = breaker(clock)
     entered, leave = threading.Event(), threading.Event()
 
@@ -113,7 +104,7 @@ def test_while_a_trial_runs_everybody_else_is_turned_away() -> None:
 
 
 def test_an_interrupted_attempt_counts_as_failed() -> None:
-    subject = breaker(Clock())
+    subject = breaker(Clock(100.0))
 
     for _ in range(3):
         with pytest.raises(KeyboardInterrupt), subject.attempt():

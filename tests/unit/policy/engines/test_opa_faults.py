@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from clocks import Clock
 from e2e import processes
 from unit.policy.engines.hostile_http import BOUND, REVISION, Behaviour, Conversation, answer, serving
 from usher import errors, paths
@@ -327,18 +328,8 @@ def test_no_cookie_is_kept() -> None:
 # The breaker
 
 
-class Clock:
-    """Time as the test says."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def test_the_engine_pauses_after_repeated_failures_and_then_tries_once() -> None:
-    clock = Clock()
+    clock = Clock(0.0)
     healthy = False
 
     def behaviour(talk: Conversation) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Final, NamedTuple
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from usher.config.fabrics.recipes import Recipe
-from usher.config.fields import LabelKey, Name, ResourceName, Role, Section, VariableName
+from usher.config.fields import LabelKey, Name, ResourceName, Role, Section, VariableName, repeated
 
 _DECIDES_DEVICES: Final = "it decides which devices a container sees, and only the device plugin may decide that"
 _DIFFERS_BY_POD: Final = "it differs from pod to pod, and the operator of the job sets it"
@@ -151,7 +151,7 @@ class Fabric(Section):
     @classmethod
     def _check_networks_are_unique(cls, networks: list[str]) -> list[str]:
         names = [network.partition("@")[0] for network in networks]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = repeated(names)
         if twice:
             raise ValueError(f"{', '.join(twice)} is listed twice; a pod attaches to a network once")
         return networks
@@ -160,7 +160,7 @@ class Fabric(Section):
     @classmethod
     def _check_claims_are_unique(cls, claims: list[Claim]) -> list[Claim]:
         names = [claim.name for claim in claims]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = repeated(names)
         if twice:
             raise ValueError(f"several claims are named {', '.join(twice)}; give each claim its own name")
         return claims

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 import orjson
 from pydantic import AfterValidator, Field, model_validator
 
-from usher.config.fields import LabelKey, Section
+from usher.config.fields import LabelKey, Section, repeated
 
 _LARGEST: Final = 16 * 1024
 """Bytes of one container or volume as JSON."""
@@ -91,7 +91,7 @@ class Recipe(Section):
     def _check_names(self) -> "Recipe":
         for what, entries in (("container", [*self.init_containers, *self.containers]), ("volume", self.volumes)):
             names = [each["name"] for each in entries]
-            twice = sorted({name for name in names if names.count(name) > 1})
+            twice = repeated(names)
             if twice:
                 raise ValueError(f"several entries are {what}s named {', '.join(twice)}; give each its own name")
         volumes = {each["name"] for each in self.volumes}

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import builders
+from clocks import Clock
 from unit.authorities.gpu_quota.live.memory_api import (
     MemoryApi,
     Replica,
@@ -22,17 +23,9 @@ from usher import paths
 RESERVATION = 71
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(1_000_000.0)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import builders
+from clocks import Clock
 from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, refusal
 from usher import paths
 from usher.authorities.gpu_quota.live.undeclared_accounts import UndeclaredAccounts
@@ -16,16 +17,9 @@ RESERVATION = 70
 DECLARED = [{"name": "ci", "namespaces": ["ml"], "limits": [{"hard": {"gpus": 8}}]}]
 
 
-class Clock:
-    now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(1_000_000.0)
 
 
 @pytest.fixture
