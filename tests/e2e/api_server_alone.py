@@ -19,6 +19,17 @@ class ApiServerAlone:
         self._component = component
         self._running: processes.Running | None = None
 
+    @property
+    def pid(self) -> int:
+        """The id of its process.
+
+        Raises:
+            RuntimeError: it is stopped.
+        """
+        if self._running is None:
+            raise RuntimeError("the API server is stopped")
+        return self._running.process.pid
+
     def start(self) -> None:
         """Starts it and waits until it is ready."""
         self._running = control_plane.start(self._component, directory=self.cluster.directory)

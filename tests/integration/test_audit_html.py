@@ -289,6 +289,10 @@ def test_it_prints_with_all_groups_open_and_without_controls(chromium: Browser, 
         assert page.locator("form.filters:visible, nav:visible, #theme:visible").count() == 0
         assert page.locator("details.group:not([open])").count() == 0
         assert page.locator("[data-table=usage-team] [data-title=Used]:visible").count() > 0
+        # A button would be missing in the headings that a browser repeats on each page.
+        assert page.locator("thead button:visible").count() == 0
+        heading = page.locator("[data-table=findings-table] thead th").nth(1)
+        assert heading.evaluate("(each) => getComputedStyle(each, '::before').content") == '"Finding"'
         # The width of A4 in landscape, without its margins.
         page.set_viewport_size({"width": 1032, "height": 700})
         assert page.evaluate("() => document.documentElement.scrollWidth") == 1032

@@ -64,3 +64,18 @@ def test_a_folder_that_holds_something_is_refused_and_stays(api: ApiServer, kube
     assert "is not empty; name a new folder" in run.err
     assert [file.name for file in (tmp_path / "objects").iterdir()] == ["pods-0.json"]
     assert not (tmp_path / "facts").exists()
+
+
+def test_workloads_and_objects_come_from_one_list(api: ApiServer, kubeconfig: Path, tmp_path: Path) -> None:
+    cluster(api)
+    workloads, objects = tmp_path / "workloads.jsonl", tmp_path / "objects"
+
+    run = command.usher(
+        *("snapshot", "-o", tmp_path / "facts", "--workloads", workloads, "--objects", objects),
+        *("--kubeconfig", kubeconfig),
+    )
+
+    assert run.code == 0, run.err
+    assert f"{workloads}: 3 workloads, " in run.out
+    assert f"{objects}: " in run.out
+    assert [path for path, _ in api.requests].count("/apis/apps/v1/deployments") == 1

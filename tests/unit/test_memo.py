@@ -14,6 +14,21 @@ def test_a_value_is_kept_from_the_second_time_on() -> None:
     assert [memo.get("a", lambda number=number: number) for number in range(4)] == [0, 1, 1, 1]  # type: ignore[misc]
 
 
+def test_a_value_is_kept_at_once_where_making_it_costs_more() -> None:
+    memo: Memo[str, int] = Memo(2, at_once=True)
+
+    assert [memo.get("a", lambda number=number: number) for number in range(3)] == [0, 0, 0]  # type: ignore[misc]
+
+
+def test_a_cleared_memory_has_forgotten_its_values() -> None:
+    memo: Memo[str, int] = Memo(2, at_once=True)
+    memo.get("a", lambda: 1)
+
+    memo.clear()
+
+    assert memo.get("a", lambda: 2) == 2
+
+
 def test_the_values_that_were_asked_for_last_are_kept() -> None:
     memo: Memo[str, int] = Memo(2)
     made: list[str] = []

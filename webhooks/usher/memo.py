@@ -1,13 +1,25 @@
 """A bounded memory of answers by key, for any number of threads."""
 
+import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 Entry = TypeVar("Entry")
+
+_PIECE: Final = 2000
+"""Bytes. For more at once hashlib lets other threads run, and then waits for its turn, up to 5 ms."""
+
+
+def digest(text: bytes) -> bytes:
+    """A key in place of a text. A text of orjson is not kept: it lies in a buffer of up to 16 times its length."""
+    found = hashlib.sha256()
+    for start in range(0, len(text), _PIECE):
+        found.update(text[start : start + _PIECE])
+    return found.digest()
 
 
 class Memo(Generic[Key, Value]):
@@ -17,8 +29,10 @@ class Memo(Generic[Key, Value]):
     collector visits every kept value.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, *, at_once: bool = False) -> None:
+        """With `at_once`, a value is kept from the first request on: where making it costs much more than keeping."""
         self._size = size
+        self._at_once = at_once
         self._kept: OrderedDict[Key, Value] = OrderedDict()
         self._asked: OrderedDict[Key, None] = OrderedDict()
         """Keys that were requested once."""
@@ -41,12 +55,18 @@ class Memo(Generic[Key, Value]):
             return value
         value = make()
         with self._lock:
-            if key in self._asked or found:
+            if self._at_once or found or key in self._asked:
                 self._asked.pop(key, None)
                 self._put(self._kept, key, value)
             else:
                 self._put(self._asked, key, None)
         return value
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        with self._lock:
+            self._kept.clear()
+            self._asked.clear()
 
     def _put(self, entries: OrderedDict[Key, Entry], key: Key, entry: Entry) -> None:
         entries[key] = entry

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from builders import audit_documents as documents
-from usher.audit.document import Audit, Cluster, Completeness, Gap, Measurement, Summary
+from usher.audit.document import Audit, Cluster, Completeness, Gap, Measurement, Severity, Summary
 from usher.reports.audit import text, words
 
 GOLDEN = Path(__file__).parents[2] / "data" / "audit"
@@ -114,3 +114,13 @@ def test_a_cluster_whose_nodes_are_not_known_has_no_capacity() -> None:
 
     assert "not known: usher has read no nodes" in shown
     assert "%" not in shown
+
+
+def test_a_severe_finding_about_the_cluster_comes_before_a_mild_warning() -> None:
+    node = documents.finding(
+        "f8", code="USA034", name="node-out-of-service", category="cluster", outcome="audit", severity=Severity.HIGH
+    )
+    mild = documents.finding("f9", code="USH909", name="shared-memory", outcome="warn", severity=Severity.MEDIUM)
+    shown = written(documents.audit(findings=(mild, node)), quiet=True)
+
+    assert shown.index("high      USA034") < shown.index("warn      USH909")

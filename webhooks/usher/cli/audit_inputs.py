@@ -70,6 +70,7 @@ class Source:
             for value in batch.aside:
                 builder.add(value)
             yield batch
+            del batch  # a page goes before the next one comes
 
 
 def live(

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from usher import errors
-from usher.cli import audit_inputs, audit_sections, gatekeeper, given_policies, inputs
+from usher.cli import audit_inputs, audit_sections, found_objects, gatekeeper, given_policies, inputs
 from usher.cli.audit_options import Options
 from usher.dataclass import dataclass
 
@@ -164,7 +164,7 @@ class Run:
         """Raises InputError where nothing was found: a typing error must not look like a clean audit."""
         if not self.chosen.paths:
             return
-        inputs.require_objects(found, self.chosen.paths)
+        found_objects.require(found, self.chosen.paths)
         if self.chosen.namespace and not found.results and not found.failed:
             raise errors.InputError(
                 f"{', '.join(self.chosen.paths)}: no workload is in namespace {self.chosen.namespace}"

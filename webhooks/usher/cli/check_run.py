@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usher import errors
-from usher.cli import gatekeeper, given_policies, inputs, manifest_inputs, option_groups, progress
+from usher.cli import found_objects, gatekeeper, given_policies, inputs, manifest_inputs, option_groups, progress
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Accepted:
     def check(self, found: "findings.Report", manifests: manifest_inputs.Manifests) -> None:
         """Raises InputError for a run without objects, or without the facts that its checks need."""
         if not self.allow_empty:
-            inputs.require_objects(found, manifests.named)
+            found_objects.require(found, manifests.named)
         if self.require_facts and found.without_facts:
             raise errors.InputError(
                 f"{found.without_facts} checks were left out because the facts of the cluster are missing; "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from usher import errors
-from usher.cli import inputs
+from usher.cli import found_objects, inputs
 
 if TYPE_CHECKING:
     from usher.fixing import rounds, wishes
@@ -89,7 +89,7 @@ def fix(
             read=lambda batch: given if batch.source == _STDIN else _content(batch),
             choice=_choice(evaluator, only=only, chosen=chosen),
         )
-    inputs.require_objects(fixed.before, paths)
+    found_objects.require(fixed.before, paths)
     changed = [file for file in fixed.files if file.changed]
     failed: dict[str, str] = {}
     if dry_run:

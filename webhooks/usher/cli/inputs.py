@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from usher import errors
 from usher.cli import path_completion
 from usher.cli.option_groups import Command, added
 from usher.dataclass import dataclass
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from usher.facts.store import Store
     from usher.policy.checks.own import OwnChecks
     from usher.policy.evaluator import Evaluator
-    from usher.scan import findings
 
 CONFIG_VARIABLE: Final = "USHER_CONFIG"
 DEFAULT_CONFIG: Final = Path("usher.yaml")
@@ -269,17 +267,3 @@ def evaluator(
     with contextlib.closing(made.engine) as its_engine:
         its_engine.ready()  # one error now instead of one for every object
         yield made
-
-
-def require_objects(found: "findings.Report", paths: Sequence[str]) -> None:
-    """Raises InputError if no object was found: a typing error in a path must not look like a clean run."""
-    if not found.totals.objects and not found.problems:
-        raise no_manifests(paths, notes=found.notes)
-
-
-def no_manifests(paths: Sequence[str], *, notes: "Sequence[findings.Note]") -> errors.InputError:
-    """The error for inputs without any Kubernetes object; it says what was found instead."""
-    places = ", ".join("standard input" if path == "-" else path for path in paths)
-    reasons = [f"{note.source}: {note.reason}" for note in notes[:3]]
-    why = "\n".join(reasons) or "of a directory, usher reads the files that end in .yaml, .yml or .json"
-    return errors.InputError(f"no manifests found in {places}: {why}")

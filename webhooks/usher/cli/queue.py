@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from usher import errors
-from usher.cli import inputs, path_completion
+from usher.cli import found_objects, inputs, path_completion
 
 if TYPE_CHECKING:
     from usher.policy.evaluator import Evaluator
@@ -105,4 +105,6 @@ def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: 
             nothing = False
             yield ShownOutlook(place, outlook)
     if nothing:
-        raise inputs.no_manifests([path], notes=notes) if notes else errors.InputError(f"{path}: no object makes pods")
+        raise (
+            found_objects.missing([path], notes=notes) if notes else errors.InputError(f"{path}: no object makes pods")
+        )

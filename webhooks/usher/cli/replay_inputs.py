@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usher import errors
-from usher.cli import inputs
+from usher.cli import found_objects
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Inputs:
         records = [review_record.judge(Path(path), evaluators, watch=watch) for path in paths if path not in files]
         found = self._reports(files, judges, watch=watch)
         if files:
-            inputs.require_objects(found[0], files)
+            found_objects.require(found[0], files)
         if self.api is not None and not found[0].results and not found[0].failed:
             where = f"namespace {self.namespace} of the {self.api.name}" if self.namespace else f"the {self.api.name}"
             raise errors.InputError(f"no workload is in {where}; `usher audit` lists what usher may read")

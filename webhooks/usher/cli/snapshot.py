@@ -1,15 +1,21 @@
 """`usher snapshot`: saves the facts of a cluster in a file."""
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from usher.cli import inputs, snapshot_objects
-from usher.dataclass import dataclass
+from usher.cli.snapshot_workloads import Workloads
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from usher.cluster.connection import Api
+
+
+_Taker = Workloads | snapshot_objects.Objects
 
 
 @click.command(
@@ -83,16 +89,11 @@ def snapshot(
         reason = wording.harmless(wording.printable(f"{each.kind.resource}: not read: {each.reason}"))
         click.echo(f"usher: {reason}", err=True)
     if unread and not partial:
-        click.echo(f"usher: {output} is not written (exit code 2); --partial writes what could be read", err=True)
-        context.exit(outputs.FAILED)
-    record = None if workloads is None else _workloads(api)
-    if record is not None and record.problems and not partial:
-        click.echo(f"usher: {workloads} is not written (exit code 2); --partial writes what could be read", err=True)
-        context.exit(outputs.FAILED)
-    held = None if objects is None else _objects(api, objects)
-    if held is not None and held.problems and not partial:
-        click.echo(f"usher: {objects} is not written (exit code 2); --partial writes what could be read", err=True)
-        context.exit(outputs.FAILED)
+        context.exit(_not_written(output))
+    takers = _listed(api, workloads, objects)
+    unfinished = [taker.path for taker in takers if taker.problems]
+    if unfinished and not partial:
+        context.exit(_not_written(unfinished[0]))
     data = snapshots.dumps(recorded)
     outputs.replace_bytes(output, data, what="snapshot")
     for each in recorded:
@@ -101,56 +102,41 @@ def snapshot(
         elif each.state is snapshots.State.MISSING:
             click.echo(f"{'none':>8}  {each.kind.resource}: not in this cluster")
     click.echo(f"{output}: {len(data):,} bytes, from {wording.harmless(wording.printable(api.name))}")
-    if workloads is not None and record is not None:
-        outputs.replace_bytes(workloads, record.data, what="record of workloads")
-        click.echo(f"{workloads}: {record.objects:,} workloads, {len(record.data):,} bytes")
-    if objects is not None and held is not None:
-        snapshot_objects.write(held, objects)
-        click.echo(f"{objects}: {held.number:,} objects in {len(held.files)} files")
-    problems = (record is not None and record.problems) or (held is not None and held.problems)
-    context.exit(outputs.FAILED if unread or problems else 0)
+    for taker in takers:
+        click.echo(taker.write())
+    context.exit(outputs.FAILED if unread or unfinished else 0)
 
 
-def _objects(api: "Api", folder: Path) -> snapshot_objects.Objects:
-    """The objects of a cluster; what cannot be read is named on standard error.
+def _not_written(path: Path) -> int:
+    from usher.cli import output as outputs
+
+    click.echo(f"usher: {path} is not written (exit code 2); --partial writes what could be read", err=True)
+    return outputs.FAILED
+
+
+def _listed(api: "Api", workloads: Path | None, objects: Path | None) -> "Sequence[_Taker]":
+    """What takes the objects of a cluster, which are listed once; what cannot be read is named on standard error.
 
     Raises:
-        InputError: the folder is not empty.
+        InputError: the folder of objects is not empty.
         ClusterError: usher may list no kind of workload.
     """
     from usher.reports import wording
-
-    found = snapshot_objects.read(api, folder)
-    for reason in found.problems:
-        click.echo(f"usher: {wording.harmless(wording.printable(reason))}", err=True)
-    return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Workloads:
-    data: bytes
-    objects: int
-    problems: int
-    """Kinds whose list ended early."""
-
-
-def _workloads(api: "Api") -> _Workloads:
-    """The workloads of a cluster as a record of reviews; kinds that cannot be read are named on standard error.
-
-    Raises:
-        ClusterError: usher may list no kind of workload.
-    """
-    from usher import __version__
-    from usher.reports import wording
-    from usher.review import record_lines
     from usher.scan import cluster
 
-    written, number, problems = [record_lines.head(version=__version__, anonymised=False)], 0, 0
-    for batch in cluster.read(api):
-        problems += len(batch.problems)
+    takers: list[_Taker] = []
+    if workloads is not None:
+        takers.append(Workloads(workloads))
+    if objects is not None:
+        takers.append(snapshot_objects.Objects(objects))
+    if not takers:
+        return takers
+    listed = ((batch, takers) for batch in cluster.read(api))
+    more = ((batch, [taker]) for taker in takers for batch in taker.more(api))
+    for batch, interested in itertools.chain(listed, more):
         unread = [f"{note.source}: {note.reason}" for note in batch.notes]
-        for reason in (*unread, *map(wording.located, batch.problems)):
+        for reason in (*map(wording.located, batch.problems), *unread):
             click.echo(f"usher: {wording.harmless(wording.printable(reason))}", err=True)
-        for number, item in enumerate(batch.items, number + 1):  # noqa: B020 - it goes on from batch to batch
-            written.append(record_lines.of_object(item.value, number=number, version=__version__))
-    return _Workloads(data=b"".join(written), objects=number, problems=problems)
+        for taker in interested:
+            taker.add(batch)
+    return takers

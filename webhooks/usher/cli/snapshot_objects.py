@@ -9,7 +9,6 @@ import orjson
 
 from usher import errors, paths
 from usher.cli import whole_files
-from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.cluster.api import Lists
@@ -23,49 +22,58 @@ _OF_NODES: Final = "nodeInfo"
 """Versions of a node, which the checklist of an audit compares; records of reviews leave them out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Objects:
-    files: tuple[whole_files.File, ...]
-    number: int
-    problems: tuple[str, ...]
-    """What could not be read, and why."""
+    """Takes the pages of all kinds, and makes the files of a folder."""
 
+    def __init__(self, folder: Path) -> None:
+        """Takes the folder.
 
-def read(api: "Lists", folder: Path) -> Objects:
-    """The objects that an audit of a cluster reads, as files of a folder.
+        Raises:
+            InputError: it holds something already: an audit of it would mix two clusters.
+        """
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise errors.InputError(
+                f"{folder}: is not empty; name a new folder, so that it holds one state of one cluster"
+            )
+        self.path = folder
+        self.problems = 0
+        """Kinds that could not be read, or not to their end."""
+        self._kinds = defaultdict[str, list[paths.Object]](list)
+        self._without_objects = list[paths.Object]()
 
-    Raises:
-        InputError: the folder holds something already: an audit of it would mix two clusters.
-        ClusterError: usher may list no kind of workload.
-    """
-    from usher.facts.snapshot import State
-    from usher.scan import cluster
+    def add(self, batch: "Batch") -> None:
+        """Takes a page of a kind."""
+        self.problems += len(batch.problems) + len(batch.notes)
+        self._kinds[batch.source] += (_kept(value) for value in (*(item.value for item in batch.items), *batch.aside))
 
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise errors.InputError(f"{folder}: is not empty; name a new folder, so that it holds one state of one cluster")
-    kinds, problems = defaultdict[str, list[paths.Object]](list), list[str]()
-    others = list(_others(api))
-    for batch in (*cluster.read(api), *map(_batch, others)):
-        problems += [f"{each.source}: {each.reason}" for each in batch.problems]
-        problems += [f"{each.source}: {each.reason}" for each in batch.notes]
-        for value in (*(item.value for item in batch.items), *batch.aside):
-            kinds[batch.source].append(_kept(value))
-    files = [file for source, values in sorted(kinds.items()) for file in _files(folder, source, values)]
-    empty = [_without_objects(each) for each in others if each.state is not State.NOT_KNOWN and not each.values]
-    files.append(
-        whole_files.File(path=folder / "kinds-without-objects.json", content=b"\n".join(map(orjson.dumps, empty)))
-    )
-    return Objects(files=tuple(files), number=sum(map(len, kinds.values())), problems=tuple(problems))
+    def more(self, api: "Lists") -> "Iterator[Batch]":
+        """The kinds that only sections of audits read."""
+        from usher.audit.wanted import merged
+        from usher.cluster import recording
+        from usher.facts.snapshot import State
+        from usher.kinds import registry
 
+        listed = {kind.group_and_kind for kind in registry.LISTED}
+        for found in recording.read(api, kinds=[each.fact_kind for each in merged() if each.key not in listed]):
+            if found.state is not State.NOT_KNOWN and not found.values:
+                self._without_objects.append(_without_objects(found))
+            yield _batch(found)
 
-def _others(api: "Lists") -> "Iterator[Recorded]":
-    """The kinds that only sections of audits read."""
-    from usher.audit.wanted import merged
-    from usher.cluster import recording
-    from usher.kinds import registry
+    def write(self) -> str:
+        """Writes all files; if one cannot be written, the folder stays empty. Returns what it wrote.
 
-    listed = {kind.group_and_kind for kind in registry.LISTED}
-    return recording.read(api, kinds=[each.fact_kind for each in merged() if each.key not in listed])
+        Raises:
+            InputError: one of them cannot be written.
+        """
+        files = [file for source, values in sorted(self._kinds.items()) for file in _files(self.path, source, values)]
+        content = b"\n".join(map(orjson.dumps, self._without_objects))
+        files.append(whole_files.File(path=self.path / "kinds-without-objects.json", content=content))
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise errors.InputError(f"{self.path}: cannot be made: {error.strerror}") from None
+        whole_files.replace_all(files, what="snapshot")
+        return f"{self.path}: {sum(map(len, self._kinds.values())):,} objects in {len(files)} files"
 
 
 def _batch(found: "Recorded") -> "Batch":
@@ -100,16 +108,3 @@ def _files(folder: Path, source: str, values: list[paths.Object]) -> Iterator[wh
     for start in range(0, len(values), _IN_A_FILE):
         content = orjson.dumps({"apiVersion": "v1", "kind": "List", "items": values[start : start + _IN_A_FILE]})
         yield whole_files.File(path=folder / f"{source}-{start // _IN_A_FILE}.json", content=content)
-
-
-def write(found: Objects, folder: Path) -> None:
-    """Writes all files; if one cannot be written, the folder stays empty.
-
-    Raises:
-        InputError: one of them cannot be written.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise errors.InputError(f"{folder}: cannot be made: {error.strerror}") from None
-    whole_files.replace_all(found.files, what="snapshot")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from usher import errors
-from usher.cli import inputs, path_completion
+from usher.cli import found_objects, inputs, path_completion
 
 if TYPE_CHECKING:
     from usher.scan.batches import Batch
@@ -78,7 +78,7 @@ def _report_left_out(batches: "Sequence[Batch]", file: str, *, empty: bool) -> N
         raise errors.InputError("\n".join(wording.located(problem) for problem in problems))
     kinds = list(dict.fromkeys(group_version_kind(item.value)[2] for batch in batches for item in batch.items))
     if not kinds:
-        raise inputs.no_manifests([file], notes=notes)
+        raise found_objects.missing([file], notes=notes)
     if empty:
         more = f" and {len(kinds) - _SHOWN_KINDS:,} more" if len(kinds) > _SHOWN_KINDS else ""
         raise errors.InputError(f"{file}: no object in it makes pods ({', '.join(kinds[:_SHOWN_KINDS])}{more})")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from usher import paths
-from usher.cluster.api import JSON, Lists, root
+from usher.cluster.api import JSON, Answer, Lists, root
 from usher.dataclass import dataclass
 from usher.kinds.kept_fields import FactKind
 
@@ -120,18 +120,23 @@ def pages(  # noqa: PLR0913 - the parts of a list request, all named
             restarted = restarted or not following
             token = following
             continue
-        if answer.status != 200:
-            yield Refused(status=answer.status, reason=answer.message)
-            return
-        items = answer.value.get("items")
-        if items is not None and not isinstance(items, list):
-            yield Refused(status=200, reason="the answer is not a list")
-            return
-        objects = [item for item in items or () if isinstance(item, dict)]
-        yield Page(items=objects, resource_version=paths.text(metadata.get("resourceVersion")))
+        found = _page(answer)
+        del answer, metadata  # the caller may be done with the page before the next one comes
+        yield found
         token = following
-        if not token:
+        if isinstance(found, Refused) or not token:
             return
+        del found
+
+
+def _page(answer: Answer) -> Page | Refused:
+    if answer.status != 200:
+        return Refused(status=answer.status, reason=answer.message)
+    items = answer.value.get("items")
+    if items is not None and not isinstance(items, list):
+        return Refused(status=200, reason="the answer is not a list")
+    objects = [item for item in items or () if isinstance(item, dict)]
+    return Page(items=objects, resource_version=resource_version(answer.value))
 
 
 def read(api: Lists, target: Target) -> Listed | NotServed | Refused:

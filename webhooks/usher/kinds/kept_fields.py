@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from sys import intern
 from typing import Final
 
 from usher import paths
@@ -52,6 +53,9 @@ def _identity(value: paths.Object) -> paths.Object:
     metadata = value.get("metadata")
     fields = metadata if isinstance(metadata, dict) else {}
     kept: paths.Object = {key: fields[key] for key in _METADATA if key in fields}
+    if isinstance(labels := kept.get("labels"), dict):
+        # Thousands of nodes have the same sixty labels of feature discovery.
+        kept["labels"] = {key: intern(each) if isinstance(each, str) else each for key, each in labels.items()}
     return {"apiVersion": value.get("apiVersion"), "kind": value.get("kind"), "metadata": kept}
 
 

@@ -17,8 +17,8 @@ from usher.scan import findings
 from usher.scan.batches import Batch, Item
 from usher.scan.ownership import Owners
 
-PAGE: Final = 500
-"""Objects per request, and so in memory at a time; kubectl asks for as many."""
+PAGE: Final = 250
+"""Objects per request, and so in memory at a time: 250 nodes of 14 kB take about 35 MB once they are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +69,7 @@ def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
                     yield batch
                 else:
                     yield _without_exempt(batch, exempt)
+                del batch
         except errors.ClusterError as error:
             if not anything_allowed:
                 raise
@@ -147,6 +148,7 @@ def _list(api: Lists, resource: Resource, *, namespace: str, owners: Owners) -> 
         fresh = [resource.completed(item) for item in page.items if _uid(item) not in seen or not _uid(item)]
         seen.update(map(_uid, fresh))
         yield settled(fresh, resource, owners)
+        del page, fresh  # at most one page is in memory
 
 
 def settled(values: Sequence[paths.Object], resource: Resource, owners: Owners) -> Batch:

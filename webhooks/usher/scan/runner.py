@@ -72,6 +72,7 @@ def run_each(
             whole.results.extend(_by_policies(batch, site) if site else ())
             done = whole.counts["objects"]
         watch("objects judged", done, total)
+        del batch  # a page of a cluster goes before the next one comes
     return [
         report(whole, evaluator=evaluator, settings=settings, more=site.not_evaluated() if site else ())
         for evaluator, site, whole in sides

@@ -4,7 +4,6 @@ Two Pods with one digest are the same to every rule, mutation and fact. The pods
 digest: they differ in name, uid, token volume, and the labels and variables with their number.
 """
 
-import hashlib
 import re
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -12,10 +11,7 @@ from typing import Final
 
 import orjson
 
-from usher import model, paths
-
-_PIECE: Final = 2000
-"""Bytes. For more at once hashlib lets other threads run, and then waits for its turn, up to 5 ms."""
+from usher import memo, model, paths
 
 LARGEST: Final = 8192
 """Bytes of a Pod that is worth remembering."""
@@ -59,14 +55,6 @@ _TOKEN: Final = re.compile(
 )
 
 
-def of(text: bytes) -> bytes:
-    """The digest of a text."""
-    found = hashlib.sha256()
-    for start in range(0, len(text), _PIECE):
-        found.update(text[start : start + _PIECE])
-    return found.digest()
-
-
 def of_pod(pod: paths.Object, *, ranks: AbstractSet[str] = RANKS) -> bytes | None:
     """The digest of a Pod; None if its answer is not worth remembering or depends on other objects.
 
@@ -93,7 +81,7 @@ def of_pod(pod: paths.Object, *, ranks: AbstractSet[str] = RANKS) -> bytes | Non
         return None
     if _TOKEN_PREFIX in text:
         text = _without_token(text)
-    return of(text) if len(text) <= LARGEST else None
+    return memo.digest(text) if len(text) <= LARGEST else None
 
 
 def renamed(workload: model.Workload, value: paths.Object) -> model.Workload:

@@ -1,5 +1,7 @@
 """Remembering answers."""
 
+import sys
+
 import pytest
 
 from usher import errors, paths
@@ -75,3 +77,14 @@ def test_closing_closes_the_engine() -> None:
     CachedEngine(engine).close()
 
     assert engine.closed
+
+
+def test_the_cache_keeps_no_documents() -> None:
+    """Each would lie in a buffer of several times its length."""
+    cached = CachedEngine(CountingEngine())
+    document = bytes(LARGEST)
+    before = sys.getrefcount(document)
+
+    cached.evaluate(Entrypoint.FINDINGS, document)
+
+    assert sys.getrefcount(document) == before

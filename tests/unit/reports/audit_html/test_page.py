@@ -10,7 +10,7 @@ import pytest
 
 from builders import audit_documents as documents
 from builders import audited_clusters as clusters
-from usher.audit.document import Audit, Usage
+from usher.audit.document import Audit, PriceEntry, Usage
 from usher.reports import audit_html
 from usher.reports.audit_html import glossary
 from usher.reports.audit_html.findings import fragment
@@ -171,8 +171,42 @@ def test_the_sum_of_savings_is_that_of_those_that_count() -> None:
 def test_rules_that_would_have_prevented_waste_have_its_hours_and_its_cost() -> None:
     text = section(page(clusters.audit()), "prevented")
 
-    assert "USH501 A gang waits for all of its accelerators 1 not measured 208 GPU-h USD 582" in text
-    assert "USH1305 Notebooks ask for one GPU 1 644 GPU-h 0 GPU-h USD 1,803" in text
+    assert "USH501 A gang waits for all of its accelerators denies 1 0 not measured 208 GPU-h USD 582" in text
+    assert "USH1305 Notebooks ask for one GPU denies 1 0 644 GPU-h 0 GPU-h USD 1,803" in text
+
+
+def test_a_rule_that_only_warns_stands_after_those_that_deny() -> None:
+    first, *others = clusters.audit().prevented
+    warns = first.model_copy(update={"denies": False})
+    text = section(page(clusters.audit(prevented=(warns, *others))), "prevented")
+
+    assert text.index("USH1305") < text.index("USH501")
+    assert "USH501 A gang waits for all of its accelerators only warns 1" in text
+
+
+def test_money_of_capacity_that_is_paid_for_anyway_is_said_apart() -> None:
+    audit = clusters.audit()
+    saving = audit.savings[0].model_copy(update={"cost_freed": 500.0, "needs": "divide a node"})
+    summary = audit.summary.model_copy(update={"savings_cost_freed": 500.0})
+    text = section(page(clusters.audit(savings=(saving,), summary=summary)), "savings")
+
+    assert "USD 500 of the sum is paid for anyway, on reserved capacity" in text
+    assert "First: divide a node" in text
+
+
+def test_prices_have_their_rule() -> None:
+    price = PriceEntry(
+        product="NVIDIA-L40S", capacity_type="spot", per_gpu_hour=2.494, rule="audit.prices.rules[2]", gpus=16
+    )
+    text = section(page(clusters.audit(prices=(price,))), "usage")
+
+    assert "NVIDIA-L40S spot USD 2.49 16 audit.prices.rules[2]" in text
+
+
+def test_gpus_that_no_pod_held_have_their_cost_on_the_first_screen() -> None:
+    summary = clusters.audit().summary.model_copy(update={"cost_free": 1_000.0, "cost_out_of_use": 200.0})
+
+    assert "GPUs that no pod held cost USD 1,200 more." in words(page(clusters.audit(summary=summary)))
 
 
 def test_every_label_that_links_to_a_meaning_leads_to_one() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from sys import intern
 from typing import Final
 
 from usher import model, paths
@@ -151,10 +152,10 @@ class EstateBuilder:
         if pods.phase(value) in ENDED:
             return
         reference = ownership.controller(value)
-        owner = paths.text(reference.get("uid"))
+        owner = intern(paths.text(reference.get("uid")))
         asked = self._pods.asked(value)
         if not asked.devices:
-            namespace = paths.text(paths.metadata(value).get("namespace"))
+            namespace = intern(paths.text(paths.metadata(value).get("namespace")))
             self._gathered.others.update([(owner, namespace)] if owner else [])
             return
         found = pods.pod(value, asked)

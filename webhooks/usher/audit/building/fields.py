@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from sys import intern
 
 from usher import paths
 
@@ -17,8 +18,10 @@ def mappings(value: paths.Json) -> Iterator[paths.Object]:
 
 
 def texts(value: paths.Json) -> Mapping[str, str]:
-    """The entries of a mapping whose values are texts: labels, annotations."""
-    return {key: each for key, each in value.items() if isinstance(each, str)} if isinstance(value, dict) else {}
+    """The entries of a mapping whose values are texts: labels, annotations. Many objects have the same texts."""
+    if not isinstance(value, dict):
+        return {}
+    return {key: intern(each) for key, each in value.items() if isinstance(each, str)}
 
 
 def time(value: paths.Json) -> datetime | None:

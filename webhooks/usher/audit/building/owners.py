@@ -5,6 +5,8 @@ Anybody can write an owner into an object. So an owner counts only if it was lis
 its own tree, so that no reference takes it out of an audit.
 """
 
+from sys import intern
+
 from usher import paths
 from usher.dataclass import dataclass
 from usher.kinds import registry
@@ -12,23 +14,27 @@ from usher.scan import ownership
 from usher.scan.findings import Identity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Listed:
-    """An object that may own others."""
+    """An object that may own others. A cluster has as many as pods, so texts that repeat are kept once."""
 
-    identity: Identity
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
     controller: str
     """The uid of the controlling owner that it names; empty without one."""
 
 
-def identity(value: paths.Object) -> Identity:
-    """The name of an object as it is written."""
+def _listed(value: paths.Object) -> Listed:
+    """An object by its name as it is written."""
     metadata = paths.metadata(value)
-    return Identity(
-        api_version=paths.text(value.get("apiVersion")),
-        kind=paths.text(value.get("kind")),
-        namespace=paths.text(metadata.get("namespace")),
-        name=paths.text(metadata.get("name")),
+    return Listed(
+        intern(paths.text(value.get("apiVersion"))),
+        intern(paths.text(value.get("kind"))),
+        intern(paths.text(metadata.get("namespace"))),
+        paths.text(metadata.get("name")),
+        intern(paths.text(ownership.controller(value).get("uid"))),
     )
 
 
@@ -47,14 +53,13 @@ class Trees:
         # Usher knows nothing of other kinds, and they may well make pods.
         # The first of several objects with one uid counts: no later one takes away what it owns.
         if uid and uid not in self._listed and (ownership.makes_objects(key) or key not in registry.BY_KEY):
-            controller = paths.text(ownership.controller(value).get("uid"))
-            self._listed[uid] = Listed(identity=identity(value), controller=controller)
+            self._listed[uid] = _listed(value)
             self._tops.clear()
 
     def owner(self, uid: str, namespace: str) -> str:
         """The uid, where it is that of a listed object that may own objects of the namespace; else empty."""
         found = self._listed.get(uid)
-        return uid if found is not None and found.identity.namespace in ("", namespace) else ""
+        return uid if found is not None and found.namespace in ("", namespace) else ""
 
     def top(self, uid: str, namespace: str) -> str:
         """The uid of the object at the top of the tree above an object of the namespace; empty without an owner.
@@ -70,7 +75,7 @@ class Trees:
         while current and current not in way:
             way.append(current)
             listed = self._listed[current]
-            above = self.owner(listed.controller, listed.identity.namespace or namespace)
+            above = self.owner(listed.controller, listed.namespace or namespace)
             if not above:
                 break
             current = above
@@ -83,8 +88,9 @@ class Trees:
     def root(self, uid: str) -> str:
         """The uid of the object at the top of the tree that holds a listed object: itself, where nothing owns it."""
         listed = self._listed.get(uid)
-        return uid if listed is None else self.top(listed.controller, listed.identity.namespace) or uid
+        return uid if listed is None else self.top(listed.controller, listed.namespace) or uid
 
     def identity(self, uid: str) -> Identity:
         """The name of a listed object."""
-        return self._listed[uid].identity
+        found = self._listed[uid]
+        return Identity(api_version=found.api_version, kind=found.kind, namespace=found.namespace, name=found.name)

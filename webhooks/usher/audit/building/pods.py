@@ -1,6 +1,7 @@
 """Pods with accelerators, as an audit sees them. Like pods share their reading."""
 
 from collections.abc import Callable
+from sys import intern
 from typing import Final
 
 from usher import model, paths
@@ -83,11 +84,11 @@ def pod(value: paths.Object, asked: Asked) -> Pod:
     placed = next((each for each in fields.mappings(status.get("conditions")) if _is_of_scheduler(each)), {})
     on_node = placed.get("status") == "True"
     return Pod(
-        namespace=paths.text(metadata.get("namespace")),
+        namespace=intern(paths.text(metadata.get("namespace"))),
         name=paths.text(metadata.get("name")),
         uid=paths.text(metadata.get("uid")),
         phase=phase(value),
-        node=paths.text(spec.get("nodeName")),
+        node=intern(paths.text(spec.get("nodeName"))),
         created=fields.time(metadata.get("creationTimestamp")),
         scheduled=fields.time(placed.get("lastTransitionTime")) if on_node else None,
         waiting="" if on_node else paths.text(placed.get("message"))[:_LONGEST_REASON],

@@ -11,7 +11,7 @@ from typing import Final
 
 import orjson
 
-from usher import model
+from usher import memo, model
 from usher.accelerators import offers, pool_taints
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.knowledge import Knowledge
@@ -41,6 +41,7 @@ class _Question:
     """A pod set, compared only by what its placement depends on."""
 
     key: bytes
+    """A digest; empty where the answer is not kept."""
     pod_set: model.PodSet = field(compare=False)
     refusals: pool_uses.Refusals = field(compare=False)
     otherwise: pool_uses.Refusals = field(compare=False)
@@ -74,7 +75,7 @@ class PoolPlacements:
         if not pod_set.asks_accelerators and not (pod_set.whole and _looks_at_nodes(pod_set)):
             return NOWHERE
         question = self._question(pod_set, workload)
-        return self._kept(question) if len(question.key) <= _LARGEST else self._work_out(question)
+        return self._kept(question) if question.key else self._work_out(question)
 
     def _question(self, pod_set: model.PodSet, workload: model.Workload) -> _Question:
         refusals = otherwise = pool_uses.EVERY_POOL
@@ -83,7 +84,7 @@ class PoolPlacements:
             otherwise = refusals
             if refusals and workload.owner is not None:
                 otherwise = self._uses.refusals(pod_set, namespace=workload.namespace, role=None)
-        key = orjson.dumps(
+        text = orjson.dumps(
             (
                 dict(refusals),
                 dict(otherwise),
@@ -97,6 +98,7 @@ class PoolPlacements:
                 pod_set.tolerations,
             )
         )
+        key = memo.digest(text) if len(text) <= _LARGEST else b""
         return _Question(key, pod_set, refusals, otherwise)
 
     def where(self, pod_set: model.PodSet, *, workload: model.Workload) -> pool_placement.Placement:

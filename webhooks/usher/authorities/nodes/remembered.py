@@ -7,7 +7,7 @@ from typing import Final
 
 import orjson
 
-from usher import model
+from usher import memo, model
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import gang_room, judge, places
 from usher.authorities.nodes.gang_room import GangShortage, Member, Room
@@ -18,6 +18,9 @@ from usher.dataclass import dataclass
 
 _LARGEST: Final = 4096
 """The most bytes of a demand that is kept; real pods have a few hundred."""
+
+_MOST: Final = 64
+"""The most members of a gang that is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class NodeVerdicts:
     def of(self, demand: PodDemand) -> NodeVerdict:
         """Whether any node could hold one pod."""
         key = _key(demand)
-        return judge.judge(demand, self.places) if len(key) > _LARGEST else self._kept(_Question(key, demand))
+        return self._kept(_Question(key, demand)) if key else judge.judge(demand, self.places)
 
     def of_gang(self, workload: model.Workload, members: Sequence[Member]) -> GangShortage | None:
         """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could."""
@@ -51,9 +54,8 @@ class NodeVerdicts:
 
     def _room(self, members: Sequence[Member]) -> Room | None:
         key = tuple((_key(member.demand), member.pods) for member in members)
-        if sum(len(each) for each, _ in key) > _LARGEST:
-            return gang_room.room(members, self.places)
-        return self._rooms(_Gang(key, members))
+        is_kept = len(key) <= _MOST and all(each for each, _ in key)
+        return self._rooms(_Gang(key, members)) if is_kept else gang_room.room(members, self.places)
 
 
 def verdicts(known: Knowledge) -> NodeVerdicts | None:
@@ -69,8 +71,8 @@ def verdicts(known: Knowledge) -> NodeVerdicts | None:
 
 
 def _key(demand: PodDemand) -> bytes:
-    """The bytes that identify a demand."""
-    return orjson.dumps(
+    """A digest of a demand; empty for one that is too large to be kept."""
+    text = orjson.dumps(
         (
             dict(demand.amounts),
             [
@@ -85,3 +87,4 @@ def _key(demand: PodDemand) -> bytes:
             dict(demand.in_one_container),
         )
     )
+    return memo.digest(text) if len(text) <= _LARGEST else b""

@@ -1,12 +1,12 @@
 """What the evaluator asks of a policy engine, and an engine that remembers its answers."""
 
 from enum import StrEnum
-from functools import lru_cache
 from typing import Final, Protocol
 
 import orjson
 
-from usher import errors, paths
+from usher import errors, memo, paths
+from usher.memo import Memo
 
 RESULT_VERSION: Final = 1
 """All entry points always yield an object with this version, so that "undefined" can never read as "allowed"."""
@@ -85,15 +85,18 @@ def parsed(text: bytes, *, entrypoint: str) -> object:
 
 ENTRIES: Final = 1024
 LARGEST: Final = 8192
-"""Bytes of the largest document whose answer is kept; with ENTRIES it bounds the memory to about 16 MB."""
+"""Bytes of the largest document whose answer is kept; an answer has about as many."""
 
 
 class CachedEngine:
-    """Remembers the answers of an engine for documents of up to LARGEST bytes."""
+    """Remembers the answers of an engine for documents of up to LARGEST bytes.
+
+    It keeps digests and not the documents, which would take most of the memory.
+    """
 
     def __init__(self, engine: Engine, *, entries: int = ENTRIES) -> None:
         self._engine = engine
-        self._evaluate = lru_cache(maxsize=entries)(engine.evaluate)
+        self._answers: Memo[tuple[Entrypoint, bytes], paths.Object] = Memo(entries, at_once=True)
 
     @property
     def name(self) -> str:
@@ -107,11 +110,12 @@ class CachedEngine:
         """The result of the engine. Callers must not change it, because it is kept; errors are not kept."""
         if len(document) > LARGEST:
             return self._engine.evaluate(entrypoint, document)
-        return self._evaluate(entrypoint, document)
+        key = entrypoint, memo.digest(document)
+        return self._answers.get(key, lambda: self._engine.evaluate(entrypoint, document))
 
     def ready(self) -> None:
         self._engine.ready()
 
     def close(self) -> None:
-        self._evaluate.cache_clear()
+        self._answers.clear()
         self._engine.close()

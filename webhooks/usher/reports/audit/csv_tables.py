@@ -7,7 +7,7 @@ from typing import Final
 
 from usher.audit.document import Audit
 from usher.reports import wording
-from usher.reports.audit import columns
+from usher.reports.audit import columns, typed_columns
 
 _FORMULA: Final = tuple("=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}")
 """Spreadsheets take a text that begins like this for a formula, after spaces too."""
@@ -23,7 +23,7 @@ def files(audit: Audit) -> Iterator[tuple[str, bytes]]:
         yield f"{table.name}.csv", stream.getvalue().encode(errors="backslashreplace")
 
 
-def cell(value: columns.Value) -> str:
+def cell(value: typed_columns.Value) -> str:
     """A value as a spreadsheet shows it, never as a formula."""
     match value:
         case None:

@@ -19,6 +19,8 @@ _RESERVED: Final = 1_000
 """Characters kept for the end."""
 _ROWS: Final = 20
 """Rows of one table."""
+_SAVINGS: Final = 10
+"""Rows of savings: their texts are long, and the findings below them need room as well."""
 _MAX_TEXT: Final = 400
 """Characters of one text, so that one name cannot fill the report."""
 _SEVERITIES: Final = list(Severity)
@@ -30,6 +32,8 @@ class _Section:
     header: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     """Cells in Markdown, worst first."""
+    more: int = 0
+    """Rows that are left out on purpose."""
 
 
 def write(audit: Audit, stream: TextIO, /, *, max_size: int = MAX_SIZE) -> None:
@@ -47,7 +51,7 @@ def write(audit: Audit, stream: TextIO, /, *, max_size: int = MAX_SIZE) -> None:
         if not shown:
             left_out += len(section.rows)
             continue
-        if more := len(section.rows) - shown:
+        if more := len(section.rows) - shown + section.more:
             text += f"\nand {more:,} more\n"
         pieces.append(text)
         room -= _size(text)
@@ -86,7 +90,7 @@ def _numbers(audit: Audit) -> Iterator[tuple[str, str]]:
     yield "not known", f"the accelerators of {not_known} cannot be read" if found.workloads_not_known else ""
     not_judged = wording.count(audit.completeness.not_judged, "part")
     yield "not judged", f"{not_judged} of workloads" if audit.completeness.not_judged else ""
-    yield "findings", ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(found.findings.items()) if count)
+    yield "findings", words.findings(found.findings)
     if not found.knows_cluster:
         yield "allocated, waiting, can never run", "not known: these are files"
         return
@@ -145,16 +149,17 @@ def _sections(audit: Audit) -> Iterator[_Section]:
             (
                 _subject(each.subject),
                 _prose("; ".join(each.evidence)),
-                _prose(each.change),
+                _prose(f"{each.change}. First: {each.needs}" if each.needs else each.change),
                 numbers.hours(each.gpu_hours),
                 numbers.money(each.cost, _prose(audit.summary.currency)),
             )
-            for each in audit.savings
+            for each in sorted(audit.savings, key=lambda each: not each.adds_up)[:_SAVINGS]
         ],
+        more=max(0, len(audit.savings) - _SAVINGS),
     )
     yield _Section(
         title="What rules of usher would have prevented",
-        header=("rule", "workloads", "idle", "stuck", "money"),
+        header=("rule", "today", "workloads", "idle", "stuck", "money"),
         rows=[
             (
                 f"{_code(each.code)} {_prose(each.title)}{'' if each.denies else ' (only warns: if it denied)'}",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from usher import errors
 from usher.audit.document import Audit
-from usher.reports.audit import columns
+from usher.reports.audit import columns, typed_columns
 
 if TYPE_CHECKING:
     import duckdb
@@ -49,7 +49,7 @@ def connect() -> "duckdb.DuckDBPyConnection":
     )
 
 
-def _parquet(connection: "duckdb.DuckDBPyConnection", table: columns.Table, audit: Audit, folder: Path) -> bytes:
+def _parquet(connection: "duckdb.DuckDBPyConnection", table: typed_columns.Table, audit: Audit, folder: Path) -> bytes:
     import duckdb
 
     source, target = folder / f"{table.name}.ndjson", folder / f"{table.name}.parquet"

@@ -111,16 +111,10 @@ def _left_out(audit: Audit) -> Iterator[tuple[str, str]]:
 
 def _numbers(audit: Audit) -> str:
     """`115 objects, 16 workloads with GPUs: 1 error, 23 warnings`."""
-    found = audit.summary.findings
     objects = wording.count(audit.completeness.objects, "object")
     workloads = wording.count(audit.summary.workloads, "workload")
-    parts = [
-        wording.count(found.get("deny", 0), "error") if found.get("deny") else "no errors",
-        wording.count(found["warn"], "warning") if found.get("warn") else "",
-        wording.count(found["audit"], "note") if found.get("audit") else "",
-    ]
     unread = audit.completeness.not_judged
-    parts.append(f"{wording.count(unread, 'part')} not judged" if unread else "")
+    parts = [words.findings(audit.summary.findings), f"{wording.count(unread, 'part')} not judged" if unread else ""]
     incomplete = "" if audit.completeness.complete else "INCOMPLETE, "
     return f"{objects}, {workloads} with accelerators: {incomplete}{', '.join(filter(None, parts))}"
 

@@ -17,9 +17,8 @@ _FILES: Final = (
 def of_manifests(audit: Audit) -> Iterator[Row]:
     """The first screen: the findings, and what the workloads ask for."""
     found, unread = audit.summary.findings, audit.completeness.not_judged
-    counts = [wording.count(found.get("deny", 0), "error"), wording.count(found.get("warn", 0), "warning")]
     parts = f", {wording.count(unread, 'part')} not judged" if unread else ""
-    yield Row("findings", f"{' and '.join(counts)}{parts}", indent=0)
+    yield Row("findings", f"{words.findings(found)}{parts}", indent=0)
     yield from rows(audit)
     yield Row("GPUs", _FILES, indent=0)
 

@@ -7,7 +7,7 @@ from typing import Final
 from rich.text import Text
 
 from usher import model
-from usher.audit.document import FindingEntry, Subject
+from usher.audit.document import FindingEntry, Severity, Subject
 from usher.reports import wording
 from usher.reports.audit import words
 from usher.reports.lines import Lines
@@ -20,13 +20,18 @@ _MORE: Final = "--format json lists all"
 
 
 def write(found: Sequence[FindingEntry], lines: Lines) -> None:
-    """One paragraph for each check: the worst outcome first, then the most GPUs."""
-    order = list(model.Outcome)
+    """One paragraph for each check: what admission denies, then the most severe, then the most GPUs."""
+    order, severities = list(model.Outcome), list(Severity)
     groups = defaultdict[tuple[model.Outcome, str, str], list[FindingEntry]](list)
     for entry in found:
         groups[model.Outcome(entry.outcome), entry.code, entry.name].append(entry)
-    ordered = sorted(groups.items(), key=lambda each: (order.index(each[0][0]), -_gpus(each[1]), each[0][1]))
-    for (outcome, code, name), entries in ordered:
+
+    def worst(group: tuple[tuple[model.Outcome, str, str], list[FindingEntry]]) -> tuple[object, ...]:
+        (outcome, code, _), entries = group
+        severity = min(severities.index(each.severity) for each in entries)
+        return outcome is not model.Outcome.DENY, severity, order.index(outcome), -_gpus(entries), code
+
+    for (outcome, code, name), entries in sorted(groups.items(), key=worst):
         _check(outcome, f"{code} {name}", entries, lines)
 
 
@@ -34,7 +39,10 @@ def _check(outcome: model.Outcome, title: str, entries: Sequence[FindingEntry], 
     style = wording.STYLES[outcome]
     objects = wording.count(len(_largest(entries)), "object")
     about = ", ".join(filter(None, (objects, _amount(entries))))
-    heading = Text.assemble((f"{wording.WORDS[outcome]:<5}", style), "  ", (wording.printable(title), "bold"))
+    # Findings about the cluster concern no admission, so only their severity says how bad they are.
+    about_cluster = entries[0].category == "cluster"
+    label = entries[0].severity.value if about_cluster else wording.WORDS[outcome]
+    heading = Text.assemble((f"{label:<8}", style), "  ", (wording.printable(title), "bold"))
     lines.write(Text.assemble(heading, "  ", (about, "dim")))
     causes = defaultdict[tuple[str, str, str], list[FindingEntry]](list)
     for entry in entries:

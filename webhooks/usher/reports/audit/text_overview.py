@@ -156,7 +156,7 @@ def _teams(audit: Audit, lines: Lines) -> None:
         row = [words.short(team) or "(no team)", words.number(now[team]), f"{len(members[team]):,}"]
         row.append(f"{sum(states[each] for each in _WAITING):,}")
         rows.append([*row, *_idle(usage.get(team))])
-    headers = ["team", "GPUs now", "workloads", "waiting", "idle GPU-hours", "cost of idle"]
+    headers = ["team", "GPUs now", "workloads", "of them waiting", "idle GPU-hours", "cost of idle"]
     priced = any(each.cost is not None for each in usage.values())
     width = len(headers) - 2 + bool(usage) + priced
     shown = [row[:width] for row in rows[:SHOWN]]

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from usher.audit.document import Audit, FindingEntry, Subject
+from usher.reports import wording
 from usher.scan.findings import Identity
 
 UNKNOWN: Final = "GPUs not known"
@@ -82,6 +83,16 @@ def team(entry: FindingEntry) -> str:
 def short(name: str) -> str:
     """A name for a column: labels and namespaces of Kubernetes have at most 63 characters; longer ones are cut."""
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+def findings(counts: Mapping[str, int]) -> str:
+    """`2 errors, 10 warnings, 36 notes`, by outcome; only errors are said where they are 0."""
+    parts = (
+        wording.count(counts.get("deny", 0), "error") if counts.get("deny") else "no errors",
+        wording.count(counts["warn"], "warning") if counts.get("warn") else "",
+        wording.count(counts["audit"], "note") if counts.get("audit") else "",
+    )
+    return ", ".join(filter(None, parts))
 
 
 def age(since: str, now: str) -> str:

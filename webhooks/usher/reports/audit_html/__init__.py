@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from usher.audit.document import Audit
+from usher.reports import wording
 from usher.reports.audit_html import (
     exceptions,
     findings,
@@ -51,10 +52,10 @@ def _sections(audit: Audit) -> Iterator[page.Section]:
     if of_cluster:
         yield trends.section(audit)
         yield usage.section(audit)
+        yield savings.section(audit)
     yield findings.section(audit)
     yield workloads.section(audit)
     if of_cluster:
-        yield savings.section(audit)
         yield prevented.section(audit)
         yield readiness.section(audit)
     yield exceptions.section(audit)
@@ -65,14 +66,14 @@ def _sections(audit: Audit) -> Iterator[page.Section]:
 def _facts(audit: Audit) -> Iterator[str]:
     yield f"Taken {numbers.minute(audit.taken)}"
     if audit.cluster.nodes is not None:
-        yield f"{audit.cluster.nodes:,} nodes with GPUs"
+        yield f"{wording.count(audit.cluster.nodes, 'node')} with GPUs"
     if audit.cluster.server:
         yield f"Kubernetes {audit.cluster.server}"
     measurement = audit.measurement
     seconds = numbers.seconds_between(measurement.start, measurement.end)
     if seconds:
-        yield f"Use of the last {numbers.days(seconds)} from {measurement.source}"
-    yield f"gpu-usher {audit.version}, preset {audit.preset}, {audit.configuration}"
+        yield f"Usage of the last {numbers.days(seconds)}, measured by {measurement.source}"
+    yield f"gpu-usher {audit.version}, configuration: {audit.configuration}, preset {audit.preset}"
 
 
 def _notices(audit: Audit) -> Iterator[Html | str]:

@@ -51,6 +51,13 @@ def _row(each: ExceptionEntry) -> tables.Row:
             cells.text(each.owner),
             cells.text(", ".join(each.checks)),
             cells.text(", ".join(each.namespaces)),
-            cells.number(each.findings, f"{each.findings:,}"),
+            cells.Cell((_findings(each),), sort=each.findings),
         ),
     )
+
+
+def _findings(each: ExceptionEntry) -> cells.Piece:
+    """How many it covers, as a link to them."""
+    if not each.findings:
+        return ("text", "0")
+    return ("link", f"{each.findings:,}", f"#findings-table?{tables.query(exception=each.ticket)}")

@@ -141,6 +141,8 @@ def _described(found: FindingEntry) -> cells.Cell:
                 ("muted", never),
                 ("muted", f"Exception {found.exception}" if found.exception else ""),
                 ("muted", f"{found.prevented_by} would have prevented it" if found.prevented_by else ""),
+                ("muted", f"{found.preventable_by} would prevent it if it denied" if found.preventable_by else ""),
+                ("muted", f"Admission mends it: {found.mended_by}" if found.mended_by else ""),
                 ("more", "Evidence" if found.evidence else "", found.evidence),
             )
             if piece[1]

@@ -38,6 +38,9 @@ def _story(audit: Audit) -> Iterator[str]:
     busy = next((each.actual for each in audit.targets if each.name == "activity"), None)
     if busy is not None:
         yield f"All GPUs together, also those that no pod held, were {numbers.share(busy)} busy. "
+    elsewhere = [each for each in (summary.cost_free, summary.cost_out_of_use) if each is not None]
+    if elsewhere:
+        yield f"GPUs that no pod held cost {numbers.money(sum(elsewhere), summary.currency)} more. "
     if summary.gpus is None:
         yield "The nodes were not read, so it is not known how many GPUs there are. "
     elif summary.gpus_allocated is not None:

@@ -9,7 +9,11 @@ from usher.reports.web.page import Section
 
 _COLUMNS: Final = (
     tables.Column(title="Rule", heads=True),
-    tables.Column(title="Workloads", numeric=True, explained="Workloads of now that the rule denies"),
+    tables.Column(
+        title="Today", narrow=True, explained="A rule that only warns would have prevented this if it denied"
+    ),
+    tables.Column(title="Workloads", numeric=True, explained="Workloads of now in which the rule finds a mistake"),
+    tables.Column(title="GPUs", numeric=True, explained="That they hold; else those that they ask for"),
     tables.Column(title="Idle", numeric=True, explained="Their idle GPU-hours in the window"),
     tables.Column(title="Stuck", numeric=True, explained="GPU-hours that they hold while they cannot start"),
     tables.Column(title="Cost", numeric=True, explained="Of the idle and the stuck GPU-hours"),
@@ -18,29 +22,32 @@ _COLUMNS: Final = (
 
 def section(audit: Audit) -> Section:
     currency = audit.summary.currency
+    listed = sorted(audit.prevented, key=lambda each: not each.denies)
     return Section(
         name="prevented",
         title="What rules would have prevented",
         count=len(audit.prevented),
         lead=(
-            "GPU-hours of workloads that rules of usher deny: with enforcement they would not be there. A workload "
-            "that several rules deny counts for each of them, so the rows do not add up."
+            "What workloads waste in which rules of usher find a mistake: with enforcement they would not be there. A "
+            "workload counts for each rule that finds one, so the rows do not add up."
         ),
         body=tables.html(
             tables.Table(
                 name="prevented-table",
                 caption="What rules would have prevented",
                 columns=_COLUMNS,
-                rows=[tables.Row(cells=tuple(_cells(each, currency))) for each in audit.prevented],
-                empty="No rule of usher denies a workload of now.",
+                rows=[tables.Row(cells=tuple(_cells(each, currency))) for each in listed],
+                empty="No rule of usher finds a mistake in a workload that wastes GPUs.",
             )
         ),
     )
 
 
 def _cells(each: Prevented, currency: str) -> Iterator[cells.Cell]:
-    yield cells.lines(("strong", each.code), ("plain", each.title))
+    yield cells.lines(("link", each.code, f"#findings-table?{tables.query(q=each.code)}"), ("plain", each.title))
+    yield cells.badge("denies", "bad") if each.denies else cells.badge("only warns", "warn")
     yield cells.number(each.workloads, f"{each.workloads:,}")
+    yield cells.number(each.gpus, numbers.plain(each.gpus))
     yield cells.number(each.idle, numbers.hours(each.idle))
     yield cells.number(each.stuck, numbers.hours(each.stuck))
     yield cells.number(each.cost, numbers.money(each.cost, currency))

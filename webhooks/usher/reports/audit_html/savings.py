@@ -11,12 +11,14 @@ from usher.reports.web.page import Section
 _COLUMNS: Final = (
     tables.Column(title="Change"),
     tables.Column(title="Workload", heads=True),
-    tables.Column(title="Owner"),
-    tables.Column(title="Evidence"),
+    tables.Column(title="Owner", narrow=True),
     tables.Column(title="GPU-hours", numeric=True, explained=glossary.meaning("savings")),
     tables.Column(title="Money", numeric=True, explained=glossary.meaning("savings")),
+    tables.Column(title="A week", numeric=True, explained="The money of a week like the days on which it rests"),
     tables.Column(
-        title="In the sum", narrow=True, explained="Of several changes of one workload only the largest counts"
+        title="In the sum",
+        narrow=True,
+        explained="Of several changes of one workload only the largest that can be made now",
     ),
 )
 
@@ -29,7 +31,7 @@ def section(audit: Audit) -> Section:
         name="savings",
         title="Savings",
         count=len(audit.savings),
-        lead="Amounts are for the measured window. They assume that the workloads go on as they did in it.",
+        lead=_lead(audit),
         body=tables.html(
             tables.Table(
                 name="savings-table",
@@ -41,9 +43,10 @@ def section(audit: Audit) -> Section:
                 filters={"kind": "Change", "team": "Team"},
                 total=(
                     cells.text("Sum"),
-                    *(cells.text("") for _ in range(3)),
+                    *(cells.text("") for _ in range(2)),
                     cells.number(summary.savings_gpu_hours, numbers.hours(summary.savings_gpu_hours)),
                     cells.number(summary.savings_cost, numbers.money(summary.savings_cost, currency)),
+                    cells.text(""),
                     cells.text(""),
                 ),
                 empty="Nothing to save was found." if measured else "Not measured: savings rest on the use of GPUs.",
@@ -52,11 +55,26 @@ def section(audit: Audit) -> Section:
     )
 
 
+def _lead(audit: Audit) -> str:
+    found = audit.summary
+    lead = "Amounts are for the measured window. They assume that the workloads go on as they did in it."
+    if not found.savings_cost_freed:
+        return lead
+    freed = numbers.money(found.savings_cost_freed, found.currency)
+    return f"{lead} {freed} of the sum is paid for anyway, on reserved capacity: there the GPUs become free for others."
+
+
 def _cells(each: Saving, currency: str) -> Iterator[cells.Cell]:
-    yield cells.lines(("strong", each.kind), ("plain", each.change))
+    evidence: cells.Piece | None = ("more", "Evidence", each.evidence) if each.evidence else None
+    first = f"First: {each.needs}" if each.needs else ""
+    yield cells.lines(("strong", each.kind), ("plain", each.change), ("muted", first), evidence)
     yield cells.lines(("muted", each.subject.kind), ("strong", words.place(each.subject)))
     yield cells.text(each.team, words.NO_TEAM)
-    yield cells.lines(*(("plain", line) for line in each.evidence))
     yield cells.number(each.gpu_hours, numbers.hours(each.gpu_hours))
-    yield cells.number(each.cost, numbers.money(each.cost, currency))
+    yield cells.lines(
+        ("text" if each.cost is not None else "muted", numbers.money(each.cost, currency)),
+        ("muted", "paid for anyway" if each.cost_freed and not each.cost_saved else ""),
+        sort=each.cost,
+    )
+    yield cells.number(each.cost_per_week, numbers.money(each.cost_per_week, currency))
     yield cells.text("yes" if each.adds_up else "no")

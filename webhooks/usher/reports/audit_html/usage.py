@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from usher.audit.document import Audit, Cost, Group, GroupTable, Target, Usage
 from usher.reports import wording
-from usher.reports.audit_html import glossary, words
+from usher.reports.audit_html import glossary, prices, words
 from usher.reports.web import cells, charts, numbers, tables
 from usher.reports.web.markup import Html, element, joined
 from usher.reports.web.page import Section
@@ -21,6 +21,7 @@ def section(audit: Audit) -> Section:
         body=joined(
             None if audit.usage else element("p", not_measured(audit), class_="empty"),
             _targets(audit),
+            prices.html(audit),
             *(_group(audit, table, measured=measured, opened=not index) for index, table in enumerate(audit.usage)),
         ),
     )
@@ -171,7 +172,7 @@ def _sum(audit: Audit, table: GroupTable) -> Group:
 
 
 def _columns(name: str, *, measured: bool) -> Iterator[tables.Column]:
-    yield tables.Column(title=name.capitalize(), heads=True)
+    yield tables.Column(title=f"{name[:1].upper()}{name[1:]}", heads=True)
     yield tables.Column(
         title="GPUs now", numeric=True, explained="Held by pods at the time of the audit; a MIG device by its share"
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from usher.audit.document import Audit, Usage, WorkloadEntry, WorkloadState
+from usher.audit.document import Audit, Usage, WorkloadEntry
 from usher.reports import wording
 from usher.reports.audit import words as audit_words
 from usher.reports.audit_html import glossary, words
@@ -98,13 +98,15 @@ def _standing(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
         ("badge", each.state.value, words.BADGES[each.state]),
         ("muted", f"waits for {numbers.lasting(waits)}" if waits is not None else ""),
     )
-    if each.place or not each.gpus:  # a manifest holds nothing; other accelerators go by their own names
+    least = each.known_gpus if each.gpus_least is None else each.gpus_least
+    if (
+        each.place or each.gpus is None or (each.other_accelerators and not each.gpus)
+    ):  # a manifest holds nothing; other accelerators go by their own names
         amount = audit_words.amount(each.gpus, each.gpus_least, each.other_accelerators)
         yield cells.lines(("plain", amount), ("muted", each.place), sort=each.known_gpus)
         return
     now = each.usage.gpus_now
-    # A rollout may make more pods than run; they do not wait.
-    wanted = f"of {numbers.plain(each.gpus)}" if each.state is not WorkloadState.RUNNING else ""
+    wanted = f"of {numbers.plain(least)}" if least > now else ""
     yield cells.lines(("plain", numbers.plain(now)), ("muted", wanted), sort=now)
 
 

@@ -95,6 +95,7 @@
         const button = make("button", "", head.textContent);
         button.type = "button";
         button.addEventListener("click", () => this.#sort(column));
+        head.dataset.title = head.textContent;
         head.replaceChildren(button);
       });
     }

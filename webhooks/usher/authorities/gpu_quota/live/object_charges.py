@@ -5,7 +5,7 @@ from typing import Final
 
 import orjson
 
-from usher import model, paths
+from usher import memo, model, paths
 from usher.authorities.gpu_quota import assignment, entries, judge, ledger
 from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.charge import ByClasses
@@ -14,7 +14,6 @@ from usher.authorities.gpu_quota.live import object_metadata
 from usher.authorities.knowledge import Knowledge
 from usher.dataclass import dataclass
 from usher.memo import Memo
-from usher.workloads import fingerprints
 
 LIKE_PODS: Final = 4096
 """How many different pods are remembered with their charge; an entry takes half a kilobyte."""
@@ -81,6 +80,6 @@ def _digest(pod: paths.Object) -> bytes | None:
         return None
     asked = {key: value for key, value in spec.items() if key != "nodeName"}
     try:
-        return fingerprints.of(orjson.dumps((asked, metadata.get("annotations"))))
+        return memo.digest(orjson.dumps((asked, metadata.get("annotations"))))
     except orjson.JSONEncodeError:  # Python's own parser takes half surrogates and very large integers, orjson does not
         return None

@@ -1,4 +1,4 @@
-"""The shape of the tables of an audit: typed columns, and the rows that they read from the document."""
+"""Columns with types, and the rows that they make of the parts of an audit document."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping

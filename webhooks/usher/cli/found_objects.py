@@ -1,0 +1,23 @@
+"""The error for inputs without any Kubernetes object: a typing error in a path must not look like a clean run."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from usher import errors
+
+if TYPE_CHECKING:
+    from usher.scan import findings
+
+
+def require(found: "findings.Report", paths: Sequence[str]) -> None:
+    """Raises InputError if no object was found."""
+    if not found.totals.objects and not found.problems:
+        raise missing(paths, notes=found.notes)
+
+
+def missing(paths: Sequence[str], *, notes: "Sequence[findings.Note]") -> errors.InputError:
+    """The error for inputs without any Kubernetes object; it says what was found instead."""
+    places = ", ".join("standard input" if path == "-" else path for path in paths)
+    reasons = [f"{note.source}: {note.reason}" for note in notes[:3]]
+    why = "\n".join(reasons) or "of a directory, usher reads the files that end in .yaml, .yml or .json"
+    return errors.InputError(f"no manifests found in {places}: {why}")
