@@ -1,5 +1,6 @@
 """`usher audit --prometheus` with a real Prometheus, which scrapes an exporter that replays known series."""
 
+import functools
 import json
 import shutil
 import ssl
@@ -35,7 +36,6 @@ USED, FREE = 20_000, 60_000
 
 MINUTES = 45
 """That the exporter replays, with three samples in each. They end some minutes before the audit."""
-START = int(time.time()) // 60 * 60 - 50 * 60
 GAP = range(20, 23)
 """Minutes in which the busy GPU has no sample: more than are bridged."""
 
@@ -43,6 +43,12 @@ RESTART = 30
 """The minute in which Kueue began to count again at 0; until then each workload waited less than a minute."""
 WAITS = {"60": 0.5, "300": 0.9, "+Inf": 1.0}
 """After that, by bound in seconds: the share of the workloads that waited at most so long."""
+
+
+@functools.cache
+def start() -> int:
+    """When the samples begin, in seconds since the epoch. A whole run of tests can take longer than the window."""
+    return int(time.time()) // 60 * 60 - 50 * 60
 
 
 class Exporter(BaseHTTPRequestHandler):
@@ -83,7 +89,7 @@ def samples(series: str, minutes: Iterable[int], value: float | Callable[[int], 
     for minute in minutes:
         for second in (7, 27, 47):
             number = value(minute) if callable(value) else value
-            yield f"{series} {number} {(START + minute * 60 + second) * 1000}"
+            yield f"{series} {number} {(start() + minute * 60 + second) * 1000}"
 
 
 @pytest.fixture(scope="module")

@@ -237,11 +237,13 @@ def test_a_missing_right_is_named_and_counted(verb: str, word: str) -> None:
 
 
 @pytest.mark.parametrize("answer", [refusal(404), refusal(403, "unable to create: because it is being terminated")])
-def test_a_namespace_that_is_gone_meanwhile_is_said(answer: Answer) -> None:
+def test_a_namespace_that_is_gone_meanwhile_is_counted_and_no_problem(answer: Answer) -> None:
     cluster = Cluster()
     cluster.refused["POST"] = answer
 
-    assert keep(cluster, report("a")).problems == {"the namespace does not exist any more": 1}
+    outcome = keep(cluster, report("a"))
+
+    assert (outcome.gone, outcome.problems) == (1, {})
 
 
 def test_a_cluster_without_the_definitions_is_said_before_anything_is_written() -> None:

@@ -53,9 +53,8 @@ def test_a_page_goes_before_the_next_one_is_asked_for() -> None:
     builder = EstateBuilder(evaluator.knowledge)
     batches = Source(name="test", batches=cluster.read(api)).fed(builder, evaluator.facts)
 
-    found = runner.run(
-        batches, evaluator=evaluator, settings=runner.Settings(command=findings.Command.AUDIT, drift=True)
-    )
+    settings = runner.Settings(command=findings.Command.AUDIT, origin=api.name, drift=True)
+    found = runner.run(batches, evaluator=evaluator, settings=settings)
 
     assert found.totals.objects == 2 * PAGES
     assert api.kept == [0] * PAGES

@@ -74,6 +74,8 @@ def _lines(outcome: "Outcome", resource: str) -> list[str]:
     lines = [f"{resource}: {outcome.written:,} written, {outcome.deleted:,} stale ones deleted"]
     if outcome.stale:
         lines.append(f"{resource}: {outcome.stale:,} stay as they were, because this audit is incomplete")
+    if outcome.gone:
+        lines.append(f"{resource}: {outcome.gone:,} not written, because their namespace is gone or being deleted")
     for reason, number in sorted(outcome.problems.items()):
         shown = wording.harmless(wording.printable(reason))
         lines.append(f"{resource}: {wording.count(number, 'object')} not written or deleted: {shown}")

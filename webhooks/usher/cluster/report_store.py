@@ -58,6 +58,8 @@ class Outcome:
     deleted: int = 0
     stale: int = 0
     """Kept, because the audit is not complete."""
+    gone: int = 0
+    """Not written, because their namespace was deleted since the audit began."""
     problems: dict[str, int] = field(default_factory=dict)
     """Why objects could not be written or deleted, with the number of them."""
 
@@ -145,8 +147,8 @@ def _write(  # noqa: PLR0913 - an object beside the one that exists
         if answer.status in (200, 201):
             outcome.written += 1
             return
-        if old is None and (answer.status == 404 or _ENDING in answer.message):
-            outcome.add_problem("the namespace does not exist any more")
+        if namespace and old is None and (answer.status == 404 or _ENDING in answer.message):
+            outcome.gone += 1
             return
         if answer.status not in (404, 409):
             outcome.add_problem(_refusal(answer, reports, kind, "create" if old is None else "update"))

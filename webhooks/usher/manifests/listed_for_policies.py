@@ -15,20 +15,9 @@ from usher.manifests import site_policies
 
 _SECRET: Final = MatchedKind(group="", kind="Secret")
 
-_CORE: Final = (
-    "ConfigMap",
-    "Endpoints",
-    "LimitRange",
-    "Namespace",
-    "Node",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
-    "Pod",
-    "PodTemplate",
-    "ReplicationController",
-    "ResourceQuota",
-    "Service",
-    "ServiceAccount",
+_CORE: Final = frozenset(
+    {kind.kind for kind in registry.KINDS if not kind.group and (kind.listed or kind.facts)}
+    | {"Endpoints", "PersistentVolume", "PersistentVolumeClaim", "Service", "ServiceAccount"}
 )
 """Kinds of the core group that are stored, without Secrets and Events."""
 

@@ -9,8 +9,10 @@ BOUND = 60.0
 """Seconds after which a test gives up waiting."""
 
 MAKE = """
-import os, threading
+import contextlib, os, threading
+from usher import errors
 from usher.policy.checks import bundle
+from usher.policy.engines.engine import Entrypoint
 from usher.policy.engines.host_functions import PURE
 from usher.policy.engines.wasm import WasmEngine
 engine = WasmEngine(bundle.load().module, functions=PURE)
@@ -26,7 +28,9 @@ def run():
     engine.ready()
     started.set()
     while True:
-        engine.evaluate("findings", b"{}")
+        # The document is no input of the checks; its evaluation takes time all the same.
+        with contextlib.suppress(errors.EngineError):
+            engine.evaluate(Entrypoint.FINDINGS, b"{}")
 threading.Thread(target=run, daemon=True).start()
 started.wait()
 """,
