@@ -4,18 +4,27 @@ import builders
 from builders.existing import existing, running
 from usher import paths
 from usher.reading.lookup import Absence
-from usher.scan import dumps
 from usher.scan.batches import Batch, Item
+from usher.scan.dumps import Survey
 
 DEPLOYMENT = existing(builders.deployment(name="llm"))
 POD = running("llm-1", owner=DEPLOYMENT)
 
 
-def settled(*files: list[paths.Object]) -> list[Batch]:
-    return dumps.settled(
+def surveyed(*files: list[paths.Object]) -> tuple[Survey, list[Batch]]:
+    survey = Survey({})
+    batches = [
         Batch(source=f"{number}.yaml", items=tuple(Item(value=value) for value in values))
         for number, values in enumerate(files)
-    )
+    ]
+    for batch in batches:
+        survey.add(batch)
+    return survey, batches
+
+
+def settled(*files: list[paths.Object]) -> list[Batch]:
+    survey, batches = surveyed(*files)
+    return [survey.settled(batch) for batch in batches]
 
 
 def judged(batches: list[Batch]) -> list[object]:
@@ -48,14 +57,14 @@ def test_a_manifest_is_judged_whatever_owner_it_names() -> None:
 
 def test_the_objects_of_a_dump_are_the_facts_of_its_cluster() -> None:
     queue = existing(builders.custom("scheduling.k8s.io/v1", "PriorityClass", {}, name="high", namespace=None))
-    facts = dumps.facts(settled([queue, existing(builders.node("node-0", gpus=8))]))
+    facts = surveyed([queue, existing(builders.node("node-0", gpus=8))])[0].facts
 
     assert facts.names("scheduling.k8s.io", "PriorityClass") == frozenset({"high"})
     assert facts.nodes.known
 
 
 def test_manifests_say_nothing_about_a_cluster() -> None:
-    facts = dumps.facts(settled([builders.node("node-0", gpus=8), builders.job()]))
+    facts = surveyed([builders.node("node-0", gpus=8), builders.job()])[0].facts
 
     assert facts.empty
     assert isinstance(facts.objects("", "Namespace"), Absence)

@@ -2,7 +2,7 @@
 
 import itertools
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from usher.cluster.connection import Api
     from usher.facts.snapshot import Recorded
     from usher.facts.store import Store
-    from usher.kinds.kept_fields import Key
     from usher.scan.batches import Batch
+    from usher.scan.dumps import Survey
+    from usher.scan.runner import Watch
+    from usher.scan.sources import Found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,8 @@ class Source:
     """The API server; None for files and the demo."""
     series: "Series | None" = None
     """Answers questions about usage instead of Prometheus; None but for the demo."""
+    manifests: "Sequence[Batch] | None" = None
+    """Those of the batches that are applied together; None for all of them."""
 
     def fed(self, builder: "EstateBuilder", facts: "Store") -> "Iterator[Batch]":
         """The batches, each after the builder has taken its objects.
@@ -127,13 +131,14 @@ def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Source:
     """
     from usher.audit.demo import cluster, usage
     from usher.kinds.registry import FACTS
-    from usher.scan import dumps, ownership
     from usher.scan.batches import Batch, Item
+    from usher.scan.dumps import Survey
 
     objects = list(cluster.objects(now))
     read = Batch(source=cluster.NAME, items=tuple(Item(value=value) for value in objects), is_file=False)
-    batches = dumps.settled([read])
-    facts = dumps.facts(batches)
+    survey = Survey({each.key: each.keep for each in wanted})
+    survey.add(read)
+    facts = survey.facts
     for key in FACTS:
         if facts.knows(*key):
             continue
@@ -145,9 +150,9 @@ def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Source:
         name=cluster.NAME,
         origin="the synthetic cluster of the demo",
         server=cluster.SERVER,
-        batches=batches,
+        batches=[survey.settled(read)],
         facts=facts,
-        recorded=_recorded(wanted, ownership.by_kind(objects)),
+        recorded=_recorded(wanted, survey),
         series=usage.Source(objects),
     )
 
@@ -164,34 +169,41 @@ def _cluster_scoped(facts: "Store") -> "Iterator[paths.Object]":
             yield found
 
 
-def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: bool) -> Source:
-    """Files, which are read as a whole: they may hold a dump of a cluster, whose objects belong to each other."""
-    from usher.scan import dumps, ownership, sources
+def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: bool, watch: "Watch") -> Source:
+    """Files, which are read as a whole first: they may hold a dump of a cluster, whose objects belong to each other.
 
-    batches = dumps.settled(sources.read(names, stdin=sys.stdin.buffer))
-    existing = ownership.by_kind(dumps.existing(batches))
-    there = {*existing, *dumps.without_objects(batches)}
+    Args:
+        names: files, directories, patterns, and `-`.
+        wanted: the other kinds to keep.
+        read_facts: whether the facts of the cluster come from the files.
+        watch: hears how many are read.
+    """
+    from usher.scan import dump_files, sources
+    from usher.scan.dumps import Survey
+
+    survey = Survey({each.key: each.keep for each in wanted})
+    read = dump_files.read(_watched(sources.find(names, stdin=sys.stdin.buffer), watch), survey=survey)
     return Source(
         name=", ".join(names),
-        batches=batches,
-        facts=dumps.facts(batches) if read_facts else None,
-        recorded=_recorded((each for each in wanted if each.key in there), existing),
-        pods_known=("", "Pod") in there,
+        batches=read.batches(),
+        manifests=read.manifests,
+        facts=survey.facts if read_facts else None,
+        recorded=_recorded((each for each in wanted if each.key in survey.kinds), survey),
+        pods_known=("", "Pod") in survey.kinds,
     )
 
 
-def _recorded(wanted: "Iterable[Wanted]", objects: "Mapping[Key, Sequence[paths.Object]]") -> "list[Recorded]":
+def _watched(found: "Iterable[Found]", watch: "Watch") -> "Iterator[Found]":
+    for number, each in enumerate(found, 1):
+        watch("files read", number, 0)
+        yield each
+
+
+def _recorded(wanted: "Iterable[Wanted]", survey: "Survey") -> "list[Recorded]":
     """The kinds that sections want, each with all of its objects."""
     from usher.facts.snapshot import Recorded, State
 
-    return [
-        Recorded(
-            kind=each.fact_kind,
-            state=State.KNOWN,
-            values=[each.keep(value) for value in objects.get(each.key, ())],
-        )
-        for each in wanted
-    ]
+    return [Recorded(kind=each.fact_kind, state=State.KNOWN, values=[*survey.kept(each.key)]) for each in wanted]
 
 
 def _version(api: "Lists") -> str:

@@ -62,7 +62,7 @@ class Run:
         from usher.audit.building.builder import EstateBuilder
         from usher.scan import runner
 
-        source = self._source(now, site)
+        source = self._source(now, site, watch=watch)
         with self._evaluator(source, now, quiet=quiet) as evaluator:
             if self.chosen.namespace and source.api is not None:
                 audit_inputs.require_namespace(self.chosen.namespace, evaluator.facts)
@@ -74,7 +74,12 @@ class Run:
             )
             batches = source.fed(builder, evaluator.facts)
             found = runner.run(
-                batches, evaluator=evaluator, settings=self._settings(source), watch=watch, policies=site
+                batches,
+                evaluator=evaluator,
+                settings=self._settings(source),
+                watch=watch,
+                policies=site,
+                together=source.manifests,
             )
         self._require(found)
         estate = builder.built(results=found.results)
@@ -106,12 +111,12 @@ class Run:
         note = findings.Note(source=f"--namespace {self.chosen.namespace}", reason=reason)
         return replace(found, notes=(*found.notes, note))
 
-    def _source(self, now: datetime, site: "Policies | None") -> "Source":
+    def _source(self, now: datetime, site: "Policies | None", *, watch: "Watch") -> "Source":
         if self.chosen.demo:
             return audit_inputs.demo(now, wanted=audit_sections.wanted())
         if self.chosen.paths:
             return audit_inputs.files(
-                self.chosen.paths, wanted=audit_sections.wanted(), read_facts=not self.chosen.facts
+                self.chosen.paths, wanted=audit_sections.wanted(), read_facts=not self.chosen.facts, watch=watch
             )
         return audit_inputs.live(
             self.chosen.kubeconfig,

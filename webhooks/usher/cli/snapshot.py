@@ -90,7 +90,10 @@ def snapshot(
         click.echo(f"usher: {reason}", err=True)
     if unread and not partial:
         context.exit(_not_written(output))
-    takers = _listed(api, workloads, objects)
+    takers = _takers(workloads, objects)
+    for taker in takers:
+        context.call_on_close(taker.close)
+    _list(api, takers)
     unfinished = [taker.path for taker in takers if taker.problems]
     if unfinished and not partial:
         context.exit(_not_written(unfinished[0]))
@@ -114,23 +117,32 @@ def _not_written(path: Path) -> int:
     return outputs.FAILED
 
 
-def _listed(api: "Api", workloads: Path | None, objects: Path | None) -> "Sequence[_Taker]":
-    """What takes the objects of a cluster, which are listed once; what cannot be read is named on standard error.
+def _takers(workloads: Path | None, objects: Path | None) -> "Sequence[_Taker]":
+    """What takes the objects of a cluster.
 
     Raises:
-        InputError: the folder of objects is not empty.
-        ClusterError: usher may list no kind of workload.
+        InputError: the folder of objects is not empty, or cannot be made.
     """
-    from usher.reports import wording
-    from usher.scan import cluster
-
     takers: list[_Taker] = []
     if workloads is not None:
         takers.append(Workloads(workloads))
     if objects is not None:
         takers.append(snapshot_objects.Objects(objects))
+    return takers
+
+
+def _list(api: "Api", takers: "Sequence[_Taker]") -> None:
+    """Lists the objects of a cluster once for all takers; what cannot be read is named on standard error.
+
+    Raises:
+        ClusterError: usher may list no kind of workload.
+        InputError: the objects cannot be written.
+    """
+    from usher.reports import wording
+    from usher.scan import cluster
+
     if not takers:
-        return takers
+        return
     listed = ((batch, takers) for batch in cluster.read(api))
     more = ((batch, [taker]) for taker in takers for batch in taker.more(api))
     for batch, interested in itertools.chain(listed, more):
@@ -139,4 +151,3 @@ def _listed(api: "Api", workloads: Path | None, objects: Path | None) -> "Sequen
             click.echo(f"usher: {wording.harmless(wording.printable(reason))}", err=True)
         for taker in interested:
             taker.add(batch)
-    return takers

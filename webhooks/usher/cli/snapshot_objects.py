@@ -1,6 +1,10 @@
 """The objects of a cluster as files, without secrets: `usher audit` reads them like the cluster itself."""
 
-from collections import defaultdict
+import contextlib
+import os
+import shutil
+import tempfile
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -8,43 +12,66 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from usher import errors, paths
-from usher.cli import whole_files
 
 if TYPE_CHECKING:
     from usher.cluster.api import Lists
     from usher.facts.snapshot import Recorded
     from usher.scan.batches import Batch
 
-_IN_A_FILE: Final = 2000
-"""Objects, a few megabytes."""
+_FILE_BYTES: Final = 2 * 2**20
+"""After which a file ends. A reader holds one at a time, and refuses documents above 8 MiB."""
 
 _OF_NODES: Final = "nodeInfo"
 """Versions of a node, which the checklist of an audit compares; records of reviews leave them out."""
 
 
 class Objects:
-    """Takes the pages of all kinds, and makes the files of a folder."""
+    """Takes the pages of all kinds, and makes the files of a folder.
+
+    At most one file of each kind is in memory. Complete files wait in a hidden folder, which `close` removes.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Takes the folder.
 
         Raises:
-            InputError: it holds something already: an audit of it would mix two clusters.
+            InputError: it holds something already: an audit of it would mix two clusters. Or it cannot be made.
         """
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise errors.InputError(
                 f"{folder}: is not empty; name a new folder, so that it holds one state of one cluster"
             )
         self.path = folder
+        self._is_new = not folder.exists()
         self.problems = 0
         """Kinds that could not be read, or not to their end."""
-        self._kinds = defaultdict[str, list[paths.Object]](list)
+        with self._writing():
+            folder.mkdir(parents=True, exist_ok=True)
+            self._waiting = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder))
+        self._number = 0
+        self._names = list[str]()
+        self._unwritten = defaultdict[str, list[bytes]](list)
+        self._bytes = Counter[str]()
+        """Those not written yet, by kind."""
+        self._numbers = Counter[str]()
+        """Files by kind."""
         self._without_objects = list[paths.Object]()
 
     def add(self, batch: "Batch") -> None:
-        """Takes a page of a kind."""
+        """Takes a page of a kind.
+
+        Raises:
+            InputError: a file cannot be written.
+        """
         self.problems += len(batch.problems) + len(batch.notes)
-        self._kinds[batch.source] += (_kept(value) for value in (*(item.value for item in batch.items), *batch.aside))
+        values = [_kept(value) for value in (*(item.value for item in batch.items), *batch.aside)]
+        self._number += len(values)
+        for value in sorted(values, key=_place):
+            text = orjson.dumps(value)
+            self._unwritten[batch.source].append(text)
+            self._bytes[batch.source] += len(text)
+            if self._bytes[batch.source] > _FILE_BYTES:
+                self._write_objects(batch.source)
 
     def more(self, api: "Lists") -> "Iterator[Batch]":
         """The kinds that only sections of audits read."""
@@ -60,20 +87,48 @@ class Objects:
             yield _batch(found)
 
     def write(self) -> str:
-        """Writes all files; if one cannot be written, the folder stays empty. Returns what it wrote.
+        """Moves all files into the folder, which is empty until then. Returns what it wrote.
 
         Raises:
             InputError: one of them cannot be written.
         """
-        files = [file for source, values in sorted(self._kinds.items()) for file in _files(self.path, source, values)]
-        content = b"\n".join(map(orjson.dumps, self._without_objects))
-        files.append(whole_files.File(path=self.path / "kinds-without-objects.json", content=content))
+        for source in sorted(self._unwritten):
+            self._write_objects(source)
+        self._write("kinds-without-objects.json", b"\n".join(map(orjson.dumps, self._without_objects)))
+        with self._writing():
+            for name in self._names:
+                (self._waiting / name).replace(self.path / name)
+        return f"{self.path}: {self._number:,} objects in {len(self._names)} files"
+
+    def close(self) -> None:
+        """Leaves nothing but the files that `write` has moved, and without files no new folder."""
+        shutil.rmtree(self._waiting, ignore_errors=True)
+        if self._is_new:
+            with contextlib.suppress(OSError):
+                self.path.rmdir()
+
+    def _write_objects(self, source: str) -> None:
+        """Writes those of a kind that are not written yet."""
+        self._bytes[source] = 0
+        if unwritten := self._unwritten.pop(source, []):
+            name = f"{source}-{self._numbers[source]:04}.json"
+            self._numbers[source] += 1
+            self._write(name, b'{"apiVersion":"v1","kind":"List","items":[%b]}' % b",".join(unwritten))
+
+    def _write(self, name: str, content: bytes) -> None:
+        with self._writing(), (self._waiting / name).open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        self._names.append(name)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            yield
         except OSError as error:
-            raise errors.InputError(f"{self.path}: cannot be made: {error.strerror}") from None
-        whole_files.replace_all(files, what="snapshot")
-        return f"{self.path}: {sum(map(len, self._kinds.values())):,} objects in {len(files)} files"
+            reason = error.strerror or str(error)
+            raise errors.InputError(f"{self.path}: the snapshot cannot be written: {reason}") from None
 
 
 def _batch(found: "Recorded") -> "Batch":
@@ -103,8 +158,6 @@ def _kept(value: paths.Object) -> paths.Object:
     return kept
 
 
-def _files(folder: Path, source: str, values: list[paths.Object]) -> Iterator[whole_files.File]:
-    values.sort(key=lambda value: tuple(paths.text(paths.metadata(value).get(key)) for key in ("namespace", "name")))
-    for start in range(0, len(values), _IN_A_FILE):
-        content = orjson.dumps({"apiVersion": "v1", "kind": "List", "items": values[start : start + _IN_A_FILE]})
-        yield whole_files.File(path=folder / f"{source}-{start // _IN_A_FILE}.json", content=content)
+def _place(value: paths.Object) -> tuple[str, str]:
+    metadata = paths.metadata(value)
+    return paths.text(metadata.get("namespace")), paths.text(metadata.get("name"))

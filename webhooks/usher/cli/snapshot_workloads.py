@@ -47,3 +47,6 @@ class Workloads:
 
         output.replace_bytes(self.path, bytes(self._data), what="record of workloads")
         return f"{self.path}: {self._number:,} workloads, {len(self._data):,} bytes"
+
+    def close(self) -> None:
+        """Nothing is open: the record is written at once."""

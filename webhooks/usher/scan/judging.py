@@ -1,6 +1,7 @@
 """One file judged: the decision about each of its objects, with what surrounds it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from usher import errors, model, paths
@@ -10,7 +11,16 @@ from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compil
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
-from usher.scan import asked, devices, exception_coverage, existing_pods, findings, mutation_changes, placed_findings
+from usher.scan import (
+    asked,
+    devices,
+    exception_coverage,
+    existing_pods,
+    findings,
+    mutation_changes,
+    objects,
+    placed_findings,
+)
 from usher.scan.batches import Batch, Item
 from usher.scan.changes import Changes
 from usher.scan.part import Part
@@ -30,7 +40,7 @@ class Settings:
     configuration: str = ""
     """The file of the evaluator's configuration, for the report."""
     origin: str = ""
-    """The cluster; empty for files, which are held at once, because they say something about each other."""
+    """The cluster; empty for files."""
     namespace: str = "default"
     """The namespace of objects without one."""
     only_namespace: str = ""
@@ -118,14 +128,14 @@ def _judged(
     item: Item, source: str, applied: _Applied, *, evaluator: Evaluator, settings: Settings
 ) -> findings.Result | findings.Failure | None:
     """The decision about an object; None for one that makes no pods or is in another namespace."""
-    if item.existing and item.value.get("kind") == "Pod":
+    as_it_is = settings.drift and objects.exists(item.value)
+    if (item.existing or as_it_is) and item.value.get("kind") == "Pod":
         # Pods refer to no other Pod, so the objects of their page say nothing, and the verdict can be remembered.
         request = Request(
             value=existing_pods.as_judged(item.value), namespace=settings.namespace, place=settings.command.value
         )
     else:
         # What exists was not applied with other files, and has the number of pods that its autoscaler chose.
-        as_it_is = settings.drift and _exists(item.value)
         request = Request(
             value=item.value,
             namespace=settings.namespace,
@@ -171,7 +181,8 @@ def answered(  # noqa: PLR0913 - a request, and its place
         return of_policies.result(item, source, identity_as_written(item.value)) if of_policies else None
     if settings.only_namespace and workload.namespace != settings.only_namespace:
         return None
-    pointer = Pointer(item)
+    # The text of what exists is a copy, in which nothing is to be mended.
+    pointer = Pointer(replace(item, document=None) if settings.drift and objects.exists(item.value) else item)
     own = findings.Result(
         source=source,
         line=line,
@@ -209,17 +220,12 @@ def _decided(request: Request, evaluator: Evaluator, settings: Settings) -> tupl
 
 def _is_admitted(request: Request, settings: Settings) -> bool:
     """Whether the object is judged with what the mutating webhook adds: an audit judges what exists as it is."""
-    return settings.mutated and not (settings.drift and _exists(request.value))
+    return settings.mutated and not (settings.drift and objects.exists(request.value))
 
 
 def _may_drift(workload: model.Workload | None) -> bool:
     """Whether admission may do today what it did not do when the object was made."""
     return workload is not None and workload.exists and workload.asks_accelerators
-
-
-def _exists(value: paths.Object) -> bool:
-    """Whether an object comes from a cluster: the API server alone gives a uid."""
-    return bool(paths.metadata(value).get("uid"))
 
 
 def _identity(workload: model.Workload) -> findings.Identity:

@@ -38,6 +38,11 @@ def completed(before: paths.Object, value: paths.Json) -> paths.Object | None:
     return kubeflow_pipelines_compiled.with_platforms(before, value)
 
 
+def exists(value: paths.Object) -> bool:
+    """Whether an object comes from a cluster: the API server alone gives a uid."""
+    return bool(paths.text(paths.metadata(value).get("uid")))
+
+
 def is_list(value: paths.Object) -> bool:
     """Whether `kubectl` reads a value as a list: by the name of its kind, and `items` at the top."""
     kind = value.get("kind")

@@ -25,13 +25,14 @@ def unwatched(_things: str, _done: int, _total: int) -> None:
     """For runs that are not watched."""
 
 
-def run(
+def run(  # noqa: PLR0913 - the objects, what judges them, and who watches
     batches: Iterable[Batch],
     *,
     evaluator: Evaluator,
     settings: Settings,
     watch: Watch = unwatched,
     policies: "Policies | None" = None,
+    together: Sequence[Batch] | None = None,
 ) -> findings.Report:
     """Judges every object of the batches, which are taken one at a time.
 
@@ -41,32 +42,40 @@ def run(
         settings: those of the run.
         watch: hears how far the run is.
         policies: policies of Gatekeeper; those that compare objects need all objects of the run at once.
+        together: those of the batches that are applied together, and so say something about each other. By default
+            all files, which are then held at once, and nothing of a cluster.
 
     Raises:
         InputError: the policies compare objects, and the objects are too large for that.
         EngineError: the objects do not fit into the memory of a policy.
     """
-    (found,) = run_each(batches, evaluators=[evaluator], settings=settings, watch=watch, policies=policies)
+    (found,) = run_each(
+        batches, evaluators=[evaluator], settings=settings, watch=watch, policies=policies, together=together
+    )
     return found
 
 
-def run_each(
+def run_each(  # noqa: PLR0913 - as above
     batches: Iterable[Batch],
     *,
     evaluators: Sequence[Evaluator],
     settings: Settings,
     watch: Watch = unwatched,
     policies: "Policies | None" = None,
+    together: Sequence[Batch] | None = None,
 ) -> list[findings.Report]:
     """Judges as `run` does, by each of several evaluators: one report for each, about the same objects."""
-    together = list(_watched(batches, watch)) if not settings.origin else []
-    files = [outlines.of(batch, namespace=settings.namespace) for batch in together]
-    surroundings = Surroundings(files, namespace=settings.namespace)
-    checked = together if settings.command is findings.Command.CHECK else []
-    batches, compared = _held(together or batches, checked, policies)
+    if together is None and not settings.origin:
+        batches = together = list(_watched(batches, watch))
+    total = sum(len(batch.items) for batch in together or ()) if together is batches else 0
+    surroundings = Surroundings(
+        [outlines.of(batch, namespace=settings.namespace) for batch in together or ()], namespace=settings.namespace
+    )
+    checked = (together or ()) if settings.command is findings.Command.CHECK else ()
+    batches, compared = _held(batches, checked, policies)
     sides = [_Side(evaluator, _site(policies, compared, evaluator, settings), Part()) for evaluator in evaluators]
-    total, done = sum(len(batch.items) for batch in together), 0
-    for batch in together or batches:
+    done = 0
+    for batch in batches:
         for evaluator, site, whole in sides:
             whole.add(judging.judge(batch, surroundings, evaluator=evaluator, settings=settings, policies=site))
             whole.results.extend(_by_policies(batch, site) if site else ())

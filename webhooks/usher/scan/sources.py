@@ -37,6 +37,8 @@ class File:
     """Whether the user named it."""
     size: int
     """Bytes."""
+    is_regular: bool = True
+    """Whether it can be read again, as no pipe can."""
 
 
 Found = File | Batch
@@ -120,7 +122,7 @@ def find(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Found]:
                 left_out = ignored.below(path)
                 yield from _walk(path, seen=seen, left_out=left_out)
             elif _is_new(status, seen):
-                yield File(path, explicit=True, size=status.st_size)
+                yield File(path, explicit=True, size=status.st_size, is_regular=stat.S_ISREG(status.st_mode))
 
 
 def _paths(argument: str) -> list[Path]:
