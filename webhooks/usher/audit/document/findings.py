@@ -68,7 +68,8 @@ class FindingEntry(Part):
     exception: str = ""
     """The ticket of the exception that covers it."""
     gpus_least: float | None = None
-    """`gpus` without the extra pods of a rollout or an autoscaler; null where it is the same number, or not known."""
+    """`gpus` without the extra pods of a rollout or an autoscaler; null where it is not known, and for findings about
+    the cluster also where it is the same number."""
     other_accelerators: Mapping[str, float] = Field(default={})
     """Accelerators that are no GPUs, which the object holds or asks for, by resource."""
     because: str = ""
@@ -80,6 +81,11 @@ class FindingEntry(Part):
     def known_gpus(self) -> float:
         """For sums and for sorting: 0 where the number is not known."""
         return self.gpus or 0.0
+
+    @property
+    def known_least(self) -> float:
+        """`gpus_least`; the one number where both are the same, and 0 where it is not known."""
+        return self.known_gpus if self.gpus_least is None else self.gpus_least
 
 
 class NotEvaluatedEntry(Part):

@@ -96,7 +96,7 @@ def _numbers(audit: Audit) -> Iterator[tuple[str, str]]:
         return
     yield "GPUs", f"{numbers.gpus(found.gpus)}; allocated {numbers.gpus(found.gpus_allocated)}"
     yield "waiting", f"{numbers.gpus(found.gpus_waiting)} GPUs" if found.gpus_waiting else ""
-    yield "can never run", _never(found.gpus_never, found.workloads_never)
+    yield "can never run", _never(audit)
     yield "allocated", _both(numbers.hours(found.allocated), found.cost_allocated, found.currency)
     yield "idle", _both(numbers.hours(found.idle), found.cost_idle, found.currency)
     yield "activity of allocated GPUs", numbers.share(found.activity)
@@ -109,8 +109,11 @@ def _window(audit: Audit) -> str:
     return f"{words.moment(audit.measurement.start)} to {words.moment(audit.measurement.end)}"
 
 
-def _never(gpus: float | None, workloads: int | None) -> str:
-    return f"{wording.count(workloads, 'workload')} ({numbers.gpus(gpus)} GPUs)" if workloads else ""
+def _never(audit: Audit) -> str:
+    gpus, workloads = audit.summary.gpus_never, audit.summary.workloads_never
+    if gpus is None or not workloads:
+        return ""
+    return f"{wording.count(workloads, 'workload')} ({words.between(gpus, words.least_never(audit))} GPUs)"
 
 
 def _both(hours: str, cost: float | None, currency: str) -> str:

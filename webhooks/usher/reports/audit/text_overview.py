@@ -72,7 +72,8 @@ def _gpus(audit: Audit) -> Iterator[Row]:
         yield Row("half-started", f"{words.number(found.gpus_half_started)}, held by gangs whose other pods wait")
     if found.workloads_never:
         never = wording.count(found.workloads_never, "workload")
-        yield Row("never", f"{words.number(found.gpus_never or 0)}, wanted by {never} that can never run")
+        gpus = words.between(found.gpus_never or 0, words.least_never(audit))
+        yield Row("never", f"{gpus}, wanted by {never} that can never run")
     elif found.workloads_never is None:
         yield Row("never", "not known: nothing is known of the cluster that workloads would run in")
     else:

@@ -75,11 +75,11 @@ def _never(audit: Audit) -> Iterator[Html]:
 
 
 def _finding(found: FindingEntry) -> Html:
-    owner = f"{found.team or words.NO_TEAM}{f', {numbers.gpus(found.gpus)}' if found.gpus else ''}"
+    amount = f", {numbers.gpus(found.gpus, least=found.gpus_least)}" if found.gpus else ""
     return element(
         "li",
         element("a", words.name_of(found.subject), href=f"#{fragment(found)}"),
-        element("small", f"{owner}: {found.message}"),
+        element("small", f"{found.team or words.NO_TEAM}{amount}: {found.message}"),
         element("small", f"Fix: {found.remedy}") if found.remedy else None,
     )
 
