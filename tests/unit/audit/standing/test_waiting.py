@@ -87,7 +87,7 @@ def test_no_node_that_is_large_enough_is_a_reason_of_the_nodes() -> None:
 
 
 @pytest.mark.parametrize(("extra", "least"), [(8, 8), (0, None)], ids=["it grows at times", "it stays as it is"])
-def test_the_gpus_that_a_workload_asks_for_at_times_alone_are_told_apart(extra: int, least: float | None) -> None:
+def test_a_workload_that_grows_at_times_has_the_gpus_that_it_asks_for_always(extra: int, least: float | None) -> None:
     asks = {GPU: Amount(number=16, extra=extra)}
     (finding,) = found(alone(gpu_job(16, name="train"), asks=asks), [node(gpus=8)], codes=CODES)
 
