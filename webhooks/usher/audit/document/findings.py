@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 from datetime import date
 from enum import StrEnum
+from typing import Final
 
 from pydantic import Field
 
 from usher.audit.document.part import Part
+
+_SOON: Final = 14
+"""Days."""
 
 
 class Severity(StrEnum):
@@ -121,3 +125,8 @@ class ExceptionEntry(Part):
     findings: int
     days_left: int
     """Days until it ends; negative where it has ended."""
+
+    @property
+    def ends_soon(self) -> bool:
+        """Whether it ends within 14 days, and has not ended."""
+        return 0 <= self.days_left <= _SOON

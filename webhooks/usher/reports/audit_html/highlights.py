@@ -108,7 +108,7 @@ def _fixed(audit: Audit) -> Iterator[Html]:
 
 
 def _ending(audit: Audit) -> Iterator[Html]:
-    soon = sorted((each for each in audit.exceptions if 0 <= each.days_left <= 14), key=lambda each: each.days_left)
+    soon = sorted((each for each in audit.exceptions if each.ends_soon), key=lambda each: each.days_left)
     if not soon:
         yield element("p", "No exception ends within 14 days.", class_="muted")
         return
