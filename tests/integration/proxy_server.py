@@ -28,7 +28,7 @@ class Proxy:
     user: str = ""
     """`user:password` that it asks for."""
     refused: bool = False
-    """Whether it opens no tunnel."""
+    """Whether it reaches no server."""
     port: int = 0
     requests: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
     """Method, target and headers of what it was asked, and let through or not."""
@@ -64,7 +64,11 @@ class _Handler(BaseHTTPRequestHandler):
     serves: Proxy
 
     def do_GET(self) -> None:
-        if self._is_welcome():
+        if not self._is_welcome():
+            return
+        if self.serves.refused:
+            self.send_error(503)
+        else:
             parts = urlsplit(self.path)
             headers = {key: value for key, value in self.headers.items() if not key.startswith(("Proxy-", "Host"))}
             url = parts._replace(netloc=f"{LOOPBACK}:{parts.port}").geturl()

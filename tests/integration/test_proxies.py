@@ -142,6 +142,7 @@ def test_a_proxy_with_tls_is_trusted_by_its_own_ca(
     ("scheme", "given", "said"),
     [
         ("http", Proxy(user=USER), "asks for credentials (HTTP 407); write user:password@ into its URL"),
+        ("http", Proxy(refused=True), "it is not reached (HTTP 503); name it in NO_PROXY if this proxy does not know"),
         (
             "https",
             Proxy(user=USER),
@@ -174,7 +175,7 @@ def test_a_proxy_that_speaks_no_tls_or_is_down_is_named_with_a_remedy(tmp_path: 
     with upstream(tmp_path, scheme="https") as server:
         with serving(Proxy()) as proxy, pytest.raises(errors.PrometheusError, match="write http:// into its URL"):
             ask(server, tmp_path, HTTPS_PROXY=proxy.url(scheme="https"))
-        with pytest.raises(errors.PrometheusError, match=f"reached through the proxy {proxy.url()}: .*refused"):
+        with pytest.raises(errors.PrometheusError, match=f"through the proxy {proxy.url()}: it cannot .*refused"):
             ask(server, tmp_path, HTTPS_PROXY=proxy.url())
 
 

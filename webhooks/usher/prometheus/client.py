@@ -66,7 +66,7 @@ class Client:
         self._clock = clock
         self._wait = wait
         self._headers = _headers(address)
-        self._proxy = f"the proxy {address.proxy.url}" if address.proxy else ""
+        self._through = f" through the proxy {address.proxy.url}" if address.proxy else ""
         self._secrets = (
             *(address.token, address.password, address.proxy.password if address.proxy else ""),
             *(value for _, value in address.headers),
@@ -88,12 +88,12 @@ class Client:
         if status in {401, 403}:
             raise self._error(f"it does not accept the credentials (HTTP {status}); {_missing(body)}")
         if status == 407:
-            raise self._error(
-                f"{self._proxy or 'a proxy'} asks for credentials (HTTP 407); write user:password@ into its URL"
-            )
+            raise self._error("the proxy asks for credentials (HTTP 407); write user:password@ into its URL")
         value = _json(body)
         if answer.asks_to_wait:
             raise self._error(f"it stays busy (HTTP {status}){_reason(value)}; try again when it has less to do")
+        if status in {502, 503} and self._through and not isinstance(value, dict):
+            raise self._error(f"it is not reached (HTTP {status}); name it in NO_PROXY if this proxy does not know it")
         if status in _TOO_MUCH:
             raise TooMuchError(self._text(f"the query takes too much (HTTP {status}){_reason(value)}"))
         if status == 502:
@@ -137,9 +137,8 @@ class Client:
         except urllib3.exceptions.ReadTimeoutError:
             raise TooMuchError(self._text("it has sent nothing for a minute")) from None
         except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
-            through = f" through {self._proxy}" if self._proxy else ""
             reason = failures.described(error, remedies.REMEDIES)
-            raise self._error(f"it cannot be reached{through}: {reason}") from None
+            raise self._error(f"it cannot be reached: {reason}") from None
 
     def _body(self, response: urllib3.BaseHTTPResponse, *, ends: float) -> bytes:
         parts: list[bytes] = []
@@ -158,7 +157,7 @@ class Client:
         return errors.PrometheusError(self._text(reason))
 
     def _text(self, reason: str) -> str:
-        return f"Prometheus at {self.url}: {self.said(reason)}"
+        return f"Prometheus at {self.url}{self._through}: {self.said(reason)}"
 
     def said(self, text: str) -> str:
         """A text of the server as one short line, without the credentials that it may repeat."""
