@@ -123,7 +123,7 @@ def test_series_that_name_no_node_count_for_no_node() -> None:
     assert found.free == 8 * 24
 
 
-def test_a_node_without_gpus_does_not_take_the_price_of_the_others() -> None:
+def test_a_node_without_free_gpus_gives_the_others_no_price() -> None:
     nodes = [build.node("n1", gpus=8, product=build.A100), build.node("full", gpus=2)]
     of_h100 = {"product": "*H100*", "perGpuHour": 3.0}
 
