@@ -142,9 +142,11 @@ def _batch(found: "Recorded") -> "Batch":
 
 
 def _without_objects(found: "Recorded") -> paths.Object:
-    """A list that says of a kind that it has no objects, or is not served."""
+    """A list that says of a kind that it has no objects in any namespace, or is not served."""
     group, version = found.kind.group, found.kind.versions[0]
-    return {"apiVersion": f"{group}/{version}" if group else version, "kind": f"{found.kind.kind}List", "items": []}
+    written = f"{group}/{version}" if group else version
+    link = f"/{'apis' if group else 'api'}/{written}/{found.kind.plural}"
+    return {"apiVersion": written, "kind": f"{found.kind.kind}List", "metadata": {"selfLink": link}, "items": []}
 
 
 def _kept(value: paths.Object) -> paths.Object:
