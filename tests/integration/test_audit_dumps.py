@@ -246,6 +246,7 @@ def test_an_answer_without_objects_is_not_a_clean_audit(tmp_path: Path, name: st
         (b"Error from server (Forbidden): pods is forbidden\n", "an error of kubectl, and no objects"),
         (b"The connection to the server 10.0.0.1 was refused\n", "an error of kubectl, and no objects"),
     ],
+    ids=["gzip", "ZIP", "tar", "a table", "describe", "forbidden", "refused"],
 )
 def test_a_file_that_cannot_hold_objects_says_what_it_is(tmp_path: Path, content: bytes, reason: str) -> None:
     write(tmp_path / "cluster.json", *cluster())
@@ -327,3 +328,42 @@ def test_a_finding_about_what_exists_has_no_line_of_the_dump(tmp_path: Path) -> 
 
     assert {each["place"] for each in found} == {""}
     assert "USH1430" in {each["code"] for each in found}
+
+
+def tpu_cluster() -> list[paths.Object]:
+    resource = "google.com/tpu"
+    holds = builders.replaced(
+        existing(builders.pod(builders.container(limits={resource: 4}), name="a")), "/spec/nodeName", "tpu-0"
+    )
+    running_pod = builders.replaced(holds, "/status", {"phase": "Running"})
+    return [existing(builders.node("tpu-0", allocatable={resource: "4"})), running_pod, system_pod()]
+
+
+def test_a_cluster_without_gpus_shows_its_other_accelerators(tmp_path: Path) -> None:
+    file = write(tmp_path / "dump.json", *tpu_cluster())
+
+    shown, page = command.usher("audit", file).out, command.usher("audit", "--format=html", file).out
+
+    assert "others 4 google.com/tpu, held by pods on nodes" in " ".join(shown.split())
+    assert "No node of this cluster has GPUs, and pods hold 4 google.com/tpu." in page
+    assert "1 node with accelerators" in page
+
+
+def test_a_page_says_that_claims_are_not_known(tmp_path: Path) -> None:
+    container = builders.replaced(builders.container(), "/resources", {"claims": [{"name": "gpu"}]})
+    claims: list[paths.Json] = [{"name": "gpu", "resourceClaimTemplateName": "one"}]
+    claiming = existing(builders.deployment(builders.template(container, resourceClaims=claims)))
+    file = write(tmp_path / "dump.json", existing(builders.node("gpu-0")), claiming, system_pod())
+
+    page = command.usher("audit", "--format=html", file).out
+
+    assert "No node of this cluster has GPUs. The accelerators of 1 workload are not known." in page
+
+
+def test_missing_pods_are_those_that_a_workload_wants_without_a_rollout(tmp_path: Path) -> None:
+    value = builders.replaced(deployment(replicas=3), "/metadata/creationTimestamp", "2026-01-01T00:00:00Z")
+
+    document = audit(write(tmp_path / "dump.json", node(), value, replica_set(), *pods(), system_pod()))
+
+    (found,) = [each for each in document["findings"] if each["code"] == "USA004"]
+    assert (found["message"], found["gpus"]) == ("it wants 3 pods and has 2", 2)

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from usher.audit import fields
+from usher.audit import gpus as audit_gpus
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Estate, Pod, Workload
 from usher.audit.standing import entries, gangs, outlooks, records
@@ -190,7 +191,7 @@ def _fewer(workload: Workload, verdicts: Verdicts) -> FindingEntry:
         f"it wants {entries.counted(workload.wanted.minimum, 'pod')} and has {there:,}",
         evidence=[reason for section in holding for reason in outlooks.reasons(section)],
         team=workload.team,
-        gpus=max(0.0, entries.gpus(workload.asks) - sum(entries.gpus(pod.devices) for pod in workload.pods)),
+        gpus=max(0.0, audit_gpus.least(workload.asks) - sum(entries.gpus(pod.devices) for pod in workload.pods)),
         since=workload.created,
         held_by=outlooks.name(holding[0]) if holding else "",
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from usher.audit.document import Audit, FindingEntry, Subject
+from usher.audit.document import Audit, FindingEntry, Subject, Summary
 from usher.reports import wording
 from usher.scan.findings import Identity
 
@@ -53,6 +53,11 @@ def asked(audit: Audit) -> str:
     found = audit.summary
     most = sum(each.known_gpus for each in audit.workloads) if found.gpus_asked is None else found.gpus_asked
     return amount(most, found.gpus_asked_least, found.other_asked)
+
+
+def others_held(found: Summary) -> str:
+    """`12 google.com/tpu`: what pods hold of accelerators that are no GPUs; empty where they hold GPUs alone."""
+    return others({name: number for name, number in found.accelerators.items() if name in found.other_asked})
 
 
 def share(value: float) -> str:
