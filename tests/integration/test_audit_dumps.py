@@ -183,6 +183,15 @@ def test_a_workload_whose_pods_are_not_in_the_files_has_not_too_few(tmp_path: Pa
     assert "USA004" not in {each["code"] for each in document["findings"]}
 
 
+def test_namespaces_alone_do_not_say_that_every_workload_can_run(tmp_path: Path) -> None:
+    pods_alone, with_node = [NAMESPACE, *pods()], [NAMESPACE, node(), *pods()]
+
+    found = audit(write(tmp_path / "pods.json", *pods_alone))["summary"]["workloadsNever"]
+    known = audit(write(tmp_path / "node.json", *with_node))["summary"]["workloadsNever"]
+
+    assert (found, known) == (None, 0)
+
+
 def test_nothing_is_unused_where_no_pod_was_read(tmp_path: Path) -> None:
     mig = builders.replaced(node(), "/status", {"capacity": {"nvidia.com/mig-1g.10gb": "7"}, "allocatable": {}})
     found = audit(write(tmp_path / "all.json", mig, system_pod()))["findings"]

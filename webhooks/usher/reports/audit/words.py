@@ -56,7 +56,7 @@ def asked(audit: Audit) -> str:
 
 
 def others_held(found: Summary) -> str:
-    """`12 google.com/tpu`: what pods hold of accelerators that are no GPUs; empty where they hold GPUs alone."""
+    """`12 google.com/tpu`: the accelerators other than GPUs that pods hold; empty where they hold GPUs alone."""
     return others({name: number for name, number in found.accelerators.items() if name in found.other_asked})
 
 
