@@ -5,19 +5,12 @@ from typing import Final, TextIO
 
 from rich.text import Text
 
-from usher.audit.document import Audit, ExceptionEntry, Standing
+from usher.audit.document import Audit, ExceptionEntry
 from usher.reports import wording
 from usher.reports.audit import text_changes, text_findings, text_money, text_overview, words
 from usher.reports.lines import Lines
 
 _SHOWN_NOTES: Final = 10
-
-_STANDINGS: Final = {
-    Standing.FAIL: ("item fails", "items fail"),
-    Standing.NOT_KNOWN: ("is not known", "are not known"),
-    Standing.PASS: ("passes", "pass"),
-    Standing.NOT_APPLICABLE: ("does not apply", "do not apply"),
-}
 
 
 def write(
@@ -49,11 +42,7 @@ def write(
 
 def _readiness(audit: Audit) -> Iterator[tuple[str, str]]:
     if audit.readiness:
-        counts = ", ".join(
-            f"{number:,} {verb if number == 1 else verbs}"
-            for standing, (verb, verbs) in _STANDINGS.items()
-            if (number := audit.summary.readiness.get(standing, 0))
-        )
+        counts = words.standings(audit.summary.readiness)
         yield "production checklist", f"{counts}; --format html and json have the evidence"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from usher.audit.document import Audit, FindingEntry, Subject, Summary
+from usher.audit.document import Audit, FindingEntry, Standing, Subject, Summary
 from usher.reports import wording
 from usher.scan.findings import Identity
 
@@ -115,3 +115,20 @@ def age(since: str, now: str) -> str:
 def moment(value: str) -> str:
     """`2026-11-23 06:00 UTC`."""
     return f"{value[:10]} {value[11:16]} UTC" if value else ""
+
+
+_STANDINGS: Final = {
+    Standing.FAIL: ("item fails", "items fail"),
+    Standing.NOT_KNOWN: ("is not known", "are not known"),
+    Standing.PASS: ("passes", "pass"),
+    Standing.NOT_APPLICABLE: ("does not apply", "do not apply"),
+}
+
+
+def standings(counts: Mapping[str, int]) -> str:
+    """`10 items fail, 1 is not known, 20 pass`, by standing of the checklist."""
+    return ", ".join(
+        f"{number:,} {verb if number == 1 else verbs}"
+        for standing, (verb, verbs) in _STANDINGS.items()
+        if (number := counts.get(standing, 0))
+    )

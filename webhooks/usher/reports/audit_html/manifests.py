@@ -45,7 +45,7 @@ def _tiles(audit: Audit) -> Iterator[Html]:
     yield _tile("Asked for", audit_words.asked(audit), more)
     unknown = wording.count(found.workloads_not_known, "workload")
     note = f"the accelerators of {unknown} are not known" if found.workloads_not_known else ""
-    yield _tile("Not judged", wording.count(unread, "part"), note)
+    yield _tile("Values that cannot be read", f"{unread:,}", note)
 
 
 def _tile(label: str, value: str, note: str) -> Html:

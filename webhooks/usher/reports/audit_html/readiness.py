@@ -4,6 +4,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from usher.audit.document import Audit, ReadinessItem, Standing
+from usher.reports.audit import words as audit_words
 from usher.reports.audit_html import words
 from usher.reports.web import cells, tables
 from usher.reports.web.page import Section
@@ -23,14 +24,13 @@ _COLUMNS: Final = (
 
 
 def section(audit: Audit) -> Section:
-    counts = audit.summary.readiness
-    lead = ", ".join(f"{counts[standing.value]} {standing.value}" for standing in _RANKS if counts.get(standing.value))
+    lead = audit_words.standings(audit.summary.readiness)
     listed = sorted(audit.readiness, key=lambda item: (_RANKS[item.standing], item.area, item.id))
     return Section(
         name="readiness",
         title="Readiness",
         count=len(audit.readiness),
-        lead=f"{lead.capitalize()}." if lead else "",
+        lead=f"{lead}." if lead else "",
         body=tables.html(
             tables.Table(
                 name="readiness-table",
