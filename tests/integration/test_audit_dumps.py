@@ -376,3 +376,11 @@ def test_missing_pods_are_those_that_a_workload_wants_without_a_rollout(tmp_path
 
     (found,) = [each for each in document["findings"] if each["code"] == "USA004"]
     assert (found["message"], found["gpus"]) == ("it wants 3 pods and has 2", 2)
+
+
+def test_an_object_that_has_finished_is_named(tmp_path: Path) -> None:
+    done = builders.replaced(running("done"), "/status/phase", "Succeeded")
+
+    shown = command.usher("audit", write(tmp_path / "dump.json", *cluster(), done)).out
+
+    assert "left out: 1 finished object that holds no GPUs any more" in shown
