@@ -1,12 +1,17 @@
 """A snapshot with objects: `usher audit` gives the report of the cluster itself."""
 
+import contextlib
+import resource
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 import builders
 from builders.existing import existing, running, waiting
 from integration import command
-from integration.api_server import ApiServer
+from integration.api_server import ApiServer, status
 
 OF_THE_SOURCE = ("cluster", "completeness", "taken", "configuration", "readiness")
 """What differs: where the audit read, and when. The checklist compares with the version of the API server."""
@@ -61,7 +66,7 @@ def test_a_folder_that_holds_something_is_refused_and_stays(api: ApiServer, kube
     )
 
     assert run.code == 2
-    assert "is not empty; name a new folder" in run.err
+    assert "is not empty (pods-0.json); name a new folder" in run.err
     assert [file.name for file in (tmp_path / "objects").iterdir()] == ["pods-0.json"]
     assert not (tmp_path / "facts").exists()
 
@@ -79,3 +84,79 @@ def test_workloads_and_objects_come_from_one_list(api: ApiServer, kubeconfig: Pa
     assert f"{workloads}: 3 workloads, " in run.out
     assert f"{objects}: " in run.out
     assert [path for path, _ in api.requests].count("/apis/apps/v1/deployments") == 1
+
+
+@pytest.mark.parametrize("path", ["/api/v1/pods", "/apis/apps/v1/deployments"])
+def test_an_audit_of_a_partial_snapshot_says_what_was_not_read(
+    api: ApiServer, kubeconfig: Path, tmp_path: Path, path: str
+) -> None:
+    cluster(api)
+    api.troubles.append(lambda asked, _: status(403, "it is forbidden") if asked == path else None)
+    options = ("snapshot", "-o", tmp_path / "facts", "--objects", tmp_path / "objects", "--kubeconfig", kubeconfig)
+
+    refused, partial = command.usher(*options), command.usher(*options, "--partial")
+    saved = command.usher("audit", tmp_path / "objects", "--format", "json")
+
+    assert (refused.code, partial.code, saved.code) == (2, 2, 2)
+    assert f"{tmp_path}/objects is not written" in refused.err
+    (gap,) = saved.json["completeness"]["gaps"]
+    assert "it is forbidden" in gap["reason"]
+    assert path.rpartition("/")[2] in gap["reason"]
+
+
+@contextlib.contextmanager
+def full_disk(size: int) -> Iterator[None]:
+    """No file gets larger than `size` bytes meanwhile."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_leaves_no_half_of_a_snapshot(api: ApiServer, kubeconfig: Path, tmp_path: Path) -> None:
+    cluster(api)
+    folder = tmp_path / "objects"
+
+    with full_disk(200):
+        run = command.usher("snapshot", "-o", tmp_path / "facts", "--objects", folder, "--kubeconfig", kubeconfig)
+
+    assert run.code == 2
+    assert run.err.endswith(": the snapshot cannot be written: File too large\n")
+    assert not folder.exists()
+
+
+def test_two_snapshots_do_not_mix_in_a_folder(api: ApiServer, kubeconfig: Path, tmp_path: Path) -> None:
+    """The second may have seen the folder empty: only one can make the hidden folder."""
+    cluster(api)
+    folder = tmp_path / "objects"
+    (folder / ".partial").mkdir(parents=True)
+
+    run = command.usher("snapshot", "-o", tmp_path / "facts", "--objects", folder, "--kubeconfig", kubeconfig)
+
+    assert run.code == 2
+    assert run.err == (
+        f"usher: {folder}: another snapshot is being written there, or one was killed; name a new folder, or remove "
+        f"{folder}/.partial if no snapshot runs\n"
+    )
+    assert (folder / ".partial").exists()
+
+
+def test_an_interrupted_snapshot_leaves_nothing(
+    api: ApiServer, kubeconfig: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster(api)
+    folder = tmp_path / "objects"
+
+    def interrupt(_self: object, _batch: object) -> None:
+        assert (folder / ".partial").exists()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("usher.cli.snapshot_objects.Objects.add", interrupt)
+
+    run = command.usher("snapshot", "-o", tmp_path / "facts", "--objects", folder, "--kubeconfig", kubeconfig)
+
+    assert run.code != 0
+    assert not folder.exists()
+    assert not (tmp_path / "facts").exists()

@@ -227,7 +227,7 @@ def test_documents_are_counted_over_yaml_and_json() -> None:
 @pytest.mark.parametrize("content", ["a: 1\n---\nb: {}\n", '{{"a": 1}}\n{{"b": "{}"}}'])
 def test_a_document_is_refused_beyond_its_limit(content: str) -> None:
     error = refusal(content.format("é" * (chunks.MAX_DOCUMENT_BYTES // 2)))
-    assert error.reason == "the document is larger than 8 MiB; split it"
+    assert error.reason.startswith("the document is larger than 8 MiB; split it: of a List in JSON, jq -c '.items[]' ")
     assert error.line == content.count("\n", 0, content.index("b")) + 1
 
 

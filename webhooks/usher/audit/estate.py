@@ -181,4 +181,5 @@ class Estate:
 
     @property
     def complete(self) -> bool:
-        return not self.missing
+        """Whether all workloads were seen: files may hold no pods."""
+        return not self.missing and self.pods_known

@@ -177,6 +177,9 @@ def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: boo
         wanted: the other kinds to keep.
         read_facts: whether the facts of the cluster come from the files.
         watch: hears how many are read.
+
+    Raises:
+        InputError: they hold two clusters.
     """
     from usher.scan import dump_files, sources
     from usher.scan.dumps import Survey
@@ -185,7 +188,7 @@ def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: boo
     read = dump_files.read(_watched(sources.find(names, stdin=sys.stdin.buffer), watch), survey=survey)
     return Source(
         name=", ".join(names),
-        batches=read.batches(),
+        batches=itertools.chain([read.together], read.batches()),
         manifests=read.manifests,
         facts=survey.facts if read_facts else None,
         recorded=_recorded((each for each in wanted if each.key in survey.kinds), survey),

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shutil
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,11 @@ if TYPE_CHECKING:
 _FILE_BYTES: Final = 2 * 2**20
 """After which a file ends. A reader holds one at a time, and refuses documents above 8 MiB."""
 
+_WAITING: Final = ".partial"
+"""The hidden folder in which complete files wait."""
+
+_SHOWN: Final = 3
+
 _OF_NODES: Final = "nodeInfo"
 """Versions of a node, which the checklist of an audit compares; records of reviews leave them out."""
 
@@ -35,19 +39,18 @@ class Objects:
         """Takes the folder.
 
         Raises:
-            InputError: it holds something already: an audit of it would mix two clusters. Or it cannot be made.
+            InputError: it holds something already: an audit of it would mix two clusters. Or another snapshot is being
+                written there. Or it cannot be made.
         """
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise errors.InputError(
-                f"{folder}: is not empty; name a new folder, so that it holds one state of one cluster"
-            )
         self.path = folder
         self._is_new = not folder.exists()
         self.problems = 0
         """Kinds that could not be read, or not to their end."""
+        self._waiting = folder / _WAITING
         with self._writing():
             folder.mkdir(parents=True, exist_ok=True)
-            self._waiting = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder))
+            _require_empty(folder)
+            self._begin()
         self._number = 0
         self._names = list[str]()
         self._unwritten = defaultdict[str, list[bytes]](list)
@@ -56,6 +59,19 @@ class Objects:
         self._numbers = Counter[str]()
         """Files by kind."""
         self._without_objects = list[paths.Object]()
+        self._not_read = list[paths.Object]()
+
+    def _begin(self) -> None:
+        """Makes the hidden folder, which one snapshot at a time can make."""
+        try:
+            self._waiting.mkdir()
+        except FileExistsError:
+            raise _occupied(self.path) from None
+        try:
+            _require_empty(self.path)  # another snapshot may have ended meanwhile
+        except errors.InputError:
+            self._waiting.rmdir()
+            raise
 
     def add(self, batch: "Batch") -> None:
         """Takes a page of a kind.
@@ -64,6 +80,8 @@ class Objects:
             InputError: a file cannot be written.
         """
         self.problems += len(batch.problems) + len(batch.notes)
+        self._not_read += [_not_read(each.source, each.reason) for each in batch.problems]
+        self._not_read += [_not_read(each.source, each.reason) for each in batch.notes]
         values = [_kept(value) for value in (*(item.value for item in batch.items), *batch.aside)]
         self._number += len(values)
         for value in sorted(values, key=_place):
@@ -95,6 +113,8 @@ class Objects:
         for source in sorted(self._unwritten):
             self._write_objects(source)
         self._write("kinds-without-objects.json", b"\n".join(map(orjson.dumps, self._without_objects)))
+        if self._not_read:
+            self._write("kinds-not-read.json", b"\n".join(map(orjson.dumps, self._not_read)))
         with self._writing():
             for name in self._names:
                 (self._waiting / name).replace(self.path / name)
@@ -131,6 +151,23 @@ class Objects:
             raise errors.InputError(f"{self.path}: the snapshot cannot be written: {reason}") from None
 
 
+def _require_empty(folder: Path) -> None:
+    """Raises InputError for a folder that holds something besides the hidden folder."""
+    names = sorted(each.name for each in folder.iterdir() if each.name != _WAITING)
+    if names:
+        there = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+        raise errors.InputError(
+            f"{folder}: is not empty ({there}); name a new folder, so that it holds one state of one cluster"
+        )
+
+
+def _occupied(folder: Path) -> errors.InputError:
+    return errors.InputError(
+        f"{folder}: another snapshot is being written there, or one was killed; name a new folder, or remove "
+        f"{folder / _WAITING} if no snapshot runs"
+    )
+
+
 def _batch(found: "Recorded") -> "Batch":
     from usher.facts.snapshot import State
     from usher.scan import findings
@@ -142,9 +179,16 @@ def _batch(found: "Recorded") -> "Batch":
 
 
 def _without_objects(found: "Recorded") -> paths.Object:
-    """A list that says of a kind that it has no objects, or is not served."""
+    """A list that says of a kind that it has no objects in any namespace, or is not served."""
     group, version = found.kind.group, found.kind.versions[0]
-    return {"apiVersion": f"{group}/{version}" if group else version, "kind": f"{found.kind.kind}List", "items": []}
+    written = f"{group}/{version}" if group else version
+    link = f"/{'apis' if group else 'api'}/{written}/{found.kind.plural}"
+    return {"apiVersion": written, "kind": f"{found.kind.kind}List", "metadata": {"selfLink": link}, "items": []}
+
+
+def _not_read(source: str, reason: str) -> paths.Object:
+    """What makes an audit of the folder INCOMPLETE: the answer of an API server that does not give objects."""
+    return {"apiVersion": "v1", "kind": "Status", "status": "Failure", "message": f"{source}: {reason}"}
 
 
 def _kept(value: paths.Object) -> paths.Object:

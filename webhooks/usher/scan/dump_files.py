@@ -15,6 +15,8 @@ class Files:
 
     survey: Survey
     """Their statements about the cluster."""
+    together: Batch
+    """What follows from all of them."""
     found: Sequence[Found]
     """In their order: the dumps as files, the others with their objects."""
 
@@ -30,8 +32,13 @@ class Files:
 
 
 def read(found: Iterable[Found], *, survey: Survey) -> Files:
-    """The files, which the survey has taken."""
-    return Files(survey=survey, found=[_surveyed(each, survey) for each in found])
+    """The files, which the survey has taken.
+
+    Raises:
+        InputError: they hold two clusters.
+    """
+    surveyed = [_surveyed(each, survey) for each in found]
+    return Files(survey=survey, together=survey.finished(), found=surveyed)
 
 
 def _surveyed(found: Found, survey: Survey) -> Found:

@@ -14,12 +14,17 @@ from usher import paths
 from usher.facts.store import Store
 from usher.kinds import registry
 from usher.kinds.kept_fields import Keep, Key
+from usher.reading import search
 from usher.scan import ownership
 from usher.scan.batches import Batch, Item
+from usher.scan.dump_gaps import Gaps
 from usher.scan.objects import exists
 from usher.scan.ownership import Owners
+from usher.scan.repeated_objects import Repeated
+from usher.scan.replica_sets import ReplicaSets
 
 _LIST: Final = "List"
+_POD: Final[Key] = ("", "Pod")
 
 
 class Survey:
@@ -36,21 +41,44 @@ class Survey:
         self._kinds = set[Key]()
         self._facts = list[paths.Object]()
         self._kept = defaultdict[Key, list[paths.Object]](list)
+        self._repeated = Repeated()
+        self._replica_sets = ReplicaSets()
+        self._gaps = Gaps()
 
     def add(self, batch: Batch) -> None:
-        """Takes the objects of a file."""
+        """Takes the objects of a file.
+
+        Raises:
+            InputError: it is of another cluster than a file before.
+        """
         self._kinds.update(_without_objects(batch))
-        for item in batch.items:
+        self._repeated.add(batch)
+        for number, item in enumerate(batch.items):
             value = item.value
             self._owners.add(value)
-            if not exists(value):
+            if not exists(value) or self._repeated.leaves_out(batch.source, number):
                 continue
             key = ownership.key(value)
             self._kinds.add(key)
+            self._replica_sets.add(value, key)
+            self._gaps.add(value, key)
             if key in registry.FACTS:
                 self._facts.append(registry.FACTS[key].keep(value))
             if key in self._keep:
                 self._kept[key].append(self._keep[key](value))
+
+    def finished(self) -> Batch:
+        """What the files say together once all are taken: what they lack, and objects that follow from others."""
+        made = () if ReplicaSets.KEY in self._kinds else tuple(self._replica_sets.made())
+        for value in made:
+            self._owners.add(value)
+        return Batch(
+            source="the files together",
+            aside=made,
+            problems=tuple(self._repeated.problems()),
+            notes=(*self._repeated.notes(), *self._gaps.notes(self._kinds)),
+            is_file=False,
+        )
 
     @property
     def kinds(self) -> AbstractSet[Key]:
@@ -72,19 +100,32 @@ class Survey:
     def settled(self, batch: Batch) -> Batch:
         """A file without the objects that are owned or finished in their cluster, once all files are taken.
 
-        Those are `aside`.
+        Those are `aside`. Objects that a file before has too are in neither.
         """
-        judged, aside, owned = list[Item](), list[paths.Object](), 0
-        for item in batch.items:
-            is_owned = exists(item.value) and self._owners.own(item.value)
-            if is_owned or (exists(item.value) and registry.is_finished(item.value)):
+        judged, aside, owned, again = list[Item](), list[paths.Object](), 0, 0
+        for number, item in enumerate(batch.items):
+            if not exists(item.value):
+                judged.append(item)
+            elif self._repeated.leaves_out(batch.source, number):
+                again += 1
+            elif self._owners.own(item.value) or self._is_judged_by_its_pods(item.value):
                 aside.append(item.value)
-                owned += is_owned
+                owned += 1
+            elif registry.is_finished(item.value):
+                aside.append(item.value)
             else:
                 judged.append(item)
-        if not aside:
+        if not aside and not again:
             return batch
         return replace(batch, items=tuple(judged), aside=tuple(aside), owned=owned, finished=len(aside) - owned)
+
+    def _is_judged_by_its_pods(self, value: paths.Object) -> bool:
+        """Whether an object is of a kind that usher does not know and makes pods without devices, which are in the
+        files: those of operators, as a ClusterServiceVersion. An audit of the cluster does not list them either.
+        """
+        if _POD not in self._kinds or ownership.key(value) in registry.BY_KEY or not search.pod_specs(value):
+            return False
+        return search.resource_requests(value, lambda resource: "/" in resource) == []
 
 
 def is_dump(items: Iterable[Item]) -> bool:
@@ -93,9 +134,17 @@ def is_dump(items: Iterable[Item]) -> bool:
 
 
 def _without_objects(batch: Batch) -> Iterator[Key]:
-    """The kinds that are known to have no objects: an empty list that names its kind, as `usher snapshot` writes."""
+    """The kinds that are known to have no objects: an empty list that names its kind, as `usher snapshot` writes.
+
+    Other programs write one for each namespace. Where it says by `selfLink` that it is of all namespaces, it counts.
+    """
     for document in batch.documents:
         value = document.value
-        kind = paths.text(value.get("kind")) if isinstance(value, dict) and value.get("items") == [] else ""
-        if isinstance(value, dict) and kind.endswith(_LIST) and kind != _LIST:
-            yield paths.text(value.get("apiVersion")).rpartition("/")[0], kind.removesuffix(_LIST)
+        if not isinstance(value, dict) or value.get("items") != []:
+            continue
+        kind, link = paths.text(value.get("kind")), paths.text(paths.metadata(value).get("selfLink"))
+        key = paths.text(value.get("apiVersion")).rpartition("/")[0], kind.removesuffix(_LIST)
+        known = registry.BY_KEY.get(key)
+        everywhere = (known is not None and known.cluster_scoped) or (link and "/namespaces/" not in link)
+        if kind.endswith(_LIST) and key[1] and everywhere:
+            yield key

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from usher import paths
 from usher.documents import chunks, reader
-from usher.scan import findings, objects
+from usher.scan import answers, findings, objects
 from usher.scan.batches import Batch, Item
 
 
@@ -18,6 +18,8 @@ def parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
         explicit: whether the user named the file. A directory may well hold Helm values, workflows and kustomizations
             between the manifests; a named file was meant to be judged.
     """
+    if reason := answers.why_no_text(content):
+        return Batch(source=source, problems=(findings.Problem(source=source, reason=reason),))
     found = reader.parse_each(content, source=source)
     if not found.errors:
         return of_documents(found.documents, source=source, explicit=explicit)
@@ -31,14 +33,19 @@ def parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
         reason = f"after {reader.MAX_ERRORS} unusable documents the rest of the file is not read; mend these first"
         problems.append(findings.Problem(source=source, reason=reason))
     usable = of_documents(found.documents, source=source, explicit=explicit)
-    return replace(usable, problems=tuple(problems))
+    return replace(usable, problems=(*problems, *usable.problems))
 
 
 def of_documents(documents: Sequence[reader.Document], *, source: str, explicit: bool) -> Batch:
     """The objects in the documents of a file; arguments as for a file."""
     items: list[Item] = []
-    notes, ignored = [], 0
+    notes, problems, ignored = [], [], 0
     for document in documents:
+        answer, cut = answers.why_no_objects(document.value), answers.why_cut(document.value)
+        if answer or cut:
+            problems.append(findings.Problem(source=source, line=document.line, column=1, reason=answer or cut))
+        if answer:
+            continue
         whole = objects.completed(items[-1].value, document.value) if items else None
         if whole is not None:
             items[-1] = replace(items[-1], value=whole)
@@ -52,7 +59,14 @@ def of_documents(documents: Sequence[reader.Document], *, source: str, explicit:
             ignored += 1
             if explicit or objects.meant_as_workload(value):
                 notes.append(findings.Note(source=f"{source}:{document.line}", reason=f"{_at(prefix)}{reason}"))
-    return Batch(source=source, items=tuple(items), documents=tuple(documents), notes=tuple(notes), ignored=ignored)
+    return Batch(
+        source=source,
+        items=tuple(items),
+        documents=tuple(documents),
+        problems=tuple(problems),
+        notes=tuple(notes),
+        ignored=ignored,
+    )
 
 
 def _holds_no_object(content: bytes) -> bool:

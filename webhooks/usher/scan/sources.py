@@ -19,6 +19,9 @@ from usher.scan.batches import Batch
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 """The files that usher reads of a directory."""
 
+_PACKED: Final = tuple(f"{suffix}.gz" for suffix in SUFFIXES)
+"""The files of a directory that usher names and does not read."""
+
 STDIN: Final = "-"
 
 PIPE_SECONDS: Final = 10.0
@@ -151,7 +154,7 @@ def _walk(directory: Path, *, seen: set[tuple[int, int]], left_out: AbstractSet[
         return
     is_chart = any(entry.name == _CHART for entry in entries)
     for entry in entries:
-        is_manifest = entry.name.endswith(SUFFIXES)
+        is_manifest = entry.name.endswith((*SUFFIXES, *_PACKED))
         if entry.name.startswith(".") or (left_out and os.fspath(directory / entry.name) in left_out):
             continue
         if is_chart and entry.name == "templates":
@@ -166,13 +169,21 @@ def _walk(directory: Path, *, seen: set[tuple[int, int]], left_out: AbstractSet[
         if stat.S_ISDIR(status.st_mode):
             yield from _walk(directory / entry.name, seen=seen, left_out=left_out)
         elif is_manifest and stat.S_ISREG(status.st_mode) and _is_new(status, seen):
-            yield File(directory / entry.name, explicit=False, size=status.st_size)
+            yield _found(directory / entry.name, status)
 
 
 def _chart(directory: Path) -> Batch:
     source = name(directory)
     reason = f"a Helm chart, whose templates usher does not render; run: helm template {source} | usher check -"
     return Batch(source=source, notes=(findings.Note(source=source, reason=reason),), is_file=False)
+
+
+def _found(path: Path, status: os.stat_result) -> Found:
+    """A file of a directory, or a note about one that is compressed."""
+    if not path.name.endswith(_PACKED):
+        return File(path, explicit=False, size=status.st_size)
+    reason = "compressed, so it was not read; unpack it with gunzip. A snapshot of usher is for --facts"
+    return Batch(source=name(path), notes=(findings.Note(source=name(path), reason=reason),), is_file=False)
 
 
 def _unreadable(path: Path, error: OSError | ValueError) -> Batch:

@@ -59,6 +59,7 @@ def read(value: paths.Object, *, namespace: str) -> model.Workload:
         gang=model.Gang(wanted=False),
         view=view(value, group, kind, reading) if version in known.versions else {},
         makes_pods=False,
+        exists=bool(metadata.get("uid")),
         unknowns=reading.found(),
     )
 

@@ -46,5 +46,6 @@ def read(value: paths.Object, *, known: Kind | None, namespace: str, vocabulary:
         suspended=False,
         pod_sets=(),
         gang=model.Gang(wanted=False),
+        exists=bool(paths.metadata(value).get("uid")),
         unknowns=reading.found(),
     )

@@ -200,7 +200,8 @@ class EstateBuilder:
             manifests=decided.admitted(found, self._manifests.of(waiting)),
             pods_read=self._gathered.pods,
             pods_known=self._gathered.pods_known,
-            facts_known=not self._known.facts.empty,
+            # The names of namespaces say nothing about where a workload could run.
+            facts_known=any(self._known.facts.knows(*key) for key in registry.FACTS if key != _NAMESPACE),
             teams=self._gathered.teams,
             missing=(*self._gathered.missing, *missing),
             unlisted_owners=folded.unlisted_owners,

@@ -6,7 +6,7 @@ from typing import Final
 
 from usher.audit import fields, gpus
 from usher.audit.document import FindingEntry
-from usher.audit.estate import Pod, Workload
+from usher.audit.estate import Estate, Pod, Workload
 from usher.audit.standing import entries, gangs, outlooks, records
 from usher.audit.standing.outlooks import Outlooks, Verdicts
 from usher.audit.standing.records import Held, Records
@@ -14,6 +14,7 @@ from usher.audit.standing.situation import Situation, span
 from usher.authorities.kueue.read import QUEUE_LABEL
 from usher.authorities.verdict import Answer
 from usher.dataclass import dataclass
+from usher.kinds import registry
 
 _PREVENTING: Final = {
     "Kueue": ("USH430", "USH431", "USH434", "USH435", "USH436", "USH437", "USH438", "USH405", "USH408", "USH410"),
@@ -46,12 +47,20 @@ class _Wait:
 def findings(situation: Situation) -> Iterator[FindingEntry]:
     """The findings about each workload that waits, by the worst of them alone."""
     known, looks = situation.records, Outlooks(situation)
-    # A workload whose pods were not read only seems to have too few.
-    all_pods = not any(each.source in _PODS for each in situation.estate.missing)
+    all_pods = _knows_all_pods(situation.estate)
     for workload in situation.estate.workloads:
         wait = _wait(workload, all_pods=all_pods)
         if wait is not None and gangs.half_started(workload, situation.now, situation.records) is None:
             yield from _findings(workload, wait, known, looks, situation)
+
+
+def _knows_all_pods(estate: Estate) -> bool:
+    """Whether each workload has all of its pods: one whose pods or whose ReplicaSets were not read only seems to have
+    too few.
+    """
+    unlisted = {each.source for each in estate.unlisted_owners}
+    between = any(".".join(filter(None, (kind, group))) in unlisted for group, kind in registry.WORKLOADS)
+    return estate.pods_known and not between and not any(each.source in _PODS for each in estate.missing)
 
 
 def _wait(workload: Workload, *, all_pods: bool) -> _Wait | None:
@@ -182,7 +191,7 @@ def _fewer(workload: Workload, verdicts: Verdicts) -> FindingEntry:
         f"it wants {entries.counted(workload.wanted.minimum, 'pod')} and has {there:,}",
         evidence=[reason for section in holding for reason in outlooks.reasons(section)],
         team=workload.team,
-        gpus=max(0.0, gpus.number(workload.asks) - sum(gpus.number(pod.devices) for pod in workload.pods)),
+        gpus=max(0.0, gpus.least(workload.asks) - sum(gpus.number(pod.devices) for pod in workload.pods)),
         since=workload.created,
         held_by=outlooks.name(holding[0]) if holding else "",
     )

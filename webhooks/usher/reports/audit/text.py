@@ -92,7 +92,11 @@ def _left_out(audit: Audit) -> Iterator[tuple[str, str]]:
             f"{checks} that compare with a cluster; give its facts with --facts (usher snapshot saves them)",
         )
     if audit.completeness.finished:
-        yield "left out", f"{wording.count(audit.completeness.finished, 'finished object')} that hold no GPUs any more"
+        hold = "holds" if audit.completeness.finished == 1 else "hold"
+        yield (
+            "left out",
+            f"{wording.count(audit.completeness.finished, 'finished object')} that {hold} no GPUs any more",
+        )
     exempt = sum(each.outcome == "exempt" for each in audit.workloads)
     if exempt:
         yield "exempt", f"{wording.count(exempt, 'workload')} with GPUs, counted and not judged"

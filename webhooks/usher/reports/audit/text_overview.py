@@ -58,12 +58,7 @@ def _gpus(audit: Audit) -> Iterator[Row]:
         yield Row("allocated", "not known: usher has read no pods")
     else:
         yield Row("allocated", f"{words.number(found.gpus_allocated)}{_of_capacity(found)}, held by pods on nodes")
-    if found.gpus is not None and found.gpus_free is not None and found.gpus_allocated is not None:
-        yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods")
-        rest = found.gpus - found.gpus_allocated - found.gpus_free
-        if round(rest, 1) > 0:
-            reason = "on nodes that are cordoned or not ready, or devices that are not healthy"
-            yield Row("out of use", f"{words.number(rest)}, {reason}")
+    yield from _others_and_rest(found)
     if found.gpus_waiting is not None:
         reason = "wanted by pods without a node or suspended workloads"
         yield Row("waiting", f"{words.number(found.gpus_waiting)}, {reason}")
@@ -77,6 +72,18 @@ def _gpus(audit: Audit) -> Iterator[Row]:
         yield Row("never", "not known: nothing is known of the cluster that workloads would run in")
     else:
         yield Row("never", "0: no workload is known that can never run")
+
+
+def _others_and_rest(found: Summary) -> Iterator[Row]:
+    """Other accelerators that pods hold, and the GPUs that they do not hold."""
+    if held := words.others_held(found):
+        yield Row("others", f"{held}, held by pods on nodes")
+    if found.gpus is not None and found.gpus_free is not None and found.gpus_allocated is not None:
+        yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods")
+        rest = found.gpus - found.gpus_allocated - found.gpus_free
+        if round(rest, 1) > 0:
+            reason = "on nodes that are cordoned or not ready, or devices that are not healthy"
+            yield Row("out of use", f"{words.number(rest)}, {reason}")
 
 
 def _of_capacity(found: Summary) -> str:

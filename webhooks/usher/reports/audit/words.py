@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from usher.audit.document import Audit, FindingEntry, Standing, Subject
+from usher.audit.document import Audit, FindingEntry, Standing, Subject, Summary
 from usher.reports import wording
 from usher.scan.findings import Identity
 
@@ -57,6 +57,11 @@ def least_never(audit: Audit) -> float | None:
     found = {each.subject: each for each in audit.findings if each.never}
     extra = sum(each.known_gpus - each.known_least for each in found.values())
     return None if audit.summary.gpus_never is None else audit.summary.gpus_never - extra
+
+
+def others_held(found: Summary) -> str:
+    """`12 google.com/tpu`: the accelerators other than GPUs that pods hold; empty where they hold GPUs alone."""
+    return others({name: number for name, number in found.accelerators.items() if name in found.other_asked})
 
 
 def share(value: float) -> str:

@@ -66,7 +66,8 @@ def _sections(audit: Audit) -> Iterator[page.Section]:
 def _facts(audit: Audit) -> Iterator[str]:
     yield f"Taken {numbers.minute(audit.taken)}"
     if audit.cluster.nodes is not None:
-        yield f"{wording.count(audit.cluster.nodes, 'node')} with GPUs"
+        what = "GPUs" if audit.summary.gpus else "accelerators"
+        yield f"{wording.count(audit.cluster.nodes, 'node')} with {what}"
     if audit.cluster.server:
         yield f"Kubernetes {audit.cluster.server}"
     measurement = audit.measurement

@@ -27,7 +27,10 @@ def _story(audit: Audit) -> Iterator[str]:
     """The report in a few sentences."""
     summary = audit.summary
     if summary.gpus == 0:
-        yield "No node of this cluster has GPUs."
+        held, unread = audit_words.others_held(summary), summary.workloads_not_known
+        yield f"No node of this cluster has GPUs{f', and pods hold {held}' if held else ''}."
+        if unread:
+            yield f" The accelerators of {wording.count(unread, 'workload')} are not known."
         return
     if summary.idle is not None:
         window = numbers.seconds_between(audit.measurement.start, audit.measurement.end)

@@ -1,0 +1,97 @@
+"""Objects that stand in the files of an audit more than once: a dump that is there twice, or dumps of two clusters."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from usher import errors, paths
+from usher.kinds.kept_fields import Key
+from usher.scan import ownership
+from usher.scan.batches import Batch
+from usher.scan.findings import Note, Problem
+from usher.scan.objects import exists
+
+_LASTING: Final[tuple[Key, ...]] = (("", "Node"), ("", "Namespace"))
+"""Kinds whose objects keep their uid while a cluster is dumped."""
+
+_REMEDY: Final = "dump one cluster, once, into a folder of its own"
+
+
+class Repeated:
+    """Counts each object of a cluster once: the first of those with one kind, namespace and name.
+
+    A cluster has as many as pods, so texts are not kept, but their hashes.
+    """
+
+    def __init__(self) -> None:
+        self._uids: dict[int, int] = {}
+        """By name."""
+        self._states = set[int]()
+        """Uids with their versions."""
+        self._again = set[tuple[str, int]]()
+        """Files, and the numbers of the objects there that are left out."""
+        self._changed = 0
+        self._others = 0
+        """Objects with the name of an earlier one and another uid."""
+        self._other = Problem(source="", reason="")
+        """The first of them."""
+        self._manifests = dict[int, int]()
+        """Objects without a uid, by name."""
+
+    def add(self, batch: Batch) -> None:
+        """Takes the objects of a file.
+
+        Raises:
+            InputError: a Node or a Namespace has two uids: the files hold two clusters, and no number would be right.
+        """
+        for number, item in enumerate(batch.items):
+            metadata = paths.metadata(item.value)
+            namespace, name = paths.text(metadata.get("namespace")), paths.text(metadata.get("name"))
+            key, uid = ownership.key(item.value), paths.text(metadata.get("uid"))
+            if not exists(item.value):
+                manifest = hash((key, namespace or "default", name))
+                self._manifests[manifest] = self._manifests.get(manifest, 0) + 1
+                continue
+            place, state = hash((key, namespace, name)), hash((uid, paths.text(metadata.get("resourceVersion"))))
+            if place not in self._uids:
+                self._uids[place] = hash(uid)
+                self._states.add(state)
+                continue
+            self._again.add((batch.source, number))
+            if self._uids[place] != hash(uid):
+                self._differs(key, "/".join(filter(None, (namespace, name))), batch.source)
+            elif state not in self._states:
+                self._changed += 1
+
+    def _differs(self, key: Key, name: str, source: str) -> None:
+        reason = (
+            f"{key[1]} {name} has another uid than in a file before, so the files hold two clusters, or one cluster"
+        )
+        reason = f"{reason} at two times; {_REMEDY}"
+        if key in _LASTING:
+            raise errors.InputError(f"{source}: {reason}")
+        if not self._others:
+            self._other = Problem(source=source, reason=reason)
+        self._others += 1
+
+    def leaves_out(self, source: str, number: int) -> bool:
+        """Whether an object of a file, by its number there, stands in the files before."""
+        return (source, number) in self._again
+
+    def problems(self) -> Iterator[Problem]:
+        """Objects that two clusters have, or that were made again between two dumps."""
+        if self._others:
+            more = f" ({self._others:,} objects)" if self._others > 1 else ""
+            yield Problem(source=self._other.source, reason=f"{self._other.reason}{more}")
+
+    def notes(self) -> Iterator[Note]:
+        """What counts once, and what counts although it is there twice."""
+        if number := len(self._again):
+            reason = f"{number:,} {'stand' if number > 1 else 'stands'} in the files before, so each counts once"
+            if self._changed:
+                changed = "has changed" if self._changed == 1 else "have changed"
+                reason += f"; {self._changed:,} of them {changed}, and the first state counts: {_REMEDY}"
+            yield Note(source="repeated objects", reason=reason)
+        if both := sum(number for name, number in self._manifests.items() if name in self._uids):
+            have = "has" if both == 1 else "have"
+            reason = f"{both:,} {have} the name of an object of the cluster; what both ask for is added up"
+            yield Note(source="manifests", reason=reason)
