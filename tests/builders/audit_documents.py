@@ -79,6 +79,13 @@ def finding(fingerprint: str = "f1", **fields: Any) -> FindingEntry:
     return FindingEntry(**given | fields)
 
 
+def growing() -> Audit:
+    """Two workloads that can never run; one asks for 2 GPUs, and at times for 3."""
+    grows = finding("g1", code="USA001", never=True, gpus=3.0, gpus_least=2.0)
+    stays = finding("g2", code="USA001", never=True, gpus=8.0, subject=subject("llama"))
+    return audit(findings=(grows, stays), summary=Summary(gpus_never=11.0, workloads_never=2, workloads=2))
+
+
 def workload(name: str = "bert", **fields: Any) -> WorkloadEntry:
     """A running workload with 8 GPUs, which nothing measured."""
     given: dict[str, Any] = {

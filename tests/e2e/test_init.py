@@ -36,13 +36,13 @@ SELECTED: paths.Object = {"matchLabels": {"app": "llm"}}
 
 
 def container(name: str, resources: Mapping[str, int], **more: object) -> Object:
-    return builders.container(name, limits={**LIMITS, **resources}, requests=LIMITS, **more)  # type: ignore[arg-type]
+    return builders.container(name, limits={**LIMITS, **resources}, requests=LIMITS, **more)  # type: ignore[arg-type]  # fields of a container
 
 
 def trainer(gpus: int, **spec: object) -> Object:
     mount = [{"name": "shm", "mountPath": "/dev/shm"}]
     ranks = container("pytorch", {"nvidia.com/gpu": gpus}, command=["torchrun", "train.py"], volumeMounts=mount)
-    return builders.template(ranks, volumes=[SHARED_MEMORY], **spec)  # type: ignore[arg-type]
+    return builders.template(ranks, volumes=[SHARED_MEMORY], **spec)  # type: ignore[arg-type]  # fields of a pod spec
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,8 +28,9 @@ def api() -> Iterator[ApiServer]:
             server.add(*(audited.gpu_pod(f"pod-{each}", namespace=space) for each in range(number)))
         for space in SPACES:
             for each in server.objects["/api/v1", "pods"]:
-                if each["metadata"]["namespace"] == space:  # type: ignore[call-overload,index]
-                    each["metadata"]["uid"] = f"uid-{space}-{each['metadata']['name']}"  # type: ignore[call-overload,index]
+                metadata: Any = each["metadata"]
+                if metadata["namespace"] == space:
+                    metadata["uid"] = f"uid-{space}-{metadata['name']}"
         yield server
 
 
@@ -37,7 +39,9 @@ def listed(api: ApiServer, names: list[str], *, size: int = 2) -> list[str]:
     found = []
     for page in listing.pages(part, "/api/v1/pods", size=size, resume=True):
         assert isinstance(page, listing.Page), page
-        found += [f"{each['metadata']['namespace']}/{each['metadata']['name']}" for each in page.items]  # type: ignore[call-overload,index]
+        for each in page.items:
+            metadata: Any = each["metadata"]
+            found.append(f"{metadata['namespace']}/{metadata['name']}")
     return found
 
 

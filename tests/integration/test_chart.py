@@ -224,6 +224,40 @@ def test_policies_of_a_site_are_mounted_and_their_kinds_are_asked_about(tmp_path
     assert of_kind(found, "ConfigMap")["data"]["policies.pub"] == "PEM\n"
 
 
+@opa_server.needs_opa[1]
+@pytest.mark.parametrize(
+    ("values", "options"),
+    [
+        ({}, []),
+        ({"shards": 3, "outputDir": "s3://audits/prod"}, ["--shards=3", "--output-dir=s3://audits/prod"]),
+        ({"prometheus": {"url": "https://p.m", "secret": "p"}}, ["--prometheus=https://p.m", "--prometheus-secret=p"]),
+    ],
+)
+def test_the_audit_judges_by_the_policies_of_the_server(values: Object, options: list[str], tmp_path: Path) -> None:
+    private, public = site_bundles.keys(tmp_path)
+    endpoints: Any = {"kinds": [{"apiGroups": [""], "kinds": ["Endpoints"]}]}
+    given = policies.template(), policies.constraint(match=endpoints)
+    bundle = site_bundles.gatekeeper(tmp_path, *given, options=("--sign-key", str(private)))
+    rules = command.usher("manifests", "audit-role", "--policies", bundle, "--helm-values").out
+    (tmp_path / "values.yaml").write_text(rules)
+    signed = ("--policies", bundle, "--verify-key", public)
+    printed = by_name(list(yaml.safe_load_all(command.usher("manifests", "audit", "--no-role", *signed, *options).out)))
+
+    found = helm.rendered(
+        *(f"--set-json=audit={json.dumps({'enabled': True, **values})}", f"--values={tmp_path / 'values.yaml'}"),
+        *("--set=policies.bundles={policies.bundle}", "--set=policies.volume.configMap.name=usher-policies"),
+        f"--set-file=policies.publicKey={public}",
+        home=tmp_path,
+    )
+    of_audit = {key: each for key, each in by_name(found).items() if key in printed}
+
+    for each in of_audit.values():
+        del each["metadata"]["labels"]
+    assert of_audit == printed
+    assert ("ClusterRole", "gpu-usher-audit-policies", "") in printed
+    assert of_kind(found, "ConfigMap")["data"]["policies.pub"].strip() == public.read_text().strip()
+
+
 def test_bundles_need_their_volume(tmp_path: Path) -> None:
     said = helm.run(helm.arguments("--set=policies.bundles={a.bundle}"), home=tmp_path, code=1)
 
@@ -260,6 +294,9 @@ def test_webhooks_can_be_left_to_others(tmp_path: Path) -> None:
         ("--set=config.kind=Configuration", "config"),
         ("--set=policies.bundles={../key}", "bundles"),
         ("--set=policies.webhooks[0].failurePolicy=Fail", "failurePolicy"),
+        ('--set-json=policies.auditRules=[{"apiGroups": [""], "resources": ["a"], "verbs": ["get"]}]', "verbs"),
+        ('--set-json=policies.auditRules=[{"apiGroups": [""], "resources": ["secrets"], "verbs": ["list"]}]', "resou"),
+        ('--set-json=policies.auditRules=[{"apiGroups": ["*"], "resources": ["a"], "verbs": ["list"]}]', "apiGroups"),
     ],
 )
 def test_a_wrong_value_is_refused_by_its_name(option: str, says: str, tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def test_a_change_of_devices_fails_closed(before: Object, after: Object) -> None
 
 def test_debug_containers_fail_closed_only_if_they_name_devices() -> None:
     before = builders.pod(builders.container(gpus=1))
-    plain, taking = ({**before, "spec": {**before["spec"], "ephemeralContainers": [each]}} for each in (  # type: ignore[dict-item]
+    plain, taking = ({**before, "spec": {**before["spec"], "ephemeralContainers": [each]}} for each in (  # type: ignore[dict-item]  # made by builders
         builders.container("debug"), builders.container("debug", env={"NVIDIA_VISIBLE_DEVICES": "all"})
     ))  # fmt: skip
 

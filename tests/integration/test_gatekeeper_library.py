@@ -100,7 +100,7 @@ def messages_of_usher(test: Asked) -> list[list[str]]:
     policies = Policies(library.Library(templates={everywhere.kind: test.compiled}, constraints=(everywhere,)))
     found = []
     for review, data in test.cases:
-        policies.compare_with(lambda data=data: data)  # type: ignore[misc]
+        policies.compare_with(lambda data=data: data)  # type: ignore[misc]  # mypy infers no default
         judged = list(policies.judged(review, [constraints.COMMAND]))
         assert all(isinstance(each, Violation) for each in judged), judged
         found.append(sorted(each.message for each in judged if isinstance(each, Violation)))

@@ -170,7 +170,10 @@ def _refused(status: int, **value: str) -> Answer:
         ((200, {}, b"[]"), "is not that of Prometheus"),
         ((200, {}, b"[" * 100_000), "is not that of Prometheus"),
         ((500, {}, b"{}"), "is not that of Prometheus"),
+        ((502, {}, b"<html>Bad gateway</html>"), r"a gateway before it does not reach it \(HTTP 502\)"),
         ((503, {}, b"busy"), r"takes too much \(HTTP 503\)"),
+        ((503, {"Retry-After": "1"}, b"busy"), r"it stays busy \(HTTP 503\); try again when it has less to do"),
+        (_refused(429, error="rate limit"), r"it stays busy \(HTTP 429\): rate limit; try again when"),
         ((200, {}, b'{"status": "success"}'), "it has no matrix"),
         ((200, {}, b'{"status": "success", "data": {"resultType": "vector", "result": []}}'), "it has no matrix"),
         (matrix(1), "a series is not an object"),
@@ -192,6 +195,78 @@ def test_an_answer_that_cannot_be_used_is_an_error_that_says_why(server: Server,
         ranges.read(client(server), "up", ASKED)
     assert str(found.value).startswith(f"Prometheus at {server.url}: ")
     assert str(found.value).isprintable()
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_server_gets_the_time_that_it_asks_for(server: Server, status: int) -> None:
+    waits: list[float] = []
+    found = Client(address.read(server.url, environment={}), wait=waits.append)
+    server.answer = lambda query: (
+        constant(query) if len(server.queries) > 3 else (status, {"Retry-After": str(len(server.queries) * 20)}, b"")
+    )
+
+    (row,) = ranges.read(found, "up", ASKED).rows
+
+    assert list(row.values) == [1.0] * 100
+    assert waits == [20.0, 30.0, 30.0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ((429, {}, b""), [0.5, 1.0, 2.0, 4.0, 8.0]),
+        ((503, {"Retry-After": "86400"}, b""), [30.0] * 5),
+        # The query may be what takes too long, so it is asked in halves: 100 points, 50 and 25.
+        ((504, {}, b""), [0.5] * 3),
+    ],
+)
+def test_a_server_that_stays_busy_is_given_up(server: Server, answer: Answer, expected: list[float]) -> None:
+    waits: list[float] = []
+    server.answer = lambda _: answer
+
+    with pytest.raises(errors.PrometheusError):
+        ranges.read(Client(address.read(server.url, environment={}), wait=waits.append), "up", ASKED)
+
+    assert waits == expected
+
+
+class Clock:
+    """Shows a later time with each look."""
+
+    def __init__(self, *, step: float) -> None:
+        self._now, self._step = 0.0, step
+
+    def __call__(self) -> float:
+        self._now += self._step
+        return self._now
+
+
+def test_all_questions_together_take_an_hour_at_most(server: Server) -> None:
+    server.answer = constant
+    found = client(server, clock=Clock(step=50))
+    asked = ranges.Range(start=START, step=15, points=11_000 * 100)
+
+    with pytest.raises(
+        errors.PrometheusError, match="usher has asked it for an hour, and asks no more; choose a short"
+    ):
+        ranges.read(found, "up", asked, most_samples=10**9)
+
+    assert 5 < len(server.queries) < 73
+
+
+def test_an_answer_that_comes_byte_by_byte_is_not_waited_for(server: Server) -> None:
+    class Slow(_Handler):
+        def do_GET(self) -> None:
+            super().do_GET()
+            with contextlib.suppress(OSError):
+                while not threading.Event().wait(0.01):
+                    self.wfile.write(b" ")
+
+    server.RequestHandlerClass = Slow
+    server.answer = lambda _: (200, {"Content-Length": str(2**20)}, b"{")
+
+    with pytest.raises(TooMuchError, match="the answer takes more than 120 s"):
+        client(server, clock=Clock(step=20)).get("/api/v1/query_range", {})
 
 
 def test_infinite_values_are_gaps_and_warnings_are_kept(server: Server) -> None:

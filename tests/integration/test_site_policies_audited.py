@@ -219,7 +219,47 @@ def test_the_role_of_an_audit_names_what_its_policies_read(tmp_path: Path) -> No
     run = command.usher("manifests", "audit", "--policies", bundle)
     assert {("", "endpoints"), ("", "persistentvolumes")} <= rules(run)
     assert f"--policies=/etc/usher/policies/{bundle.name}" in run.out
-    assert command.usher("manifests", "audit", "--policies", bundle, "--no-role").code == 2
+
+
+def test_what_policies_read_is_a_role_of_its_own_which_manifests_base_does_not_take_back(tmp_path: Path) -> None:
+    endpoints = policies.constraint(name="team", match=kinds("Endpoints", "Pod"), **TEAM)
+    bundle = site_bundles.gatekeeper(tmp_path, policies.template(), endpoints)
+
+    printed = list(yaml.safe_load_all(command.usher("manifests", "audit", "--no-role", "--policies", bundle).out))
+    names = [each["metadata"]["name"] for each in printed if each["kind"] == "ClusterRole"]
+    bound = [each["roleRef"]["name"] for each in printed if each["kind"] == "ClusterRoleBinding"]
+
+    assert names == ["gpu-usher-audit-policies"]
+    assert bound == ["gpu-usher-audit", "gpu-usher-audit-policies"]
+    values = yaml.safe_load(command.usher("manifests", "audit-role", "--policies", bundle, "--helm-values").out)
+    assert values == {"policies": {"auditRules": [{"apiGroups": [""], "resources": ["endpoints"], "verbs": ["list"]}]}}
+    refused = command.usher("manifests", "audit-role", "--helm-values")
+    assert (refused.code, "name them by --policies" in refused.err) == (2, True)
+
+
+def test_policies_about_what_audits_list_anyway_need_no_role(tmp_path: Path) -> None:
+    pods = policies.constraint(name="team", match=kinds("Pod"), **TEAM)
+    bundle = site_bundles.gatekeeper(tmp_path, policies.template(), pods)
+
+    assert "gpu-usher-audit-policies" not in command.usher("manifests", "audit", "--policies", bundle).out
+
+
+def test_pods_of_an_audit_verify_bundles_with_the_key_beside_usher_yaml(tmp_path: Path) -> None:
+    private, public = site_bundles.keys(tmp_path)
+    given = policies.template(), policies.constraint(**TEAM)
+    signed = site_bundles.gatekeeper(tmp_path, *given, options=("--sign-key", str(private)))
+    unsigned = site_bundles.gatekeeper(tmp_path, *given, name="unsigned.bundle")
+
+    run = command.usher("manifests", "audit", "--policies", signed, "--verify-key", public)
+    assert run.code == 0, run.err
+    assert "- --verify-key=/etc/usher/config/policies.pub" in run.out
+    for options, message in (
+        (("--policies", unsigned), "is not signed"),
+        (("--policies", signed, "--configuration="), "--verify-key needs --configuration NAME"),
+        ((), "--verify-key is about the bundles of --policies"),
+    ):
+        refused = command.usher("manifests", "audit", "--verify-key", public, *options)
+        assert (refused.code, message in refused.err) == (2, True), refused.err
 
 
 def test_a_pod_of_an_audit_compiles_nothing(tmp_path: Path) -> None:

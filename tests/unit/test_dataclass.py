@@ -111,7 +111,7 @@ def test_equal_values_have_one_hash() -> None:
 def test_without_equality_a_value_equals_itself_alone() -> None:
     value = Themselves(number=1)
 
-    assert value == value  # noqa: PLR0124 - identity
+    assert value == value  # noqa: PLR0124 - what __eq__ says of the same object
     assert value != Themselves(number=1)
     assert len({value, Themselves(number=1)}) == 2
 

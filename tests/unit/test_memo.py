@@ -11,13 +11,13 @@ from usher.memo import Memo
 def test_a_value_is_kept_from_the_second_time_on() -> None:
     memo: Memo[str, int] = Memo(2)
 
-    assert [memo.get("a", lambda number=number: number) for number in range(4)] == [0, 1, 1, 1]  # type: ignore[misc]
+    assert [memo.get("a", partial(int, number)) for number in range(4)] == [0, 1, 1, 1]
 
 
 def test_a_value_is_kept_at_once_where_making_it_costs_more() -> None:
     memo: Memo[str, int] = Memo(2, at_once=True)
 
-    assert [memo.get("a", lambda number=number: number) for number in range(3)] == [0, 0, 0]  # type: ignore[misc]
+    assert [memo.get("a", partial(int, number)) for number in range(3)] == [0, 0, 0]
 
 
 def test_a_cleared_memory_has_forgotten_its_values() -> None:
@@ -66,7 +66,7 @@ def test_threads_ask_at_once() -> None:
     memo: Memo[int, int] = Memo(8)
 
     def work(start: int) -> bool:
-        return all(memo.get(key % 16, lambda key=key: key % 16) == key % 16 for key in range(start, 2000))  # type: ignore[misc]
+        return all(memo.get(key % 16, partial(int, key % 16)) == key % 16 for key in range(start, 2000))
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(8)))

@@ -76,7 +76,7 @@ def test_what_usher_cannot_evaluate_is_said_with_the_reason(target: dict[str, An
         (policies.template(targets=[]), "spec.targets: must have one target, and has 0"),
         (policies.template(targets=[{"target": policies.TARGET}]), "spec.targets[0].rego: is missing"),
         (policies.template(rego="x" * (templates.MOST_TEXT + 1)), "spec.targets[0].rego: is longer than 1048576"),
-        (policies.template(libs=(1,)), "spec.targets[0].libs[0]: must be a text, and is a number"),  # type: ignore[arg-type]
+        (policies.template(libs=(1,)), "spec.targets[0].libs[0]: must be a text, and is a number"),  # type: ignore[arg-type]  # a wrong type
         ({**policies.template(), "spec": "text"}, "spec: must be a mapping, and is a text"),
         ({**policies.template(), "metadata": {"name": "x"}}, "metadata.name: must be the kind in small letters"),
     ],

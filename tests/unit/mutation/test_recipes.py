@@ -106,7 +106,7 @@ def test_annotations_go_with_the_recipe_or_refuse_it() -> None:
     annotated = {**RECIPE, "annotations": {key: "- path: /dev/nvidia0"}}
     pointer = SPEC.removesuffix("/spec") + "/metadata/annotations"
     other = job()
-    paths.resolve(other, SPEC.removesuffix("/spec"))["metadata"] = {"annotations": {key: "- path: /dev/nvidia1"}}  # type: ignore[call-overload,index]
+    paths.resolve(other, SPEC.removesuffix("/spec"))["metadata"] = {"annotations": {key: "- path: /dev/nvidia1"}}  # type: ignore[call-overload,index]  # made by builders
 
     assert paths.resolve(mutated(job(), annotated), pointer) == {key: "- path: /dev/nvidia0"}
     assert mutated(other, annotated) == other

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
+from functools import partial
 
 import pytest
 import yaml
@@ -291,9 +292,9 @@ def test_a_cluster_and_a_day_that_change_share_no_answer(
     asked = evaluator(engine, config=config, facts=facts)
     for change, index, age, day in steps:
         change(facts)
-        facts.age = lambda age=age: age  # type: ignore[misc]
+        facts.age = partial(float, age)
         request = Request(value=values[index % len(values)], namespace="research")
         fresh = evaluator(engine, config=config, facts=facts)
-        asked.today = fresh.today = lambda day=day: day  # type: ignore[misc]
+        asked.today = fresh.today = partial(date.fromordinal, day.toordinal())
         expected = answers(fresh, request, fresh=True)
         assert [answers(asked, request) for _ in range(3)] == [expected] * 3

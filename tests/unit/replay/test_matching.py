@@ -3,7 +3,7 @@
 from unit.replay.made import found, side, verdict
 from usher.replay import matching
 from usher.replay.comparison import Difference
-from usher.replay.verdicts import Outcome
+from usher.replay.verdicts import Found, Outcome, Verdict
 
 
 def test_pods_count_as_part_of_a_recorded_owner_that_changes_in_the_same_way() -> None:
@@ -32,14 +32,14 @@ def test_a_pod_counts_itself_where_only_the_pod_is_newly_denied() -> None:
 
 
 def test_a_pod_counts_as_part_of_the_owner_of_its_owner() -> None:
-    def made(*findings: object) -> list[object]:
+    def made(*findings: Found) -> list[Verdict]:
         return [
-            verdict("web", *findings, kind="Deployment", uid="1"),  # type: ignore[arg-type]
-            verdict("web-5", *findings, kind="ReplicaSet", uid="2", owner_uid="1"),  # type: ignore[arg-type]
-            verdict("web-5-x", *findings, kind="Pod", uid="3", owner_uid="2"),  # type: ignore[arg-type]
+            verdict("web", *findings, kind="Deployment", uid="1"),
+            verdict("web-5", *findings, kind="ReplicaSet", uid="2", owner_uid="1"),
+            verdict("web-5-x", *findings, kind="Pod", uid="3", owner_uid="2"),
         ]
 
-    compared = matching.compare(side(*made()), side(*made(found())))  # type: ignore[arg-type]
+    compared = matching.compare(side(*made()), side(*made(found())))
 
     assert [change.shown.kind for change in compared.changes] == ["Deployment"]
 

@@ -124,3 +124,10 @@ def test_a_severe_finding_about_the_cluster_comes_before_a_mild_warning() -> Non
     shown = written(documents.audit(findings=(mild, node)), quiet=True)
 
     assert shown.index("high      USA034") < shown.index("warn      USH909")
+
+
+def test_the_row_of_what_can_never_run_has_the_range_of_its_workloads() -> None:
+    shown = written(documents.growing())
+
+    assert "never      10 to 11, wanted by 2 workloads that can never run" in shown
+    assert "2 to 3 GPUs  Job ml-research/bert" in shown

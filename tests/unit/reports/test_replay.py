@@ -41,7 +41,7 @@ def hostile() -> Impact:
         "user": HOSTILE,
     }
     before = side(verdict(HOSTILE, **fields), label=HOSTILE, problems=[HOSTILE])  # type: ignore[arg-type]  # texts
-    after = side(verdict(HOSTILE, found(message=HOSTILE), **fields), label=HOSTILE)  # type: ignore[arg-type]
+    after = side(verdict(HOSTILE, found(message=HOSTILE), **fields), label=HOSTILE)  # type: ignore[arg-type]  # texts
     return compared(before, after)
 
 

@@ -105,7 +105,7 @@ def test_usher_does_not_know_the_use_of_what_it_did_not_evaluate(
 
 def test_a_part_of_an_object_that_could_not_be_read_may_need_the_exception() -> None:
     broken = job()
-    broken["spec"]["pytorchReplicaSpecs"]["Worker"]["template"] = "no template"  # type: ignore[index,call-overload]
+    broken["spec"]["pytorchReplicaSpecs"]["Worker"]["template"] = "no template"  # type: ignore[index,call-overload]  # made by builders
 
     (use,) = uses([rule()], broken)
     assert not use.known

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
 
 from usher.audit import capacity, check_findings, gpus
 from usher.audit.capacity import Split
@@ -13,9 +12,6 @@ from usher.audit.sections import Sections
 from usher.audit.standing import half_started
 from usher.audit.workload_entries import gpus_now, numbers, waiting_pods
 from usher.scan import devices
-
-ENDING_DAYS: Final = 14
-"""An exception that ends within so many days is about to end."""
 
 
 def of(
@@ -67,7 +63,7 @@ def of(
         savings_cost_saved=sections.totals.savings_cost_saved,
         savings_cost_freed=sections.totals.savings_cost_freed,
         queue_wait_p95_seconds=sections.totals.queue_wait_p95_seconds,
-        exceptions_ending=sum(0 <= each.days_left <= ENDING_DAYS for each in exceptions),
+        exceptions_ending=sum(each.ends_soon for each in exceptions),
         readiness=_standings(sections.readiness),
     )
 

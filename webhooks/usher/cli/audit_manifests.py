@@ -1,12 +1,16 @@
-"""`usher manifests audit`: the audit as a CronJob or a Job, with its rights."""
+"""`usher manifests audit` and `audit-role`: the audit as a CronJob or a Job, with its rights."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from usher.cli import given_policies
 from usher.manifests.audits.settings import FLEET_IMAGE, IMAGE, Settings
+
+if TYPE_CHECKING:
+    from usher import paths
 
 _DEFAULT: Final = Settings()
 
@@ -68,6 +72,13 @@ _DEFAULT: Final = Settings()
     show_default=True,
     help="ConfigMap with the bundles of --policies.",
 )
+@click.option(
+    "--verify-key",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Take only bundles in --policies that the owner of this public key (Ed25519, PEM) has signed. The pod reads "
+    "the key from the entry policies.pub of --configuration.",
+)
 @click.option("--report-objects", is_flag=True, help="Write findings as report objects, and print the role for that.")
 @click.option("--prometheus", default="", metavar="URL", help="Where usage is measured.")
 @click.option(
@@ -106,6 +117,7 @@ def audit(
     once: bool,
     no_role: bool,
     policies: tuple[str, ...],
+    verify_key: Path | None,
     **chosen: Any,  # noqa: ANN401 - fields of Settings
 ) -> None:
     """Print the objects of an audit in the cluster: schedule, account, read-only rights, NetworkPolicy.
@@ -120,23 +132,61 @@ def audit(
     """
     import yaml
 
-    from usher.audit.wanted import merged
     from usher.manifests.audits import documents
 
     names = tuple(Path(each).name for each in policies)
-    settings = Settings(schedule="" if once else schedule, policies=names, **chosen)
+    settings = Settings(
+        schedule="" if once else schedule, policies=names, verifies_policies=verify_key is not None, **chosen
+    )
     if settings.is_sharded and not settings.output and not settings.claim:
         raise click.UsageError("the parts of several shards need --output-dir URL or --claim NAME")
     if settings.clusters and settings.report_objects:
         raise click.UsageError("--report-objects writes to its own cluster; leave out --clusters")
     _check_prometheus(settings)
-    if no_role and policies:
-        raise click.UsageError("the role in manifests/base does not list what policies are about; leave out --no-role")
+    if settings.verifies_policies and not settings.configuration:
+        raise click.UsageError("--verify-key needs --configuration NAME, whose entry policies.pub is the key")
     if settings.is_sharded and not settings.image:
         click.echo(f"usher: {_image_note(settings.output)}", err=True)
-    others = [*((each.group, each.plural) for each in merged()), *given_policies.listed_by_bundles(policies)]
-    found = documents.of(settings, others=others, with_role=not no_role)
+    rules = _rules_of(given_policies.listed_by_bundles(policies, verify_key=verify_key))
+    found = documents.of(settings, others=_others(), of_policies=rules, with_role=not no_role)
     click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
+
+
+@click.command(name="audit-role")
+@given_policies.options
+@click.option(
+    "--helm-values",
+    is_flag=True,
+    help="With --policies: print the rules for these policies alone, as values of the Helm chart.",
+)
+def audit_role(*, policies: given_policies.Options, helm_values: bool) -> None:
+    """Print the ClusterRole for `usher audit`: it may list every kind that usher reads.
+
+    With --policies also the kinds that these policies are about, or compare with. Secrets are left out.
+    """
+    import yaml
+
+    from usher.manifests import roles
+    from usher.manifests.audits import documents
+
+    if helm_values and not policies.policies:
+        raise click.UsageError("--helm-values prints the rules for policies; name them by --policies")
+    listed = policies.listed()
+    printed = documents.helm_values(_rules_of(listed)) if helm_values else roles.audit_role([*_others(), *listed])
+    click.echo(yaml.safe_dump(printed, sort_keys=False, width=120), nl=False)
+
+
+def _others() -> Sequence[tuple[str, str]]:
+    """Groups and plurals of the kinds that only audits read."""
+    from usher.audit.wanted import merged
+
+    return [(each.group, each.plural) for each in merged()]
+
+
+def _rules_of(listed: Sequence[tuple[str, str]]) -> "Sequence[paths.Json]":
+    from usher.manifests import roles
+
+    return roles.audit_policy_rules(listed, others=_others())
 
 
 def _image_note(output: str) -> str:

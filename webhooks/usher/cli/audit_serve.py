@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from usher.cli import durations
+from usher.cli.option_groups import Command, added
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
     from usher.server.audit_refresh import Rendered
     from usher.server.ports import Address
-
-Command = Callable[..., Any]
 
 _SHORTEST: Final = timedelta(seconds=10)
 _LONGEST: Final = timedelta(days=365)
@@ -73,8 +72,13 @@ def options(command: Command) -> Command:
         serving = None if place is None else Serving(place=place, every=every, remote=remote)
         return command(*arguments, serving=serving, **parameters)
 
-    for option in (
-        click.option("--serve-remote", is_flag=True, help="Let other machines read the report of --serve."),
+    return added(
+        run,
+        click.option(
+            "--serve",
+            type=_Address(),
+            help="Show the report in a browser at this address, and make it again from time to time.",
+        ),
         click.option(
             "--every",
             type=durations.Length(_SHORTEST, _LONGEST),
@@ -82,14 +86,8 @@ def options(command: Command) -> Command:
             show_default=True,
             help="How long after an audit --serve makes the next one.",
         ),
-        click.option(
-            "--serve",
-            type=_Address(),
-            help="Show the report in a browser at this address, and make it again from time to time.",
-        ),
-    ):
-        run = option(run)
-    return run
+        click.option("--serve-remote", is_flag=True, help="Let other machines read the report of --serve."),
+    )
 
 
 def _rendered(audit: "Audit", notices: tuple[str, ...]) -> "Rendered":

@@ -2,7 +2,6 @@
 
 import functools
 import os
-from collections.abc import Callable
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from usher import __version__, errors
+from usher.cli.option_groups import Command, added
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
 """Kubernetes sets it in the pods of an Indexed Job."""
-
-Command = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,16 +164,12 @@ def options(command: Command) -> Command:
         sharding = _taken(**{name: parameters.pop(name) for name in names})
         return command(*arguments, sharding=sharding, **parameters)
 
-    for option in (
-        click.option("--again", is_flag=True, help="Audit a part again that is complete in --output-dir."),
+    return added(
+        run,
         click.option(
-            "--clusters",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            metavar="FILE",
-            help="A list of clusters (name, context, kubeconfig); the index of the shard says which one to audit.",
-        ),
-        click.option(
-            "--shards", type=click.IntRange(1, 10_000), help=f"As --shard, with the index of ${INDEX_VARIABLE}."
+            "--output-dir",
+            metavar="FOLDER|URL",
+            help="Write a part for `usher report merge` into this folder, as Parquet with a record.",
         ),
         click.option(
             "--shard",
@@ -183,13 +177,16 @@ def options(command: Command) -> Command:
             help="Audit the namespaces of one shard of several, like 0/10 for the first of ten.",
         ),
         click.option(
-            "--output-dir",
-            metavar="FOLDER|URL",
-            help="Write a part for `usher report merge` into this folder, as Parquet with a record.",
+            "--shards", type=click.IntRange(1, 10_000), help=f"As --shard, with the index of ${INDEX_VARIABLE}."
         ),
-    ):
-        run = option(run)
-    return run
+        click.option(
+            "--clusters",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="A list of clusters (name, context, kubeconfig); the index of the shard says which one to audit.",
+        ),
+        click.option("--again", is_flag=True, help="Audit a part again that is complete in --output-dir."),
+    )
 
 
 def _taken(

@@ -3,11 +3,12 @@
 import functools
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from usher.cli import durations, prometheus_options
+from usher.cli.option_groups import Command
 from usher.cli.prometheus_options import Prometheus
 from usher.dataclass import dataclass
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from usher.audit.usage.measured import Measured
     from usher.audit.usage.series import Source
     from usher.config.audit import Audit
-
-Command = Callable[..., Any]
 
 _SHORTEST_WINDOW: Final = timedelta(hours=1)
 _LONGEST_WINDOW: Final = timedelta(days=90)

@@ -135,15 +135,13 @@ def matched_kinds(files: tuple[str, ...]) -> "Collection[MatchedKind]":
     return matched.of(found, POINTS) if found is not None else ()
 
 
-def listed_by_bundles(files: tuple[str, ...]) -> "Sequence[tuple[str, str]]":
+def listed_by_bundles(files: tuple[str, ...], *, verify_key: Path | None) -> "Sequence[tuple[str, str]]":
     """As `Options.listed`, for a pod, which has nothing to compile policies with.
 
     Raises:
-        InputError: a file is not a bundle, or cannot be used.
+        InputError: a file is not a bundle, cannot be used, or is not signed by the owner of the key.
     """
-    from usher.scan import given_policies
-
-    given = given_policies.divided(files)
+    given = Options(policies=files, opa=None, verify_key=verify_key).divided()
     if sources := [*map(str, given.own_folders), *given.files]:
         raise errors.InputError(
             f"{sources[0]}: is not a bundle; `usher policies build {sources[0]} --output policies.bundle` makes one"

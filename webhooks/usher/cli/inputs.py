@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from usher.cli import path_completion
+from usher.cli import path_completion, unread_kinds
 from usher.cli.option_groups import Command, added
 from usher.dataclass import dataclass
 
@@ -87,15 +87,10 @@ def given_facts(
 
 def _of_cluster(kubeconfig: Path | None, context_name: str | None) -> GivenFacts:
     from usher.cluster import connection, recording
-    from usher.facts.snapshot import State
-    from usher.reports import wording
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
     recorded = list(recording.read(api))
-    for each in recorded:
-        if each.state is State.NOT_KNOWN:
-            reason = wording.harmless(wording.printable(f"{each.kind.resource}: not read: {each.reason}"))
-            click.echo(f"usher: {reason}", err=True)
+    unread_kinds.named(recorded)
     return GivenFacts(store=recording.store(recorded), source=api.name, live=True)
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 import click
 
 from usher.cli import given_policies, inputs
-from usher.cli.audit_manifests import audit
+from usher.cli.audit_manifests import audit, audit_role
 from usher.cli.floor import floor
 
 
@@ -17,6 +17,7 @@ def manifests() -> None:
 
 manifests.add_command(floor)
 manifests.add_command(audit)
+manifests.add_command(audit_role)
 
 
 @manifests.command()
@@ -120,22 +121,6 @@ def webhooks(
     if helm_values:
         documents = [values_of(documents)]
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
-
-
-@manifests.command(name="audit-role")
-@given_policies.options
-def audit_role(*, policies: given_policies.Options) -> None:
-    """Print the ClusterRole for `usher audit`: it may list every kind that usher reads.
-
-    With --policies also the kinds that these policies are about, or compare with. Secrets are left out.
-    """
-    import yaml
-
-    from usher.audit.wanted import merged
-    from usher.manifests import roles
-
-    others = [*((each.group, each.plural) for each in merged()), *policies.listed()]
-    click.echo(yaml.safe_dump(roles.audit_role(others), sort_keys=False, width=120), nl=False)
 
 
 @manifests.command()

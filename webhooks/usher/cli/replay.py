@@ -13,6 +13,10 @@ from usher.cli import gatekeeper, given_policies, inputs, output, progress, repl
 from usher.cli.replay_exit import FailOn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from usher.cli.replay_inputs import Inputs
+    from usher.cli.replay_sides import Judge
     from usher.replay.impact import Impact
     from usher.replay.verdicts import Side
 
@@ -137,14 +141,11 @@ def replay(
         raise click.UsageError("name a PATH (a file, a directory, a record of reviews), or use --live")
     own = given_policies.own_of_both_sides(policies, opa=opa)
     given = inputs.given_facts(facts, live=live, kubeconfig=kubeconfig, context_name=context_name)
-    with progress.shown(quiet=False) as watch, contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
         judges = [stack.enter_context(each.opened(given.store if given else None, own=own)) for each in pair.rules]
-        workloads = replay_inputs.Inputs(
-            paths=paths,
-            api=replay_inputs.connected(kubeconfig, context_name) if live and not paths else None,
-            namespace=namespace or "",
-        )
-        judged = iter(workloads.judged(judges, watch=watch) if judges else ())
+        api = replay_inputs.connected(kubeconfig, context_name) if live and not paths else None
+        workloads = replay_inputs.Inputs(paths=paths, api=api, namespace=namespace or "")
+        judged = iter(_judged(workloads, judges))
     old = pair.old if isinstance(pair.old, Side) else next(judged)
     if save is not None:
         context.exit(_save(old, save))
@@ -155,6 +156,14 @@ def replay(
     if ending.reason:
         click.echo(f"usher: {ending.reason}", err=True)
     context.exit(ending.code)
+
+
+def _judged(workloads: "Inputs", judges: "Sequence[Judge]") -> "Sequence[Side]":
+    """The verdicts of each side that judges; a side of saved verdicts does not."""
+    if not judges:
+        return ()
+    with progress.shown(quiet=False) as watch:
+        return workloads.judged(judges, watch=watch)
 
 
 def _save(side: "Side", file: Path) -> int:

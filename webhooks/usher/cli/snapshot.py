@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from usher.cli import inputs, snapshot_objects
+from usher.cli import inputs, snapshot_objects, unread_kinds
 from usher.cli.snapshot_workloads import Workloads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from usher.cluster.connection import Api
+    from usher.facts.snapshot import Recorded
 
 
 _Taker = Workloads | snapshot_objects.Objects
@@ -84,10 +85,7 @@ def snapshot(
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
     recorded = list(recording.read(api))
-    unread = [each for each in recorded if each.state is snapshots.State.NOT_KNOWN]
-    for each in unread:
-        reason = wording.harmless(wording.printable(f"{each.kind.resource}: not read: {each.reason}"))
-        click.echo(f"usher: {reason}", err=True)
+    unread = unread_kinds.named(recorded)
     if unread and not partial:
         context.exit(_not_written(output))
     takers = _takers(workloads, objects)
@@ -99,15 +97,22 @@ def snapshot(
         context.exit(_not_written(unfinished[0]))
     data = snapshots.dumps(recorded)
     outputs.replace_bytes(output, data, what="snapshot")
-    for each in recorded:
-        if each.state is snapshots.State.KNOWN:
-            click.echo(f"{len(each.values):>8,}  {each.kind.resource}")
-        elif each.state is snapshots.State.MISSING:
-            click.echo(f"{'none':>8}  {each.kind.resource}: not in this cluster")
+    _count(recorded)
     click.echo(f"{output}: {len(data):,} bytes, from {wording.harmless(wording.printable(api.name))}")
     for taker in takers:
         click.echo(taker.write())
     context.exit(outputs.FAILED if unread or unfinished else 0)
+
+
+def _count(recorded: "Iterable[Recorded]") -> None:
+    """Says how many objects of each kind there are."""
+    from usher.facts.snapshot import State
+
+    for each in recorded:
+        if each.state is State.KNOWN:
+            click.echo(f"{len(each.values):>8,}  {each.kind.resource}")
+        elif each.state is State.MISSING:
+            click.echo(f"{'none':>8}  {each.kind.resource}: not in this cluster")
 
 
 def _not_written(path: Path) -> int:

@@ -18,16 +18,13 @@ from usher.cluster import kubeconfig as kubeconfigs
 from usher.cluster import streams
 from usher.cluster.api import JSON, Answer
 from usher.cluster.streams import Stream
+from usher.http_clients import failures, retries
 
 _TIMEOUT: Final = urllib3.Timeout(connect=5, read=60)
 """Seconds. A page of 500 large objects takes a busy API server a while."""
 
 _HURRIED: Final = urllib3.Timeout(connect=1, read=1.5)
 """Seconds for a request within a review, which has two seconds in all."""
-
-_ATTEMPTS: Final = 6
-_LONGEST_WAIT: Final = 30.0
-"""The longest wait in seconds that the server may ask for; some ask for hours."""
 
 _BUSY: Final = frozenset({429, 503})
 
@@ -61,11 +58,12 @@ class Api:
             raise_on_status=False,
         )
         self._timeout = _HURRIED if hurried else _TIMEOUT
-        self._attempts = 1 if hurried else _ATTEMPTS
+        self._attempts = 1 if hurried else retries.ATTEMPTS
         # One for each watch, and for each charge that is under way.
         configuration.connection_pool_maxsize = _CONNECTIONS
         self.name = name
         """The name of the cluster in reports and messages."""
+        self._through = f" through the proxy {configuration.proxy}" if configuration.proxy else ""
         self._configuration = configuration
         self._pool = client.ApiClient(configuration).rest_client.pool_manager
         self._wait = wait
@@ -169,7 +167,7 @@ class Api:
             response = request()
             if response.status not in _BUSY or attempt == self._attempts:
                 break
-            self._wait(_wait_before_retry(response.headers.get("Retry-After"), attempt=attempt))
+            self._wait(retries.wait_for_busy_server(response.headers.get("Retry-After"), attempt=attempt))
         if response.status == 401:
             raise errors.ClusterError(
                 f"{self.name} does not accept the credentials (401 Unauthorized); log in again, and see that "
@@ -203,7 +201,8 @@ class Api:
             )
         except urllib3.exceptions.HTTPError as error:
             raise errors.ClusterError(
-                f"{self.name} cannot be reached: {streams.root_cause(error)}; see that `kubectl cluster-info` works"
+                f"{self.name} cannot be reached{self._through}: {failures.described(error)}; see that "
+                "`kubectl cluster-info` works"
             ) from None
         except (OSError, ValueError, config_exception.ConfigException) as error:
             raise errors.ClusterError(f"{self.name}: the credentials cannot be used: {error}") from None
@@ -234,9 +233,3 @@ def connect(*, kubeconfig: Path | None = None, context: str | None = None, hurri
     """
     configuration, name = kubeconfigs.load(kubeconfig=kubeconfig, context=context)
     return Api(configuration, name=name, hurried=hurried)
-
-
-def _wait_before_retry(retry_after: str | None, *, attempt: int) -> float:
-    """Seconds: what the server asks for, else twice as long each time from half a second on, within a limit."""
-    asked = float(retry_after) if retry_after is not None and retry_after.isdecimal() else 0.5 * 2 ** (attempt - 1)
-    return min(asked, _LONGEST_WAIT)

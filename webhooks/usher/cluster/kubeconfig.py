@@ -10,6 +10,7 @@ from kubernetes import client
 from kubernetes.config import config_exception, incluster_config, kube_config
 
 from usher import errors
+from usher.http_clients import proxies
 
 _NAMESPACE: Final = "gpu-usher"
 
@@ -25,16 +26,36 @@ def load(*, kubeconfig: Path | None, context: str | None) -> tuple[client.Config
         ClusterError: there is no usable configuration.
     """
     configuration = client.Configuration()
+    # The client has rules of its own for variables: it asks for localhost through a proxy, and sends it no password.
+    configuration.proxy = configuration.no_proxy = None
     try:
         if kubeconfig is None and context is None and not _has_kubeconfig() and _in_cluster():
             incluster_config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]  # no types
+            _choose_proxy(configuration)
             return configuration, f"the cluster of this pod ({configuration.host})"
         file = str(kubeconfig) if kubeconfig is not None else None
         kube_config.load_kube_config(file, context, configuration)  # type: ignore[no-untyped-call]  # no types
         _, active = kube_config.list_kube_config_contexts(file)  # type: ignore[no-untyped-call]  # no types
+        _choose_proxy(configuration)
     except (config_exception.ConfigException, OSError, ValueError, KeyError, TypeError, yaml.YAMLError) as error:
         raise errors.ClusterError(_unusable(kubeconfig, context, error)) from None
     return configuration, f"cluster of context {context or active['name']} ({configuration.host})"
+
+
+def _choose_proxy(configuration: client.Configuration) -> None:
+    """As kubectl: the `proxy-url` of a kubeconfig counts whatever variables say. Raises ClusterError."""
+    try:
+        found = (
+            proxies.read(configuration.proxy, source="proxy-url of the kubeconfig")
+            if configuration.proxy
+            else proxies.of_environment(configuration.host)
+        )
+    except errors.InputError as error:
+        raise errors.ClusterError(str(error)) from None
+    if found is not None:
+        configuration.proxy = found.url
+        configuration.proxy_headers = found.headers
+        configuration.proxy_ssl_context = found.context()
 
 
 def token(*, kubeconfig: Path | None, context: str | None) -> str:

@@ -8,6 +8,7 @@ import urllib3
 
 from usher import errors, paths
 from usher.cluster.api import Answer, loads
+from usher.http_clients import failures
 
 _CHUNK: Final = 64 * 2**10
 _LONGEST_REFUSAL: Final = 2**20
@@ -50,7 +51,7 @@ def _readable(name: str) -> Iterator[None]:
         raise errors.StalledError(f"{name} has sent nothing for too long") from None
     except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
         # urllib3 raises AttributeError and ValueError where a connection is closed while it is read.
-        raise errors.ClusterError(f"{name}: the connection is lost: {root_cause(error)}") from None
+        raise errors.ClusterError(f"{name}: the connection is lost: {failures.described(error)}") from None
 
 
 def json_object(data: bytes, response: urllib3.BaseHTTPResponse, *, name: str, path: str) -> paths.Object:
@@ -68,12 +69,3 @@ def json_object(data: bytes, response: urllib3.BaseHTTPResponse, *, name: str, p
     if response.status >= 400:
         return {}
     raise errors.ClusterError(f"{name}: the answer to {path} is not a JSON object; is that an API server?")
-
-
-def root_cause(error: BaseException) -> str:
-    """The innermost text: urllib3 wraps an error several times."""
-    reason = getattr(error, "reason", None)
-    while isinstance(reason, BaseException):
-        error, reason = reason, getattr(reason, "reason", None)
-    text = str(error)
-    return text.partition(": ")[2] or text

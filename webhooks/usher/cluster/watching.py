@@ -17,8 +17,8 @@ from usher import errors
 from usher.cluster import listing
 from usher.cluster.api import Api, CutShortError, TooLongError, lines, loads
 from usher.cluster.listing import Target
-from usher.cluster.retries import Backoff
 from usher.cluster.sinks import Sink
+from usher.http_clients.retries import Backoff
 
 SHORTEST_WATCH: Final = 180.0
 LONGEST_WATCH: Final = 260.0

@@ -50,15 +50,29 @@ def audit_role(others: Iterable[tuple[str, str]]) -> paths.Object:
     Args:
         others: groups and plurals of the kinds that only audits read.
     """
-    listed = [(kind.group, kind.plural) for kind in LISTED]
-    facts = [(kind.group, kind.plural) for kind in FACTS.values()]
-    resources = [*listed, *facts, *others]
     return {
         "apiVersion": _API_VERSION,
         "kind": "ClusterRole",
         "metadata": {"name": AUDIT_NAME},
-        "rules": rules(resources, verbs=["list"]),
+        "rules": rules([*_audited(), *others], verbs=["list"]),
     }
+
+
+def audit_policy_rules(
+    policies: Iterable[tuple[str, str]], *, others: Iterable[tuple[str, str]]
+) -> Sequence[paths.Json]:
+    """The rules that audits by policies of a site need beyond `audit_role`.
+
+    Args:
+        policies: groups and plurals of the kinds that the policies read.
+        others: as for `audit_role`.
+    """
+    return rules(set(policies) - {*_audited(), *others}, verbs=["list"])
+
+
+def _audited() -> Sequence[tuple[str, str]]:
+    """Groups and plurals of the kinds that audits and the server know."""
+    return [*((kind.group, kind.plural) for kind in LISTED), *((kind.group, kind.plural) for kind in FACTS.values())]
 
 
 def facts_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:

@@ -10,6 +10,8 @@ from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from usher import errors
 from usher.dataclass import dataclass
+from usher.http_clients import proxies
+from usher.http_clients.proxies import Proxy
 from usher.prometheus import headers
 
 TOKEN_VARIABLE: Final = "USHER_PROMETHEUS_TOKEN"  # noqa: S105 - the name of a variable
@@ -33,6 +35,7 @@ class Address:
     certificate: Path | None = None
     """The client certificate, with its key in the same file where `key` is None."""
     key: Path | None = None
+    proxy: Proxy | None = None
 
     def context(self) -> ssl.SSLContext:
         """What TLS trusts and shows.
@@ -65,18 +68,19 @@ def read(  # noqa: PLR0913 - the options of a command, all named
         certificate: that of the client in PEM, with its key unless `key` is given.
         key: the key of the client in PEM, without a password.
         given_headers: further headers, as NAME=VALUE; the variable USHER_PROMETHEUS_HEADERS may have more.
-        environment: variables by name.
+        environment: variables by name, also those that name a proxy.
 
     Raises:
-        InputError: the URL or a file cannot be used.
+        InputError: the URL, a file or the proxy cannot be used.
     """
     parts = _parts(url)
     host = parts.netloc.rpartition("@")[2]
     token = _token(token_file) if token_file else environment.get(TOKEN_VARIABLE, "").strip()
     if not token.isascii() or not token.isprintable():
         raise errors.InputError(f"{token_file or '$' + TOKEN_VARIABLE}: a token is one line of ASCII characters")
+    shown = urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
     found = Address(
-        url=urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", "")),
+        url=shown,
         user=unquote(parts.username or ""),
         password=unquote(parts.password or ""),
         token=token,
@@ -84,6 +88,7 @@ def read(  # noqa: PLR0913 - the options of a command, all named
         ca_file=ca_file,
         certificate=certificate,
         key=key,
+        proxy=proxies.of_environment(shown, environment),
     )
     if (token or found.user) and any(name.lower() == "authorization" for name, _ in found.headers):
         raise errors.InputError(

@@ -10,7 +10,9 @@ import orjson
 import urllib3
 
 from usher import __version__, errors
-from usher.prometheus import failures
+from usher.dataclass import dataclass
+from usher.http_clients import failures, retries
+from usher.prometheus import remedies
 from usher.prometheus.address import Address
 
 LARGEST_ANSWER: Final = 64 * 2**20
@@ -20,16 +22,32 @@ _TIMEOUT: Final = urllib3.Timeout(connect=5, read=60)
 _LONGEST_ANSWER: Final = 120.0
 """Seconds from the request to the end of its answer. Prometheus itself stops a query after two minutes."""
 
+_LONGEST_IN_ALL: Final = 3600.0
+"""Seconds for all requests of a client, with the waits between them."""
+
 _CHUNK: Final = 256 * 2**10
 _SHORTEST_SECRET: Final = 6
 """Characters of credentials that no message repeats; shorter ones may be parts of other words."""
 _BUSY: Final = frozenset({429, 502, 503, 504})
 _TOO_MUCH: Final = frozenset({422, 503, 504})
-"""What Prometheus and proxies answer to a query that takes too many samples or too long."""
+"""What Prometheus and gateways answer to a query that takes too many samples or too long. With Retry-After they say
+that the server is busy."""
 
 
 class TooMuchError(errors.PrometheusError):
     """The answer is too large, or the query too costly: a shorter range may do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    status: int
+    retry_after: str | None
+    body: bytes
+
+    @property
+    def asks_to_wait(self) -> bool:
+        """Whether the server is busy, whatever the query is."""
+        return self.status == 429 or (self.status in _BUSY and self.retry_after is not None)
 
 
 class Client:
@@ -48,12 +66,13 @@ class Client:
         self._clock = clock
         self._wait = wait
         self._headers = _headers(address)
-        self._secrets = (address.token, address.password, *(value for _, value in address.headers))
-        self._pool = urllib3.PoolManager(
-            timeout=_TIMEOUT,
-            retries=urllib3.Retry(connect=1, read=0, redirect=0, status=0, other=0),
-            ssl_context=address.context(),
+        self._through = f" through the proxy {address.proxy.url}" if address.proxy else ""
+        self._secrets = (
+            *(address.token, address.password, address.proxy.password if address.proxy else ""),
+            *(value for _, value in address.headers),
         )
+        self._pool = _pool(address)
+        self._ends: float | None = None
 
     def get(self, path: str, query: Mapping[str, str]) -> Mapping[str, Any]:
         """The JSON object of an answer, whose `status` is `success`.
@@ -62,25 +81,45 @@ class Client:
             TooMuchError: the answer or the query exceeds a limit.
             PrometheusError: there is no usable answer.
         """
-        status, body = self._answer(path, query)
-        if status in _BUSY:
-            self._wait(1.0)
-            status, body = self._answer(path, query)
+        answer = self._patiently(path, query)
+        status, body = answer.status, answer.body
         if status in {301, 302, 303, 307, 308}:
             raise self._error(f"it redirects (HTTP {status}); give --prometheus the URL that answers itself")
         if status in {401, 403}:
             raise self._error(f"it does not accept the credentials (HTTP {status}); {_missing(body)}")
+        if status == 407:
+            raise self._error("the proxy asks for credentials (HTTP 407); write user:password@ into its URL")
         value = _json(body)
+        if answer.asks_to_wait:
+            raise self._error(f"it stays busy (HTTP {status}){_reason(value)}; try again when it has less to do")
+        if status in {502, 503} and self._through and not isinstance(value, dict):
+            raise self._error(f"it is not reached (HTTP {status}); name it in NO_PROXY if this proxy does not know it")
         if status in _TOO_MUCH:
             raise TooMuchError(self._text(f"the query takes too much (HTTP {status}){_reason(value)}"))
+        if status == 502:
+            raise self._error("a gateway before it does not reach it (HTTP 502)")
         if not isinstance(value, dict) or value.get("status") not in {"success", "error"}:
             raise self._error(f"the answer (HTTP {status}) is not that of Prometheus; {_other_address(body)}")
         if status != 200 or value["status"] == "error":
             raise self._error(f"it refuses the query (HTTP {status}){_reason(value)}")
         return value
 
-    def _answer(self, path: str, query: Mapping[str, str]) -> tuple[int, bytes]:
-        ends = self._clock() + _LONGEST_ANSWER
+    def _patiently(self, path: str, query: Mapping[str, str]) -> _Answer:
+        """The answer, when the server is not busy or stays so. One that does not ask to wait is asked twice."""
+        attempt = 1
+        while True:
+            answer = self._answer(path, query)
+            attempts = retries.ATTEMPTS if answer.asks_to_wait else 2
+            if answer.status not in _BUSY or attempt >= attempts:
+                return answer
+            self._wait(retries.wait_for_busy_server(answer.retry_after, attempt=attempt))
+            attempt += 1
+
+    def _answer(self, path: str, query: Mapping[str, str]) -> _Answer:
+        now = self._clock()
+        self._ends = now + _LONGEST_IN_ALL if self._ends is None else self._ends
+        if now > self._ends:
+            raise self._error("usher has asked it for an hour, and asks no more; choose a shorter --window")
         try:
             response = self._pool.request(
                 "GET",
@@ -90,19 +129,22 @@ class Client:
                 preload_content=False,
             )
             try:
-                return response.status, self._body(response, ends=ends)
+                body = self._body(response, ends=now + _LONGEST_ANSWER)
+                return _Answer(status=response.status, retry_after=response.headers.get("Retry-After"), body=body)
             finally:
                 # A part that was not read would come as the answer to the next request.
                 response.close()
         except urllib3.exceptions.ReadTimeoutError:
             raise TooMuchError(self._text("it has sent nothing for a minute")) from None
         except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
-            raise self._error(f"it cannot be reached: {failures.described(error)}") from None
+            reason = failures.described(error, remedies.REMEDIES)
+            raise self._error(f"it cannot be reached: {reason}") from None
 
     def _body(self, response: urllib3.BaseHTTPResponse, *, ends: float) -> bytes:
         parts: list[bytes] = []
         size = 0
-        for part in response.stream(_CHUNK, decode_content=True):
+        # What has come so far: to wait for a whole chunk would be to wait for a server that sends a byte a minute.
+        while part := response.read1(_CHUNK, decode_content=True):
             parts.append(part)
             size += len(part)
             if size > self._largest:
@@ -115,7 +157,7 @@ class Client:
         return errors.PrometheusError(self._text(reason))
 
     def _text(self, reason: str) -> str:
-        return f"Prometheus at {self.url}: {self.said(reason)}"
+        return f"Prometheus at {self.url}{self._through}: {self.said(reason)}"
 
     def said(self, text: str) -> str:
         """A text of the server as one short line, without the credentials that it may repeat."""
@@ -123,6 +165,22 @@ class Client:
             if len(secret) >= _SHORTEST_SECRET:
                 text = text.replace(secret, "***")
         return failures.plain(text)
+
+
+def _pool(address: Address) -> urllib3.PoolManager:
+    """Connections to a server. TLS goes through a tunnel, so that a proxy sees neither queries nor credentials."""
+    # We wait ourselves: urllib3 would honour any Retry-After, however long.
+    patience = urllib3.Retry(connect=1, read=0, redirect=0, status=0, other=0, respect_retry_after_header=False)
+    if address.proxy is None:
+        return urllib3.PoolManager(timeout=_TIMEOUT, retries=patience, ssl_context=address.context())
+    return urllib3.ProxyManager(
+        address.proxy.url,
+        proxy_headers=address.proxy.headers,
+        proxy_ssl_context=address.proxy.context(),
+        timeout=_TIMEOUT,
+        retries=patience,
+        ssl_context=address.context(),
+    )
 
 
 def _headers(address: Address) -> dict[str, str]:

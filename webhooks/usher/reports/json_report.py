@@ -56,10 +56,19 @@ def _name_of(mutation: str, info: ValidationInfo[Mapping[str, str]]) -> str:
 MutationName = Annotated[str, BeforeValidator(_name_of)]
 
 
+def _other_than_most(least: int | Decimal, info: ValidationInfo) -> int | float | None:
+    number = _number(least)
+    return None if number == info.data["number"] else number
+
+
 class Amount(Shape):
-    """`unbounded`: `number` is the least, and nothing says how many more there may be."""
+    """`number` is the most, and `least` is there where it differs: a rollout or an autoscaler adds the rest at times.
+
+    `unbounded`: nothing says how many more there may be than `number`.
+    """
 
     number: Annotated[int | float, BeforeValidator(_number)]
+    least: Annotated[int | float | None, BeforeValidator(_other_than_most), IF_KNOWN]
     unbounded: bool
 
 

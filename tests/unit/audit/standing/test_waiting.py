@@ -18,6 +18,7 @@ from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.outlook import Section
 from usher.config import models
+from usher.scan.devices import Amount
 
 SPACE = "ml-research"
 CODES = ("USA001", "USA003", "USA004")
@@ -83,6 +84,14 @@ def test_no_node_that_is_large_enough_is_a_reason_of_the_nodes() -> None:
         True,
         ("the nodes: 16 nvidia.com/gpu asked for, one node has 8 (nearest: nodes like node-0)",),
     )
+
+
+@pytest.mark.parametrize(("extra", "least"), [(8, 8), (0, None)], ids=["it grows at times", "it stays as it is"])
+def test_a_workload_that_grows_at_times_has_the_gpus_that_it_asks_for_always(extra: int, least: float | None) -> None:
+    asks = {GPU: Amount(number=16, extra=extra)}
+    (finding,) = found(alone(gpu_job(16, name="train"), asks=asks), [node(gpus=8)], codes=CODES)
+
+    assert (finding.gpus, finding.gpus_least) == (16, least)
 
 
 def test_a_pod_that_is_deleted_before_it_ran_does_not_wait() -> None:

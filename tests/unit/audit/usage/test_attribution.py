@@ -71,5 +71,12 @@ def test_the_name_of_a_pod_that_is_gone_says_its_workload(pod: str, name: str) -
     assert owner(known(), pod) == name
 
 
+def test_of_two_names_that_a_pod_begins_with_the_longer_one_is_its_workload() -> None:
+    workloads = [build.workload("train"), build.workload("train-0")]
+    found = attribution(workloads, pods=NOTHING, replicasets=NOTHING, jobs=NOTHING)
+
+    assert [found.owner(PodName("red", pod)).workload for pod in ("train-0-1", "train-1-1")] == [1, 0]
+
+
 def test_a_pod_of_another_namespace_belongs_to_that_namespace() -> None:
     assert known().owner(PodName("blue", "train-0")) == Owner(-1, "blue")

@@ -7,7 +7,7 @@ import pytest
 
 from builders import usage as build
 from usher.audit import estate
-from usher.audit.usage import measuring, metrics
+from usher.audit.usage import grids, measuring, metrics
 from usher.audit.usage.measured import Measured
 from usher.audit.usage.series import Series, Source
 from usher.config.audit import Audit
@@ -248,7 +248,7 @@ def test_teams_of_namespaces_are_those_of_pods_without_a_workload() -> None:
     [(1, 60), (24, 120), (7 * 24, 600), (30 * 24, 3600), (90 * 24, 7200)],
 )
 def test_a_window_has_at_most_1100_steps_that_end_at_round_times(window: int, step: int) -> None:
-    grid = measuring.grid(timedelta(hours=window), now=NOW + timedelta(seconds=59))
+    grid = grids.of_window(timedelta(hours=window), now=NOW + timedelta(seconds=59))
 
     assert grid.step == step
     assert grid.points <= 1100

@@ -88,6 +88,12 @@ def test_devices_that_are_not_healthy_are_out_of_use() -> None:
     assert (found.free, found.out_of_use) == (0, 24)
 
 
+def test_all_gpus_of_a_node_that_has_lost_all_devices_are_out_of_use() -> None:
+    found = measured([build.node("n1")], status_capacity=[offered(8)], status_allocatable=[offered(0)]).not_held
+
+    assert (found.free, found.out_of_use) == (0, 8 * 24)
+
+
 def test_slices_count_by_their_share() -> None:
     mig = build.node("n1", capacity={"nvidia.com/mig-1g.10gb": 7})
     shared = build.node("n2", gpus=2, shared_by=4)
@@ -109,6 +115,19 @@ def test_without_series_of_nodes_only_the_money_of_now_is_known() -> None:
     assert (found.not_held.free, found.not_held.out_of_use, found.not_held.cost_free) == (None, None, None)
     assert found.not_held.free_per_hour == 8
     assert [each for each in found.measurement.problems if "no kube_node_status_capacity" in each]
+
+
+def test_series_that_name_no_node_count_for_no_node() -> None:
+    found = measured([build.node("n1")], status_capacity=[offered(8), offered(8, node="")]).not_held
+
+    assert found.free == 8 * 24
+
+
+def test_a_node_without_free_gpus_gives_the_others_no_price() -> None:
+    nodes = [build.node("n1", gpus=8, product=build.A100), build.node("full", gpus=2)]
+    of_h100 = {"product": "*H100*", "perGpuHour": 3.0}
+
+    assert measured(nodes, holding(2, on="full"), rules=(of_h100,)).not_held.free_per_hour is None
 
 
 def test_a_node_without_series_is_named() -> None:

@@ -233,7 +233,7 @@ def test_defaults_are_merged_into_templates_of_their_type() -> None:
         tolerations=[TOLERATION],
         sidecars=[builders.container("monitor", limits={"memory": "1Gi"})],
     )
-    template["container"]["env"] = [{"name": "NCCL_DEBUG", "value": "WARN"}]  # type: ignore[index,call-overload]
+    template["container"]["env"] = [{"name": "NCCL_DEBUG", "value": "WARN"}]  # type: ignore[index,call-overload]  # built above
     found = of_template(template, templateDefaults=defaults)
     main, monitor, proxy = found.containers
 

@@ -163,7 +163,7 @@ def test_a_run_says_where_its_pods_run_for_all_and_for_single_tasks(version: str
         ("podTemplate" if version == V1 else "taskPodTemplate"): {"schedulerName": "volcano", "nodeSelector": {}},
         "metadata": {"labels": {"team": "c"}},
     }
-    run: dict[str, Fields] = {"taskRunTemplate": of_all} if version == V1 else {"podTemplate": of_all["podTemplate"]}  # type: ignore[index,call-overload]
+    run: dict[str, Fields] = {"taskRunTemplate": of_all} if version == V1 else {"podTemplate": of_all["podTemplate"]}  # type: ignore[index,call-overload]  # built above
     value = pipeline_run(inline(), inline("other"), version=version, taskRunSpecs=[of_one], **run)
     value = builders.replaced(value, "/metadata/labels", {"team": "a"})
     train, other = readable_workload(value).pod_sets

@@ -53,6 +53,10 @@ def test_without_measurements_the_report_says_so() -> None:
     assert "0 GPU-hours" not in report
 
 
+def test_the_row_of_what_can_never_run_has_the_range_of_its_workloads() -> None:
+    assert "| can never run | 2 workloads (10 to 11 GPUs) |" in written(audits.growing())
+
+
 def test_an_incomplete_audit_says_so_before_its_numbers() -> None:
     report = written(audits.audit(completeness=audits.incomplete(("rayjobs.ray.io", "usher may not list them"))))
 

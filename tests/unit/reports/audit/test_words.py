@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from builders import audit_documents as documents
+from usher.audit.document import Summary
 from usher.reports.audit import words
 
 
@@ -25,3 +27,11 @@ def test_an_amount_names_all_accelerators(
     most: float | None, least: float | None, others: Mapping[str, float], shown: str
 ) -> None:
     assert words.amount(most, least, others) == shown
+
+
+def test_each_workload_that_can_never_run_counts_once_in_the_range() -> None:
+    audit = documents.growing()
+    twice = audit.model_copy(update={"findings": (*audit.findings, audit.findings[0])})
+    unknown = audit.model_copy(update={"summary": Summary(gpus_never=None)})
+
+    assert [words.least_never(each) for each in (audit, twice, unknown)] == [10, 10, None]

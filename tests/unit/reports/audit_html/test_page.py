@@ -72,6 +72,16 @@ def test_the_first_screen_says_the_headline_numbers() -> None:
     assert "OPS-2217 ends in 4 days" in text
 
 
+def test_what_can_never_run_has_the_range_of_its_workloads_wherever_it_stands() -> None:
+    html = page(documents.growing())
+    text = words(html)
+
+    assert "2 workloads can never run as written, and ask for 10 to 11 GPUs." in text
+    assert '<span class="value">10 to 11 <small>GPUs</small></span>' in html
+    assert "bert no team, 2 to 3 GPUs: " in text
+    assert "2 to 3" in section(html, "findings")
+
+
 def test_a_page_without_measurements_has_no_number_for_them_and_says_how_to_measure() -> None:
     html = page(clusters.not_measured())
     text = words(html)

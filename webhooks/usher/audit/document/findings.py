@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 from datetime import date
 from enum import StrEnum
+from typing import Final
 
 from pydantic import Field
 
 from usher.audit.document.part import Part
+
+_SOON: Final = 14
+"""Days."""
 
 
 class Severity(StrEnum):
@@ -68,7 +72,8 @@ class FindingEntry(Part):
     exception: str = ""
     """The ticket of the exception that covers it."""
     gpus_least: float | None = None
-    """`gpus` without the extra pods of a rollout or an autoscaler; null where it is the same number, or not known."""
+    """`gpus` without the extra pods of a rollout or an autoscaler; null where it is not known, and for findings about
+    the cluster also where it is the same number."""
     other_accelerators: Mapping[str, float] = Field(default={})
     """Accelerators that are no GPUs, which the object holds or asks for, by resource."""
     because: str = ""
@@ -80,6 +85,11 @@ class FindingEntry(Part):
     def known_gpus(self) -> float:
         """For sums and for sorting: 0 where the number is not known."""
         return self.gpus or 0.0
+
+    @property
+    def known_least(self) -> float:
+        """`gpus_least`; the one number where both are the same, and 0 where it is not known."""
+        return self.known_gpus if self.gpus_least is None else self.gpus_least
 
 
 class NotEvaluatedEntry(Part):
@@ -115,3 +125,8 @@ class ExceptionEntry(Part):
     findings: int
     days_left: int
     """Days until it ends; negative where it has ended."""
+
+    @property
+    def ends_soon(self) -> bool:
+        """Whether it ends within 14 days, and has not ended."""
+        return 0 <= self.days_left <= _SOON

@@ -124,6 +124,11 @@ class WorkloadEntry(Part):
         """For sums and for sorting: 0 where the number is not known."""
         return self.gpus or 0.0
 
+    @property
+    def known_least(self) -> float:
+        """`gpus_least`; the one number where both are the same, and 0 where it is not known."""
+        return self.known_gpus if self.gpus_least is None else self.gpus_least
+
 
 class Group(Part):
     """One row of a table; `name` is empty for what belongs to no team, queue or class."""

@@ -6,12 +6,10 @@ from datetime import UTC, datetime
 
 from usher import paths
 from usher.audit import fields
-from usher.audit import gpus as audit_gpus
 from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.estate import Workload
 from usher.audit.standing import catalogue
 from usher.audit.standing.situation import Prevention
-from usher.scan import devices
 
 _CATEGORY = "cluster"
 _OUTCOME = "audit"
@@ -30,27 +28,20 @@ def finding(  # noqa: PLR0913 - the fields of a finding
     evidence: Iterable[str] = (),
     team: str = "",
     gpus: float = 0,
+    gpus_least: float | None = None,
     since: datetime | None = None,
     held_by: str = "",
     never: bool = False,
     prevention: Prevention = _NOTHING,
 ) -> FindingEntry:
-    """A finding of the catalogue.
+    """A finding of the catalogue. What is no argument below is a field of FindingEntry.
 
     Args:
         code: its code in the catalogue.
-        subject: the object that it is about.
-        message: what was seen.
         part: tells apart findings with one code about one object, without numbers; a resource or a profile.
         same_as: the code in the fingerprint, where one finding may have one code or another.
-        path: the field of the object.
         remedy: what to do here; the remedy of the catalogue without one.
-        evidence: what proves it, in sentences or values.
-        team: the team of the object.
-        gpus: the GPUs that it is about.
-        since: when it began.
-        held_by: the authority that holds the object back.
-        never: whether it means that the workload can never run.
+        gpus_least: may be equal to `gpus`.
         prevention: the check whose denial would have prevented it.
     """
     entry = catalogue.BY_CODE[code]
@@ -68,6 +59,7 @@ def finding(  # noqa: PLR0913 - the fields of a finding
         remedy=remedy or entry.remedy,
         team=team,
         gpus=round(gpus, 6),
+        gpus_least=None if gpus_least == gpus else gpus_least,
         since="" if since is None else since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         evidence=tuple(dict.fromkeys(filter(None, evidence))),
         held_by=held_by,
@@ -110,11 +102,6 @@ def named(api_version: str, kind: str, name: str, *, namespace: str = "") -> Sub
 def of_cluster(name: str) -> Subject:
     """The cluster as the subject of a finding; `name` is the part of it that the finding is about."""
     return Subject(api_version="", kind="Cluster", name=name)
-
-
-def gpus(amounts: devices.Devices) -> float:
-    """The GPUs behind some accelerators; a MIG device counts by its share."""
-    return audit_gpus.number(amounts)
 
 
 def counted(number: float, word: str) -> str:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from usher.accelerators.profiles import RESOURCE_PREFIX
-from usher.audit import fields
+from usher.audit import fields, gpus
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Node
 from usher.audit.standing import entries
@@ -36,7 +36,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
             entries.of_cluster(resource),
             f"{entries.counted(len(nodes), 'node')} {'offers' if len(nodes) == 1 else 'offer'} {number:,} {resource}, "
             "and no workload asks for it",
-            gpus=entries.gpus({resource: Amount(number=number)}),
+            gpus=gpus.number({resource: Amount(number=number)}),
             evidence=(
                 f"nodes: {fields.listing([node.name for node in nodes])}",
                 *sorted({f"configuration: {node.labels['nvidia.com/mig.config']}"

@@ -100,7 +100,7 @@ def _unhealthy(node: Node, situation: Situation) -> Iterator[FindingEntry]:
         offered = node.allocatable.get(resource)
         number = offered.number if offered is not None else 0
         if number < amount.number and node.ready:
-            lost = entries.gpus({resource: type(amount)(number=amount.number - number)})
+            lost = gpus.number({resource: type(amount)(number=amount.number - number)})
             yield entries.finding(
                 "USA035",
                 _subject(node.name),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from usher.audit import fields
+from usher.audit import fields, gpus
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Pod, Workload
 from usher.audit.standing import entries, gangs, outlooks, records
@@ -103,7 +103,8 @@ def _never(workload: Workload, wait: _Wait, verdicts: Verdicts, situation: Situa
         remedy=fields.excerpt("; ".join(remedies)),
         evidence=evidence,
         team=workload.team,
-        gpus=entries.gpus(workload.asks),
+        gpus=gpus.number(workload.asks),
+        gpus_least=gpus.least(workload.asks),
         since=wait.since,
         held_by=names[0] if names else "",
         never=True,
@@ -118,14 +119,14 @@ def _pending(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records
     lasting = f" for {span(since, situation.now)}" if since is not None else ""
     what = entries.counted(len(pods), "pod") if pods else "the workload"
     verb = "have waited" if len(pods) > 1 else "has waited"
-    gpus = sum(entries.gpus(pod.devices) for pod in pods) if pods else entries.gpus(workload.asks)
+    wanted = sum(gpus.number(pod.devices) for pod in pods) if pods else gpus.number(workload.asks)
     return entries.finding(
         "USA003",
         entries.of_workload(workload),
         f"{what} {verb}{lasting}, held back by {_NAMED.get(held.by, held.by)}",
         evidence=held.evidence,
         team=workload.team,
-        gpus=gpus,
+        gpus=wanted,
         since=since,
         held_by=held.by,
     )
@@ -181,7 +182,7 @@ def _fewer(workload: Workload, verdicts: Verdicts) -> FindingEntry:
         f"it wants {entries.counted(workload.wanted.minimum, 'pod')} and has {there:,}",
         evidence=[reason for section in holding for reason in outlooks.reasons(section)],
         team=workload.team,
-        gpus=max(0.0, entries.gpus(workload.asks) - sum(entries.gpus(pod.devices) for pod in workload.pods)),
+        gpus=max(0.0, gpus.number(workload.asks) - sum(gpus.number(pod.devices) for pod in workload.pods)),
         since=workload.created,
         held_by=outlooks.name(holding[0]) if holding else "",
     )

@@ -92,13 +92,8 @@ def attribution(
             **_owners(replicasets, "ReplicaSet", _named("replicaset")),
             **_owners(jobs, "Job", _named("job_name")),
         },
-        names={namespace: tuple(sorted(found, key=_longest_first)) for namespace, found in names.items()},
+        names={namespace: tuple(sorted(found, key=lambda each: -len(each[0]))) for namespace, found in names.items()},
     )
-
-
-def _longest_first(named: tuple[str, int]) -> tuple[int, str, int]:
-    name, index = named
-    return -len(name), name, index
 
 
 def _owners(

@@ -48,9 +48,6 @@ class Track:
         """The point after the last one that has a sample."""
         return max(self.activity.end, self.memory_used.end)
 
-    def has_sample(self, point: int) -> bool:
-        return not math.isnan(self.activity.at(point)) or not math.isnan(self.memory_used.at(point))
-
 
 Key = tuple[Device, PodName | None]
 

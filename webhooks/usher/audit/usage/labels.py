@@ -19,8 +19,9 @@ _NODE_LABELS: Final = (
     *("exported_node", "node", "kubernetes_node", "nodename", "node_name", "NodeName", "k8s_node_name"),
     *("Hostname", "exported_hostname", "hostname", "exported_instance", "instance"),
 )
-_CLUSTER_LABELS: Final = ("cluster", "cluster_name", "k8s_cluster_name", "cluster_id")
 """Hostname is the node where the exporter knows it (NODE_NAME), and else the name of its own pod."""
+
+_CLUSTER_LABELS: Final = ("cluster", "cluster_name", "k8s_cluster_name", "cluster_id")
 
 _UNDIVIDED: Final = frozenset({"", "spx", "na"})
 """Modes of AMD's GPUs that leave them whole."""

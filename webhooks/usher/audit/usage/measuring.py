@@ -1,16 +1,17 @@
 """Usage and money of an estate in a window: what `usher audit` shows of them. docs/audit.md has every formula."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final
 
 from usher.audit import capacity, estate
-from usher.audit.document.usage import Measurement
+from usher.audit.document.usage import Measurement, Usage
 from usher.audit.usage import (
     allocations,
     amounts,
     devices,
+    grids,
     joining,
     labels,
     ledger,
@@ -40,9 +41,7 @@ from usher.audit.usage.tables import Holding
 from usher.config import audit as config_audit
 from usher.config.fields import seconds
 from usher.dataclass import dataclass
-
-_STEPS: Final = (60, 120, 300, 600, 900, 1800, 3600, 7200, 14400)
-_MOST_POINTS: Final = 1100
+from usher.scan.findings import Identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,18 +81,8 @@ def measure(  # noqa: PLR0913 - the arguments of an audit, all named
     holdings = _holdings(found.workloads, nodes, by_node, config)
     if source is None:
         return _result(found, None, holdings=holdings, config=config, source=None)
-    read = _read(found, source, nodes=nodes, config=config, grid=grid(window, now=now, step=step))
+    read = _read(found, source, nodes=nodes, config=config, grid=grids.of_window(window, now=now, step=step))
     return _result(found, read, holdings=holdings, config=config, source=source)
-
-
-def grid(window: timedelta, *, now: datetime, step: timedelta | None = None) -> Grid:
-    """The steps of a window. The last one ends at a multiple of the step before `now`."""
-    length = int(window.total_seconds())
-    each = int(step.total_seconds()) if step else next((s for s in _STEPS if length <= s * _MOST_POINTS), _STEPS[-1])
-    each = max(each, 1)
-    points = max(length // each, 1)
-    end = int(now.timestamp()) // each * each
-    return Grid(start=end - points * each, step=each, points=points)
 
 
 def _read(
@@ -148,12 +137,9 @@ def _result(
     entries = read.entries if read else ()
     currency = config.prices.currency
     nodes = {node.name: node for node in found.nodes or ()}
-    of_workload: dict[int, list[Entry]] = {}
+    of_workload = defaultdict[int, list[Entry]](list)
     for entry in entries:
-        of_workload.setdefault(entry.owner.workload, []).append(entry)
-    now_of: dict[int, list[Now]] = {}
-    for each in holdings:
-        now_of.setdefault(each.workload, []).append(each.now)
+        of_workload[entry.owner.workload].append(entry)
     total = tallies.total(entry.tally for entry in entries) if entries else None
     wait, formula = queue_wait.of_estate(
         found,
@@ -163,10 +149,7 @@ def _result(
     return Measured(
         measurement=_measurement(found, read, holdings, config=config, source=source),
         total=amounts.usage(entries, (each.now for each in holdings), currency=currency),
-        workloads={
-            workload.identity: amounts.usage(of_workload.get(index, ()), now_of.get(index, ()), currency=currency)
-            for index, workload in enumerate(found.workloads)
-        },
+        workloads=_usages(found, of_workload, holdings, currency=currency),
         groups=tables.tables(
             entries,
             holdings,
@@ -188,6 +171,18 @@ def _result(
         queue_wait_p95_seconds=amounts.optional(wait),
         currency=currency,
     )
+
+
+def _usages(
+    found: estate.Estate, entries: Mapping[int, Sequence[Entry]], holdings: Iterable[Holding], *, currency: str
+) -> dict[Identity, Usage]:
+    now = defaultdict[int, list[Now]](list)
+    for each in holdings:
+        now[each.workload].append(each.now)
+    return {
+        workload.identity: amounts.usage(entries.get(index, ()), now.get(index, ()), currency=currency)
+        for index, workload in enumerate(found.workloads)
+    }
 
 
 def _measurement(

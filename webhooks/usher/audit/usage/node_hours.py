@@ -37,7 +37,8 @@ def of_nodes(
         nodes: those of now, which say what a resource stands for.
         grid: the steps of the window.
     """
-    capacity = _by_node(readings.of(metrics.NODE_CAPACITY), nodes)
+    found = _by_node(readings.of(metrics.NODE_CAPACITY), nodes)
+    capacity = {node: line for node, line in found.items() if any(value > 0 for value in line.values)}
     if not capacity:
         return None
     allocatable = _by_node(readings.of(metrics.NODE_ALLOCATABLE), nodes)
@@ -91,8 +92,7 @@ def _by_node(answer: Answer, nodes: Mapping[str, estate.Node]) -> dict[str, Line
         line = merging.bridge(merging.merge(series, usable=allocations.is_amount))
         if node and share and line.values:
             lines.setdefault(node, []).append(merging.scaled(line, share))
-    added = {node: allocations.added(parts) for node, parts in lines.items()}
-    return {node: line for node, line in added.items() if any(value > 0 for value in line.values)}
+    return {node: allocations.added(parts) for node, parts in lines.items()}
 
 
 def _flags(answer: Answer) -> dict[str, Line]:

@@ -63,6 +63,8 @@ def arguments(settings: Settings) -> tuple[str, ...]:
     if settings.cluster_name:
         found.append(f"--cluster-name={settings.cluster_name}")
     found += [f"--policies={_POLICIES}/{name}" for name in settings.policies]
+    if settings.verifies_policies:
+        found.append(f"--verify-key={_CONFIGURATION}/policies.pub")
     if settings.prometheus:
         found.append(f"--prometheus={settings.prometheus}")
         if settings.prometheus_secret:

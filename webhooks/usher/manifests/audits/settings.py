@@ -42,6 +42,9 @@ class Settings:
     policies: tuple[str, ...] = ()
     """Names of bundles with policies of the site, as the ConfigMap has them."""
     policies_config_map: str = "usher-policies"
+    verifies_policies: bool = False
+    """Whether pods take only bundles that the owner of `policies.pub` has signed. That is in `configuration`: who may
+    change bundles must not be able to change the key."""
     report_objects: bool = False
     """Whether findings are written into the cluster as report objects."""
     prometheus: str = ""

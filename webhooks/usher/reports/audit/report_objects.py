@@ -38,7 +38,6 @@ _RESULTS: Final = {"deny": "fail", "warn": "warn", "audit": "warn"}
 class Family:
     """An API of report objects. Both have the same fields, as far as we write them."""
 
-    title: str
     group: str
     version: str
     kind: str
@@ -54,16 +53,8 @@ class Family:
 
 
 FAMILIES: Final = {
-    "openreports": Family(
-        title="OpenReports", group="openreports.io", version="v1alpha1", kind="Report", plural="reports"
-    ),
-    "policyreport": Family(
-        title="the policy working group",
-        group="wgpolicyk8s.io",
-        version="v1alpha2",
-        kind="PolicyReport",
-        plural="policyreports",
-    ),
+    "openreports": Family(group="openreports.io", version="v1alpha1", kind="Report", plural="reports"),
+    "policyreport": Family(group="wgpolicyk8s.io", version="v1alpha2", kind="PolicyReport", plural="policyreports"),
 }
 """By the name that --report-objects takes; the first is the one to prefer."""
 

@@ -56,5 +56,5 @@ def _amount(members: Sequence[WorkloadEntry], asked: float) -> str:
     others = Counter[str]()
     for each in members:
         others.update(each.other_accelerators)
-    least = sum(each.gpus_least or 0.0 for each in members)
+    least = sum(each.known_least for each in members)
     return words.amount(asked if any(each.gpus is not None for each in members) else None, least, others)

@@ -84,7 +84,7 @@ def _gpus(entries: Iterable[FindingEntry]) -> float:
 def _amount(entries: Iterable[FindingEntry]) -> str:
     """The accelerators of the objects, each counted once."""
     found = _largest(entries)
-    least = sum(each.known_gpus if each.gpus_least is None else each.gpus_least for each in found)
+    least = sum(each.known_least for each in found)
     others = Counter[str]()
     for each in found:
         others.update(each.other_accelerators)

@@ -14,7 +14,6 @@ from usher.reports.lines import Lines, Row
 SHOWN: Final = 10
 """Rows of a table or a list; the document has all."""
 
-_ENDING_DAYS: Final = 14
 _NOT_MEASURED: Final = "not measured; --prometheus URL measures it"
 _WAITING: Final = frozenset({WorkloadState.PENDING, WorkloadState.PARTLY, WorkloadState.SUSPENDED})
 _MORE: Final = "--format json lists all"
@@ -72,7 +71,8 @@ def _gpus(audit: Audit) -> Iterator[Row]:
         yield Row("half-started", f"{words.number(found.gpus_half_started)}, held by gangs whose other pods wait")
     if found.workloads_never:
         never = wording.count(found.workloads_never, "workload")
-        yield Row("never", f"{words.number(found.gpus_never or 0)}, wanted by {never} that can never run")
+        gpus = words.between(found.gpus_never or 0, words.least_never(audit))
+        yield Row("never", f"{gpus}, wanted by {never} that can never run")
     elif found.workloads_never is None:
         yield Row("never", "not known: nothing is known of the cluster that workloads would run in")
     else:
@@ -196,7 +196,7 @@ def _whose(entry: FindingEntry, now: str) -> str:
 
 
 def _ending(audit: Audit, lines: Lines) -> None:
-    ending = [each for each in audit.exceptions if 0 <= each.days_left <= _ENDING_DAYS]
+    ending = [each for each in audit.exceptions if each.ends_soon]
     if not ending:
         return
     lines.write(Text("Exceptions that end soon", style="bold"))

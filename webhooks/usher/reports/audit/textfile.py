@@ -10,7 +10,7 @@ from typing import Final, TextIO
 
 import prometheus_client as prometheus
 
-from usher.audit.document import Audit, GroupTable, Usage
+from usher.audit.document import Audit, GroupTable, Summary, Usage
 from usher.reports import wording
 
 _PREFIX: Final = "gpu_usher_audit_"
@@ -25,6 +25,10 @@ _HOUR: Final = 3600
 """Seconds. Metrics have base units, so GPU-hours become GPU-seconds."""
 
 Samples = Iterable[tuple[tuple[str, ...], float | None]]
+"""Numbers by the values of labels."""
+
+_Metric = tuple[str, str, tuple[str, ...], Samples]
+"""Name, description, names of labels, numbers."""
 
 
 def write(audit: Audit, stream: TextIO, /) -> None:
@@ -38,7 +42,15 @@ def write(audit: Audit, stream: TextIO, /) -> None:
     stream.write(prometheus.generate_latest(registry).decode())
 
 
-def _metrics(audit: Audit) -> Iterator[tuple[str, str, tuple[str, ...], Samples]]:
+def _metrics(audit: Audit) -> Iterator[_Metric]:
+    yield from _capacity(audit)
+    yield from _usage(audit.summary)
+    yield from _counts(audit.summary)
+    yield from _groups(audit)
+    yield from _prevented(audit)
+
+
+def _capacity(audit: Audit) -> Iterator[_Metric]:
     found = audit.summary
     yield "timestamp_seconds", "When the audit was taken.", (), _single(_seconds(audit.taken))
     yield "complete", "1 if the audit could read everything.", (), _single(float(audit.completeness.complete))
@@ -59,6 +71,9 @@ def _metrics(audit: Audit) -> Iterator[tuple[str, str, tuple[str, ...], Samples]
             }
         ),
     )
+
+
+def _usage(found: Summary) -> Iterator[_Metric]:
     whole = Usage(allocated=found.allocated, measured=found.measured, used=found.used, idle=found.idle)
     yield "gpu_seconds", "GPU time in the window.", ("state",), _by(_times(whole) | _not_priced(found.not_priced))
     yield "activity_ratio", "Activity of allocated GPUs, from 0 to 1.", (), _single(found.activity)
@@ -76,12 +91,18 @@ def _metrics(audit: Audit) -> Iterator[tuple[str, str, tuple[str, ...], Samples]
         ("currency", "part"),
         (((found.currency, part), costs[part]) for part in costs),
     )
+
+
+def _counts(found: Summary) -> Iterator[_Metric]:
     yield "workloads", "Workloads that hold or want GPUs.", (), _single(found.workloads)
     yield "workloads_never", "Workloads that can never run.", (), _single(found.workloads_never)
     yield "findings", "Findings by outcome.", ("outcome",), _by(found.findings)
     yield "queue_wait_p95_seconds", "Longest wait of 95 % of workloads.", (), _single(found.queue_wait_p95_seconds)
     yield "exceptions_ending", "Exceptions that end within 14 days.", (), _single(found.exceptions_ending)
     yield "readiness_items", "Items of the checklist by standing.", ("standing",), _by(found.readiness)
+
+
+def _groups(audit: Audit) -> Iterator[_Metric]:
     labels = ("by", "group")
     rows = [(table.by, name, usage) for table in audit.usage for name, usage in _bounded(table)]
     yield "group_gpus", "GPUs that a group holds now.", labels, (((by, name), each.gpus_now) for by, name, each in rows)
@@ -102,10 +123,9 @@ def _metrics(audit: Audit) -> Iterator[tuple[str, str, tuple[str, ...], Samples]
             for part, value in (("allocated", each.cost.allocated), ("idle", each.cost.idle))
         ),
     )
-    yield from _prevented(audit)
 
 
-def _prevented(audit: Audit) -> Iterator[tuple[str, str, tuple[str, ...], Samples]]:
+def _prevented(audit: Audit) -> Iterator[_Metric]:
     """Rows do not add up, so those beyond the bound are left out. A rule that only warns prevents nothing."""
     rows = [each for each in audit.prevented if each.denies][:_GROUPS]
     counts = (((each.code,), each.workloads) for each in rows)

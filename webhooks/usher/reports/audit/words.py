@@ -19,18 +19,15 @@ def number(value: float) -> str:
     return f"{int(rounded):,}" if rounded == int(rounded) else f"{rounded:,.1f}"
 
 
-def gpus(value: float) -> str:
-    """`1 GPU`, `64 GPUs`, `0.7 GPUs`."""
-    text = number(value)
-    return f"{text} {'GPU' if text == '1' else 'GPUs'}"
+def between(most: float, least: float | None = None) -> str:
+    """`6`; `4 to 6` where some are there at times alone: while a rollout or an autoscaler adds pods."""
+    last, first = number(most), number(most if least is None else least)
+    return last if first == last else f"{first} to {last}"
 
 
 def span(most: float | None, least: float | None = None) -> str:
-    """`6 GPUs`; `4 to 6 GPUs` where some are there at times alone: while a rollout or an autoscaler adds pods."""
-    if most is None:
-        return UNKNOWN
-    fewest = most if least is None else least
-    return gpus(most) if number(fewest) == number(most) else f"{number(fewest)} to {gpus(most)}"
+    """`1 GPU`, `6 GPUs`, `4 to 6 GPUs`."""
+    return UNKNOWN if most is None else f"{between(most, least)} {'GPU' if number(most) == '1' else 'GPUs'}"
 
 
 def others(found: Mapping[str, float]) -> str:
@@ -53,6 +50,13 @@ def asked(audit: Audit) -> str:
     found = audit.summary
     most = sum(each.known_gpus for each in audit.workloads) if found.gpus_asked is None else found.gpus_asked
     return amount(most, found.gpus_asked_least, found.other_asked)
+
+
+def least_never(audit: Audit) -> float | None:
+    """`gpus_never` of the summary without the GPUs that these workloads want at times alone; None where not known."""
+    found = {each.subject: each for each in audit.findings if each.never}
+    extra = sum(each.known_gpus - each.known_least for each in found.values())
+    return None if audit.summary.gpus_never is None else audit.summary.gpus_never - extra
 
 
 def share(value: float) -> str:

@@ -116,7 +116,7 @@ def _amount(found: FindingEntry) -> cells.Cell:
     other = audit_words.others(found.other_accelerators)
     if found.gpus is None or (other and not found.gpus):
         return cells.text(other, "not known")
-    return cells.number(found.gpus, numbers.plain(found.gpus))
+    return cells.number(found.gpus, numbers.between(found.gpus, found.gpus_least))
 
 
 def _outcome(found: FindingEntry) -> str:

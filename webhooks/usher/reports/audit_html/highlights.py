@@ -75,11 +75,11 @@ def _never(audit: Audit) -> Iterator[Html]:
 
 
 def _finding(found: FindingEntry) -> Html:
-    owner = f"{found.team or words.NO_TEAM}{f', {numbers.gpus(found.gpus)}' if found.gpus else ''}"
+    amount = f", {numbers.gpus(found.gpus, least=found.gpus_least)}" if found.gpus else ""
     return element(
         "li",
         element("a", words.name_of(found.subject), href=f"#{fragment(found)}"),
-        element("small", f"{owner}: {found.message}"),
+        element("small", f"{found.team or words.NO_TEAM}{amount}: {found.message}"),
         element("small", f"Fix: {found.remedy}") if found.remedy else None,
     )
 
@@ -108,7 +108,7 @@ def _fixed(audit: Audit) -> Iterator[Html]:
 
 
 def _ending(audit: Audit) -> Iterator[Html]:
-    soon = sorted((each for each in audit.exceptions if 0 <= each.days_left <= 14), key=lambda each: each.days_left)
+    soon = sorted((each for each in audit.exceptions if each.ends_soon), key=lambda each: each.days_left)
     if not soon:
         yield element("p", "No exception ends within 14 days.", class_="muted")
         return

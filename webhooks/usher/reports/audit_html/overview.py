@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from usher.audit.document import Audit, WorkloadState
 from usher.reports import wording
+from usher.reports.audit import words as audit_words
 from usher.reports.audit_html import highlights, tiles
 from usher.reports.web import charts, numbers
 from usher.reports.web.markup import Html, element
@@ -48,7 +49,7 @@ def _story(audit: Audit) -> Iterator[str]:
     if summary.workloads_never:
         can = wording.count(summary.workloads_never, "workload")
         yield f"{can} can never run as written, and {'asks' if summary.workloads_never == 1 else 'ask'} for "
-        yield f"{numbers.gpus(summary.gpus_never)}."
+        yield f"{numbers.gpus(summary.gpus_never, least=audit_words.least_never(audit))}."
 
 
 def _capacity(audit: Audit) -> Html:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from usher.audit.document import Audit, Point
 from usher.reports import wording
+from usher.reports.audit import words
 from usher.reports.audit_html import glossary
 from usher.reports.web import numbers
 from usher.reports.web.markup import Html, element
@@ -46,7 +47,7 @@ def of(audit: Audit) -> Iterator[Html]:
     yield _tile(
         "never",
         "Can never run",
-        numbers.gpus(summary.gpus_never),
+        numbers.gpus(summary.gpus_never, least=words.least_never(audit)),
         ""
         if summary.workloads_never is None
         else f"{summary.workloads_never:,} of {wording.count(summary.workloads, 'workload')}",
@@ -91,12 +92,14 @@ def _tile(  # noqa: PLR0913 - parts of one tile
 
 
 def _value(text: str) -> Html:
-    """The number large, and its unit beside it: `20,996 GPU-h`, `USD 39,160`."""
-    first, _, last = text.partition(" ")
-    number, unit = (first, last) if first[:1].isdecimal() else (last, first)
-    small = element("small", unit) if unit else None
-    parts = (number, " ", small) if first == number else (small, " ", number)
-    return element("span", *parts, class_="value")
+    """The number large, and its unit beside it: `5`, `20,996 GPU-h`, `2 to 3 GPUs`, `USD 39,160`."""
+    if text.isdecimal():
+        return element("span", text, class_="value")
+    if text[:1].isdecimal():
+        number, _, unit = text.rpartition(" ")
+        return element("span", number, " ", element("small", unit), class_="value")
+    unit, _, number = text.partition(" ")
+    return element("span", element("small", unit), " ", number, class_="value")
 
 
 def _changed(audit: Audit, number: Callable[[Point], float | None], shown: Callable[[float], str]) -> Html | None:

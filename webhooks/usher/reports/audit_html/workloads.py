@@ -98,7 +98,6 @@ def _standing(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
         ("badge", each.state.value, words.BADGES[each.state]),
         ("muted", f"waits for {numbers.lasting(waits)}" if waits is not None else ""),
     )
-    least = each.known_gpus if each.gpus_least is None else each.gpus_least
     if (
         each.place or each.gpus is None or (each.other_accelerators and not each.gpus)
     ):  # a manifest holds nothing; other accelerators go by their own names
@@ -106,7 +105,7 @@ def _standing(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
         yield cells.lines(("plain", amount), ("muted", each.place), sort=each.known_gpus)
         return
     now = each.usage.gpus_now
-    wanted = f"of {numbers.plain(least)}" if least > now else ""
+    wanted = f"of {numbers.plain(each.known_least)}" if each.known_least > now else ""
     yield cells.lines(("plain", numbers.plain(now)), ("muted", wanted), sort=now)
 
 

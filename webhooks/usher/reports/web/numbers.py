@@ -18,9 +18,15 @@ def plain(value: float | None, missing: str = NOT_MEASURED) -> str:
     return f"{value:,.0f}"
 
 
-def gpus(value: float | None, missing: str = "not known") -> str:
-    """`1 GPU`, `512 GPUs`."""
-    return missing if value is None else f"{plain(value)} {'GPU' if value == 1 else 'GPUs'}"
+def between(most: float, least: float | None) -> str:
+    """`3`; `2 to 3` where some are there at times alone."""
+    last, first = plain(most), plain(least, plain(most))
+    return last if first == last else f"{first} to {last}"
+
+
+def gpus(value: float | None, missing: str = "not known", *, least: float | None = None) -> str:
+    """`1 GPU`, `512 GPUs`, `2 to 3 GPUs`."""
+    return missing if value is None else f"{between(value, least)} {'GPU' if value == 1 else 'GPUs'}"
 
 
 def hours(value: float | None) -> str:

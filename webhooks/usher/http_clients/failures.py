@@ -1,0 +1,52 @@
+"""Why a connection failed, in plain words, and what to do about it."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import urllib3
+
+LONGEST: Final = 300
+
+_CONNECTION: Final = re.compile(r"\A(<[^>]*>|\w+\(host=[^)]*\)): ")
+"""How urllib3 begins: with the representation of its connection."""
+
+_OF_PROXIES: Final = (
+    ("Tunnel connection failed: 407", "write user:password@ into the URL of the proxy"),
+    ("Tunnel connection failed", "let the proxy connect to this server, or name the server in NO_PROXY"),
+    ("CERTIFICATE_VERIFY_FAILED", "name a file with the CA of the proxy in SSL_CERT_FILE"),
+    ("WRONG_VERSION_NUMBER", "the proxy does not speak TLS: write http:// into its URL"),
+    ("record layer failure", "the proxy does not speak TLS: write http:// into its URL"),
+)
+
+
+def described(error: BaseException, remedies: Iterable[tuple[str, str]] = ()) -> str:
+    """The deepest cause of an error of the HTTP client as one line, with its remedy where one is known.
+
+    Args:
+        error: what urllib3 raised.
+        remedies: what to do, by parts of what OpenSSL and Python say of the server; the first that is in the text
+            decides. Of a proxy they say the same, and other remedies help.
+    """
+    causes = list(_causes(error))
+    text = _CONNECTION.sub("", str(causes[-1]))
+    known = _OF_PROXIES if any(isinstance(each, urllib3.exceptions.ProxyError) for each in causes) else remedies
+    remedy = next((remedy for part, remedy in known if part.lower() in text.lower()), "")
+    # OpenSSL ends with a line of its source.
+    line = plain(text.partition(" (_ssl.c:")[0])
+    return f"{line}; {remedy}" if remedy else line
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and what it wraps, the deepest cause last."""
+    cause: object = error
+    while isinstance(cause, BaseException):
+        yield cause
+        cause = getattr(cause, "reason", None) or getattr(cause, "original_error", None)
+
+
+def plain(text: str) -> str:
+    """A text of another program as one short line of printable characters."""
+    line = "".join(letter if letter.isprintable() else " " for letter in text[: 4 * LONGEST])
+    line = " ".join(line.split())
+    return line if len(line) <= LONGEST else line[: LONGEST - 3] + "..."
