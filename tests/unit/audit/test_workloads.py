@@ -8,6 +8,7 @@ import builders
 from builders.existing import existing, running, waiting
 from unit.audit.building import builder, built, only
 from usher import paths
+from usher.audit.building.packed import Packed
 from usher.audit.building.wanted import Wanted
 from usher.config.models import Config
 from usher.facts.snapshot import Recorded, State
@@ -127,7 +128,27 @@ def test_a_section_gets_the_kinds_that_it_wants_as_far_as_they_are_known() -> No
     assert made.built().objects == {("apps", "DaemonSet"): Absence.MISSING}
 
     made.record(Recorded(kind=DAEMON_SETS.fact_kind, state=State.KNOWN))
-    assert made.built().objects == {("apps", "DaemonSet"): []}
+    found = made.built().objects["apps", "DaemonSet"]
+    assert isinstance(found, Packed)
+    assert list(found) == []
+
+
+def test_an_object_that_comes_with_its_kind_and_in_a_list_is_kept_once() -> None:
+    made, listed = builder(wanted=(DAEMON_SETS,)), existing(builders.daemon_set(name="listed"))
+    made.record(Recorded(kind=DAEMON_SETS.fact_kind, state=State.KNOWN, values=[DAEMON_SETS.keep(listed)]))
+    for value in (listed, builders.daemon_set(name="manifest")):
+        made.add(value)
+
+    kept = made.built().objects["apps", "DaemonSet"]
+    assert isinstance(kept, Packed)
+    assert [paths.metadata(each)["name"] for each in kept] == ["listed", "manifest"]
+
+
+def test_a_builder_holds_nothing_of_an_estate_that_it_has_built() -> None:
+    made = builder()
+    made.add(running("held"))
+
+    assert [len(made.built().workloads), len(made.built().workloads)] == [1, 0]
 
 
 def test_an_object_of_a_dump_is_kept_with_the_fields_that_are_wanted() -> None:

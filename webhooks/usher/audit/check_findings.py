@@ -55,12 +55,13 @@ def entries(report: findings.Report, estate: Estate, exceptions: Sequence[Except
         for finding in result.findings:
             base = "\0".join(_lasting(result, finding))
             seen[base] += 1
-            entry = _entry(result, finding, owned, report)
-            yield entry.model_copy(
-                update={
-                    "fingerprint": _digest(base, seen[base]),
-                    "exception": _ticket(finding.judgement, exceptions),
-                }
+            yield _entry(
+                result,
+                finding,
+                owned,
+                report,
+                fingerprint=_digest(base, seen[base]),
+                exception=_ticket(finding.judgement, exceptions),
             )
 
 
@@ -95,13 +96,21 @@ def _digest(base: str, number: int) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:_DIGITS]
 
 
-def _entry(result: findings.Result, finding: findings.Finding, owned: _Owned, report: findings.Report) -> FindingEntry:
+def _entry(  # noqa: PLR0913 - what an entry is made of
+    result: findings.Result,
+    finding: findings.Finding,
+    owned: _Owned,
+    report: findings.Report,
+    *,
+    fingerprint: str,
+    exception: str,
+) -> FindingEntry:
     judgement = finding.judgement
     rule = report.rules.get(judgement.finding.check)
     severity = rule.severity if rule is not None else None
     path = judgement.finding.path
     return FindingEntry(
-        fingerprint="",
+        fingerprint=fingerprint,
         code=judgement.code,
         name=judgement.name,
         title=rule.title if rule is not None else judgement.name,
@@ -117,6 +126,7 @@ def _entry(result: findings.Result, finding: findings.Finding, owned: _Owned, re
         gpus_least=owned.gpus_least,
         other_accelerators=owned.others,
         because=judgement.because,
+        exception=exception,
         place=place(result, 0 if finding.place is None else finding.place.line),
         since=owned.since,
         mended_by=result.change.mends.get(judgement.finding.check, "") if result.change is not None else "",

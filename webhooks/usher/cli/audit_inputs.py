@@ -3,6 +3,7 @@
 import itertools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -101,6 +102,7 @@ def live(
     Raises:
         ClusterError: the API server does not answer.
     """
+    from usher.audit.building.packed import Packed
     from usher.cluster import connection, recording
     from usher.scan import cluster
 
@@ -112,7 +114,8 @@ def live(
         recorded = list(recording.read(api))
         facts = recording.store(recorded)
         batches = itertools.chain(_unlisted(recorded, "unknown to the checks"), batches)
-    others = list(recording.read(api, kinds=[each.fact_kind for each in wanted]))
+    listed = recording.read(api, kinds=[each.fact_kind for each in wanted])
+    others = [replace(each, values=Packed(each.values)) for each in listed]
     return Source(
         name=context_name or api.name,
         origin=api.name,
@@ -204,9 +207,10 @@ def _watched(found: "Iterable[Found]", watch: "Watch") -> "Iterator[Found]":
 
 def _recorded(wanted: "Iterable[Wanted]", survey: "Survey") -> "list[Recorded]":
     """The kinds that sections want, each with all of its objects."""
+    from usher.audit.building.packed import Packed
     from usher.facts.snapshot import Recorded, State
 
-    return [Recorded(kind=each.fact_kind, state=State.KNOWN, values=[*survey.kept(each.key)]) for each in wanted]
+    return [Recorded(kind=each.fact_kind, state=State.KNOWN, values=Packed(survey.kept(each.key))) for each in wanted]
 
 
 def _version(api: "Lists") -> str:

@@ -94,8 +94,8 @@ class Survey:
         return Store.of(self._facts)
 
     def kept(self, key: Key) -> Sequence[paths.Object]:
-        """What was kept of the objects of a kind."""
-        return self._kept.get(key, ())
+        """What was kept of the objects of a kind. The survey does not hold it any longer."""
+        return self._kept.pop(key, ())
 
     def settled(self, batch: Batch) -> Batch:
         """A file without the objects that are owned or finished in their cluster, once all files are taken.

@@ -6,10 +6,10 @@ from sys import intern
 from typing import Final
 
 from usher import model, paths
-from usher.audit.building import decisions, fields, folding, nodes, owners, pods, workloads
-from usher.audit.building.claimable import SLICE, Claimable
+from usher.audit.building import decisions, fields, folding, nodes, pods, workloads
+from usher.audit.building.claimable import SLICE
 from usher.audit.building.gathered import Gathered, Held
-from usher.audit.building.manifests import Manifests
+from usher.audit.building.packed import Packed
 from usher.audit.building.wanted import Wanted
 from usher.audit.estate import ENDED, Estate, Missing, Node, Pod, Workload
 from usher.authorities.knowledge import Knowledge
@@ -19,6 +19,7 @@ from usher.kinds.kept_fields import Key
 from usher.reading.lookup import Absence
 from usher.scan import ownership
 from usher.scan.findings import Result
+from usher.scan.objects import exists
 
 _POD: Final[Key] = ("", "Pod")
 _NODE: Final[Key] = ("", "Node")
@@ -42,24 +43,20 @@ class EstateBuilder:
         self._only = only
         self._workloads = workloads.Workloads(known.config)
         self._pods = pods.Pods(self._normalised)
-        self._trees = owners.Trees()
-        self._claimable = Claimable()
-        self._manifests = Manifests()
         self._gathered = Gathered()
         self._wanted = {each.key: each for each in wanted}
-        self._objects: dict[Key, list[paths.Object] | Absence] = {}
         self._readers: Mapping[Key, Callable[[paths.Object], None]] = {
             _POD: self._pod,
             _NODE: self._node,
             _NAMESPACE: self._labels_of_namespace,
-            SLICE: self._claimable.add,
+            SLICE: self._slice,
         }
 
     def add(self, value: paths.Object) -> None:
         """Takes an object of any kind; it may have any shape."""
         key, metadata = ownership.key(value), paths.metadata(value)
-        if (wanted := self._wanted.get(key)) is not None:
-            self._keep(wanted, value)
+        if (wanted := self._wanted.get(key)) is not None and not self._is_recorded(key, value):
+            self._gathered.kept(key).append(wanted.keep(value))
         reader = self._readers.get(key)
         if self._is_elsewhere(key, metadata):
             return
@@ -91,18 +88,21 @@ class EstateBuilder:
         """Takes all objects of a wanted kind, or that it cannot be read."""
         key = recorded.kind.key
         if recorded.state is State.MISSING:
-            self._objects[key] = Absence.MISSING
+            self._gathered.objects[key] = Absence.MISSING
         if recorded.state is not State.KNOWN:
             return
-        self._objects[key] = list(recorded.values)
-        for value in recorded.values if key == SLICE else ():
-            self._claimable.add(value)
+        self._gathered.recorded.add(key)
+        values = recorded.values
+        self._gathered.objects[key] = values if isinstance(values, Packed) else Packed(values)
+        for value in values if key == SLICE else ():
+            self._slice(value)
 
-    def _keep(self, wanted: Wanted, value: paths.Object) -> None:
-        kept = self._objects.get(wanted.key)
-        if not isinstance(kept, list):
-            kept = self._objects[wanted.key] = []
-        kept.append(wanted.keep(value))
+    def _is_recorded(self, key: Key, value: paths.Object) -> bool:
+        """Whether an object of the cluster is already among those that were recorded of its kind."""
+        return key in self._gathered.recorded and exists(value)
+
+    def _slice(self, value: paths.Object) -> None:
+        self._gathered.claimable.add(value)
 
     def _node(self, value: paths.Object) -> None:
         name = paths.text(paths.metadata(value).get("name"))
@@ -111,7 +111,7 @@ class EstateBuilder:
         if found is not None:
             self._gathered.nodes[name] = found
         else:
-            self._gathered.plain_nodes[name] = nodes.trimmed(value)
+            self._gathered.plain_nodes.append(nodes.trimmed(value))
 
     def _labels_of_namespace(self, value: paths.Object) -> None:
         metadata = paths.metadata(value)
@@ -123,8 +123,8 @@ class EstateBuilder:
         """An object that makes pods, or of a kind that usher does not know."""
         metadata = paths.metadata(value)
         uid, owner = paths.text(metadata.get("uid")), paths.text(ownership.controller(value).get("uid"))
-        self._trees.add(value)
-        if self._trees.owner(owner, paths.text(metadata.get("namespace"))):
+        self._gathered.trees.add(value)
+        if self._gathered.trees.owner(owner, paths.text(metadata.get("namespace"))):
             return
         read = self._normalised(value)
         if read is None or not read.makes_pods:
@@ -140,7 +140,7 @@ class EstateBuilder:
         if known is not None and known.finished(value):
             self._gathered.finished.add(uid)
         elif read.asks_accelerators:
-            self._manifests.add(uid, value)
+            self._gathered.texts.add(uid, value)
 
     def _pod(self, value: paths.Object) -> None:
         if not paths.metadata(value).get("uid"):
@@ -148,7 +148,7 @@ class EstateBuilder:
             return
         self._gathered.pods += 1
         self._gathered.pods_known = True
-        self._trees.add(value)
+        self._gathered.trees.add(value)
         if pods.phase(value) in ENDED:
             return
         reference = ownership.controller(value)
@@ -160,7 +160,7 @@ class EstateBuilder:
             return
         found = pods.pod(value, asked)
         own = None
-        if not self._trees.owner(owner, found.namespace) and asked.workload is not None:
+        if not self._gathered.trees.owner(owner, found.namespace) and asked.workload is not None:
             own = self._own(value, asked.workload, found)
         self._gathered.held[found.uid] = Held(
             found,
@@ -175,52 +175,59 @@ class EstateBuilder:
         """A pod as a workload of its own."""
         workload = self._workloads.of(value, read)
         if not found.holds:
-            self._manifests.add(found.uid, value)
-        return replace(workload, identity=replace(workload.identity, name=found.name), pods=(found,))
+            self._gathered.texts.add(found.uid, value)
+        identity = replace(workload.identity, name=found.name)
+        return replace(workload, identity=identity, asks=found.devices, pods=(found,))
 
     def _normalised(self, value: paths.Object) -> model.Workload | None:
         return self._known.workload(value, namespace=self._namespace)
 
     def built(self, *, results: Sequence[Result] = (), missing: Iterable[Missing] = ()) -> Estate:
-        """The estate of all objects that came.
+        """The estate of all objects that came. The builder is as it was before the first one.
 
         Args:
             results: the decisions about them, which workloads refer to by index.
             missing: what could not be read.
         """
+        # What was read goes before the report is made.
+        gathered, self._gathered = self._gathered, Gathered()
         decided = decisions.Decisions(results)
-        decided.apply(self._gathered)
-        folded = folding.folded(self._gathered, self._trees)
-        found = tuple(replace(each, team=self._team(each), index=decided.place(each)) for each in folded.workloads)
+        decided.apply(gathered)
+        folded = folding.folded(gathered)
+        found = tuple(
+            replace(each, team=_team(each, gathered.teams), index=decided.place(each)) for each in folded.workloads
+        )
         waiting = (each.uid for each in found if not any(pod.holds for pod in each.pods))
         return Estate(
-            nodes=self._nodes(),
+            nodes=self._nodes(gathered),
             workloads=found,
-            objects={key: self._objects.get(key, Absence.NOT_KNOWN) for key in sorted(self._wanted)},
-            manifests=decided.admitted(found, self._manifests.of(waiting)),
-            pods_read=self._gathered.pods,
-            pods_known=self._gathered.pods_known,
+            objects={key: gathered.objects.get(key, Absence.NOT_KNOWN) for key in sorted(self._wanted)},
+            manifests=decided.admitted(found, gathered.texts.of(waiting)),
+            pods_read=gathered.pods,
+            pods_known=gathered.pods_known,
             # The names of namespaces say nothing about where a workload could run.
             facts_known=any(self._known.facts.knows(*key) for key in registry.FACTS if key != _NAMESPACE),
-            teams=self._gathered.teams,
-            missing=(*self._gathered.missing, *missing),
+            teams=gathered.teams,
+            missing=(*gathered.missing, *missing),
             unlisted_owners=folded.unlisted_owners,
             only_namespace=self._only,
         )
 
-    def _team(self, workload: Workload) -> str:
-        namespace = workload.identity.namespace
-        return workload.team or self._gathered.teams.get(namespace, namespace)
-
-    def _nodes(self) -> tuple[Node, ...] | None:
-        if not self._gathered.nodes_known:
+    def _nodes(self, gathered: Gathered) -> tuple[Node, ...] | None:
+        if not gathered.nodes_known:
             return None
-        found = dict(self._gathered.nodes)
-        for name, value in self._gathered.plain_nodes.items() if self._claimable else ():
-            node = nodes.read(value, self._known.vocabulary_of_cluster, claimable=self._claimable.of(name))
+        found = dict(gathered.nodes)
+        for value in gathered.plain_nodes if gathered.claimable else ():
+            claimable = gathered.claimable.of(paths.text(paths.metadata(value).get("name")))
+            node = nodes.read(value, self._known.vocabulary_of_cluster, claimable=claimable)
             if node is not None:
-                found[name] = node
+                found[node.name] = node
         return tuple(found[name] for name in sorted(found))
+
+
+def _team(workload: Workload, teams: Mapping[str, str]) -> str:
+    namespace = workload.identity.namespace
+    return workload.team or teams.get(namespace, namespace)
 
 
 def _kind(reference: paths.Object) -> str:

@@ -20,8 +20,9 @@ class Folded:
     unlisted_owners: tuple[Missing, ...]
 
 
-def folded(gathered: Gathered, trees: Trees) -> Folded:
+def folded(gathered: Gathered) -> Folded:
     """The workloads with their pods."""
+    trees = gathered.trees
     below, alone = defaultdict[str, list[Pod]](list), list[Held]()
     for each in gathered.held.values():
         top = trees.top(each.owner, each.pod.namespace)
@@ -32,7 +33,7 @@ def folded(gathered: Gathered, trees: Trees) -> Folded:
     others = Counter[str]()
     for (owner, namespace), number in gathered.others.items():
         others[trees.top(owner, namespace)] += number
-    found = [*_of_tops(gathered, trees, below, others), *_of_pods(alone, below), *_unread(trees, below)]
+    found = [*_of_tops(gathered, below, others), *_of_pods(alone, below), *_unread(trees, below)]
     unlisted = Counter(each.owner_kind for each in alone if each.owner_kind)
     return Folded(
         workloads=tuple(sorted(found, key=_order)),
@@ -48,10 +49,10 @@ def _order(workload: Workload) -> tuple[str, str, str, str]:
     return identity.namespace, identity.kind, identity.name, identity.api_version
 
 
-def _of_tops(gathered: Gathered, trees: Trees, below: dict[str, list[Pod]], others: Counter[str]) -> Iterator[Workload]:
+def _of_tops(gathered: Gathered, below: dict[str, list[Pod]], others: Counter[str]) -> Iterator[Workload]:
     """Objects that make pods; what is taken from `below` is gone there."""
     for uid, workload in gathered.tops.items():
-        if trees.root(uid) != uid:
+        if gathered.trees.root(uid) != uid:
             continue  # its owner came later
         pods = below.pop(uid, [])
         wants = _may_want(workload) and uid not in gathered.finished
