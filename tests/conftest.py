@@ -1,7 +1,9 @@
 """What holds for all tests."""
 
 import os
+import sys
 from collections.abc import Generator
+from functools import partial
 from typing import Final
 
 import pytest
@@ -18,6 +20,10 @@ pytest_plugins = ["shared_tests"]
 settings.register_profile("untimed", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("untimed")
 
+
+# Coverage has a lock. A process that is forked while a thread of its parent holds it would wait for it for ever, and
+# what it runs is not measured anyway.
+os.register_at_fork(after_in_child=partial(sys.settrace, None))
 
 _E2E: Final = "tests/e2e"
 
