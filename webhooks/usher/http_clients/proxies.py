@@ -73,7 +73,7 @@ def read(text: str, *, source: str) -> Proxy:
         parts = urlsplit(text if "://" in text else f"http://{text}")
         url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
         found = urllib3.util.parse_url(url)
-        usable = parts.scheme in _PORTS and found.host and found.port != 0
+        usable = parts.scheme in _PORTS and found.host and found.port != 0 and url.isprintable()
     except ValueError:
         usable = False
     if not usable:

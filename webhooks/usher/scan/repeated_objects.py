@@ -10,8 +10,8 @@ from usher.scan.batches import Batch
 from usher.scan.findings import Note, Problem
 from usher.scan.objects import exists
 
-_LASTING: Final[tuple[Key, ...]] = (("", "Node"), ("", "Namespace"))
-"""Kinds whose objects keep their uid while a cluster is dumped."""
+_NODE: Final[Key] = ("", "Node")
+_NAMESPACE: Final[Key] = ("", "Namespace")
 
 _REMEDY: Final = "dump one cluster, once, into a folder of its own"
 
@@ -67,7 +67,7 @@ class Repeated:
             f"{key[1]} {name} has another uid than in a file before, so the files hold two clusters, or one cluster"
         )
         reason = f"{reason} at two times; {_REMEDY}"
-        if key in _LASTING:
+        if key in (_NODE, _NAMESPACE):  # they keep their uid while a cluster is dumped
             raise errors.InputError(f"{source}: {reason}")
         if not self._others:
             self._other = Problem(source=source, reason=reason)
