@@ -45,8 +45,9 @@ def installed(cluster: Cluster) -> Iterator[None]:
 @pytest.fixture
 def tenant(cluster: Cluster, namespace: str, installed: None) -> Cluster:  # noqa: ARG001 - policies are there
     made = accounts.tenant(cluster, namespace)
+    # It compiles each policy on its own.
     wait_until(
-        lambda: "USH201" in refusal(made, within(REFUSED["USH201"], namespace)),
+        lambda: all(code in refusal(made, within(value, namespace)) for code, value in REFUSED.items()),
         description="the API server has compiled the policies",
     )
     wait_until(
