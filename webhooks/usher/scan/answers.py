@@ -25,9 +25,13 @@ _ARCHIVES: Final = (
 
 _TEXTS: Final = (
     (re.compile(rb"(?:NAMESPACE|NAME) {2,}[A-Z]"), "the table that kubectl shows"),
-    (re.compile(rb"Name: {6,}\S"), "the text of kubectl describe"),
-    (re.compile(rb"(?:Error from server|error: |(?:The|Unable to) connect)"), "an error of kubectl"),
+    (re.compile(rb"Name: {6,}\S.*\n(?:Namespace|Labels|Roles): {2,}"), "the text of kubectl describe"),
+    (
+        re.compile(rb"Error from server|(?:The connection|Unable to connect) to the server|error: .*\n?\Z"),
+        "an error of kubectl",
+    ),
 )
+"""How they begin. A YAML file may begin with `error:` or `Name:` too, as translations do, but it has more lines."""
 _REMEDY: Final = "and no objects; write them with kubectl get -o json or -o yaml"
 
 
