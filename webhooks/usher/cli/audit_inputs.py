@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from usher.scan.batches import Batch
     from usher.scan.dumps import Survey
     from usher.scan.runner import Watch
-    from usher.scan.sources import Found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,11 +183,11 @@ def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: boo
     Raises:
         InputError: they hold two clusters.
     """
-    from usher.scan import dump_files, sources
+    from usher.scan import dump_files, runner, sources
     from usher.scan.dumps import Survey
 
     survey = Survey({each.key: each.keep for each in wanted})
-    read = dump_files.read(_watched(sources.find(names, stdin=sys.stdin.buffer), watch), survey=survey)
+    read = dump_files.read(runner.watched(sources.find(names, stdin=sys.stdin.buffer), watch), survey=survey)
     return Source(
         name=", ".join(names),
         batches=itertools.chain([read.together], read.batches()),
@@ -197,12 +196,6 @@ def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: boo
         recorded=_recorded((each for each in wanted if each.key in survey.kinds), survey),
         pods_known=("", "Pod") in survey.kinds,
     )
-
-
-def _watched(found: "Iterable[Found]", watch: "Watch") -> "Iterator[Found]":
-    for number, each in enumerate(found, 1):
-        watch("files read", number, 0)
-        yield each
 
 
 def _recorded(wanted: "Iterable[Wanted]", survey: "Survey") -> "list[Recorded]":

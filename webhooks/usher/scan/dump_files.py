@@ -18,17 +18,17 @@ class Files:
     together: Batch
     """What follows from all of them."""
     found: Sequence[Found]
-    """In their order: the dumps as files, the others with their objects."""
+    """In their order: the dumps as files, the others with their objects, settled."""
 
     @property
     def manifests(self) -> Sequence[Batch]:
         """The files that say something about each other, because they are applied together."""
-        return [self.survey.settled(each) for each in self.found if isinstance(each, Batch)]
+        return [each for each in self.found if isinstance(each, Batch)]
 
     def batches(self) -> Iterator[Batch]:
         """All files in their order, settled; a dump is read once more when its turn comes."""
         for each in self.found:
-            yield self.survey.settled(sources.load(each))
+            yield each if isinstance(each, Batch) else self.survey.settled(sources.load(each))
 
 
 def read(found: Iterable[Found], *, survey: Survey) -> Files:
@@ -38,7 +38,9 @@ def read(found: Iterable[Found], *, survey: Survey) -> Files:
         InputError: they hold two clusters.
     """
     surveyed = [_surveyed(each, survey) for each in found]
-    return Files(survey=survey, together=survey.finished(), found=surveyed)
+    together = survey.finished()
+    settled = [survey.settled(each) if isinstance(each, Batch) else each for each in surveyed]
+    return Files(survey=survey, together=together, found=settled)
 
 
 def _surveyed(found: Found, survey: Survey) -> Found:

@@ -1,7 +1,7 @@
 """Judges many objects by one evaluator. It reads and writes no files, and goes on after a failure."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from usher import __version__
 from usher.policy.evaluator import Evaluator
@@ -15,10 +15,19 @@ if TYPE_CHECKING:
     from usher.gatekeeper.evaluation import Policies
     from usher.scan.site_policies import SitePolicies
 
-__all__ = ["Settings", "Watch", "report", "run", "run_each", "unwatched"]
+__all__ = ["Settings", "Watch", "report", "run", "run_each", "unwatched", "watched"]
+
+_File = TypeVar("_File")
 
 Watch = Callable[[str, int, int], None]
 """Called with what was done, how many, and of how many; 0 where that is not known."""
+
+
+def watched(files: Iterable[_File], watch: Watch) -> Iterator[_File]:
+    """The same files; `watch` hears how many are read."""
+    for number, each in enumerate(files, 1):
+        watch("files read", number, 0)
+        yield each
 
 
 def unwatched(_things: str, _done: int, _total: int) -> None:
@@ -66,7 +75,7 @@ def run_each(  # noqa: PLR0913 - as above
 ) -> list[findings.Report]:
     """Judges as `run` does, by each of several evaluators: one report for each, about the same objects."""
     if together is None and not settings.origin:
-        batches = together = list(_watched(batches, watch))
+        batches = together = list(watched(batches, watch))
     total = sum(len(batch.items) for batch in together or ()) if together is batches else 0
     surroundings = Surroundings(
         [outlines.of(batch, namespace=settings.namespace) for batch in together or ()], namespace=settings.namespace
@@ -173,9 +182,3 @@ def _left_out(whole: Part, settings: Settings) -> Iterator[findings.Note]:
     if number := whole.counts["unread"]:
         problems = "problem of a file" if number == 1 else "problems of files"
         yield findings.Note(source=source, reason=f"{number:,} {problems} that did not change and cannot be read")
-
-
-def _watched(batches: Iterable[Batch], watch: Watch) -> Iterator[Batch]:
-    for number, batch in enumerate(batches, 1):
-        watch("files read", number, 0)
-        yield batch
