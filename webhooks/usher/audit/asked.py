@@ -5,7 +5,6 @@ from typing import Final
 from usher.audit import gpus
 from usher.audit.document import Summary
 from usher.audit.estate import Estate
-from usher.audit.workload_entries import numbers
 from usher.scan import devices
 
 _OF_PODS: Final = ("gpus_allocated", "gpus_waiting", "gpus_half_started", "gpus_free")
@@ -23,7 +22,7 @@ def with_asked(summary: Summary, estate: Estate) -> Summary:
         update={
             "gpus_asked": gpus.number(asks),
             "gpus_asked_least": gpus.least(asks),
-            "other_asked": numbers(gpus.others(asks)),
+            "other_asked": gpus.numbers(gpus.others(asks)),
             "workloads_not_known": sum(not each.asks_known for each in workloads),
             "manifests": sum(not each.exists for each in workloads),
             **dict.fromkeys(unknown),

@@ -78,7 +78,7 @@ def _owned(
         team=teams.get(namespace, namespace) if workload is None else workload.team,
         gpus=(held or gpus.number(devices)) if is_known else None,
         gpus_least=(held or gpus.least(devices)) if is_known else None,
-        others={name: round(float(each.number), 6) for name, each in gpus.others(devices).items()},
+        others=gpus.numbers(gpus.others(devices)),
         since="" if workload is None else times.text(workload.created),
     )
 

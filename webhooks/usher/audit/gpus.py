@@ -42,6 +42,11 @@ def others(devices: Devices) -> Devices:
     return {name: amount for name, amount in devices.items() if amount and not share(name, None)}
 
 
+def numbers(devices: Devices) -> Mapping[str, float]:
+    """Accelerators by resource, as numbers of JSON."""
+    return {name: round(float(amount.number), 6) for name, amount in sorted(devices.items())}
+
+
 def capacity(node: Node) -> float:
     """The GPUs of a node, healthy or not."""
     return _physical(node.capacity, node)

@@ -10,7 +10,7 @@ from usher.audit.document.readiness import ReadinessItem
 from usher.audit.estate import Estate, Node, Workload
 from usher.audit.sections import Sections
 from usher.audit.standing import half_started
-from usher.audit.workload_entries import gpus_now, numbers, waiting_pods
+from usher.audit.workload_entries import gpus_now, waiting_pods
 from usher.scan import devices
 
 
@@ -39,7 +39,7 @@ def of(
         gpus_waiting=_rounded(waiting(workload, nodes) for workload in workloads),
         gpus_never=_rounded(never.values()),
         gpus_half_started=_rounded(entry.known_gpus for entry in findings if entry.code == half_started.CODE),
-        accelerators=numbers(devices.added(pod.devices for pod in holding)),
+        accelerators=gpus.numbers(devices.added(pod.devices for pod in holding)),
         workloads=len(workloads),
         workloads_never=len(never),
         findings=check_findings.counts(findings),

@@ -9,7 +9,6 @@ from usher.audit.check_findings import place, subject
 from usher.audit.document import Usage, WorkloadEntry, WorkloadState
 from usher.audit.estate import Estate, Node, Pod, Workload
 from usher.scan import findings
-from usher.scan.devices import Devices
 
 _WORST: Final = (*(outcome.value for outcome in model.Outcome), "unknown", "clean", "exempt")
 
@@ -80,10 +79,10 @@ def _entry(
         state=state(workload),
         products=tuple(sorted({node.product for node in on if node.product})),
         capacity_types=tuple(sorted({node.capacity_type.value for node in on})),
-        accelerators=numbers(workload.asks),
+        accelerators=gpus.numbers(workload.asks),
         gpus=gpus.number(workload.asks) if workload.asks_known else None,
         gpus_least=gpus.least(workload.asks) if workload.asks_known else None,
-        other_accelerators=numbers(gpus.others(workload.asks)),
+        other_accelerators=gpus.numbers(gpus.others(workload.asks)),
         pods_wanted=workload.wanted.maximum,
         pods_running=sum(pod.holds for pod in workload.pods),
         pods_waiting=len(waiting),
@@ -99,8 +98,3 @@ def _entry(
 def _outcome(judged: list[findings.Result]) -> str:
     """The worst one; an object that was not judged is in an exempt namespace."""
     return min((result.outcome for result in judged), key=_WORST.index, default="exempt")
-
-
-def numbers(devices: Devices) -> Mapping[str, float]:
-    """Accelerators by resource, as numbers of JSON."""
-    return {name: round(float(amount.number), 6) for name, amount in sorted(devices.items())}

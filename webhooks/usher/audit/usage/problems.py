@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from usher.audit import estate
+from usher.audit import estate, fields
 from usher.audit.usage import metrics
 from usher.audit.usage.devices import Track
 from usher.audit.usage.joining import Joined
@@ -12,9 +12,6 @@ from usher.audit.usage.node_hours import NodeHours
 from usher.audit.usage.reading import Readings
 from usher.audit.usage.series import Grid, moment
 from usher.audit.usage.tallies import Tally
-
-_NAMED: Final = 5
-"""Nodes named in one sentence; the others are counted."""
 
 _LATE: Final = 3
 
@@ -83,21 +80,21 @@ def of_nodes(joined: Joined, nodes: Mapping[str, estate.Node]) -> Iterator[str]:
     missing = sorted(name for name, node in nodes.items() if node.capacity and name not in measured)
     if missing and any(track.node for track in joined.tracks):
         number = f"{len(missing)} of {len(nodes)} GPU nodes"
-        yield f"{number} have no series, so their GPUs are not measured: {_names(missing)}"
+        yield f"{number} have no series, so their GPUs are not measured: {fields.listing(missing)}"
     intel = sorted(name for name, node in nodes.items() if not _INTEL.isdisjoint(node.capacity))
     if intel:
-        yield f"GPUs of Intel are not measured, because usher reads no exporter of Intel: {_names(intel)}"
+        yield f"GPUs of Intel are not measured, because usher reads no exporter of Intel: {fields.listing(intel)}"
     if nodes and joined.tracks and not any(track.node for track in joined.tracks):
         yield "No label of the series names a node of the cluster. Set NODE_NAME in the exporter, or add a label `node`"
     if joined.by_node:
         yield (
-            f"Series of {_names(joined.by_node)} name no pods; they count for the one pod that holds all GPUs of its "
-            "node"
+            f"Series of {fields.listing(joined.by_node)} name no pods; they count for the one pod that holds all GPUs "
+            "of its node"
         )
     if joined.not_attributed:
         yield (
-            f"Series of {_names(joined.not_attributed)} name no pods though pods hold GPUs there: these GPU-hours are "
-            "allocated and not measured"
+            f"Series of {fields.listing(joined.not_attributed)} name no pods though pods hold GPUs there: these "
+            "GPU-hours are allocated and not measured"
         )
 
 
@@ -114,7 +111,7 @@ def of_capacity(hours: Mapping[str, NodeHours] | None, nodes: Mapping[str, estat
     if missing:
         yield (
             f"{metrics.NODE_CAPACITY.metric} has no series of {len(missing)} of {len(nodes)} GPU nodes, so GPU-hours "
-            f"that no pod held there are missing: {_names(missing)}"
+            f"that no pod held there are missing: {fields.listing(missing)}"
         )
     known, window = max(each.known for each in hours.values()), grid.points * grid.hours
     if known < _NEARLY * window:
@@ -136,8 +133,3 @@ def of_sums(entries: Iterable[Entry], total: Tally) -> Iterator[str]:
         yield (
             f"{lost:.1f} GPU-hours are of pods whose workload the cluster no longer has; they count for their namespace"
         )
-
-
-def _names(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_NAMED])
-    return f"{shown} and {len(names) - _NAMED} more" if len(names) > _NAMED else shown

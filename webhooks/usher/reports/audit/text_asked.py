@@ -1,6 +1,6 @@
 """What workloads ask for, in text; of manifests nothing else is known."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -47,14 +47,5 @@ def teams(audit: Audit) -> Sequence[Sequence[str]]:
     asked = {team: sum(each.known_gpus for each in found) for team, found in members.items()}
     ordered = sorted(members, key=lambda team: (-asked[team], team))
     return [
-        (words.short(team) or "(no team)", f"{len(members[team]):,}", _amount(members[team], asked[team]))
-        for team in ordered
+        (words.short(team) or "(no team)", f"{len(members[team]):,}", words.together(members[team])) for team in ordered
     ]
-
-
-def _amount(members: Sequence[WorkloadEntry], asked: float) -> str:
-    others = Counter[str]()
-    for each in members:
-        others.update(each.other_accelerators)
-    least = sum(each.known_least for each in members)
-    return words.amount(asked if any(each.gpus is not None for each in members) else None, least, others)

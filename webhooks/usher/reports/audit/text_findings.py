@@ -1,7 +1,7 @@
 """The findings of an audit in text, grouped by cause: by check and outcome, and within it by message."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rich.text import Text
@@ -16,6 +16,7 @@ SHOWN: Final = 5
 """Objects of one message."""
 
 _MESSAGES: Final = 5
+_NOTHING: Final = words.span(0)
 _MORE: Final = "--format json lists all"
 
 
@@ -55,8 +56,7 @@ def _check(outcome: model.Outcome, title: str, entries: Sequence[FindingEntry], 
         if because:
             lines.wrapped(f"a warning only: {because}", first=Text("  = ", style="dim"), rest="    ")
         for entry in found[:SHOWN]:
-            amount = _held(entry.gpus, entry.gpus_least, entry.other_accelerators)
-            place = f"{amount:>12}  {_place(entry)}"
+            place = f"{_amount([entry]):>12}  {_place(entry)}"
             lines.wrapped(place.lstrip(), first=Text(" " * (len(place) - len(place.lstrip()))), rest=" " * 14)
         _more(len(found) - SHOWN, "place", lines, margin=14)
     _more(len(ordered) - _MESSAGES, "message", lines, margin=2)
@@ -71,26 +71,15 @@ def _place(entry: FindingEntry) -> str:
     return f"{words.subject(entry.subject)}{team}{path}{where}{covered}"
 
 
-def _held(most: float | None, least: float | None, others: Mapping[str, float]) -> str:
-    """Empty for what neither holds nor wants accelerators, for example a queue."""
-    return "" if most == 0 and not others else words.amount(most, least, others)
-
-
 def _gpus(entries: Iterable[FindingEntry]) -> float:
     """Those of the objects, each counted once."""
     return sum(each.known_gpus for each in _largest(entries))
 
 
 def _amount(entries: Iterable[FindingEntry]) -> str:
-    """The accelerators of the objects, each counted once."""
-    found = _largest(entries)
-    least = sum(each.known_least for each in found)
-    others = Counter[str]()
-    for each in found:
-        others.update(each.other_accelerators)
-    known = [each for each in found if each.gpus is not None]
-    most = sum(each.known_gpus for each in known) if known else None
-    return _held(most, least, others)
+    """The accelerators of the objects, each counted once; empty for what has no accelerators, for example a queue."""
+    shown = words.together(_largest(entries))
+    return "" if shown == _NOTHING else shown
 
 
 def _largest(entries: Iterable[FindingEntry]) -> Sequence[FindingEntry]:

@@ -1,8 +1,9 @@
 """Numbers, times and names of an audit document for people."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Final
+from typing import Final, Protocol
 
 from usher.audit.document import Audit, FindingEntry, Standing, Subject, Summary
 from usher.reports import wording
@@ -43,6 +44,29 @@ def amount(most: float | None, least: float | None, other: Mapping[str, float]) 
     if not most and most is not None and rest:
         return rest
     return ", ".join(filter(None, (span(most, least), rest)))
+
+
+class Asking(Protocol):
+    """What holds or wants accelerators: an entry of a workload, or of a finding about one."""
+
+    @property
+    def gpus(self) -> float | None: ...
+    @property
+    def known_gpus(self) -> float: ...
+    @property
+    def known_least(self) -> float: ...
+    @property
+    def other_accelerators(self) -> Mapping[str, float]: ...
+
+
+def together(entries: Iterable[Asking]) -> str:
+    """The accelerators of several entries, of those that are known; `amount` of their sums."""
+    found, rest = list(entries), Counter[str]()
+    for each in found:
+        rest.update(each.other_accelerators)
+    known = any(each.gpus is not None for each in found)
+    most, least = (sum(each.known_gpus for each in found), sum(each.known_least for each in found))
+    return amount(most if known else None, least, rest)
 
 
 def asked(audit: Audit) -> str:

@@ -10,9 +10,10 @@ from typing import Final
 from usher import model
 from usher.accelerators import boards, profiles
 from usher.accelerators.profiles import Board, Variant
+from usher.audit import fields
 from usher.audit.usage.savings import case as cases
 from usher.audit.usage.savings.case import Candidate, Case
-from usher.audit.usage.savings.offers import Offer
+from usher.audit.usage.savings.offers import WHOLE, Offer
 from usher.dataclass import dataclass
 
 KIND: Final = "smaller MIG profile"
@@ -27,8 +28,6 @@ _MOST_OF_THE_TIME: Final = 0.95
 
 _ROLES: Final = frozenset({model.Role.INFERENCE, model.Role.INTERACTIVE, model.Role.SERVICE, model.Role.BATCH})
 """Training needs whole GPUs: MIG devices have no NVLink and no peer-to-peer access (docs/domain/mig.md)."""
-
-_WHOLE: Final = "nvidia.com/gpu"
 
 _NAMED: Final = 3
 """Nodes named in one sentence; the others are counted."""
@@ -107,9 +106,7 @@ def _where(case: Case, board: Board, choice: _Choice) -> str:
 
 
 def _names(offers: Sequence[Offer]) -> str:
-    names = list(dict.fromkeys(each.node.name for each in offers))
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    return fields.listing(list(dict.fromkeys(each.node.name for each in offers)), most=_NAMED)
 
 
 def _change(case: Case, choice: _Choice) -> str:
@@ -121,8 +118,8 @@ def _change(case: Case, choice: _Choice) -> str:
     if choice.on:
         let = f"let nodeSelector, affinity and tolerations admit {_names(choice.on)}"
     if choice.on and all(each.node.partition == resource for each in choice.on):
-        return f"{place}, {let}: there {_WHOLE}: 1 is one {choice.profile} (MIG strategy single)"
-    return f"{place}, replace resources.limits {_WHOLE}: 1 by {resource}: 1, and {let}{quota}"
+        return f"{place}, {let}: there {WHOLE}: 1 is one {choice.profile} (MIG strategy single)"
+    return f"{place}, replace resources.limits {WHOLE}: 1 by {resource}: 1, and {let}{quota}"
 
 
 def _needs(case: Case, board: Board, choice: _Choice) -> str:
@@ -130,10 +127,10 @@ def _needs(case: Case, board: Board, choice: _Choice) -> str:
     each = choice.offer.shape.maximum
     number = -(-len(case.holding) // each)
     gpus = "1 GPU" if number == 1 else f"{number} GPUs"
-    free = max(case.offers.of(board, _WHOLE), key=lambda offer: offer.free, default=None)
+    free = max(case.offers.of(board, WHOLE), key=lambda offer: offer.free, default=None)
     where = f"no node with this board has {'a free GPU' if number == 1 else f'{gpus} free'} now, so first empty {gpus}"
     if free is not None and free.free >= number:
-        where = f"node {free.node.name} has {free.free} free {_WHOLE}"
+        where = f"node {free.node.name} has {free.free} free {WHOLE}"
     return (
         f"The platform team divides {gpus} of a node with {board.name} into {choice.profile} (nvidia.com/mig.config; "
         f"{each} fit on one GPU): {where}"
@@ -147,7 +144,7 @@ def _board(case: Case) -> Board | None:
     for pod in case.holding:
         node = case.nodes.get(pod.node)
         shared = node is None or node.shared_by > 1 or node.partition
-        if shared or {name: amount.number for name, amount in pod.devices.items()} != {_WHOLE: 1}:
+        if shared or {name: amount.number for name, amount in pod.devices.items()} != {WHOLE: 1}:
             return None
     found = {boards.by_product(entry.what.product) for entry in case.entries if not entry.profile}
     known = found.pop() if len(found) == 1 and not any(entry.profile for entry in case.entries) else None

@@ -6,13 +6,14 @@ alone are left out: a pod there does not get the memory of a MIG profile, or doe
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from usher.accelerators import boards
 from usher.accelerators.profiles import Board
 from usher.audit import estate
 from usher.dataclass import dataclass
 
-WHOLE = "nvidia.com/gpu"
+WHOLE: Final = "nvidia.com/gpu"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
