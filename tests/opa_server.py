@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from e2e import processes
+from e2e import ports, processes
 from usher.policy.engines.engine import Entrypoint
 
 OPA: Final = Path(__file__).parents[1] / ".tools" / "bin" / "opa"
@@ -69,7 +69,7 @@ def running(
     Raises:
         ProcessError: it did not become healthy; the message ends with the tail of its log.
     """
-    address = f"{processes.LOOPBACK}:{port or processes.free_ports(1)[0]}"
+    address = f"{processes.LOOPBACK}:{port or ports.free(1)[0]}"
     url = f"{'https' if tls else 'http'}://{address}"
     left_out = ["--ignore", "*_test.rego", "--ignore", "*.yaml"]
     server = processes.start(

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 from prometheus_client.parser import text_string_to_metric_families
 
-from e2e import processes
+from e2e import ports, processes
 from e2e.cluster import wait_until
 from integration import command
 from usher import paths
@@ -185,7 +185,7 @@ def running(
         # JSON is YAML.
         (directory / "usher.yaml").write_bytes(orjson.dumps(config))
         arguments = (f"--config={directory / 'usher.yaml'}", *arguments)
-    port, admin_port = processes.free_ports(2)
+    port, admin_port = ports.free(2)
     files = (f"--certificate={directory / 'tls.crt'}", f"--key={directory / 'tls.key'}") if from_files else ()
     process = processes.start(
         "usher",

@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from e2e import components, control_plane, processes
+from e2e import components, control_plane, ports, processes
 from e2e.cluster import Cluster
 from e2e.credentials import write_credentials
 
@@ -45,7 +45,7 @@ class ApiServerAlone:
 @contextlib.contextmanager
 def prepared(directory: Path, *, more: Sequence[str] = ()) -> Iterator[ApiServerAlone]:
     """An API server that is yet to be started, with more arguments. All has ended when the context is left."""
-    etcd_port, peer_port, port = processes.free_ports(3)
+    etcd_port, peer_port, port = ports.free(3)
     server = f"https://{processes.LOOPBACK}:{port}"
     credentials = write_credentials(directory, server=server)
     cluster = Cluster(

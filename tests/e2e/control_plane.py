@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Iterator
 from pathlib import Path
 
-from e2e import components, processes
+from e2e import components, ports, processes
 from e2e.cluster import Cluster
 from e2e.components import Component
 from e2e.credentials import write_credentials
@@ -29,7 +29,7 @@ def control_plane(directory: Path, *, tools: Path = TOOLS) -> Iterator[Cluster]:
         ProcessError: a component did not come up.
         FileNotFoundError: a tool is not in `tools`.
     """
-    etcd, etcd_peers, api_server, scheduler, controller_manager, kwok = processes.free_ports(6)
+    etcd, etcd_peers, api_server, scheduler, controller_manager, kwok = ports.free(6)
     server = f"https://{processes.LOOPBACK}:{api_server}"
     credentials = write_credentials(directory, server=server)
     cluster = Cluster(

@@ -1,11 +1,8 @@
 """Servers under test as processes: started with a log of their own, awaited, and stopped by their id."""
 
-import contextlib
 import functools
 import http.client
-import random
 import shutil
-import socket
 import ssl
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,8 +16,6 @@ LOOPBACK = "127.0.0.1"
 
 _READY_SECONDS = 60.0
 _STOP_SECONDS = 10.0
-# Below the range that Linux gives to outgoing connections, so that no connection takes a port between choice and use.
-_PORTS = range(20_000, 32_000)
 
 
 class ProcessError(Exception):
@@ -83,12 +78,6 @@ def wait_until_ready(servers: Sequence[Running], *, tls: ssl.SSLContext) -> None
             raise ProcessError(f"{error}\n{_tail(server.log)}") from error
 
 
-def free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as held:
-        # All are held until the last is found, so that no two are the same.
-        return [_bind(held.enter_context(socket.socket())) for _ in range(count)]
-
-
 def _is_ready(server: Running, *, beside: Iterable[Running], tls: ssl.SSLContext) -> bool:
     for each in beside:
         exit_code = each.process.poll()
@@ -113,12 +102,3 @@ def _is_ready(server: Running, *, beside: Iterable[Running], tls: ssl.SSLContext
 def _tail(log: Path, *, lines: int = 15) -> str:
     text = log.read_text(errors="replace").splitlines()
     return "\n".join([f"{log}, the last lines:", *text[-lines:]])
-
-
-def _bind(unbound: socket.socket) -> int:
-    # Tests may seed the common generator: two runs on one machine would then choose the same ports.
-    for port in random.SystemRandom().sample(_PORTS, k=len(_PORTS)):
-        with contextlib.suppress(OSError):
-            unbound.bind((LOOPBACK, port))
-            return port
-    raise ProcessError(f"no free port on {LOOPBACK} from {_PORTS.start} to {_PORTS.stop - 1}")

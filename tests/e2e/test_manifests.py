@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from e2e import accounts, crds, processes
+from e2e import accounts, crds, ports, processes
 from e2e.cluster import Cluster, condition, wait_until
 from e2e.pods import nodes_of, running_pods, show
 from e2e.processes import LOOPBACK
@@ -58,7 +58,7 @@ def as_a_kubelet() -> ssl.SSLContext:
 @contextlib.contextmanager
 def started(arguments: list[str], *, log: Path) -> Iterator[int]:
     """The port of a server with these arguments; only where it listens is for us to say."""
-    port, admin_port = processes.free_ports(2)
+    port, admin_port = ports.free(2)
     places = [f"--host={LOOPBACK}", f"--port={port}", f"--admin-port={admin_port}"]
     server = processes.start(
         "usher",

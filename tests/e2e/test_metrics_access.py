@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from e2e import accounts, processes
+from e2e import accounts, ports, processes
 from e2e.cluster import Cluster
 from integration import command
 
@@ -43,7 +43,7 @@ def admin(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     kubeconfig = accounts.kubeconfig(cluster, "metrics")
     command.usher("certs", "issue", "--dir", directory, "--name", processes.LOOPBACK)
     tls = ssl.create_default_context(cafile=directory / "ca.crt")
-    port, admin_port = processes.free_ports(2)
+    port, admin_port = ports.free(2)
     arguments = [
         *("serve", f"--certificate={directory / 'tls.crt'}", f"--key={directory / 'tls.key'}"),
         *(f"--host={processes.LOOPBACK}", f"--port={port}", f"--admin-port={admin_port}"),

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 import builders
-from e2e import accounts, processes, quota_site
+from e2e import accounts, ports, processes, quota_site
 from e2e.cluster import Cluster, Object, wait_until
 from integration import command
 
@@ -58,7 +58,7 @@ def portal(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         applied = accounts.granted(cluster, "base/metrics-role.yaml", "portal/role.yaml")
         command.usher("certs", "issue", "--dir", directory, *names)
         tls = ssl.create_default_context(cafile=directory / "ca.crt")
-        port, admin_port = processes.free_ports(2)
+        port, admin_port = ports.free(2)
         server = processes.start(
             "usher",
             [

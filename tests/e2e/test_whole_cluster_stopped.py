@@ -9,10 +9,10 @@ import pytest
 
 import builders
 import server_process
-from e2e import accounts, api_server_alone
+from e2e import accounts, api_server_alone, ports
 from e2e.api_server_alone import ApiServerAlone
 from e2e.cluster import ApiError, Cluster, Object, wait_until
-from e2e.processes import LOOPBACK, free_ports
+from e2e.processes import LOOPBACK
 from integration import command
 
 TEAM = "team"
@@ -57,7 +57,7 @@ def test_after_a_stop_of_everything_the_cluster_comes_back_before_the_webhooks(
 ) -> None:
     """What heals a cluster starts while no webhook answers: its own namespaces, leases of nodes, and our server."""
     cluster, tenant = site.cluster, accounts.tenant(site.cluster, TEAM)
-    (port,) = free_ports(1)
+    (port,) = ports.free(1)
     arguments = ("--live", f"--kubeconfig={accounts.kubeconfig(cluster)}", f"--port={port}")
     with server_process.running(tmp_path, arguments=arguments) as server:
         printed = command.usher(

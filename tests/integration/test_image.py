@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 import builders
-from e2e import processes
+from e2e import ports, processes
 from reviews import review
 from server_process import ServerProcess
 from usher.certs import issue
@@ -82,7 +82,7 @@ def server(run: Buildah, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     # There is no cluster here that would keep a certificate.
     arguments = [each for each in spec["args"] if each != "--certificates=self-managed"]
     arguments += ["--certificate=/etc/usher/tls/tls.crt", "--key=/etc/usher/tls/tls.key"]
-    port, admin_port = processes.free_ports(2)
+    port, admin_port = ports.free(2)
     running = processes.start(
         "usher",
         run(

@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 
 from builders import usage as build
-from e2e import processes
+from e2e import ports, processes
 from integration import usage_oracle
 from integration.recorded_gpus import HOURS, SCRAPE, START, Samples, Stay, lines, requests
 from server_process import BOUND
@@ -199,7 +199,7 @@ def serving(directory: Path, data: Path) -> "_Serving":
 
 class _Serving:
     def __init__(self, directory: Path, data: Path) -> None:
-        (port,) = processes.free_ports(1)
+        (port,) = ports.free(1)
         self.url = f"http://{processes.LOOPBACK}:{port}"
         self.running = processes.start(
             "prometheus",

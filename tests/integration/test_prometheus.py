@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 import server_process
-from e2e import processes
+from e2e import ports, processes
 from e2e.cluster import wait_until
 from integration.served_reviews import BAD_JOB
 from reviews import body
@@ -87,7 +87,7 @@ def server(tmp_path: Path) -> Iterator[ServerProcess]:
 @pytest.fixture
 def prometheus(server: ServerProcess, tmp_path: Path) -> Iterator[str]:
     """The URL of a Prometheus that scrapes the server twice a second."""
-    (port,) = processes.free_ports(1)
+    (port,) = ports.free(1)
     target = server.admin_url.removeprefix("http://")
     (tmp_path / "prometheus.yaml").write_text(
         json.dumps(

@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from builders import usage as build
-from e2e import processes
+from e2e import ports, processes
 from usher import errors
 from usher.audit.usage.from_prometheus import PrometheusSource
 from usher.audit.usage.measuring import measure
@@ -299,7 +299,7 @@ def test_a_partial_answer_of_victoriametrics_is_a_warning(server: Server) -> Non
 
 
 def test_a_prometheus_that_is_down_is_an_error() -> None:
-    (port,) = processes.free_ports(1)
+    (port,) = ports.free(1)
     found = Client(address.read(f"http://{processes.LOOPBACK}:{port}", environment={}))
 
     with pytest.raises(errors.PrometheusError, match=f"{port}: it cannot be reached: .*Connection refused"):

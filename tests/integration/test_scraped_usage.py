@@ -16,7 +16,7 @@ import pytest
 
 import builders
 from builders.existing import existing, running
-from e2e import processes
+from e2e import ports, processes
 from e2e.cluster import wait_until
 from integration import command
 from integration.api_server import served
@@ -101,7 +101,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         job = {"job_name": "dcgm", "honor_labels": True, "static_configs": [target]}
         content = {"global": {"scrape_interval": "1s", "scrape_timeout": "1s"}, "scrape_configs": [job]}
         (directory / "prometheus.yaml").write_text(json.dumps(content))
-        (port,) = processes.free_ports(1)
+        (port,) = ports.free(1)
         url = f"http://{processes.LOOPBACK}:{port}"
         started = processes.start(
             "prometheus",

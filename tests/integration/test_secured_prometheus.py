@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import serialization
 
 import builders
 from builders.existing import existing, running
-from e2e import processes
+from e2e import ports, processes
 from integration import command
 from integration.api_server import served
 from integration.test_client_certificates import client as client_certificate
@@ -84,7 +84,7 @@ def issue_ca(authority: CertificateAuthority) -> bytes:
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     directory = tmp_path_factory.mktemp("prometheus")
-    (port,) = processes.free_ports(1)
+    (port,) = ports.free(1)
     found = Secured(directory, port)
     found.secure()
     (directory / "prometheus.yaml").write_text("{}")
@@ -300,7 +300,7 @@ def test_a_gateway_that_refuses_is_a_problem_with_a_remedy(
 
 @pytest.mark.parametrize("secret", ["a password of the URL", "a header"])
 def test_no_format_shows_a_secret(dump: Path, tmp_path: Path, secret: str) -> None:
-    (port,) = processes.free_ports(1)
+    (port,) = ports.free(1)
     user = f"{USER}:{PASSWORD}@" if secret.startswith("a password") else ""
     url = f"http://{user}{processes.LOOPBACK}:{port}"
     formats: list[Any] = []
@@ -320,7 +320,7 @@ def test_no_format_shows_a_secret(dump: Path, tmp_path: Path, secret: str) -> No
 
 
 def test_the_text_says_why_nothing_was_measured(dump: Path) -> None:
-    (port,) = processes.free_ports(1)
+    (port,) = ports.free(1)
 
     run = command.usher("audit", dump, "--prometheus", f"http://{processes.LOOPBACK}:{port}")
 

@@ -9,7 +9,7 @@ import builders
 import opa_server
 import reviews
 import server_process
-from e2e import processes
+from e2e import ports, processes
 from e2e.cluster import wait_until
 from integration import command
 from usher.certs import issue
@@ -19,7 +19,7 @@ pytestmark = [*opa_server.needs_opa, pytest.mark.process]
 
 def test_the_server_is_unready_and_undecided_until_opa_is_there_with_our_policies(tmp_path: Path) -> None:
     issue.ensure(tmp_path, names=[processes.LOOPBACK])
-    port, admin_port, opa_port = processes.free_ports(3)
+    port, admin_port, opa_port = ports.free(3)
     process = processes.start(
         "usher",
         [

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 import opa_server
-from e2e import processes
+from e2e import ports
 from unit.certs import directories
 from usher import errors, paths
 from usher.policy.engines.engine import Entrypoint
@@ -143,7 +143,7 @@ def test_a_server_with_policies_of_another_revision_is_never_believed(url: str) 
 def test_a_server_that_comes_back_without_policies_is_not_believed_until_it_has_them_again(
     tmp_path: Path, policy: Path
 ) -> None:
-    (port,) = processes.free_ports(1)
+    (port,) = ports.free(1)
     with connected(f"http://127.0.0.1:{port}") as engine:
         with opa_server.running(tmp_path, policy, port=port):
             assert ask(engine, "echo", 1)["echo"] == 1

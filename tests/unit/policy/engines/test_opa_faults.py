@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from clocks import Clock
-from e2e import processes
+from e2e import ports
 from unit.policy.engines.hostile_http import BOUND, REVISION, Behaviour, Conversation, answer, serving
 from usher import errors, paths
 from usher.policy.engines import opa
@@ -106,7 +106,7 @@ def test_a_connection_that_ends_early_is_an_error_and_is_not_tried_again(data: b
 
 
 def test_a_port_without_a_server_is_an_error() -> None:
-    (port,) = processes.free_ports(1)
+    (port,) = ports.free(1)
 
     with connected(f"http://127.0.0.1:{port}") as engine, pytest.raises(errors.EngineError, match="no usable answer"):
         ask(engine)
@@ -304,7 +304,7 @@ def test_neither_proxies_nor_credentials_come_from_the_environment(
 ) -> None:
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login somebody password secret\n")
-    (nowhere,) = processes.free_ports(1)
+    (nowhere,) = ports.free(1)
     monkeypatch.setenv("NETRC", str(netrc))
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{nowhere}")
