@@ -100,6 +100,10 @@ def test_the_command_says_which_image_parts_need(options: list[str], says: str) 
     assert command.usher("manifests", "audit", *options, "--image=mine:1").err == ""
 
 
+def test_the_image_for_fleets_has_what_s3_needs() -> None:
+    assert "it lacks" not in command.usher("manifests", "audit", "--output-dir=s3://audits/prod").err
+
+
 def test_shards_are_an_indexed_job_whose_indexes_fail_alone() -> None:
     found = job_spec(Settings(shards=10, output="s3://audits/prod/"))
 

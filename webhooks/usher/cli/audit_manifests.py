@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 _DEFAULT: Final = Settings()
 
+_IN_THE_IMAGE: Final = "s3fs"
+"""The library for object stores in the image for fleets (pyproject.toml, `fleet-image`)."""
+
 
 @click.command(name="audit")
 @click.option("--namespace", default=_DEFAULT.namespace, show_default=True, help="Namespace of the audit.")
@@ -190,9 +193,12 @@ def _rules_of(listed: Sequence[tuple[str, str]]) -> "Sequence[paths.Json]":
 
 
 def _image_note(output: str) -> str:
+    from usher.fleet import object_stores
+
     scheme = output.partition("://")[0]
-    driver = {"gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "abfss": "adlfs", "az": "adlfs"}.get(scheme, "")
-    missing = f"; it lacks {driver}, which {scheme}:// needs: docs/audit.md says how to add it" if driver else ""
+    driver = object_stores.driver(scheme)
+    lacks = driver not in ("", _IN_THE_IMAGE)
+    missing = f"; it lacks {driver}, which {scheme}:// needs: docs/audit.md says how to add it" if lacks else ""
     return (
         f"parts need the image {FLEET_IMAGE}, which `scripts/image --fleet` builds{missing}; push it to your "
         "registry and name it with --image"

@@ -160,7 +160,7 @@ def _more(entries: Sequence[object]) -> Iterator[str]:
 
 
 def minimal() -> str:
-    """The text of usher.yaml for a cluster of which nothing is known: the defaults, and examples to uncomment."""
+    """The text of usher.yaml for an unknown cluster: the defaults, and examples to uncomment."""
     return _MINIMAL
 
 

@@ -31,6 +31,11 @@ _AT_ONCE: Final = 32 << 20
 _T = TypeVar("_T")
 
 
+def driver(scheme: str) -> str:
+    """The library that this scheme of URLs needs beside fsspec; empty where it needs no other."""
+    return _DRIVERS.get(scheme, "")
+
+
 class ObjectStore:
     """A folder of an object store. Credentials come from the environment, as its library reads them."""
 
@@ -42,7 +47,7 @@ class ObjectStore:
         """
         self._url = url
         self._scheme = urlsplit(url).scheme
-        self._driver = _DRIVERS.get(self._scheme, "")
+        self._driver = driver(self._scheme)
         self._files, self._root = self._attempt("open", self._connected)
 
     @property

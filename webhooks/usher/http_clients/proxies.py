@@ -31,7 +31,7 @@ class Proxy:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What the proxy alone is told: its own credentials."""
+        """Credentials for the proxy, which the server behind it never sees."""
         if not self.user and not self.password:
             return {}
         pair = f"{self.user}:{self.password}".encode()

@@ -21,7 +21,7 @@ from usher.scan.batches import Batch
 
 MOST_BYTES: Final = 1 << 20
 MOST_OBJECTS: Final = 50
-"""Objects in one question, and so the namespaces of which it may be."""
+"""Objects in one question, and so the most namespaces that it may be about."""
 
 SOURCE: Final = "<request>"
 """The place of objects in answers."""

@@ -143,7 +143,7 @@ class EstateBuilder:
             self._gathered.texts.add(uid, value)
 
     def _pod(self, value: paths.Object) -> None:
-        if not paths.metadata(value).get("uid"):
+        if not exists(value):
             self._object(value, _POD)  # a manifest, which neither runs nor waits
             return
         self._gathered.pods += 1

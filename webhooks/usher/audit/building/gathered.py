@@ -53,7 +53,7 @@ class Gathered:
     objects: dict[Key, Packed | Absence] = field(default_factory=dict)
     """Other objects that sections want."""
     recorded: set[Key] = field(default_factory=set)
-    """The kinds of which all objects of the cluster are among them."""
+    """The kinds that were read in full: all objects that the cluster has."""
     teams: dict[str, str] = field(default_factory=dict)
     """By namespace."""
     pods: int = 0

@@ -24,7 +24,7 @@ class Packed(Sequence[paths.Object]):
             self.append(value)
 
     def append(self, value: paths.Object) -> None:
-        """Takes an object, which nobody may change afterwards."""
+        """Takes an object, which must not change afterwards."""
         self._open.append(value)
         if len(self._open) == _TOGETHER:
             self._packs.append(_packed(self._open))

@@ -40,7 +40,7 @@ class Completeness(Part):
     pods: int = 0
     finished: int = 0
     checks_without_facts: int = 0
-    """Checks that compare with a cluster of which nothing is known."""
+    """Checks that compare with a cluster, while nothing is known of it."""
     not_judged: int = 0
     """Parts of workloads that could not be read: neither a pass nor a violation."""
 
@@ -121,7 +121,7 @@ class Summary(Part):
 
     @property
     def knows_cluster(self) -> bool:
-        """False for manifests alone, of which nothing runs or waits."""
+        """False for manifests alone: nothing of them runs or waits."""
         return any(each is not None for each in (self.gpus, self.gpus_allocated, self.workloads_never))
 
 

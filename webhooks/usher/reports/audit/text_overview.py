@@ -80,10 +80,9 @@ def _others_and_rest(found: Summary) -> Iterator[Row]:
         yield Row("others", f"{held}, held by pods on nodes")
     if found.gpus is not None and found.gpus_free is not None and found.gpus_allocated is not None:
         yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods")
-        rest = found.gpus - found.gpus_allocated - found.gpus_free
-        if round(rest, 1) > 0:
+        if found.gpus_out_of_use and round(found.gpus_out_of_use, 1):
             reason = "on nodes that are cordoned or not ready, or devices that are not healthy"
-            yield Row("out of use", f"{words.number(rest)}, {reason}")
+            yield Row("out of use", f"{words.number(found.gpus_out_of_use)}, {reason}")
 
 
 def _of_capacity(found: Summary) -> str:
