@@ -10,11 +10,11 @@ import sys
 from collections import defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
 
 import orjson
 
 import cluster_objects
+import json_server
 
 _SCALED: Final = ("JOBS", "PYTORCH_JOBS", "INFERENCE", "SERVICES", "PODS")
 
@@ -28,35 +28,20 @@ def scale(factor: float) -> None:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
+    log_message = json_server.silent
     objects: dict[str, list[bytes]]
     plurals: dict[str, list[str]]
 
     def do_GET(self) -> None:
-        url = urlsplit(self.path)
-        query = {key: values[0] for key, values in parse_qs(url.query).items()}
-        if url.path in self.plurals:
-            resources = [{"name": plural} for plural in self.plurals[url.path]]
-            self._answer(200, orjson.dumps({"kind": "APIResourceList", "resources": resources}))
-        elif url.path in self.objects and "fieldSelector" not in query:
-            self._answer(200, self._page(self.objects[url.path], query))
+        path, query = json_server.asked(self)
+        if path in self.plurals:
+            resources = [{"name": plural} for plural in self.plurals[path]]
+            json_server.answer(self, 200, orjson.dumps({"kind": "APIResourceList", "resources": resources}))
+        elif path in self.objects and "fieldSelector" not in query:
+            objects = self.objects[path]
+            json_server.answer(self, 200, json_server.page(len(objects), objects.__getitem__, query))
         else:
-            self._answer(404, b'{"kind": "Status", "message": "not found"}')
-
-    def _page(self, objects: list[bytes], query: dict[str, str]) -> bytes:
-        start = int(query.get("continue", "0"))
-        end = min(start + int(query.get("limit", len(objects))), len(objects))
-        token = b',"continue":"%d"' % end if end < len(objects) else b""
-        return b'{"metadata":{"resourceVersion":"7"%b},"items":[%b]}' % (token, b",".join(objects[start:end]))
-
-    def _answer(self, status: int, data: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the standard library's name
-        pass
+            json_server.answer(self, 404, json_server.NOT_FOUND)
 
 
 def main() -> None:

@@ -9,12 +9,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+import commands
 import sections
+from commands import Taken
 
 ROOT = Path(__file__).parents[1]
 PEERS = ROOT / ".tools" / "peers"
@@ -108,16 +108,6 @@ spec:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """One run."""
-
-    seconds: float
-    processor: float
-    mebibytes: float
-    """The largest process."""
-
-
 def main() -> None:
     sections.publish("check", lambda: "\n".join(report()), description=__doc__)
 
@@ -128,17 +118,17 @@ def report() -> list[str]:
         pods.mkdir()
         for number in range(PODS):
             write(pods, number, gpus=1 + number % 8)
-        cases = commands(pods, cache)
+        cases = cases_of(pods, cache)
         taken: dict[str, list[Taken]] = {name: [] for name in cases}
         for turn in range(ROUNDS):
             for name, (command, before) in cases.items():
                 before(turn)
-                taken[name].append(run(command, cache=cache))
-        one = [run([usher(), "check", str(pods / "00001.yaml")], cache=cache) for _ in range(5)]
-        bare = [run([sys.executable, "-c", ""], cache=cache) for _ in range(5)]
+                taken[name].append(run(command, cache))
+        one = [run([commands.USHER, "check", str(pods / "00001.yaml")], cache) for _ in range(5)]
+        bare = [run([sys.executable, "-c", ""], cache) for _ in range(5)]
     unit = statistics.median(each.seconds for each in taken.get("conftest", taken["usher, first run"]))
     lines = [
-        "| tool | rules | seconds: median (min-max) | against conftest | processor seconds | MiB |",
+        "| tool | rules | seconds: median (min-max) | against conftest | processor seconds | MB |",
         "| --- | --- | ---: | ---: | ---: | ---: |",
     ]
     for name, runs in taken.items():
@@ -147,7 +137,7 @@ def report() -> list[str]:
         lines.append(
             f"| {name} | {'all' if name.startswith('usher') else 'five'} | {median:.2f} "
             f"({min(seconds):.2f}-{max(seconds):.2f}) | {median / unit:.2f} | "
-            f"{statistics.median(each.processor for each in runs):.2f} | {max(each.mebibytes for each in runs):.0f} |"
+            f"{statistics.median(each.processor for each in runs):.2f} | {max(each.megabytes for each in runs):.0f} |"
         )
     over = statistics.median(each.seconds for each in one) - statistics.median(each.seconds for each in bare)
     return [
@@ -162,7 +152,7 @@ def report() -> list[str]:
     ]
 
 
-def commands(pods: Path, cache: Path) -> dict[str, tuple[Sequence[str], Callable[[int], None]]]:
+def cases_of(pods: Path, cache: Path) -> dict[str, tuple[Sequence[str], Callable[[int], None]]]:
     """The command of each case, and what happens before each turn."""
 
     def emptied(_turn: int) -> None:
@@ -174,7 +164,7 @@ def commands(pods: Path, cache: Path) -> dict[str, tuple[Sequence[str], Callable
 
     def unchanged(_turn: int) -> None: ...
 
-    check = [usher(), "check", str(pods), "--format", "json"]
+    check = [commands.USHER, "check", str(pods), "--format", "json"]
     found: dict[str, tuple[Sequence[str], Callable[[int], None]]] = {
         "usher, first run": (check, emptied),
         "usher, 1 % changed": (check, filled),
@@ -195,18 +185,9 @@ def peer(name: str) -> str | None:
     return str(PEERS / name) if (PEERS / name).exists() else shutil.which(name)
 
 
-def usher() -> str:
-    return str(Path(sys.executable).parent / "usher")
-
-
-def run(command: Sequence[str], *, cache: Path) -> Taken:
-    environment = {**os.environ, "USHER_CACHE_DIR": str(cache)}
-    started = time.perf_counter()
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, _, usage = os.wait4(process.pid, 0)
-    process.returncode = 0
-    seconds = time.perf_counter() - started
-    return Taken(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+def run(command: Sequence[str], cache: Path) -> Taken:
+    # Each tool finds violations, and says so by its exit code.
+    return commands.timed(command, environment={"USHER_CACHE_DIR": str(cache)}, may_fail=True)
 
 
 def write(folder: Path, number: int, *, gpus: int) -> None:

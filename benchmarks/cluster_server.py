@@ -14,11 +14,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
 
 import orjson
 
 import cluster_objects
+import json_server
 from cluster_objects import Listed, Object
 
 _HEARTBEATS: Final = 2
@@ -167,34 +167,35 @@ def _mixed(*sources: Iterator[tuple[str, str, Object]]) -> Iterator[tuple[str, s
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    log_message = json_server.silent
     cluster: Cluster
 
     def do_GET(self) -> None:
-        url = urlsplit(self.path)
-        query = {key: values[0] for key, values in parse_qs(url.query).items()}
-        path = _of_all_namespaces(url.path)
+        asked, query = json_server.asked(self)
+        path = _of_all_namespaces(asked)
         listed = self.cluster.kinds.get(path)
         if listed is None:
             found = self.cluster.one(path)
             if found is None:
-                self._answer(404, b'{"kind": "Status", "message": "not found"}')
+                json_server.answer(self, 404, json_server.NOT_FOUND)
             else:
-                self._answer(200, orjson.dumps(found))
+                json_server.answer(self, 200, orjson.dumps(found))
         elif "watch" in query:
             self._watch(path, seconds=float(query["timeoutSeconds"]))
         else:
-            self._answer(200, orjson.dumps(self.cluster.page(path, listed, query)))
+            json_server.answer(self, 200, orjson.dumps(self.cluster.page(path, listed, query)))
 
     def do_PUT(self) -> None:
         value = orjson.loads(self.rfile.read(int(self.headers["Content-Length"])))
         written = self.cluster.write(self.path.removesuffix("/status"), value)
         if written is None:
-            self._answer(409, b'{"kind": "Status", "message": "the object has been modified"}')
+            json_server.answer(self, 409, b'{"kind": "Status", "message": "the object has been modified"}')
         else:
-            self._answer(200, orjson.dumps(written))
+            json_server.answer(self, 200, orjson.dumps(written))
 
     def do_POST(self) -> None:
-        self._answer(200, orjson.dumps(self.cluster.churn()))
+        json_server.answer(self, 200, orjson.dumps(self.cluster.churn()))
 
     def _watch(self, path: str, *, seconds: float) -> None:
         self.send_response(200)
@@ -215,16 +216,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         finally:
             self.cluster.watchers[path].remove(waiting)
-
-    def _answer(self, status: int, data: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the standard library's name
-        pass
 
 
 def _of_all_namespaces(path: str) -> str:

@@ -15,6 +15,7 @@ import orjson
 
 import cluster_objects
 import cluster_server
+import json_server
 import processes
 import sections
 import yardstick
@@ -156,15 +157,7 @@ def churn(port: int) -> Mapping[str, int]:
 
 def kubeconfig(directory: Path, port: int) -> Path:
     file = directory / f"kubeconfig-{port}"
-    content = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "large",
-        "contexts": [{"name": "large", "context": {"cluster": "large", "user": "usher"}}],
-        "clusters": [{"name": "large", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
-        "users": [{"name": "usher", "user": {"token": "none"}}],
-    }
-    file.write_bytes(orjson.dumps(content))
+    json_server.write_kubeconfig(file, port)
     return file
 
 

@@ -4,17 +4,14 @@ A shard stands for 100,000 objects: 20,000 workloads, each with four other objec
 and the memory are those of the whole process `usher report merge`, with the start of Python and its libraries.
 """
 
-import os
-import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
+import commands
 import sections
 from builders import fleets
 from usher.audit.document import Audit
@@ -33,10 +30,7 @@ ROUNDS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge:
-    seconds: float
-    processor: float
-    megabytes: float
-    """At most, of the process."""
+    taken: commands.Taken
     document: int
     """Bytes of the JSON document."""
     parts: int
@@ -64,8 +58,9 @@ def report() -> Iterator[str]:
 
 
 def row(name: str, found: Merge) -> str:
+    taken = found.taken
     return (
-        f"| {name} | {found.seconds:.1f} s | {found.processor:.1f} s | {found.megabytes:.0f} MB "
+        f"| {name} | {taken.seconds:.1f} s | {taken.processor:.1f} s | {taken.megabytes:.0f} MB "
         f"| {found.parts / 1e6:.1f} MB | {found.document / 1e6:.2f} MB |"
     )
 
@@ -88,37 +83,19 @@ def write(folder: Path, audit: Audit, key: PartKey) -> None:
 
 def merged(folder: Path) -> Merge:
     """The middle one of some merges, by time; the memory is the largest."""
-    found = sorted((_merged(folder) for _ in range(ROUNDS)), key=lambda each: each.seconds)
+    found = sorted((_merged(folder) for _ in range(ROUNDS)), key=lambda each: each.taken.seconds)
     middle = found[ROUNDS // 2]
-    return Merge(
-        seconds=middle.seconds,
-        processor=middle.processor,
-        megabytes=max(each.megabytes for each in found),
-        document=middle.document,
-        parts=middle.parts,
-    )
+    most = max(each.taken.megabytes for each in found)
+    return replace(middle, taken=replace(middle.taken, megabytes=most))
 
 
 def _merged(folder: Path) -> Merge:
     target = folder.parent / "fleet.json"
-    begin = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-m", "usher", "report", "merge", folder, "--output", target])
-    _, status, used = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - begin
-    if status:
-        raise SystemExit(f"usher report merge failed: {status}")
     return Merge(
-        seconds=seconds,
-        processor=used.ru_utime + used.ru_stime,
-        megabytes=_megabytes(used),
+        taken=commands.timed([commands.USHER, "report", "merge", folder, "--output", target]),
         document=target.stat().st_size,
         parts=sum(each.stat().st_size for each in folder.rglob("*.parquet")),
     )
-
-
-def _megabytes(used: resource.struct_rusage) -> float:
-    """Linux counts kibibytes."""
-    return used.ru_maxrss * 1024 / 1e6
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, urlsplit
 
 import orjson
 
 import cluster_objects
+import json_server
 from audit_server import scale
 from cluster_objects import Listed
 
@@ -45,11 +45,7 @@ class _Cluster:
             return b""
         listed = self.kinds[of]
         numbers: Sequence[int] = self._numbers[of][namespace] if found else range(listed.count)
-        start = int(query.get("continue", "0"))
-        end = min(start + int(query.get("limit", len(numbers))), len(numbers))
-        token = b',"continue":"%d"' % end if end < len(numbers) else b""
-        items = b",".join(orjson.dumps(listed.make(number)) for number in numbers[start:end])
-        return b'{"metadata":{"resourceVersion":"7"%b},"items":[%b]}' % (token, items)
+        return json_server.page(len(numbers), lambda place: orjson.dumps(listed.make(numbers[place])), query)
 
 
 def _by_namespace(listed: Listed) -> "Mapping[str, array[int]]":
@@ -63,21 +59,13 @@ def _by_namespace(listed: Listed) -> "Mapping[str, array[int]]":
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
+    log_message = json_server.silent
     cluster: _Cluster
 
     def do_GET(self) -> None:
-        url = urlsplit(self.path)
-        query = {key: values[0] for key, values in parse_qs(url.query).items()}
-        found = self.cluster.discovery(url.path) or self.cluster.page(url.path, query)
-        data = found or b'{"kind": "Status", "message": "not found"}'
-        self.send_response(200 if found else 404)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the standard library's name
-        pass
+        path, query = json_server.asked(self)
+        found = self.cluster.discovery(path) or self.cluster.page(path, query)
+        json_server.answer(self, 200 if found else 404, found or json_server.NOT_FOUND)
 
 
 def main() -> None:

@@ -6,20 +6,16 @@ of its own. The sums of the merge are those of the generator, or the benchmark f
 
 import json
 import os
-import subprocess
-import sys
-import tempfile
-import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 import cluster_objects
-import processes
+import commands
+import json_server
 import sections
 from audit_server import scale
+from commands import Taken
 from usher.fleet.shards import home
 from usher.kinds import registry
 
@@ -33,15 +29,6 @@ _GPUS = {"jobs": 4, "pytorchjobs": 8, "inference": 1}
 """Of each pod of a workload."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One process."""
-
-    seconds: float
-    processor: float
-    megabytes: float
-
-
 def main() -> None:
     sections.publish("shards", lambda: "\n".join(report()), description=__doc__)
 
@@ -49,10 +36,12 @@ def main() -> None:
 def report(factor: float = FACTOR, nodes: int = NODES, shards: int = SHARDS) -> Iterator[str]:
     scale(factor)
     before = os.getloadavg()[0]
-    with serving(nodes, factor) as kubeconfig:
+    with json_server.serving("shard_server.py", nodes, factor) as kubeconfig:
         parts, merged = kubeconfig.parent / "parts", kubeconfig.parent / "fleet.json"
         runs = [_audited(kubeconfig, parts, index, shards) for index in range(shards)]
-        merge = _timed(["report", "merge", str(parts), "--require-complete", "--output", str(merged)])
+        merge = commands.timed(
+            [commands.USHER, "report", "merge", parts, "--require-complete", "--output", merged],
+        )
         document = json.loads(merged.read_text())
         _check(document["summary"], nodes)
         rows = sum(each.stat().st_size for each in parts.rglob("*.parquet"))
@@ -73,48 +62,13 @@ def report(factor: float = FACTOR, nodes: int = NODES, shards: int = SHARDS) -> 
     yield f"| together | {cluster_objects.NAMESPACES} | {total:.0f} | | |"
 
 
-def _row(name: str, namespaces: str, run: Run) -> str:
+def _row(name: str, namespaces: str, run: Taken) -> str:
     return f"| {name} | {namespaces} | {run.processor:.1f} | {run.seconds:.1f} | {run.megabytes:.0f} |"
 
 
-@contextmanager
-def serving(nodes: int, factor: float) -> Iterator[Path]:
-    """The kubeconfig of an API server that knows its cluster."""
-    port = processes.free_port()
-    command = [sys.executable, str(ROOT / "benchmarks" / "shard_server.py"), str(port), str(nodes), str(factor)]
-    with tempfile.TemporaryDirectory() as folder, subprocess.Popen(command, stdout=subprocess.PIPE) as server:
-        assert server.stdout is not None
-        server.stdout.readline()
-        kubeconfig = Path(folder) / "kubeconfig"
-        cluster = {"name": "c", "cluster": {"server": f"http://127.0.0.1:{port}"}}
-        context = {"name": "bench", "context": {"cluster": "c", "user": "u"}}
-        users = [{"name": "u", "user": {"token": "x"}}]
-        named = {"current-context": "bench", "contexts": [context], "clusters": [cluster], "users": users}
-        kubeconfig.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", **named}))
-        try:
-            yield kubeconfig
-        finally:
-            server.terminate()
-
-
-def _audited(kubeconfig: Path, parts: Path, index: int, shards: int) -> Run:
-    options = ["--kubeconfig", str(kubeconfig), "--shard", f"{index}/{shards}", "--output-dir", str(parts), "--quiet"]
-    return _timed(["audit", *options])
-
-
-def _timed(arguments: Sequence[str]) -> Run:
-    command = [sys.executable, "-m", "usher", *arguments]
-    with tempfile.TemporaryFile() as said:
-        started = time.perf_counter()
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - started
-        process.returncode = os.waitstatus_to_exitcode(status)
-        said.seek(0)
-        if process.returncode:
-            raise SystemExit(f"usher {arguments[0]} ended with {process.returncode}: {said.read()[-2000:].decode()}")
-    # Linux counts kibibytes.
-    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6)
+def _audited(kubeconfig: Path, parts: Path, index: int, shards: int) -> Taken:
+    shard = ("--shard", f"{index}/{shards}", "--output-dir", parts)
+    return commands.timed([commands.USHER, "audit", "--quiet", "--kubeconfig", kubeconfig, *shard])
 
 
 def _check(summary: dict[str, float], nodes: int) -> None:
