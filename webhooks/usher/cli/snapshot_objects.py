@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from usher.facts.snapshot import Recorded
     from usher.scan.batches import Batch
 
-_FILE_BYTES: Final = 2 * 2**20
-"""After which a file ends. A reader holds one at a time, and refuses documents above 8 MiB."""
+_FILE_BYTES: Final = 256 * 2**10
+"""After which a file ends. A reader holds one at a time: its values stay in the cache of the processor, which saves a
+third of the time of an audit against files of 2 MiB (`scripts/bench audit`)."""
 
 _WAITING: Final = ".partial"
 """The hidden folder in which complete files wait."""

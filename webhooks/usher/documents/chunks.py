@@ -86,9 +86,11 @@ def split(file: Chunk) -> Iterator[Chunk]:
         ManifestError: content on a separator's line, which kubectl refuses; a document too large; too many of them.
     """
     text, start, line = file.text, 0, file.line
-    if text.count("\n---") > MAX_DOCUMENTS:
+    within = text.count("\n---")
+    if within > MAX_DOCUMENTS:
         raise too_many(file)
-    for separator in _SEPARATOR.finditer(text):
+    # The pattern tries every character, and most large files are one document.
+    for separator in _SEPARATOR.finditer(text) if within or text.startswith("---") else ():
         rest = separator[1].strip()
         if rest and not rest.startswith("#"):
             raise file.refusal(
