@@ -17,8 +17,8 @@ from usher.workloads import fingerprints
 Read = Callable[[paths.Object], model.Workload | None]
 """Normalises an object."""
 
-_DIFFERENT: Final = 4096
-"""How many different pods have their reading remembered."""
+_DIFFERENT: Final = 512
+"""How many different pods have their reading remembered. Lists are ordered by name, so that like pods come together."""
 
 _PLACED: Final = frozenset({"nodeName", "hostname", "subdomain"})
 """Fields of the spec of an existing pod that say which one it is, and nothing about its accelerators."""
