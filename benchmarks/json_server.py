@@ -35,7 +35,7 @@ def silent(self: BaseHTTPRequestHandler, format: str, *args: object) -> None:  #
 
 
 def page(count: int, item: Callable[[int], bytes], query: Mapping[str, str]) -> bytes:
-    """A page of a list of so many items, of which each is written when it is asked for."""
+    """A page of a list with `count` items; `item` writes only those of the page."""
     start = int(query.get("continue", "0"))
     end = min(start + int(query.get("limit", count)), count)
     token = b',"continue":"%d"' % end if end < count else b""
