@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any, Final
 
 from usher.audit.document import (
+    AcceleratorEntry,
     Audit,
     Cluster,
     Completeness,
@@ -181,6 +182,20 @@ def full() -> Audit:
             step_seconds=300,
             problems=("no data for 2 h",),
         ),
+        other_accelerators=(
+            AcceleratorEntry(
+                resource="google.com/tpu",
+                nodes=3,
+                capacity=12,
+                usable=8,
+                allocated=4,
+                free=4,
+                out_of_use=4,
+                waiting=8,
+                asked=12,
+            ),
+            AcceleratorEntry(resource="volcano.sh/vgpu-number", allocated=2, waiting=0, asked=2),
+        ),
         workloads=(
             workload(usage=USED, products=("NVIDIA-H100-80GB-HBM3",), capacity_types=("on-demand",), findings=1),
             workload(
@@ -301,6 +316,76 @@ def full() -> Audit:
             points=(
                 Point(taken=WEEK_BEFORE, complete=True, gpus=16, gpus_allocated=8, findings=2, never=0),
                 Point(taken=TAKEN, complete=False, gpus=16, gpus_allocated=8, idle=900.25, findings=2, never=1),
+            ),
+        ),
+    )
+
+
+def without_gpus() -> Audit:
+    """A cluster of TPUs: no node has GPUs, and no workload wants one."""
+    tpus = {"google.com/tpu": 256.0}
+    return audit(
+        summary=Summary(
+            gpus=0,
+            gpus_allocatable=0,
+            gpus_free=0,
+            gpus_asked=0,
+            gpus_asked_least=0,
+            accelerators={"google.com/tpu": 128.0},
+            other_asked={"google.com/tpu": 384.0},
+            workloads=2,
+            workloads_never=1,
+            findings={"audit": 1},
+        ),
+        measurement=Measurement(source="none"),
+        other_accelerators=(
+            AcceleratorEntry(
+                resource="google.com/tpu",
+                nodes=64,
+                capacity=256,
+                usable=252,
+                allocated=128,
+                free=124,
+                out_of_use=4,
+                waiting=256,
+                never=256,
+                asked=384,
+            ),
+        ),
+        workloads=(
+            workload(
+                "gemma",
+                usage=Usage(),
+                gpus=0.0,
+                accelerators={"google.com/tpu": 128.0},
+                other_accelerators={"google.com/tpu": 128.0},
+            ),
+            workload(
+                "large",
+                usage=Usage(),
+                gpus=0.0,
+                accelerators=tpus,
+                other_accelerators=tpus,
+                state=WorkloadState.PENDING,
+                pods_running=0,
+                pods_waiting=64,
+            ),
+        ),
+        findings=(
+            finding(
+                "f1",
+                code="USA001",
+                name="never-runs",
+                title="A workload waits that can never run",
+                category="cluster",
+                outcome="audit",
+                severity=Severity.CRITICAL,
+                subject=subject("large"),
+                path="",
+                message="it can never run; the nodes: 256 google.com/tpu asked for, 252 can be had",
+                never=True,
+                gpus=0.0,
+                other_accelerators=tpus,
             ),
         ),
     )

@@ -7,6 +7,7 @@ from math import fsum
 from typing import Any, Final
 
 from usher.audit.document import (
+    AcceleratorEntry,
     Audit,
     Cluster,
     Completeness,
@@ -38,6 +39,7 @@ GPUS: Final = 1_064
 ALLOCATABLE: Final = 1_060
 USABLE: Final = 1_052
 """Of nodes that are ready and not cordoned."""
+TPUS: Final = 64
 _CODES: Final = (("USH103", "gpu-request", Severity.HIGH), ("USH201", "privileged", Severity.CRITICAL))
 
 
@@ -64,7 +66,16 @@ def cluster(
         completeness=Completeness(complete=not gaps, gaps=gaps, objects=workloads * 10, workloads=workloads, pods=99),
         measurement=Measurement(source="prometheus" if is_measured else "none"),
         currency=currency if is_measured else "",
+        other_accelerators=_accelerators(found),
     )
+
+
+def _accelerators(workloads: Sequence[WorkloadEntry]) -> tuple[AcceleratorEntry, ...]:
+    """Each workload holds a TPU beside its GPUs, or waits for two."""
+    waits = sum(each.state is WorkloadState.PENDING for each in workloads)
+    held = len(workloads) - waits
+    numbers = {"allocated": held, "free": TPUS - held, "out_of_use": 0, "waiting": 2 * waits, "asked": held + 2 * waits}
+    return (AcceleratorEntry(resource="google.com/tpu", nodes=2, capacity=TPUS, usable=TPUS, **numbers),)
 
 
 def of(
@@ -129,6 +140,7 @@ def _share(whole: Audit, shard: Shard) -> Audit:
         completeness=whole.completeness.model_copy(update={"objects": objects, "pods": 99 if shard.has_nodes else 0}),
         measurement=whole.measurement,
         currency=whole.summary.currency,
+        other_accelerators=_accelerators(workloads),
     )
     return reduction.reduce(part, shard)
 

@@ -342,3 +342,12 @@ def test_times_are_written_in_utc_with_whole_seconds() -> None:
 
     assert audit.taken == "2026-11-23T12:00:00Z"
     assert datetime.fromisoformat(audit.taken) == NOW.astimezone(UTC)
+
+
+def test_findings_about_a_workload_say_which_other_accelerators_it_asks_for() -> None:
+    tpus = entry("Job", "tpus", pods=[estates.waiting("tpus-0")], asks={"google.com/tpu": Amount(number=4)})
+    cluster = estate(nodes=[], workloads=[tpus])
+    standing = standings.found(cluster, codes=["USA003"])
+    [finding] = document(cluster, sections=Sections(standing=tuple(standing))).findings
+
+    assert finding.other_accelerators == {"google.com/tpu": 4}

@@ -47,8 +47,18 @@ def assert_sums(fleet: Fleet, audits: Sequence[Audit]) -> None:
     savings = [each for audit in audits for each in audit.savings if each.adds_up]
     assert summary.savings.number == len(savings)
     assert summary.savings.gpu_hours == near(fsum(each.gpu_hours for each in savings))
+    assert_accelerators(fleet, audits)
     assert_groups(fleet, audits)
     assert_codes(fleet, audits)
+
+
+def assert_accelerators(fleet: Fleet, audits: Sequence[Audit]) -> None:
+    [found] = fleet.other_accelerators
+    parts = [entry for audit in audits for entry in audit.other_accelerators]
+    assert (found.resource, found.clusters, found.nodes) == ("google.com/tpu", len(audits), 2 * len(audits))
+    assert found.capacity == fleets.TPUS * len(audits)
+    assert found.allocated == sum(each.allocated or 0 for each in parts)
+    assert found.waiting == sum(each.waiting or 0 for each in parts)
 
 
 def assert_groups(fleet: Fleet, audits: Sequence[Audit]) -> None:

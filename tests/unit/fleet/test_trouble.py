@@ -109,11 +109,12 @@ def test_a_part_of_another_version_counts_and_is_said(tmp_path: Path) -> None:
     assert fleet.clusters[0].workloads == 40
 
 
-def test_a_part_from_before_a_table_was_added_counts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("table", ["prevented", "accelerators"])
+def test_a_part_from_before_a_table_was_added_counts(tmp_path: Path, table: str) -> None:
     written.part(tmp_path, fleets.cluster(1))
 
     def without(value: Any) -> None:
-        value["files"] = [each for each in value["files"] if each["table"] != "prevented"]
+        value["files"] = [each for each in value["files"] if each["table"] != table]
 
     edited(tmp_path, without)
     fleet = written.merged(tmp_path)

@@ -44,6 +44,7 @@ CASES = {
     "narrow.txt": written(documents.full(), width=60),
     "not-measured.txt": written(NOT_MEASURED),
     "quiet.txt": written(documents.full(), quiet=True),
+    "tpus.txt": written(documents.without_gpus()),
     "empty.txt": written(documents.audit()),
 }
 

@@ -5,7 +5,7 @@ from datetime import date, datetime
 from typing import Final
 
 from usher import paths
-from usher.audit import asked, check_findings, summary, times, workload_entries
+from usher.audit import asked, check_findings, other_accelerators, summary, times, workload_entries
 from usher.audit.document import (
     Audit,
     Cluster,
@@ -16,6 +16,7 @@ from usher.audit.document import (
     NotEvaluatedEntry,
     NotJudgedEntry,
     Saving,
+    WorkloadEntry,
 )
 from usher.audit.estate import Estate, Missing
 from usher.audit.sections import Sections
@@ -51,9 +52,10 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
     """
     given = Sections() if sections is None else sections
     rules = config.enforcement.exceptions
-    found = sorted([*check_findings.entries(report, estate, rules), *given.standing], key=_order)
-    excepted = tuple(_exceptions(report.exceptions, rules, found, today=now.date()))
     workloads = tuple(workload_entries.entries(estate, report, given.usage))
+    standing = _with_others(given.standing, workloads)
+    found = sorted([*check_findings.entries(report, estate, rules), *standing], key=_order)
+    excepted = tuple(_exceptions(report.exceptions, rules, found, today=now.date()))
     return Audit(
         version=report.version,
         taken=times.text(now),
@@ -63,6 +65,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         completeness=_completeness(report, estate),
         summary=asked.with_asked(summary.of(estate, found, excepted, given), estate),
         measurement=given.measurement,
+        other_accelerators=other_accelerators.entries(estate, found),
         workloads=workloads,
         findings=tuple(found),
         prevented=prevention.prevented(found, workloads, window=given.window, now=now),
@@ -79,6 +82,14 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         readiness=given.readiness,
         trend=given.trend,
     )
+
+
+def _with_others(standing: Iterable[FindingEntry], workloads: Iterable[WorkloadEntry]) -> Iterator[FindingEntry]:
+    """Findings about workloads, with the accelerators that are no GPUs which these ask for."""
+    others = {each.subject: each.other_accelerators for each in workloads if each.other_accelerators}
+    for each in standing:
+        found = others.get(each.subject)
+        yield each.model_copy(update={"other_accelerators": found}) if found else each
 
 
 def _with_cause(savings: Iterable[Saving], found: Iterable[FindingEntry]) -> Iterator[Saving]:

@@ -1,4 +1,4 @@
-"""Where the GPUs of each node are now: held by pods, free, or out of use."""
+"""Where the accelerators of each node are now: held by pods, free, or out of use."""
 
 from collections import defaultdict
 
@@ -9,7 +9,7 @@ from usher.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """The GPUs of one node."""
+    """The GPUs of one node, or its accelerators of one other resource."""
 
     node: Node
     capacity: float
@@ -22,7 +22,7 @@ class Split:
 
 
 def splits(estate: Estate) -> tuple[Split, ...] | None:
-    """Those of all nodes; None where the nodes are not known."""
+    """The GPUs of all nodes; None where the nodes are not known."""
     if estate.nodes is None:
         return None
     held = defaultdict[str, float](float)
@@ -31,11 +31,14 @@ def splits(estate: Estate) -> tuple[Split, ...] | None:
         for pod in workload.pods:
             if pod.node in nodes:
                 held[pod.node] += gpus.held([pod], nodes[pod.node])
-    return tuple(_split(node, held[node.name]) for node in estate.nodes)
+    return tuple(
+        split(node, capacity=gpus.capacity(node), allocatable=gpus.allocatable(node), held=held[node.name])
+        for node in estate.nodes
+    )
 
 
-def _split(node: Node, held: float) -> Split:
-    capacity = gpus.capacity(node)
-    usable = gpus.allocatable(node) if node.ready and not node.cordoned else 0.0
+def split(node: Node, *, capacity: float, allocatable: float, held: float) -> Split:
+    """Where accelerators of a node are, by what it has, what it offers, and what pods hold there."""
+    usable = allocatable if node.ready and not node.cordoned else 0.0
     free = max(0.0, usable - held)
     return Split(node=node, capacity=capacity, usable=usable, free=free, out_of_use=max(0.0, capacity - held - free))

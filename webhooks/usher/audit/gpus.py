@@ -37,9 +37,9 @@ def least(devices: Devices) -> float:
     return number({name: replace(amount, number=amount.least, extra=0) for name, amount in devices.items()})
 
 
-def others(devices: Devices) -> Devices:
-    """The accelerators that are no GPUs."""
-    return {name: amount for name, amount in devices.items() if amount and not share(name, None)}
+def others(devices: Devices, node: Node | None = None) -> Devices:
+    """The accelerators that are no GPUs. The node as for `number`."""
+    return {name: amount for name, amount in devices.items() if amount and not share(name, node)}
 
 
 def numbers(devices: Devices) -> Mapping[str, float]:

@@ -106,6 +106,7 @@ def _document(  # noqa: PLR0913 - the parts of the document, all named
         clusters=largest,
         clusters_rest=rest,
         tables=tables.group_tables(database, most=bounds.groups),
+        other_accelerators=rankings.accelerators(database, most=bounds.groups),
         findings=rankings.codes(database, clusters, codes),
         idle_workloads=rankings.idle_workloads(database, clusters, most=bounds.objects),
         savings=rankings.savings(database, clusters, most=bounds.objects),

@@ -1,11 +1,11 @@
-"""The largest things of a fleet: codes of findings, idle workloads, savings, and items of the checklist that fail."""
+"""The largest things of a fleet: codes of findings, idle workloads, savings, accelerators, and items that fail."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from usher.audit.document import Severity, Subject
-from usher.audit.document.fleet import CodeRow, FleetSaving, IdleWorkload, ReadinessRow
+from usher.audit.document.fleet import AcceleratorRow, CodeRow, FleetSaving, IdleWorkload, ReadinessRow
 from usher.fleet.database import Database
 from usher.fleet.selection import ChosenCluster
 from usher.fleet.totals import rounded
@@ -28,6 +28,11 @@ ORDER BY code, findings DESC, cluster
 _IDLE: Final = """
 SELECT * FROM workloads WHERE idle > 0
 ORDER BY idle DESC, cluster, namespace, kind, name, api_version LIMIT ?
+"""
+_ACCELERATORS: Final = """
+SELECT resource, count(DISTINCT cluster) AS clusters, sum(nodes)::BIGINT AS nodes, fsum(capacity) AS capacity,
+    fsum(allocated) AS allocated, fsum(waiting) AS waiting, coalesce(fsum(never), 0) AS never
+FROM accelerators GROUP BY resource ORDER BY greatest(fsum(capacity), fsum(allocated), 0) DESC, resource LIMIT ?
 """
 _SAVINGS: Final = """
 SELECT savings.*, audits.currency FROM savings JOIN audits USING (cluster, shard) WHERE adds_up
@@ -76,6 +81,22 @@ def idle_workloads(database: Database, chosen: Sequence[ChosenCluster], *, most:
             currency=row["currency"] or "",
         )
         for row in database.rows(_IDLE, [most])
+    )
+
+
+def accelerators(database: Database, *, most: int) -> tuple[AcceleratorRow, ...]:
+    """Accelerators that are no GPUs, those first of which there are most."""
+    return tuple(
+        AcceleratorRow(
+            resource=row["resource"] or "",
+            clusters=row["clusters"],
+            nodes=row["nodes"],
+            capacity=rounded(row["capacity"]),
+            allocated=rounded(row["allocated"]),
+            waiting=rounded(row["waiting"]),
+            never=rounded(row["never"]) or 0,
+        )
+        for row in database.rows(_ACCELERATORS, [most])
     )
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from usher.audit.document import Audit, FindingEntry
+from usher.audit.document import AcceleratorEntry, Audit, FindingEntry
 from usher.fleet.shards import Shard
 
 _OF_ALL_PODS: Final = (
@@ -62,8 +62,15 @@ def reduce(audit: Audit, shard: Shard, *, shared: int = 0) -> Audit:
             "savings": tuple(each for each in audit.savings if shard.has(each.subject.namespace)),
             "targets": (),
             "prices": audit.prices if shard.has_nodes else (),
+            "other_accelerators": tuple(_of_shard(each, shard) for each in audit.other_accelerators),
         }
     )
+
+
+def _of_shard(entry: AcceleratorEntry, shard: Shard) -> AcceleratorEntry:
+    """What the pods of the shard hold and want; the numbers of the nodes are in shard 0."""
+    of_nodes = {} if shard.has_nodes else {"nodes": None, "capacity": None, "usable": None}
+    return entry.model_copy(update={"free": None, "out_of_use": None, **of_nodes})
 
 
 def alone(reduced: Audit, shard: Shard) -> Audit:

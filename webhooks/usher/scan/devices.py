@@ -12,6 +12,8 @@ WHOLE_GPUS: Final = frozenset(
 )
 """Resources that count as GPUs. Slices, shares and other accelerators are counted by their own name."""
 
+_SHARES: Final = "shares of "
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:
@@ -50,7 +52,7 @@ def of_workload(workload: model.Workload) -> Devices:
     for each in workload.totals:
         # A share of a GPU is not a whole GPU, though its resource may have the same name.
         is_share = each.route is model.Route.SHARE and each.name in WHOLE_GPUS
-        name = f"shares of {each.name}" if is_share else each.name
+        name = f"{_SHARES}{each.name}" if is_share else each.name
         most = each.minimum if each.maximum is None else each.maximum
         amount = Amount(
             number=_number(most),
@@ -59,6 +61,11 @@ def of_workload(workload: model.Workload) -> Devices:
         )
         devices[name] = devices.get(name, NOTHING) + amount
     return dict(sorted(devices.items()))
+
+
+def is_shares(name: str) -> bool:
+    """Whether a name stands for shares of GPUs, which have no resource of their own."""
+    return name.startswith(_SHARES)
 
 
 def of_pods(count: model.Count) -> Amount:

@@ -54,6 +54,13 @@ def test_groups_have_a_series_each() -> None:
     assert value(FULL, "group_gpus", by="team", group="(unassigned)") == 0
 
 
+def test_other_accelerators_have_series_by_resource() -> None:
+    assert value(FULL, "accelerators", resource="google.com/tpu", state="capacity") == 12
+    assert value(FULL, "accelerators", resource="google.com/tpu", state="waiting") == 8
+    # No node says how many of these there are.
+    assert value(FULL, "accelerators", resource="volcano.sh/vgpu-number", state="capacity") is None
+
+
 def test_what_rules_would_have_prevented_has_series_by_rule() -> None:
     assert value(FULL, "prevented_workloads", rule="USH301") == 2
     # The row of the same rule that only warns is no part of it.

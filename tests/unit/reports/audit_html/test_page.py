@@ -262,3 +262,21 @@ def test_notices_stand_before_the_report() -> None:
     html = audit_html.text(clusters.audit(), notices=("The last refresh failed: <b>no route</b>.",))
 
     assert "The last refresh failed: &lt;b&gt;no route&lt;/b&gt;." in html.partition('class="story"')[0]
+
+
+def test_other_accelerators_stand_beside_the_gpus_with_their_numbers() -> None:
+    shown = words(page(documents.full()))
+
+    assert re.search(r"Other accelerators now google.com/tpu .* 4 of 12 held, 8 waiting volcano.sh/vgpu-number", shown)
+    assert "2 held, capacity not known" in shown
+
+
+def test_a_cluster_without_gpus_shows_its_accelerators_and_no_use_of_gpus() -> None:
+    html = page(documents.without_gpus())
+    shown = words(html)
+
+    assert "The nodes of this cluster have 256 google.com/tpu, and no GPUs. Now pods hold 128 google.com/tpu." in shown
+    assert re.search(r" Accelerators now google.com/tpu .* 128 of 256 held, 256 waiting, 256 can never run", shown)
+    assert "Waiting 256 google.com/tpu" in shown
+    assert 'id="usage"' not in html
+    assert "was not measured" not in shown

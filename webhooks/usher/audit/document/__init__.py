@@ -5,6 +5,7 @@ Within v1alpha1 fields may be added; fields keep their names and meaning. A numb
 0. Only `taken` and the measured window differ between two audits of an unchanged cluster.
 """
 
+from usher.audit.document.accelerators import AcceleratorEntry
 from usher.audit.document.audit import Audit, Cluster, Completeness, Gap, Summary
 from usher.audit.document.findings import (
     ExceptionEntry,
@@ -31,6 +32,7 @@ from usher.audit.document.usage import (
 )
 
 __all__ = [
+    "AcceleratorEntry",
     "Audit",
     "Cluster",
     "Completeness",

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from usher.audit.document.accelerators import AcceleratorEntry
 from usher.audit.document.findings import ExceptionEntry, FindingEntry, NotEvaluatedEntry, NotJudgedEntry
 from usher.audit.document.history import Trend
 from usher.audit.document.part import Part
@@ -120,6 +121,11 @@ class Summary(Part):
     """Items by standing."""
 
     @property
+    def without_gpus(self) -> bool:
+        """Whether it is known that no node has GPUs, and no workload holds or wants one."""
+        return self.gpus == 0 and not (self.gpus_asked or self.gpus_allocated or self.gpus_waiting)
+
+    @property
     def knows_cluster(self) -> bool:
         """False for manifests alone: nothing of them runs or waits."""
         return any(each is not None for each in (self.gpus, self.gpus_allocated, self.workloads_never))
@@ -138,6 +144,8 @@ class Audit(Part):
     completeness: Completeness
     summary: Summary
     measurement: Measurement
+    other_accelerators: tuple[AcceleratorEntry, ...] = ()
+    """Accelerators that are no GPUs, by resource."""
     workloads: tuple[WorkloadEntry, ...] = ()
     findings: tuple[FindingEntry, ...] = ()
     not_evaluated: tuple[NotEvaluatedEntry, ...] = ()
@@ -151,3 +159,8 @@ class Audit(Part):
     prevented: tuple[Prevented, ...] = ()
     readiness: tuple[ReadinessItem, ...] = ()
     trend: Trend = Trend()
+
+    @property
+    def has_usage(self) -> bool:
+        """Whether the use of GPUs was measured, or could be: a cluster without GPUs has no use to measure."""
+        return self.measurement.source != "none" or not self.summary.without_gpus

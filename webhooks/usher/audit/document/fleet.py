@@ -117,6 +117,20 @@ class FleetTable(Part):
     """The sum of all further rows; its name is their number."""
 
 
+class AcceleratorRow(Part):
+    """Accelerators that are no GPUs, of one resource, in units of the resource. Null is not known."""
+
+    resource: str
+    clusters: int
+    """Those that have or want some."""
+    nodes: int | None = None
+    capacity: float | None = None
+    """Of the clusters where it is known."""
+    allocated: float | None = None
+    waiting: float | None = None
+    never: float = 0
+
+
 class CodeRow(Part):
     """The findings of one code. `where` has the clusters with the most of them."""
 
@@ -227,6 +241,8 @@ class Fleet(Part):
     clusters: tuple[FleetRow, ...]
     clusters_rest: FleetRow | None = None
     tables: tuple[FleetTable, ...] = ()
+    other_accelerators: tuple[AcceleratorRow, ...] = ()
+    """The resources of which there are most first."""
     findings: tuple[CodeRow, ...] = ()
     idle_workloads: tuple[IdleWorkload, ...] = ()
     savings: tuple[FleetSaving, ...] = ()

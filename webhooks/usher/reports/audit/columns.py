@@ -174,6 +174,17 @@ PRICES: Final = Table(
     ),
     parts=lambda audit: audit.prices,
 )
+ACCELERATORS: Final = Table(
+    name="accelerators",
+    columns=(
+        *_COMMON,
+        *columns(Type.TEXT, "resource"),
+        *columns(Type.WHOLE, "nodes"),
+        *columns(Type.NUMBER, "capacity usable allocated free out_of_use waiting never asked"),
+    ),
+    parts=lambda audit: audit.other_accelerators,
+)
+"""Those other than GPUs."""
 READINESS: Final = Table(
     name="readiness",
     columns=(
@@ -202,5 +213,5 @@ NOT_JUDGED: Final = Table(name="not_judged", columns=_UNREAD, parts=lambda audit
 
 TABLES: Final = (
     *(AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, PREVENTED, PRICES),
-    *(READINESS, EXCEPTIONS, GAPS, NOT_JUDGED),
+    *(READINESS, EXCEPTIONS, GAPS, NOT_JUDGED, ACCELERATORS),
 )

@@ -5,7 +5,7 @@ from typing import Final
 
 from usher.audit.document import Audit, FindingEntry, GroupTable, Severity, Standing, Subject
 from usher.dataclass import dataclass
-from usher.reports.audit import numbers, words
+from usher.reports.audit import accelerator_rows, numbers, words
 from usher.reports.audit.markdown_cells import code, prose
 
 _SAVINGS: Final = 10
@@ -29,6 +29,7 @@ def of(audit: Audit) -> Iterator[Section]:
     for table in audit.usage:
         if table.by == "team":
             yield _teams(table)
+    yield _accelerators(audit)
     yield _savings(audit)
     yield _prevented(audit)
     yield _findings("Findings", [each for each in audit.findings if not each.never], audit)
@@ -50,6 +51,12 @@ def _teams(table: GroupTable) -> Section:
             for row in table.rows
         ],
     )
+
+
+def _accelerators(audit: Audit) -> Section:
+    found = audit.other_accelerators if audit.summary.knows_cluster else ()
+    cells = ((code(name), *map(prose, amounts)) for name, *amounts in accelerator_rows.rows(found))
+    return Section(title="Other accelerators", header=accelerator_rows.HEADERS, rows=[*cells])
 
 
 def _savings(audit: Audit) -> Section:

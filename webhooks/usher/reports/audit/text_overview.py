@@ -8,7 +8,7 @@ from rich.text import Text
 
 from usher.audit.document import Audit, FindingEntry, Summary, Usage, WorkloadEntry, WorkloadState
 from usher.reports import wording
-from usher.reports.audit import text_asked, words
+from usher.reports.audit import accelerator_rows, text_asked, words
 from usher.reports.lines import Lines, Row
 
 SHOWN: Final = 10
@@ -24,9 +24,20 @@ def write(audit: Audit, lines: Lines) -> None:
     of_cluster = audit.summary.knows_cluster
     lines.labelled([*_gpus(audit), *_usage(audit)] if of_cluster else [*text_asked.of_manifests(audit)])
     lines.write()
+    _accelerators(audit, lines)
     _teams(audit, lines)
     _never(audit, lines)
     _ending(audit, lines)
+
+
+def _accelerators(audit: Audit, lines: Lines) -> None:
+    found = audit.other_accelerators
+    if not found or not audit.summary.knows_cluster:
+        return
+    headers = accelerator_rows.HEADERS
+    lines.table(headers, accelerator_rows.rows(found[:SHOWN]), right=set(headers[1:]), indent=2)
+    _more(len(found) - SHOWN, "accelerator", lines)
+    lines.write()
 
 
 def _heading(audit: Audit, lines: Lines) -> None:
@@ -45,38 +56,50 @@ def _heading(audit: Audit, lines: Lines) -> None:
 
 def _gpus(audit: Audit) -> Iterator[Row]:
     found = audit.summary
-    if found.gpus == 0 and not audit.workloads:
-        yield Row("GPUs", "0: no node has GPUs, and no workload asks for accelerators", indent=0)
+    if found.without_gpus:
+        asks = "GPUs" if audit.workloads or audit.other_accelerators else "accelerators"
+        yield Row("GPUs", f"0: no node has GPUs, and no workload asks for {asks}", indent=0)
+        yield from text_asked.rows(audit) if audit.workloads else ()
+        yield from _never_known(audit) if audit.workloads else ()
         return
     if found.gpus is None:
         yield Row("GPUs", "not known: usher has read no nodes", indent=0)
     else:
         nodes = wording.count(audit.cluster.nodes or 0, "node")
-        yield Row("GPUs", f"{words.number(found.gpus)} in {nodes}", indent=0)
+        others = " with accelerators" if any(each.nodes for each in audit.other_accelerators) else ""
+        yield Row("GPUs", f"{words.number(found.gpus)} in {nodes}{others}", indent=0)
     yield from text_asked.rows(audit)
     if found.gpus_allocated is None:
         yield Row("allocated", "not known: usher has read no pods")
     else:
         yield Row("allocated", f"{words.number(found.gpus_allocated)}{_of_capacity(found)}, held by pods on nodes")
-    yield from _others_and_rest(found)
+    yield from _others_and_rest(audit)
     if found.gpus_waiting is not None:
         reason = "wanted by pods without a node or suspended workloads"
         yield Row("waiting", f"{words.number(found.gpus_waiting)}, {reason}")
     if found.gpus_half_started:
         yield Row("half-started", f"{words.number(found.gpus_half_started)}, held by gangs whose other pods wait")
+    yield from _never_known(audit)
+
+
+def _never_known(audit: Audit) -> Iterator[Row]:
+    found = audit.summary
     if found.workloads_never:
         never = wording.count(found.workloads_never, "workload")
         gpus = words.between(found.gpus_never or 0, words.least_never(audit))
-        yield Row("never", f"{gpus}, wanted by {never} that can never run")
+        others = words.others({each.resource: each.never for each in audit.other_accelerators})
+        wanted = ", ".join(filter(None, (gpus if found.gpus_never or not others else "", others)))
+        yield Row("never", f"{wanted}, wanted by {never} that can never run")
     elif found.workloads_never is None:
         yield Row("never", "not known: nothing is known of the cluster that workloads would run in")
     else:
         yield Row("never", "0: no workload is known that can never run")
 
 
-def _others_and_rest(found: Summary) -> Iterator[Row]:
-    """Other accelerators that pods hold, and the GPUs that they do not hold."""
-    if held := words.others_held(found):
+def _others_and_rest(audit: Audit) -> Iterator[Row]:
+    """Other accelerators that pods hold, where an older document has no table of them; and GPUs that no pod holds."""
+    found = audit.summary
+    if not audit.other_accelerators and (held := words.others_held(found)):
         yield Row("others", f"{held}, held by pods on nodes")
     if found.gpus is not None and found.gpus_free is not None and found.gpus_allocated is not None:
         yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods")
@@ -94,7 +117,7 @@ def _usage(audit: Audit) -> Iterator[Row]:
     if found.gpus_allocated is None:
         return  # without pods there is no use to measure
     if found.idle is None or found.measured is None:
-        if measured.source == "none" and (found.gpus != 0 or audit.workloads):
+        if measured.source == "none" and audit.has_usage:
             yield Row("idle", _NOT_MEASURED)
             yield Row("money", "not measured; it needs the usage of GPUs, and prices in usher.yaml (audit.prices)")
             yield from _not_held(found)

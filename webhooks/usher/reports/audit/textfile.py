@@ -10,12 +10,12 @@ from typing import Final, TextIO
 
 import prometheus_client as prometheus
 
-from usher.audit.document import Audit, GroupTable, Summary, Usage
+from usher.audit.document import AcceleratorEntry, Audit, GroupTable, Summary, Usage
 from usher.reports import wording
 
 _PREFIX: Final = "gpu_usher_audit_"
 _GROUPS: Final = 50
-"""Of one property, and rules that would have prevented something."""
+"""Of one property, rules that would have prevented something, and resources of accelerators."""
 _OTHERS: Final = "(others)"
 _UNASSIGNED: Final = "(unassigned)"
 """An empty label is the same as a missing one for Prometheus."""
@@ -71,6 +71,27 @@ def _capacity(audit: Audit) -> Iterator[_Metric]:
             }
         ),
     )
+    yield (
+        "accelerators",
+        "Accelerators other than GPUs at the time of the audit, in units of their resource.",
+        ("resource", "state"),
+        (
+            ((each.resource, state), number)
+            for each in audit.other_accelerators[:_GROUPS]
+            for state, number in _states(each).items()
+        ),
+    )
+
+
+def _states(found: AcceleratorEntry) -> Mapping[str, float | None]:
+    return {
+        "capacity": found.capacity,
+        "usable": found.usable,
+        "allocated": found.allocated,
+        "free": found.free,
+        "waiting": found.waiting,
+        "never": found.never,
+    }
 
 
 def _usage(found: Summary) -> Iterator[_Metric]:

@@ -51,6 +51,7 @@ def _sections(audit: Audit) -> Iterator[page.Section]:
     of_cluster = audit.summary.knows_cluster
     if of_cluster:
         yield trends.section(audit)
+    if of_cluster and audit.has_usage:
         yield usage.section(audit)
         yield savings.section(audit)
     yield findings.section(audit)
@@ -66,7 +67,8 @@ def _sections(audit: Audit) -> Iterator[page.Section]:
 def _facts(audit: Audit) -> Iterator[str]:
     yield f"Taken {numbers.minute(audit.taken)}"
     if audit.cluster.nodes is not None:
-        what = "GPUs" if audit.summary.gpus else "accelerators"
+        alone = audit.summary.gpus and not any(each.nodes for each in audit.other_accelerators)
+        what = "GPUs" if alone else "accelerators"
         yield f"{wording.count(audit.cluster.nodes, 'node')} with {what}"
     if audit.cluster.server:
         yield f"Kubernetes {audit.cluster.server}"
@@ -78,12 +80,13 @@ def _facts(audit: Audit) -> Iterator[str]:
 
 
 def _notices(audit: Audit) -> Iterator[Html | str]:
-    if audit.measurement.source == "none" and audit.summary.knows_cluster:
+    summary = audit.summary
+    if audit.measurement.source == "none" and summary.knows_cluster and audit.has_usage:
         yield (
             "The use of GPUs was not measured, so this report does not know the idle GPUs. "
             "Run usher audit with --prometheus URL, on a Prometheus that scrapes DCGM."
         )
-    elif audit.summary.measured is not None and audit.summary.cost_allocated is None:
+    elif summary.measured is not None and summary.cost_allocated is None:
         yield "No GPU has a price. Set audit.prices in usher.yaml to see money beside GPU-hours."
     if not audit.completeness.complete:
         yield not_known.notice(audit)

@@ -13,9 +13,15 @@ from usher.reports.web.markup import Child, Html, element
 SHOWN: Final = 6
 
 
+def of_usage(audit: Audit) -> Iterator[Html]:
+    """What gives back most GPU time, and whose GPUs are idle."""
+    if audit.has_usage:
+        yield _card("Do first", _link("All savings", "#savings"), *first_steps.html(audit))
+        yield _card("Idle GPU time by team", _link("Usage", "#usage"), *_teams(audit))
+
+
 def cards(audit: Audit) -> Iterator[Html]:
-    yield _card("Do first", _link("All savings", "#savings"), *first_steps.html(audit))
-    yield _card("Idle GPU time by team", _link("Usage", "#usage"), *_teams(audit))
+    """What can never run, what changed, and which exceptions end."""
     yield _card("Can never run", _link("All of them", "#findings-table", "never=yes"), *_never(audit))
     yield _card(
         f"Since {numbers.day(audit.trend.previous)}" if audit.trend.previous else "Changes", None, *_changes(audit)

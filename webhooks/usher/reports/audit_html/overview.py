@@ -5,14 +5,15 @@ from collections.abc import Iterator
 from usher.audit.document import Audit, WorkloadState
 from usher.reports import wording
 from usher.reports.audit import words as audit_words
-from usher.reports.audit_html import highlights, tiles
+from usher.reports.audit_html import accelerators, highlights, tiles
 from usher.reports.web import charts, numbers
-from usher.reports.web.markup import Html, element
+from usher.reports.web.markup import Html, element, joined
 
 
 def html(audit: Audit) -> Html:
-    first, second, *others = highlights.cards(audit)
-    cards = (first, second, _capacity(audit), *others)
+    others = accelerators.card(audit)
+    capacity = others if audit.summary.without_gpus and others else joined(_capacity(audit), others)
+    cards = (*highlights.of_usage(audit), capacity, *highlights.cards(audit))
     return element(
         "div",
         element("h2", "At a glance", class_="hidden"),
@@ -27,10 +28,7 @@ def _story(audit: Audit) -> Iterator[str]:
     """The report in a few sentences."""
     summary = audit.summary
     if summary.gpus == 0:
-        held, unread = audit_words.others_held(summary), summary.workloads_not_known
-        yield f"No node of this cluster has GPUs{f', and pods hold {held}' if held else ''}."
-        if unread:
-            yield f" The accelerators of {wording.count(unread, 'workload')} are not known."
+        yield from _without_gpus(audit)
         return
     if summary.idle is not None:
         window = numbers.seconds_between(audit.measurement.start, audit.measurement.end)
@@ -53,6 +51,21 @@ def _story(audit: Audit) -> Iterator[str]:
         can = wording.count(summary.workloads_never, "workload")
         yield f"{can} can never run as written, and {'asks' if summary.workloads_never == 1 else 'ask'} for "
         yield f"{numbers.gpus(summary.gpus_never, least=audit_words.least_never(audit))}."
+
+
+def _without_gpus(audit: Audit) -> Iterator[str]:
+    summary = audit.summary
+    held = audit_words.others_held(summary)
+    has = audit_words.others({each.resource: each.capacity or 0.0 for each in audit.other_accelerators})
+    if has:
+        now = f"Now pods hold {held}" if held else "Now no pod holds any of them"
+        yield f"The nodes of this cluster have {has}, and no GPUs. {now}."
+    else:
+        yield f"No node of this cluster has GPUs{f', and pods hold {held}' if held else ''}."
+    if waiting := audit_words.others({each.resource: each.waiting or 0.0 for each in audit.other_accelerators}):
+        yield f" Pods and suspended workloads wait for {waiting}."
+    if summary.workloads_not_known:
+        yield f" The accelerators of {wording.count(summary.workloads_not_known, 'workload')} are not known."
 
 
 def _capacity(audit: Audit) -> Html:

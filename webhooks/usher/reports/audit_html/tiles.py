@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from usher.audit.document import Audit, Point
+from usher.audit.document import AcceleratorEntry, Audit, Point
 from usher.reports import wording
 from usher.reports.audit import words
 from usher.reports.audit_html import glossary
@@ -11,6 +11,38 @@ from usher.reports.web.markup import Html, element
 
 
 def of(audit: Audit) -> Iterator[Html]:
+    """The tiles; without those of usage where the cluster has no GPUs that could be used."""
+    if audit.has_usage:
+        yield from _of_usage(audit)
+    summary = audit.summary
+    yield _tile(
+        "waiting",
+        "Waiting",
+        _amount(audit, numbers.gpus(summary.gpus_waiting), lambda each: each.waiting),
+        _waited(audit),
+    )
+    yield _tile(
+        "never",
+        "Can never run",
+        _amount(audit, numbers.gpus(summary.gpus_never, least=words.least_never(audit)), lambda each: each.never),
+        ""
+        if summary.workloads_never is None
+        else f"{summary.workloads_never:,} of {wording.count(summary.workloads, 'workload')}",
+        _changed(audit, lambda point: point.never, lambda value: wording.count(int(value), "workload")),
+    )
+    yield _tile(
+        "ending", "Exceptions that end", str(summary.exceptions_ending), "accepted findings, in the next 14 days"
+    )
+
+
+def _amount(audit: Audit, gpus: str, other: Callable[[AcceleratorEntry], float | None]) -> str:
+    """The GPUs; of a cluster without them the accelerator with the largest number."""
+    found = [(other(each) or 0.0, each.resource) for each in audit.other_accelerators]
+    most, name = max(found, default=(0.0, ""))
+    return f"{numbers.plain(most)} {words.short(name)}" if audit.summary.without_gpus and most else gpus
+
+
+def _of_usage(audit: Audit) -> Iterator[Html]:
     summary, money = audit.summary, audit.summary.currency
     idle = numbers.part(summary.idle, summary.measured)
     yield _tile(
@@ -37,24 +69,6 @@ def of(audit: Audit) -> Iterator[Html]:
         if summary.savings_gpu_hours is None
         else numbers.money(summary.savings_cost, money, numbers.hours(summary.savings_gpu_hours)),
         f"{numbers.hours(summary.savings_gpu_hours)}{_window(audit)}" if summary.savings_gpu_hours is not None else "",
-    )
-    yield _tile(
-        "waiting",
-        "Waiting",
-        numbers.gpus(summary.gpus_waiting),
-        _waited(audit),
-    )
-    yield _tile(
-        "never",
-        "Can never run",
-        numbers.gpus(summary.gpus_never, least=words.least_never(audit)),
-        ""
-        if summary.workloads_never is None
-        else f"{summary.workloads_never:,} of {wording.count(summary.workloads, 'workload')}",
-        _changed(audit, lambda point: point.never, lambda value: wording.count(int(value), "workload")),
-    )
-    yield _tile(
-        "ending", "Exceptions that end", str(summary.exceptions_ending), "accepted findings, in the next 14 days"
     )
 
 

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from usher.audit.document.fleet import Fleet, FleetProblem, FleetRow, FleetUsage, GroupRow
 from usher.reports import wording
-from usher.reports.audit import words
+from usher.reports.audit import numbers, words
 from usher.reports.lines import Lines, Row
 
 SHOWN: Final = 10
@@ -21,6 +21,7 @@ def write(fleet: Fleet, stream: TextIO, /, *, color: bool = False) -> None:
     _heading(fleet, lines)
     lines.labelled([*_gpus(fleet), *_usage(fleet)])
     lines.write()
+    _accelerators(fleet, lines)
     _clusters(fleet, lines)
     _teams(fleet, lines)
     _findings(fleet, lines)
@@ -88,6 +89,24 @@ def _usage(fleet: Fleet) -> Iterator[Row]:
 def _money(usage: FleetUsage, what: str = "") -> str:
     found = [words.money(each.idle, each.currency) for each in usage.costs if each.idle is not None]
     return f"{' + '.join(found)} {what}".rstrip() if found else ""
+
+
+def _accelerators(fleet: Fleet, lines: Lines) -> None:
+    found = fleet.other_accelerators
+    if not found:
+        return
+    headers = ["accelerator", "clusters", "capacity", "allocated", "waiting", "never"]
+    rows = (
+        [
+            words.short(each.resource),
+            f"{each.clusters:,}",
+            *map(numbers.gpus, (each.capacity, each.allocated, each.waiting, each.never)),
+        ]
+        for each in found[:SHOWN]
+    )
+    lines.table(headers, rows, right=set(headers[1:]), indent=2)
+    _more(len(found) - SHOWN, "accelerator", lines)
+    lines.write()
 
 
 def _clusters(fleet: Fleet, lines: Lines) -> None:

@@ -29,6 +29,7 @@ def text(fleet: Fleet) -> str:
             sections=(
                 groups.clusters(fleet),
                 *groups.tables_of(fleet),
+                *groups.accelerators(fleet),
                 lists.findings(fleet),
                 lists.idle(fleet),
                 lists.savings(fleet),

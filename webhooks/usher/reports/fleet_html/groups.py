@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from usher.audit.document.fleet import Fleet, FleetRow, FleetTable, FleetUsage, GroupRow
+from usher.audit.document.fleet import AcceleratorRow, Fleet, FleetRow, FleetTable, FleetUsage, GroupRow
 from usher.reports.audit_html import words
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section
@@ -13,6 +13,14 @@ _USAGE: Final = (
     tables.Column(title="Idle", numeric=True, explained="GPU-hours below the idle threshold"),
     tables.Column(title="Activity", numeric=True, explained="Used hours / measured hours"),
     tables.Column(title="Idle money", numeric=True, explained="Idle hours x price; a sum for each currency"),
+)
+_ACCELERATORS: Final = (
+    tables.Column(title="Accelerator", heads=True),
+    tables.Column(title="Clusters", numeric=True),
+    tables.Column(title="Capacity", numeric=True, explained="Of the clusters where it is known"),
+    tables.Column(title="Held now", numeric=True),
+    tables.Column(title="Waiting", numeric=True),
+    tables.Column(title="Never run", numeric=True, explained="Wanted by workloads that can never run"),
 )
 _CLUSTERS: Final = (
     tables.Column(title="Cluster", heads=True),
@@ -110,3 +118,29 @@ def _group(row: GroupRow, without: str) -> Iterator[cells.Cell]:
     yield from _usage(row.usage)
     if row.findings is not None:
         yield cells.number(row.findings, f"{row.findings:,}")
+
+
+def accelerators(fleet: Fleet) -> Iterator[Section]:
+    """The accelerators other than GPUs, where there are some."""
+    if fleet.other_accelerators:
+        yield Section(
+            name="accelerators",
+            title="Other accelerators",
+            count=len(fleet.other_accelerators),
+            lead="Each in units of its resource.",
+            body=tables.html(
+                tables.Table(
+                    name="accelerators-table",
+                    caption="Other accelerators",
+                    columns=_ACCELERATORS,
+                    rows=[tables.Row(cells=tuple(_accelerator(each))) for each in fleet.other_accelerators],
+                )
+            ),
+        )
+
+
+def _accelerator(row: AcceleratorRow) -> Iterator[cells.Cell]:
+    yield cells.lines(("strong", row.resource))
+    yield cells.number(row.clusters, f"{row.clusters:,}")
+    for amount in (row.capacity, row.allocated, row.waiting, row.never):
+        yield cells.number(amount, numbers.plain(amount, "not known"))
