@@ -384,3 +384,20 @@ def test_an_object_that_has_finished_is_named(tmp_path: Path) -> None:
     shown = command.usher("audit", write(tmp_path / "dump.json", *cluster(), done)).out
 
     assert "left out: 1 finished object that holds no GPUs any more" in shown
+
+
+@pytest.mark.parametrize(("added", "outcome"), [(True, "audit"), (False, "warn")])
+def test_a_toleration_that_the_cluster_adds_to_pods_is_only_noted_in_their_template(
+    tmp_path: Path, added: bool, outcome: str
+) -> None:
+    """GKE adds it to each pod that asks for a GPU; the template stays as it was written."""
+    tainted = builders.node("gpu-0", gpus=8, taints=["nvidia.com/gpu=present:NoSchedule"])
+    tolerations = [builders.toleration("nvidia.com/gpu", operator="Exists")] if added else []
+    labels = {"pod-template-hash": HASH}
+    pod = running(f"llm-{HASH}-a", 2, node="gpu-0", owner=replica_set(), labels=labels, tolerations=tolerations)
+    write(tmp_path / "dump.json", list_of(existing(tainted), deployment(), replica_set(), pod, system_pod()))
+
+    found = [each for each in audit(tmp_path)["findings"] if each["name"] == "gpu-toleration-present"]
+
+    assert [(each["subject"]["kind"], each["outcome"]) for each in found] == [("Deployment", outcome)]
+    assert found[0]["because"].startswith("its pods have the toleration") is added

@@ -61,6 +61,8 @@ class Pod:
     """The accelerators that it asks for."""
     memory_profile: str = ""
     """The MIG profile that it asks for; empty for whole devices."""
+    tolerations: Sequence[Mapping[str, paths.Json]] = ()
+    """With those that admission added."""
     terminating: bool = False
 
     @property

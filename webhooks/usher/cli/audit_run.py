@@ -58,7 +58,7 @@ class Run:
             return self._taken(now, site, watch=watch, quiet=quiet)
 
     def _taken(self, now: datetime, site: "Policies | None", *, watch: "Watch", quiet: bool) -> Taken:
-        from usher.audit import assembly
+        from usher.audit import assembly, pod_evidence
         from usher.audit.building.builder import EstateBuilder
         from usher.scan import runner
 
@@ -83,6 +83,7 @@ class Run:
             )
         self._require(found)
         estate = builder.built(results=found.results)
+        found = pod_evidence.settled(found, estate)
         sections = audit_sections.analysed(
             estate, evaluator.knowledge, found, usage=self.chosen.usage, source=source, now=now
         )

@@ -1,6 +1,6 @@
 """Pods with accelerators, as an audit sees them. Like pods share their reading."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from sys import intern
 from typing import Final
 
@@ -34,6 +34,11 @@ class Asked:
     devices: Devices
     memory_profile: str
     workload: model.Workload | None
+
+    @property
+    def tolerations(self) -> Sequence[Mapping[str, paths.Json]]:
+        """Those of like pods are one value."""
+        return self.workload.pod_sets[0].tolerations if self.workload is not None and self.workload.pod_sets else ()
 
 
 class Pods:
@@ -95,6 +100,7 @@ def pod(value: paths.Object, asked: Asked) -> Pod:
         gates=tuple(paths.text(each.get("name")) for each in fields.mappings(spec.get("schedulingGates"))),
         devices=asked.devices,
         memory_profile=asked.memory_profile,
+        tolerations=asked.tolerations,
         terminating=bool(metadata.get("deletionTimestamp")),
     )
 
