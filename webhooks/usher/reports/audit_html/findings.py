@@ -124,6 +124,10 @@ def _outcome(found: FindingEntry) -> str:
     return "" if found.category == "cluster" else words.AT_ADMISSION.get(found.outcome, found.outcome)
 
 
+def _milder(found: FindingEntry) -> str:
+    return wording.capitalised(audit_words.milder(found.outcome, found.because)) if found.because else ""
+
+
 def _described(found: FindingEntry) -> cells.Cell:
     held = f"Held by {found.held_by}" if found.held_by else ""
     never = f"Can never run. {held}".strip() if found.never else held
@@ -136,7 +140,7 @@ def _described(found: FindingEntry) -> cells.Cell:
                 ("strong", wording.capitalised(found.message)),
                 ("code", found.path),
                 ("fix", wording.capitalised(found.remedy)),
-                ("muted", f"A warning only: {found.because}" if found.because else ""),
+                ("muted", _milder(found)),
                 ("muted", f"In {found.place}" if found.place else ""),
                 ("muted", never),
                 ("muted", f"Exception {found.exception}" if found.exception else ""),
