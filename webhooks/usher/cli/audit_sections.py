@@ -42,28 +42,12 @@ def analysed(
         now: the time of the audit, in UTC.
     """
     from usher.audit import standing
-    from usher.audit.sections import Sections, Totals
+    from usher.audit.sections import Sections
 
-    measured = usage.measure(estate, config=known.config.audit, now=now, source=source.series)
     return Sections(
+        measured=usage.measure(estate, config=known.config.audit, now=now, source=source.series),
         standing=tuple(standing.findings(estate, known, report=report, config=known.config, now=now)),
         readiness=_readiness(estate, known, source, now),
-        measurement=measured.measurement,
-        usage=measured.workloads,
-        tables=measured.groups,
-        prices=measured.prices,
-        targets=measured.targets,
-        savings=measured.savings,
-        totals=Totals(
-            usage=measured.total,
-            savings_gpu_hours=measured.saved_gpu_hours,
-            savings_cost=measured.saved_cost,
-            savings_cost_saved=measured.saved_on_bill,
-            savings_cost_freed=measured.freed,
-            not_held=measured.not_held,
-            currency=measured.currency,
-            queue_wait_p95_seconds=measured.queue_wait_p95_seconds,
-        ),
         window=usage.window,
     )
 

@@ -46,7 +46,7 @@ def test_without_a_source_only_what_pods_hold_now_is_known() -> None:
     assert found.total.allocated is found.total.measured is found.total.idle is None
     assert found.total.cost is None
     assert found.savings == ()
-    assert found.saved_gpu_hours is None
+    assert found.savings_gpu_hours is None
     assert {target.actual for target in found.targets} == {None}
     assert found.measurement.problems == ()
 
