@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from usher import paths
-from usher.audit import estate
+from usher.audit.estate import Estate
 from usher.audit.usage import metrics
 from usher.audit.usage.series import Answer
 
@@ -18,13 +18,13 @@ _LATE: Final = 3
 """A counter whose series begins so many points after the window began, or later, began at 0."""
 
 
-def of_estate(found: estate.Estate, answer: Answer, *, start: datetime | None) -> tuple[float | None, str]:
+def of_estate(estate: Estate, answer: Answer, *, start: datetime | None) -> tuple[float | None, str]:
     """Seconds, and how they were computed: by the metrics of Kueue, else by its Workloads since `start`."""
     if answer.series:
         formula = f"histogram_quantile(0.95) over the growth of {metrics.QUEUE_WAIT.metric} of all queues"
         return of_histogram(answer), formula
     formula = "95th percentile of Admitted - creationTimestamp of the Workloads of Kueue admitted in the window"
-    listed = found.objects.get(_WORKLOADS, ())
+    listed = estate.objects.get(_WORKLOADS, ())
     if start is None or not isinstance(listed, Sequence):
         return None, formula
     return of_workloads(listed, start=start), formula
