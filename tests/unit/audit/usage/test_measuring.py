@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+import builders
 from builders import usage as build
+from unit.audit.building import built
 from usher.audit import estate
 from usher.audit.usage import grids, measuring, metrics
 from usher.audit.usage.measured import Measured
@@ -230,10 +232,8 @@ def test_gpus_that_pods_share_count_once() -> None:
 
 
 def test_teams_of_namespaces_are_those_of_pods_without_a_workload() -> None:
-    namespace: Any = {"metadata": {"name": "red", "labels": {"team": "a"}}}
-    given = estate.Estate(
-        nodes=(build.node("n1"),), workloads=(), objects={("", "Namespace"): [namespace, {"metadata": None}]}
-    )
+    labelled = builders.custom("v1", "Namespace", {}, name="red", namespace=None)
+    given = built([builders.node("n1", gpus=8), builders.replaced(labelled, "/metadata/labels", {"team": "a"})])
 
     found = measuring.measure(
         given, table(build.dcgm(0.5, HOURS, **KUBELET)), config=Audit(), window=timedelta(days=1), now=NOW

@@ -84,13 +84,7 @@ def _measured(  # noqa: PLR0913 - what the sums are of, named
         measurement=_measurement(estate, observed, holdings, config=config, source=source),
         total=amounts.usage(entries, (each.now for each in holdings), currency=currency),
         workloads=_usages(estate, of_workload, holdings, currency=currency),
-        groups=tables.tables(
-            entries,
-            holdings,
-            workloads=estate.workloads,
-            teams=tables.teams(estate, config.team_labels),
-            currency=currency,
-        ),
+        groups=tables.tables(entries, holdings, workloads=estate.workloads, teams=estate.teams, currency=currency),
         prices=price_table.rows(config.prices, nodes, entries, is_measured=total is not None),
         not_held=not_held.of(
             capacity.splits(estate),

@@ -90,15 +90,3 @@ def _groups(rows: Iterable[Row], name: _Name, currency: str) -> tuple[Group, ...
     return tuple(
         sorted(groups, key=lambda group: (-(group.usage.idle or 0), -(group.usage.allocated or 0), group.name))
     )
-
-
-def teams(found: estate.Estate, keys: Sequence[str]) -> dict[str, str]:
-    """The teams of namespaces, by the first of the labels that each has."""
-    listed = found.objects.get(("", "Namespace"), ())
-    result: dict[str, str] = {}
-    for value in listed if isinstance(listed, Sequence) else ():
-        metadata = value.get("metadata")
-        tags = metadata.get("labels") if isinstance(metadata, dict) else None
-        if isinstance(metadata, dict) and isinstance(tags, dict):
-            result[str(metadata.get("name"))] = next((str(tags[key]) for key in keys if key in tags), "")
-    return result
