@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from usher.audit import capacity
+from usher.audit import capacity, times
 from usher.audit.document.usage import Measurement, Usage
 from usher.audit.estate import Estate, Node
 from usher.audit.usage import (
@@ -28,7 +28,7 @@ from usher.audit.usage.measured import Measured
 from usher.audit.usage.observation import Observation
 from usher.audit.usage.prices import NodeType
 from usher.audit.usage.savings.choice import savings
-from usher.audit.usage.series import Answer, Source, moment
+from usher.audit.usage.series import Answer, Source
 from usher.audit.usage.tables import Holding
 from usher.config.audit import Audit
 from usher.config.fields import seconds
@@ -160,8 +160,8 @@ def _measurement(
         update={
             "source": source.name,
             "url": source.url,
-            "start": moment(observed.grid.start),
-            "end": moment(observed.grid.end),
+            "start": times.of_seconds(observed.grid.start),
+            "end": times.of_seconds(observed.grid.end),
             "step_seconds": observed.grid.step,
         }
     )
