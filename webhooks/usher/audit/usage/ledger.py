@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from usher.accelerators import profiles
 from usher.audit import estate, gpus
 from usher.audit.usage import accounting, merging, prices
-from usher.audit.usage.accounting import Idle, Part, Place
+from usher.audit.usage.accounting import HeldDevice, Idle, Place
 from usher.audit.usage.attribution import Attribution, Owner
 from usher.audit.usage.devices import Track
 from usher.audit.usage.labels import PodName
@@ -51,16 +51,16 @@ def entries(  # noqa: PLR0913 - what is joined, all named
 ) -> tuple[Entry, ...]:
     """The entries, by pod and node."""
     homes = _homes(held)
-    found: dict[Place, list[Part]] = {Place(*key): [] for key in held}
-    for part in accounting.parts(tracks, lambda track: share(track, nodes)):
-        pod = part.track.holder
+    found: dict[Place, list[HeldDevice]] = {Place(*key): [] for key in held}
+    for device in accounting.held_devices(tracks, lambda track: share(track, nodes)):
+        pod = device.track.holder
         if pod is not None:
-            place = Place(pod, part.track.node or homes.get(pod, ""))
-            found.setdefault(place, []).append(part)
+            place = Place(pod, device.track.node or homes.get(pod, ""))
+            found.setdefault(place, []).append(device)
     result = []
-    for place, parts in sorted(found.items()):
-        tally = accounting.count(held.get((place.pod, place.node), EMPTY), parts, grid=grid, idle=idle)
-        node_type = _node_type(nodes.get(place.node), parts)
+    for place, devices in sorted(found.items()):
+        tally = accounting.count(held.get((place.pod, place.node), EMPTY), devices, grid=grid, idle=idle)
+        node_type = _node_type(nodes.get(place.node), devices)
         result.append(
             Entry(
                 place=place,
@@ -68,7 +68,7 @@ def entries(  # noqa: PLR0913 - what is joined, all named
                 tally=tally,
                 node_type=node_type,
                 price=price(node_type),
-                profile=next((part.track.profile for part in parts if part.track.profile), ""),
+                profile=next((device.track.profile for device in devices if device.track.profile), ""),
             )
         )
     return tuple(result)
@@ -108,7 +108,7 @@ def _homes(held: Iterable[tuple[PodName, str]]) -> dict[PodName, str]:
     return {pod: next(iter(found)) for pod, found in nodes.items() if len(found) == 1}
 
 
-def _node_type(node: estate.Node | None, parts: Iterable[Part]) -> NodeType:
+def _node_type(node: estate.Node | None, devices: Iterable[HeldDevice]) -> NodeType:
     if node is not None:
         return prices.of_node(node)
-    return NodeType(product=next((part.track.product for part in parts if part.track.product), ""))
+    return NodeType(product=next((device.track.product for device in devices if device.track.product), ""))
