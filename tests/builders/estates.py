@@ -77,14 +77,12 @@ def waiting(name: str = "pod-0", gpus: int = 8, *, hours: float = 5, why: str = 
 
 
 def _pod(name: str, gpus: int, *, hours: float, **fields: Any) -> Pod:
-    return Pod(
-        namespace=fields.pop("namespace", "ml-research"),
-        name=name,
-        uid=fields.pop("uid", f"uid-of-{name}"),
-        created=ago(hours),
-        devices=fields.pop("devices", devices(gpus)),
-        **fields,
-    )
+    return pod(name, created=ago(hours), devices=fields.pop("devices", devices(gpus)), **fields)
+
+
+def pod(name: str, **fields: Any) -> Pod:
+    """A pod in the namespace of all workloads of tests."""
+    return Pod(name=name, **{"namespace": "ml-research", "uid": f"uid-of-{name}", **fields})
 
 
 def entry(

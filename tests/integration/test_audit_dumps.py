@@ -353,8 +353,8 @@ def test_a_cluster_without_gpus_shows_its_other_accelerators(tmp_path: Path) -> 
 
     shown, page = command.usher("audit", file).out, command.usher("audit", "--format=html", file).out
 
-    assert "others 4 google.com/tpu, held by pods on nodes" in " ".join(shown.split())
-    assert "No node of this cluster has GPUs, and pods hold 4 google.com/tpu." in page
+    assert ["google.com/tpu", "1", "4", "4", "0", "0", "0", "0"] in map(str.split, shown.splitlines())
+    assert "The nodes of this cluster have 4 google.com/tpu, and no GPUs. Now pods hold 4 google.com/tpu." in page
     assert "1 node with accelerators" in page
 
 

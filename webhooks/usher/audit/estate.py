@@ -157,7 +157,7 @@ class Estate:
     workloads: tuple[Workload, ...]
     """Those that hold or want accelerators, by namespace, kind and name."""
     objects: Mapping[Key, Sequence[paths.Object] | Absence] = field(default_factory=dict)
-    """Other objects that sections ask for, by group and kind: webhook configurations, DaemonSets, Namespaces."""
+    """Other objects that sections ask for, by group and kind: webhook configurations, DaemonSets, NetworkPolicies."""
     manifests: Mapping[str, paths.Object] = field(default_factory=dict)
     """The objects of workloads without a running pod, by uid: authorities say whether they can ever run. A workload
     that is missing here is not asked about."""

@@ -8,7 +8,7 @@ from usher.audit.usage import amounts
 from usher.audit.usage.amounts import Now
 from usher.audit.usage.attribution import Owner
 from usher.audit.usage.ledger import Entry
-from usher.audit.usage.prices import Priced
+from usher.audit.usage.prices import NodeType
 from usher.dataclass import dataclass
 
 
@@ -17,7 +17,7 @@ class Holding:
     """What a pod of the estate holds now."""
 
     workload: int
-    what: Priced
+    node_type: NodeType
     now: Now
 
 
@@ -26,7 +26,7 @@ class Row:
     """An entry or a holding with the values that tables group by."""
 
     owner: Owner
-    what: Priced
+    node_type: NodeType
     entry: Entry | None = None
     now: Now | None = None
 
@@ -57,18 +57,18 @@ def tables(
         "namespace": lambda row: row.owner.namespace,
         "queue": of_workload(lambda workload: workload.queue),
         "priority": of_workload(lambda workload: workload.priority),
-        "product": lambda row: row.what.product,
-        "capacityType": lambda row: row.what.capacity_type.value,
+        "product": lambda row: row.node_type.product,
+        "capacityType": lambda row: row.node_type.capacity_type.value,
     }
     return tuple(GroupTable(by=by, rows=_groups(rows, name, currency)) for by, name in names.items())
 
 
 def _rows(entries: Iterable[Entry], holdings: Iterable[Holding], workloads: Sequence[estate.Workload]) -> Iterator[Row]:
     for entry in entries:
-        yield Row(owner=entry.owner, what=entry.what, entry=entry)
+        yield Row(owner=entry.owner, node_type=entry.node_type, entry=entry)
     for each in holdings:
         namespace = workloads[each.workload].identity.namespace
-        yield Row(owner=Owner(each.workload, namespace), what=each.what, now=each.now)
+        yield Row(owner=Owner(each.workload, namespace), node_type=each.node_type, now=each.now)
 
 
 def _groups(rows: Iterable[Row], name: _Name, currency: str) -> tuple[Group, ...]:
@@ -90,15 +90,3 @@ def _groups(rows: Iterable[Row], name: _Name, currency: str) -> tuple[Group, ...
     return tuple(
         sorted(groups, key=lambda group: (-(group.usage.idle or 0), -(group.usage.allocated or 0), group.name))
     )
-
-
-def teams(found: estate.Estate, keys: Sequence[str]) -> dict[str, str]:
-    """The teams of namespaces, by the first of the labels that each has."""
-    listed = found.objects.get(("", "Namespace"), ())
-    result: dict[str, str] = {}
-    for value in listed if isinstance(listed, Sequence) else ():
-        metadata = value.get("metadata")
-        tags = metadata.get("labels") if isinstance(metadata, dict) else None
-        if isinstance(metadata, dict) and isinstance(tags, dict):
-            result[str(metadata.get("name"))] = next((str(tags[key]) for key in keys if key in tags), "")
-    return result

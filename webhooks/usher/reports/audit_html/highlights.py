@@ -5,7 +5,7 @@ from typing import Final
 
 from usher.audit.document import Audit, ExceptionEntry, FindingEntry, Group
 from usher.reports import wording
-from usher.reports.audit_html import first_steps, usage, words
+from usher.reports.audit_html import first_steps, labels, usage
 from usher.reports.audit_html.findings import fragment
 from usher.reports.web import charts, numbers, tables
 from usher.reports.web.markup import Child, Html, element
@@ -50,7 +50,7 @@ def _teams(audit: Audit) -> Iterator[Html]:
             element(
                 "li",
                 charts.row(
-                    _link(row.name or words.NO_TEAM, "#workloads-table", tables.query(team=row.name)),
+                    _link(row.name or labels.NO_TEAM, "#workloads-table", tables.query(team=row.name)),
                     usage.drawn(row.usage, whole),
                     f"{numbers.hours(row.usage.idle)}{_cost(row)}",
                 ),
@@ -84,8 +84,8 @@ def _finding(found: FindingEntry) -> Html:
     amount = f", {numbers.gpus(found.gpus, least=found.gpus_least)}" if found.gpus else ""
     return element(
         "li",
-        element("a", words.name_of(found.subject), href=f"#{fragment(found)}"),
-        element("small", f"{found.team or words.NO_TEAM}{amount}: {found.message}"),
+        element("a", labels.name_of(found.subject), href=f"#{fragment(found)}"),
+        element("small", f"{found.team or labels.NO_TEAM}{amount}: {found.message}"),
         element("small", f"Fix: {found.remedy}") if found.remedy else None,
     )
 

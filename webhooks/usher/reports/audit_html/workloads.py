@@ -5,8 +5,8 @@ from typing import Final
 
 from usher.audit.document import Audit, Usage, WorkloadEntry
 from usher.reports import wording
-from usher.reports.audit import words as audit_words
-from usher.reports.audit_html import glossary, words
+from usher.reports.audit import words
+from usher.reports.audit_html import glossary, labels
 from usher.reports.audit_html.usage import priced
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section
@@ -23,7 +23,7 @@ _FILTERS: Final = {
 
 def section(audit: Audit) -> Section:
     listed = sorted(
-        audit.workloads, key=lambda each: (-(each.usage.idle or 0.0), -each.known_gpus, words.name_of(each.subject))
+        audit.workloads, key=lambda each: (-(each.usage.idle or 0.0), -each.known_gpus, labels.name_of(each.subject))
     )
     measured = audit.summary.measured is not None
     table = tables.Table(
@@ -75,10 +75,13 @@ def _row(audit: Audit, each: WorkloadEntry, *, measured: bool) -> tables.Row:
             each.queue,
             each.state.value,
             each.role,
-            words.AT_ADMISSION.get(each.outcome, each.outcome),
+            labels.AT_ADMISSION.get(each.outcome, each.outcome),
         ),
         cells=(
-            *_standing(audit, each),
+            cells.lines(("muted", f"{each.subject.kind}, {each.role}"), ("strong", labels.place(each.subject))),
+            _owner(each),
+            _state(audit, each),
+            _gpus(each),
             *(_idle(each.usage) if measured else ()),
             *_kind(audit, each),
             *(_usage(each.usage) if measured else ()),
@@ -86,27 +89,31 @@ def _row(audit: Audit, each: WorkloadEntry, *, measured: bool) -> tables.Row:
     )
 
 
-def _standing(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
-    yield cells.lines(("muted", f"{each.subject.kind}, {each.role}"), ("strong", words.place(each.subject)))
-    yield cells.lines(
-        ("plain", each.team or words.NO_TEAM),
+def _owner(each: WorkloadEntry) -> cells.Cell:
+    return cells.lines(
+        ("plain", each.team or labels.NO_TEAM),
         ("muted", f"queue {each.queue}" if each.queue else ""),
         ("muted", f"priority {each.priority}" if each.priority else ""),
     )
+
+
+def _state(audit: Audit, each: WorkloadEntry) -> cells.Cell:
     waits = numbers.seconds_between(each.waiting_since, audit.taken)
-    yield cells.lines(
-        ("badge", each.state.value, words.BADGES[each.state]),
+    return cells.lines(
+        ("badge", each.state.value, labels.BADGES[each.state]),
         ("muted", f"waits for {numbers.lasting(waits)}" if waits is not None else ""),
     )
-    if (
-        each.place or each.gpus is None or (each.other_accelerators and not each.gpus)
-    ):  # a manifest holds nothing; other accelerators go by their own names
-        amount = audit_words.amount(each.gpus, each.gpus_least, each.other_accelerators)
-        yield cells.lines(("plain", amount), ("muted", each.place), sort=each.known_gpus)
-        return
+
+
+def _gpus(each: WorkloadEntry) -> cells.Cell:
+    """The GPUs that it holds now, and how many it wants; other accelerators by their own names."""
+    is_manifest = bool(each.place)  # it holds nothing
+    if is_manifest or each.gpus is None or (each.other_accelerators and not each.gpus):
+        amount = words.amount(each.gpus, each.gpus_least, each.other_accelerators)
+        return cells.lines(("plain", amount), ("muted", each.place), sort=each.known_gpus)
     now = each.usage.gpus_now
     wanted = f"of {numbers.plain(each.known_least)}" if each.known_least > now else ""
-    yield cells.lines(("plain", numbers.plain(now)), ("muted", wanted), sort=now)
+    return cells.lines(("plain", numbers.plain(now)), ("muted", wanted), sort=now)
 
 
 def _kind(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
@@ -114,8 +121,8 @@ def _kind(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
     yield cells.age(each.created, audit.taken)
     findings = wording.count(each.findings, "finding") if each.findings else ""
     yield cells.lines(
-        ("plain", words.AT_ADMISSION.get(each.outcome, each.outcome)),
-        ("link", findings, f"#findings-table?{tables.query(q=words.place(each.subject))}"),
+        ("plain", labels.AT_ADMISSION.get(each.outcome, each.outcome)),
+        ("link", findings, f"#findings-table?{tables.query(q=labels.place(each.subject))}"),
     )
 
 

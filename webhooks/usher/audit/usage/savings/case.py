@@ -87,7 +87,7 @@ class Case:
     def money(self, hours: Mapping[int, float], paid: Container[CapacityType] = _EVERY) -> float | None:
         """The money of GPU-hours by entry, on nodes paid for in these ways; None where no entry has a price."""
         priced = [
-            value * price if self.entries[index].what.capacity_type in paid else 0.0
+            value * price if self.entries[index].node_type.capacity_type in paid else 0.0
             for index, value in hours.items()
             if (price := self.entries[index].price) is not None
         ]
