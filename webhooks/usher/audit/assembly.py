@@ -5,7 +5,7 @@ from datetime import date, datetime
 from typing import Final
 
 from usher import paths
-from usher.audit import asked, check_findings, other_accelerators, summary, times, workload_entries
+from usher.audit import asked, check_findings, other_accelerators, subjects, summary, times, workload_entries
 from usher.audit.document import (
     Audit,
     Cluster,
@@ -163,10 +163,10 @@ def _not_judged(report: findings.Report) -> Iterator[NotJudgedEntry]:
         for each in result.not_judged:
             if not each.unknown.check:
                 yield NotJudgedEntry(
-                    subject=check_findings.subject(result.identity),
+                    subject=subjects.of(result.identity),
                     path=paths.readable(each.unknown.path) if each.unknown.path else "",
                     reason=each.unknown.reason,
-                    place=check_findings.place(result, 0 if each.place is None else each.place.line),
+                    place=subjects.place(result, 0 if each.place is None else each.place.line),
                 )
 
 
