@@ -56,6 +56,12 @@ def test_the_flags_of_a_server_give_its_sizes(command: list[paths.Json], expecte
         pytest.param(
             ["python3", "-m", "sglang.launch_server", "--enable-dp-attention", "--dp", "8"], id="one axis twice"
         ),
+        pytest.param(["vllm", "serve", "Qwen/Qwen2.5-Omni-7B", "--omni"], id="a model in stages"),
+        pytest.param(["vllm", "serve", "model", "-tp", "4", "--prefill-context-parallel-size=2"], id="another axis"),
+        pytest.param(["vllm", "serve", "model", "-tp", "4", "-pcp", "2"], id="another axis, in short"),
+        pytest.param(
+            ["sglang", "serve", "--model-path", "Wan-AI/Wan2.2-T2V-A14B", "--num-gpus", "4"], id="a diffusion model"
+        ),
     ],
 )
 def test_usher_concludes_nothing_from_other_commands(command: list[paths.Json]) -> None:

@@ -1,6 +1,7 @@
 """How many GPUs a model server uses, by the parallelism in its command.
 
-Sources: docs.vllm.ai/en/latest/cli/serve.html, docs.sglang.ai/advanced_features/server_arguments.html and
+Sources: docs.vllm.ai/en/latest/cli/serve.html, docs.vllm.ai/projects/vllm-omni/en/stable/configuration/stage_configs,
+docs.sglang.ai/advanced_features/server_arguments.html, docs.sglang.io/diffusion/api/cli.html and
 nvidia.github.io/TensorRT-LLM/commands/trtllm-serve. A server uses one GPU for each rank: the product of the sizes.
 usher reads plain flags, and concludes nothing from a server that spans several pods or reads a file of its own.
 """
@@ -49,6 +50,10 @@ _SERVERS: Final = (
         elsewhere=_any_flag(
             "--config",
             "--data[-_]parallel[-_](?:address|backend|hybrid[-_]lb|external[-_]lb|rank|size[-_]local|start[-_]rank)",
+            # vLLM-Omni serves a model in stages, and each has GPUs of its own.
+            "--omni",
+            "--prefill[-_]context[-_]parallel[-_]size",
+            "-pcp",
         ),
     ),
     _Server(
@@ -59,7 +64,8 @@ _SERVERS: Final = (
         pipeline=_flag("--pipeline-parallel-size", "--pp-size", "--pp"),
         data=_flag("--data-parallel-size", "--dp-size", "--dp"),
         spanning=_any_flag("--dist-init-addr", "--nnodes", "--node-rank"),
-        elsewhere=_any_flag("--config", "--enable-dp-attention"),
+        # A diffusion model has its number of GPUs here, and the tensor parallel size is that of its encoder.
+        elsewhere=_any_flag("--config", "--enable-dp-attention", "--num-gpus"),
     ),
     _Server(
         name="TensorRT-LLM",
