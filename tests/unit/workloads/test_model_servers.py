@@ -90,6 +90,7 @@ def test_the_arguments_of_an_image_with_a_server_as_its_entry_point_count() -> N
     args: paths.Json = ["--model", "m", "--tensor-parallel-size=2"]
 
     assert sizes(VLLM, args=args) == ("vLLM", 2, 1, 1)
+    assert sizes("registry.redhat.io/rhaiis/vllm-cuda-rhel9:3.0.0", args=args) == ("vLLM", 2, 1, 1)
     assert sizes("mirror.example.com:5000/ai/vllm-openai@sha256:0123", args=args) == ("vLLM", 2, 1, 1)
     assert sizes(VLLM, command=["python3", "client.py"], args=args) is None
     assert sizes(VLLM) is None

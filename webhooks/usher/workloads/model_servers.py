@@ -2,8 +2,9 @@
 
 Sources: docs.vllm.ai/en/latest/cli/serve.html, docs.vllm.ai/projects/vllm-omni/en/stable/configuration/stage_configs,
 docs.sglang.ai/advanced_features/server_arguments.html, docs.sglang.io/diffusion/api/cli.html and
-nvidia.github.io/TensorRT-LLM/commands/trtllm-serve. A server uses one GPU for each rank: the product of the sizes.
-usher reads plain flags, and concludes nothing from a server that spans several pods or reads a file of its own.
+nvidia.github.io/TensorRT-LLM/commands/trtllm-serve; access.redhat.com/node/7118070 on the image of Red Hat. A server
+uses one GPU for each rank: the product of the sizes. usher reads plain flags, and concludes nothing from a server that
+spans several pods or reads a file of its own.
 """
 
 import re
@@ -42,7 +43,7 @@ _SERVERS: Final = (
     _Server(
         name="vLLM",
         program=re.compile(r"\bvllm\s{1,40}serve\b|\bvllm\.entrypoints\.(?:openai\.)?api_server\b"),
-        images=frozenset({"vllm-openai"}),
+        images=frozenset({"vllm-cuda-rhel9", "vllm-openai"}),
         tensor=_flag("--tensor[-_]parallel[-_]size", "-tp"),
         pipeline=_flag("--pipeline[-_]parallel[-_]size", "-pp"),
         data=_flag("--data[-_]parallel[-_]size", "-dp"),
