@@ -37,6 +37,17 @@ def role(value: paths.Object) -> model.Role:
         "ghcr.io/huggingface/text-embeddings-inference:89-1.7",
         "ollama/ollama:0.9",
         "ghcr.io/ggml-org/llama.cpp:server-cuda",
+        "registry.redhat.io/rhaiis/vllm-cuda-rhel9:3.0.0",
+        "registry.redhat.io/rhoai/odh-vllm-rocm-rhel9@sha256:0123",
+        "quay.io/modh/vllm:rhoai-2.25-cuda",
+        "quay.io/rh-aiservices-bu/vllm-openai-ubi9:0.4.2",
+        "rocm/vllm:rocm7.0_vllm_0.11",
+        "nvcr.io/nvidia/vllm:25.10-py3",
+        "opea/vllm-gaudi:1.3",
+        "public.ecr.aws/neuron/pytorch-inference-vllm-neuronx:0.29.0",
+        "ghcr.io/llm-d/llm-d-xpu:v0.4.0",
+        "ghcr.io/huggingface/tgi-gaudi:2.3.1",
+        "ghcr.io/huggingface/tei-gaudi:1.5.0",
     ],
 )
 def test_a_deployment_of_a_model_server_infers(image: str) -> None:
