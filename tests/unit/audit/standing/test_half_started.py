@@ -82,6 +82,8 @@ def test_an_elastic_job_with_its_minimum_of_pods_runs() -> None:
     pods = [running("a"), running("b"), waiting("c")]
 
     assert found(estate(workloads=[entry("PyTorchJob", pods=pods, wanted=2)]), codes=CODES) == []
+    assert found(estate(workloads=[entry("PyTorchJob", pods=pods, gang_minimum=2)]), codes=CODES) == []
+    assert len(found(estate(workloads=[entry("PyTorchJob", pods=pods, gang_minimum=3)]), codes=CODES)) == 1
 
 
 def test_a_half_started_gang_does_not_count_as_waiting_too() -> None:

@@ -7,7 +7,7 @@ from functools import cached_property
 from usher import paths
 from usher.audit import fields
 from usher.audit.estate import Estate, Node
-from usher.audit.standing.taints import part_of_stack
+from usher.audit.standing import gpu_stack
 from usher.audit.standing.wanted import DAEMON_SET
 from usher.authorities.knowledge import Knowledge
 from usher.config import models, selection
@@ -51,7 +51,7 @@ class Look:
             return None
         found: dict[str, list[paths.Object]] = {}
         for value in listed:
-            part = part_of_stack(value)
+            part = gpu_stack.part(value)
             if part:
                 found.setdefault(part, []).append(value)
         return found

@@ -48,7 +48,7 @@ def half_started(workload: Workload, now: datetime, recorded: Records = _NO_RECO
     members = records.members(workload, recorded)
     if members < 2 and not is_gang(workload):
         return None
-    needed = members if members > 1 else workload.wanted.minimum
+    needed = members if members > 1 else workload.gang_minimum or workload.wanted.minimum
     held = [pod for pod in workload.pods if pod.holds and not pod.terminating]
     waiting = [pod for pod in workload.pods if waits(pod)]
     if not held or not waiting or len(held) + workload.other_pods >= needed:
@@ -68,8 +68,11 @@ def misses_pods(workload: Workload) -> bool:
     """Whether it has fewer pods than it wants, and not because some of them have ended.
 
     A controller of apps keeps its pods. A job that runs at once has none at all only where they were refused. Of other
-    kinds an estate does not tell: between its runs a schedule has no pods, and a service may scale to zero.
+    kinds an estate does not tell: between its runs a schedule has no pods, and a service may scale to zero. Where the
+    controller says that nothing refuses its pods, they come by themselves.
     """
+    if workload.reported.refused is False:
+        return False
     group, there = workload.identity.api_version.rpartition("/")[0], len(workload.pods) + workload.other_pods
     if group == _APPS:
         return there < workload.wanted.minimum

@@ -15,10 +15,12 @@ KUEUE_WORKLOAD: Final = ("kueue.x-k8s.io", "Workload")
 POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 KAI_POD_GROUP: Final = ("scheduling.run.ai", "PodGroup")
 KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")
+KARPENTER_POOL: Final = ("karpenter.sh", "NodePool")
 
 _DAEMON: Final = keeping(
     "/spec/template/spec/tolerations",
     "/spec/template/spec/nodeSelector",
+    "/spec/template/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution",
     "/status/desiredNumberScheduled",
     "/status/numberReady",
 )
@@ -107,6 +109,13 @@ WANTED: Final = (
         plural="queues",
         kind=KAI_QUEUE[1],
         keep=keeping("/spec/parentQueue", "/spec/resources/gpu"),
+    ),
+    Wanted(
+        group=KARPENTER_POOL[0],
+        versions=("v1", "v1beta1"),
+        plural="nodepools",
+        kind=KARPENTER_POOL[1],
+        keep=keeping("/spec/limits", "/spec/template/spec/requirements", "/spec/template/spec/taints"),
     ),
 )
 """All of them. Secrets and the contents of ConfigMaps are not among them."""
