@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+import builders
 from builders import custom
 from builders.estates import H100, ago, devices, entry, estate, gpu_node, running
 from builders.standings import found, judged, judgement, result
 from usher import paths
+from usher.audit.building.claimable import SLICE
 from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.estate import Node
 from usher.audit.standing import gpu_stack
@@ -268,6 +270,29 @@ def test_devices_that_are_unhealthy_are_counted() -> None:
     assert (finding.code, finding.message, finding.gpus) == ("USA035", "it offers 6 of its 8 nvidia.com/gpu", 2)
 
 
+def test_where_a_node_offers_no_device_at_all_its_plugin_comes_first() -> None:
+    updating = {"nvidia.com/gpu-driver-upgrade-state": "pod-restart-required"}
+    (finding,) = found(estate(nodes=[gpu_node(allocatable=0, labels=updating)]), codes=HEALTH)
+
+    assert (finding.message, finding.gpus) == ("it offers 0 of its 8 nvidia.com/gpu", 8)
+    assert finding.remedy.startswith("Look at the device plugin of this node first")
+    assert finding.evidence == (f"board: {H100}", "the GPU operator updates its driver: pod-restart-required")
+
+
+def test_lost_slices_count_by_the_board_of_their_node() -> None:
+    profile = "nvidia.com/mig-1g.10gb"
+    node = gpu_node(
+        product="NVIDIA-A100-SXM4-40GB",
+        capacity={profile: Amount(number=8)},
+        allocatable_devices={profile: Amount(number=4)},
+    )
+
+    (finding,) = found(estate(nodes=[node]), codes=HEALTH)
+    assert finding.gpus == 1, "1g.10gb is a quarter of the memory of this board"
+    (unused,) = found(estate(nodes=[node]), codes=MIG)
+    assert unused.gpus == 2
+
+
 def test_a_mig_configuration_that_failed() -> None:
     labels = {"nvidia.com/mig.config": "all-1g.10gb", "nvidia.com/mig.config.state": "failed"}
     (finding,) = found(estate(nodes=[gpu_node(labels=labels), gpu_node("fine")]), codes=HEALTH)
@@ -282,6 +307,81 @@ def test_a_node_that_the_operator_labelled_and_that_offers_nothing() -> None:
 
     (finding,) = found(estate(nodes=[gpu_node()], objects=objects), codes=HEALTH)
     assert (finding.code, finding.subject.name, finding.gpus) == ("USA036", "lost", 8)
+
+
+def test_a_node_that_offers_nothing_because_mig_failed_names_mig() -> None:
+    labels = {
+        "nvidia.com/gpu.present": "true",
+        "nvidia.com/gpu.count": "8",
+        "nvidia.com/mig.config": "all-1g.10gb",
+        "nvidia.com/mig.config.state": "failed",
+    }
+
+    (finding,) = found(estate(objects=[node_object("lost", labels=labels)]), codes=HEALTH)
+    assert (finding.code, finding.evidence, finding.gpus) == ("USA033", ("it offers no accelerator",), 8)
+
+
+@pytest.mark.parametrize(
+    ("labels", "board", "gpus"),
+    [
+        (
+            {
+                "cloud.google.com/gke-accelerator": "nvidia-l4",
+                "cloud.google.com/gke-accelerator-count": "4",
+            },
+            "board: nvidia-l4",
+            4,
+        ),
+        ({"kubernetes.azure.com/accelerator": "nvidia"}, "no label says the board", 0),
+        (
+            {"karpenter.k8s.aws/instance-gpu-name": "h100", "karpenter.k8s.aws/instance-gpu-count": "8"},
+            "board: h100",
+            8,
+        ),
+    ],
+    ids=["GKE", "AKS", "Karpenter"],
+)
+def test_a_node_of_a_service_without_a_device_plugin_lacks_its_installation(
+    labels: dict[str, str], board: str, gpus: float
+) -> None:
+    (finding,) = found(estate(objects=[node_object("lost", labels=labels)]), codes=HEALTH)
+
+    assert (finding.code, finding.evidence[0], finding.gpus) == ("USA036", board, gpus)
+    assert finding.message.startswith("its service says that it has GPUs (label ")
+    assert finding.remedy.startswith("Install the driver and the device plugin")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"nvidia.com/gpu.workload.config": "vm-passthrough"},
+        {"nvidia.com/gpu.deploy.operands": "false"},
+        {"nvidia.com/gpu.deploy.device-plugin": "false"},
+    ],
+)
+def test_gpus_that_an_administrator_keeps_from_pods_are_not_lost(labels: dict[str, str]) -> None:
+    objects = [node_object("kept", labels={"nvidia.com/gpu.present": "true", **labels})]
+
+    assert found(estate(objects=objects), codes=HEALTH) == []
+
+
+@pytest.mark.parametrize(("hours", "findings"), [(0.2, 0), (2, 1)])
+def test_a_new_node_may_still_install_its_driver(hours: float, findings: int) -> None:
+    value = builders.replaced(
+        node_object("new", labels={"nvidia.com/gpu.present": "true"}),
+        "/metadata/creationTimestamp",
+        ago(hours).isoformat(),
+    )
+
+    assert len(found(estate(objects=[value]), codes=HEALTH)) == findings
+
+
+def test_where_claims_for_gpus_exist_and_their_slices_were_not_read_nothing_is_lost() -> None:
+    objects = [node_object("claimed", labels={"nvidia.com/gpu.present": "true"})]
+    classes = [custom("resource.k8s.io/v1", "DeviceClass", {}, name="gpu.nvidia.com", namespace=None)]
+
+    assert found(estate(objects=objects), classes, codes=HEALTH) == []
+    assert len(found(estate(objects=objects, without=[SLICE]), classes, codes=HEALTH)) == 1
 
 
 def mig_node() -> Node:

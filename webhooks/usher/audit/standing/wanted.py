@@ -26,9 +26,16 @@ _DAEMON: Final = keeping(
 )
 
 
+_SCRAPE: Final = "prometheus.io/scrape"
+
+
 def _daemon_set(value: paths.Object) -> paths.Object:
-    """Of its containers only names and images: their variables may be secrets."""
+    """Of its containers only names and images, and of annotations of its pods only one: others may be secrets."""
     kept = _DAEMON(value)
+    template = fields.at(kept, "/spec/template")
+    scrape = fields.strings(value, "/spec/template/metadata/annotations").get(_SCRAPE)
+    if isinstance(template, dict) and scrape is not None:
+        template["metadata"] = {"annotations": {_SCRAPE: scrape}}
     spec = fields.at(kept, "/spec/template/spec")
     if isinstance(spec, dict):
         spec["containers"] = [
@@ -38,7 +45,9 @@ def _daemon_set(value: paths.Object) -> paths.Object:
     return kept
 
 
-_NODE: Final = keeping("/spec/taints", "/spec/unschedulable", "/status/capacity", "/status/allocatable")
+_NODE: Final = keeping(
+    "/metadata/creationTimestamp", "/spec/taints", "/spec/unschedulable", "/status/capacity", "/status/allocatable"
+)
 
 
 def _node(value: paths.Object) -> paths.Object:
