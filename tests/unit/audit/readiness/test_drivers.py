@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from builders import custom
+from builders import custom, replaced
 from builders.checklists import checklist, definitions
 from builders.estates import devices, estate, gpu_node
 from usher import paths
@@ -232,8 +232,13 @@ def monitor(kind: str, **selector: str) -> paths.Object:
                 "annotations": {"prometheus.io/scrape": "true"},
             },
         },
+        replaced(
+            daemon("dcgm-exporter:4", name="dcgm-exporter"),
+            "/spec/template/metadata",
+            {"annotations": {"prometheus.io/scrape": "true"}},
+        ),
     ],
-    ids=["ServiceMonitor", "PodMonitor", "operator", "annotation"],
+    ids=["ServiceMonitor", "PodMonitor", "operator", "annotation", "annotation of its pods"],
 )
 def test_whatever_has_the_exporter_scraped_passes(value: paths.Object) -> None:
     assert checklist(nvidia(value))["dcgm-scraped"].standing is Standing.PASS
@@ -244,6 +249,21 @@ def test_an_exporter_that_is_not_scraped_fails_only_if_all_ways_are_known() -> N
 
     assert checklist(nvidia(other, without=MONITORS[1:]))["dcgm-scraped"].standing is Standing.FAIL
     assert checklist(nvidia(other, without=MONITORS[2:]))["dcgm-scraped"].standing is Standing.NOT_KNOWN
+
+
+def test_how_other_systems_find_the_exporter_is_not_known() -> None:
+    google = definitions("podmonitorings.monitoring.googleapis.com")
+    without_operator = estate(
+        nodes=[gpu_node()],
+        without=MONITORS[2:],
+        missing_kinds=MONITORS[:2],
+    )
+
+    assert checklist(nvidia(without=MONITORS), google)["dcgm-scraped"].standing is Standing.NOT_KNOWN
+    assert told(checklist(without_operator)["dcgm-scraped"]) == (
+        Standing.NOT_KNOWN,
+        ("the kinds of the Prometheus operator are not there; files that configure it cannot be seen",),
+    )
 
 
 def test_metrics_of_services() -> None:

@@ -37,6 +37,29 @@ def test_without_a_gang_scheduler_or_without_knowing() -> None:
     assert checklist(estate())["gang-scheduler"].standing is Standing.NOT_KNOWN
 
 
+@pytest.mark.parametrize(
+    ("scheduler", "standing"),
+    [
+        ("default-scheduler", Standing.FAIL),
+        ("gke.io/optimize-utilization-scheduler", Standing.FAIL),
+        ("yunikorn", Standing.NOT_KNOWN),
+    ],
+)
+def test_a_scheduler_that_workloads_name_may_start_gangs(scheduler: str, standing: Standing) -> None:
+    seen = estate(workloads=[entry(scheduler=scheduler)])
+
+    assert checklist(seen, definitions("x.example.com"))["gang-scheduler"].standing is standing
+
+
+def test_where_no_queueing_system_is_installed_no_queue_is_missing_alone() -> None:
+    found = checklist(estate(workloads=[entry()]), definitions("x.example.com"), without=[LOCAL_QUEUE])["queues"]
+
+    assert (found.standing, found.evidence) == (
+        Standing.FAIL,
+        ("the kinds of Kueue, Volcano and KAI are not there, so no workload has a queue",),
+    )
+
+
 def test_each_namespace_of_a_tenant_needs_a_queue() -> None:
     seen = estate(workloads=[entry(), entry(namespace="cv"), entry(namespace="gpu-operator")])
     mine = queues.local_queue("a", namespace="ml-research")

@@ -26,6 +26,10 @@ _GANGS: Final = {
 }
 """Definitions of schedulers that start the pods of a gang together, or not at all."""
 
+_PLAIN_SCHEDULERS: Final = ("", "default-scheduler", "gke.io/optimize-utilization-scheduler")
+"""Schedulers that place pods one by one."""
+
+_LOCAL_QUEUES: Final = f"localqueues.{GROUP}"
 _KAI_QUEUES: Final = "queues.scheduling.run.ai"
 _OWN: Final = ("default", "root")
 """Queues that Volcano makes by itself."""
@@ -39,7 +43,11 @@ def gang_scheduler(look: Look) -> Judgement:
     found = [name for definition, name in _GANGS.items() if definition in look.definitions]
     if found:
         return passed(*(f"{name} is installed" for name in found))
-    return failed("the kinds of Kueue, Volcano, KAI and the coscheduling plugin are not there")
+    missing = "the kinds of Kueue, Volcano, KAI and the coscheduling plugin are not there"
+    others = sorted({each.scheduler for each in look.estate.workloads}.difference(_PLAIN_SCHEDULERS))
+    if others:
+        return not_known(f"{missing}; workloads name {fields.listing(others)}, which may start gangs")
+    return failed(missing)
 
 
 def queues(look: Look) -> Judgement:
@@ -58,12 +66,14 @@ def queues(look: Look) -> Judgement:
             passed(f"queues of KAI: {fields.listing(names)}") if names else failed("KAI has its default queues alone")
         )
     if not facts.knows(GROUP, "LocalQueue"):
-        return judgement.not_listed(f"localqueues.{GROUP}")
+        return judgement.not_listed(_LOCAL_QUEUES)
     there = facts.namespaces(GROUP, "LocalQueue")
     spaces = look.tenants
     if not spaces:
         return not_applicable("no namespace of a tenant has workloads with accelerators")
     without = [name for name in spaces if name not in there]
+    if without and look.definitions is not None and _LOCAL_QUEUES not in look.definitions:
+        return failed("the kinds of Kueue, Volcano and KAI are not there, so no workload has a queue")
     if without:
         return failed(f"namespaces without a LocalQueue: {fields.listing(without)}")
     return passed(f"namespaces with a LocalQueue: {fields.listing(spaces)}")
@@ -178,7 +188,7 @@ ITEMS: Final = (
         area=_AREA,
         title="Workloads with accelerators have a queue",
         how="Each namespace of a tenant has a LocalQueue of Kueue; or Volcano has a queue of the site.",
-        remedy="Create a LocalQueue in each of these namespaces.",
+        remedy="Install a queueing system, such as Kueue, and give each of these namespaces a queue.",
         reference="https://kueue.sigs.k8s.io/docs/concepts/local_queue/",
         judge=queues,
     ),

@@ -18,6 +18,7 @@ TERMS: Final = f"{TEMPLATE}/affinity/nodeAffinity/requiredDuringSchedulingIgnore
 
 DEVICE_PLUGIN: Final = "device plugin"
 FEATURE_DISCOVERY: Final = "GPU feature discovery"
+DCGM_EXPORTER: Final = "DCGM exporter"
 
 _PLUGINS: Final = ("device-plugin", "deviceplugin", "intel-gpu-plugin")
 _PLAIN: Final = ("device-plugin", "k8s-device-plugin")
@@ -31,7 +32,7 @@ _STACK: Final = {
     "container toolkit": ("container-toolkit",),
     FEATURE_DISCOVERY: ("gpu-feature-discovery",),
     DEVICE_PLUGIN: _PLUGINS,
-    "DCGM exporter": ("dcgm-exporter",),
+    DCGM_EXPORTER: ("dcgm-exporter",),
     "MIG manager": ("mig-manager",),
     "DRA driver": ("dra-driver-nvidia-gpu", "k8s-dra-driver-gpu", "dra-driver-gpu"),
 }
