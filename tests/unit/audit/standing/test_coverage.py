@@ -150,6 +150,7 @@ def test_timeouts_that_add_up_are_reported_with_the_longest() -> None:
         "the 60 s of a request"
     )
     assert finding.evidence[0] == "slow-0 (MutatingWebhookConfiguration kyverno): 30 s"
+    assert finding.remedy == "Shorten their timeoutSeconds, the longest first, or narrow their rules."
 
 
 @pytest.mark.parametrize("resource", ["nodes", "pods"])

@@ -72,6 +72,13 @@ def test_quotas_that_cannot_all_be_used_at_once_are_reported_with_the_largest() 
     assert finding.evidence == ("a/gpus: 6", "b/gpus: 4")
 
 
+def test_quotas_that_are_each_above_the_capacity_make_one_finding_each() -> None:
+    facts = [quota(100, "a"), quota(100, "b"), quota(8, "c")]
+
+    seen = estate(nodes=[gpu_node()])
+    assert [each.code for each in found(seen, facts, codes=(*ABOVE, *TOGETHER))] == ["USA022", "USA022"]
+
+
 def test_quotas_within_the_capacity_fit_together() -> None:
     assert found(estate(nodes=[gpu_node()]), [quota(4, "a"), quota(4, "b")], codes=TOGETHER) == []
 

@@ -126,7 +126,10 @@ def test_the_words_of_the_scheduler_are_the_evidence() -> None:
         16,
         "2026-11-23T09:00:00Z",
     )
-    assert finding.message == "2 pods have waited for 3 hours, held back by the scheduler"
+    assert finding.message == (
+        "2 pods have waited for 3 hours, held back by the scheduler: "
+        "0/4 nodes are available: 4 Insufficient nvidia.com/gpu."
+    )
 
 
 def kueue_workload(**condition: Any) -> paths.Object:
@@ -241,7 +244,8 @@ def test_the_kubelet_says_why_a_pod_on_a_node_does_not_run() -> None:
     pods = [waiting(name, node="gpu-1", scheduled=ago(4), starting="container main: ErrImagePull") for name in "ab"]
 
     (finding,) = found(estate(workloads=[entry(pods=pods)]), codes=CODES)
-    assert finding.evidence[1:] == ("kubelet, container main: ErrImagePull",)
+    assert finding.evidence[0] == "kubelet, container main: ErrImagePull"
+    assert finding.message.endswith("held back by the node: ErrImagePull")
     assert finding.remedy.startswith("Read the events of the pods (kubectl describe pod)")
 
 
@@ -251,7 +255,7 @@ def test_a_suspended_job_waits_since_it_was_suspended_and_its_author_can_resume_
     (finding,) = found(estate(workloads=[job_of_old]), codes=CODES)
     assert (finding.since, finding.message) == (
         "2026-11-23T09:00:00Z",
-        "the workload has waited for 3 hours, held back by its author",
+        "the workload has waited for 3 hours, held back by its author: it is suspended, and has no queue",
     )
     assert finding.remedy == "Ask its owner; then resume it (suspend: false), put it into a queue, or delete it."
 
@@ -280,10 +284,13 @@ def test_pods_that_a_quota_refuses_are_missing_and_the_quota_is_named() -> None:
     seen = estate(workloads=[entry("StatefulSet", wanted=2)], manifests={"uid-of-train": value})
 
     (finding,) = found(seen, [full, *namespaces(SPACE)], without=[("", "LimitRange")], codes=CODES)
-    assert (finding.code, finding.held_by, finding.message) == ("USA004", "ResourceQuota", "it wants 2 pods and has 0")
-    assert finding.evidence == (
-        "ResourceQuota gpus: 16 requests.nvidia.com/gpu needed for all pods, ResourceQuota gpus allows 8",
+    why = "16 requests.nvidia.com/gpu needed for all pods, ResourceQuota gpus allows 8"
+    assert (finding.code, finding.held_by, finding.message) == (
+        "USA004",
+        "ResourceQuota",
+        f"it wants 2 pods and has 0: {why}",
     )
+    assert finding.evidence == (f"ResourceQuota gpus: {why}",)
 
 
 @pytest.mark.parametrize(

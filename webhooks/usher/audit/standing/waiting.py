@@ -147,7 +147,7 @@ def _pending(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records
     return entries.finding(
         "USA003",
         entries.of_workload(workload),
-        f"{what} {verb}{lasting}, held back by {_NAMED.get(held.by, held.by)}",
+        f"{what} {verb}{lasting}, held back by {_NAMED.get(held.by, held.by)}{_because(held.evidence)}",
         remedy=_REMEDIES.get(held.by, ""),
         evidence=held.evidence,
         team=workload.team,
@@ -155,6 +155,13 @@ def _pending(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records
         since=since,
         held_by=held.by,
     )
+
+
+def _because(evidence: Sequence[str]) -> str:
+    """The first reason, without the authority that gives it: texts show findings without their evidence."""
+    first = next(filter(None, evidence), "")
+    _, colon, words = first.partition(": ")
+    return f": {words if colon else first}" if first else ""
 
 
 def _held(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records) -> Held:
@@ -182,7 +189,7 @@ def _held(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records) -
         return Held(by=scheduler, evidence=(*words, *own) or ("the scheduler says nothing about the pods",))
     nodes = sorted({pod.node for pod in wait.starting})
     words = sorted({f"kubelet, {fields.excerpt(pod.starting)}" for pod in wait.starting if pod.starting})[:3]
-    return Held(by=_NODE, evidence=(f"the pods have a node and do not run: {fields.listing(nodes)}", *words))
+    return Held(by=_NODE, evidence=(*words, f"the pods have a node and do not run: {fields.listing(nodes)}"))
 
 
 def _gatekeeper(gates: Iterable[str]) -> str:
@@ -202,14 +209,15 @@ def _words(pods: Iterable[Pod]) -> list[str]:
 def _fewer(workload: Workload, wait: _Wait, verdicts: Verdicts) -> FindingEntry:
     there = len(workload.pods) + workload.other_pods
     holding = verdicts.refusing()
+    evidence = [
+        f"controller: {fields.excerpt(workload.reported.refusal)}" if workload.reported.refusal else "",
+        *(reason for section in holding for reason in outlooks.reasons(section)),
+    ]
     return entries.finding(
         "USA004",
         entries.of_workload(workload),
-        f"it wants {entries.counted(workload.wanted.minimum, 'pod')} and has {there:,}",
-        evidence=[
-            f"controller: {fields.excerpt(workload.reported.refusal)}" if workload.reported.refusal else "",
-            *(reason for section in holding for reason in outlooks.reasons(section)),
-        ],
+        f"it wants {entries.counted(workload.wanted.minimum, 'pod')} and has {there:,}{_because(evidence)}",
+        evidence=evidence,
         team=workload.team,
         gpus=max(0.0, gpus.least(workload.asks) - sum(gpus.number(pod.devices) for pod in workload.pods)),
         since=wait.since,
