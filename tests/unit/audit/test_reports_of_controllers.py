@@ -81,3 +81,14 @@ def test_elastic_training_goes_on_with_the_least_of_its_pods() -> None:
 
     assert only(built([job])).gang_minimum is None
     assert only(built([elastic])).gang_minimum == 2
+
+
+def test_the_pods_of_a_leader_worker_set_know_their_group_and_its_size() -> None:
+    value = builders.custom("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", {}, name="llm")
+    groups: paths.Object = {"size": 4, "workerTemplate": template(container(gpus=1))}
+    value = builders.replaced(value, "/spec/leaderWorkerTemplate", groups)
+    leader_workers = existing.existing(value)
+    pod = existing.running(owner=leader_workers, labels={"leaderworkerset.sigs.k8s.io/group-key": "a1b2"})
+
+    workload = only(built([leader_workers, pod]))
+    assert (workload.gang_minimum, [each.group for each in workload.pods]) == (4, ["a1b2"])

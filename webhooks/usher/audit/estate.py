@@ -67,6 +67,8 @@ class Pod:
     memory_profile: str = ""
     """The MIG profile that it asks for; empty for whole devices."""
     terminating: bool = False
+    group: str = ""
+    """The group of pods of its workload that it is of; empty where its kind makes no groups."""
 
     @property
     def holds(self) -> bool:

@@ -23,6 +23,9 @@ _DIFFERENT: Final = 512
 _PLACED: Final = frozenset({"nodeName", "hostname", "subdomain"})
 """Fields of the spec of an existing pod that say which one it is, and nothing about its accelerators."""
 
+_GROUP: Final = "leaderworkerset.sigs.k8s.io/group-key"
+"""The label of the pods of one group of a LeaderWorkerSet (LW:api/leaderworkerset/v1/leaderworkerset_types.go)."""
+
 _USUAL: Final = ("ContainerCreating", "PodInitializing")
 """Reasons that every starting container has for a while."""
 
@@ -100,6 +103,7 @@ def pod(value: paths.Object, asked: Asked) -> Pod:
         devices=asked.devices,
         memory_profile=asked.memory_profile,
         terminating=bool(metadata.get("deletionTimestamp")),
+        group=fields.texts(metadata.get("labels")).get(_GROUP, ""),
     )
 
 
