@@ -94,6 +94,18 @@ def test_a_cluster_without_the_operator(seen: Estate, standing: Standing) -> Non
     assert checklist(seen)["gpu-operator"].standing is standing
 
 
+def test_a_kind_without_a_definition_does_not_exist_even_if_it_was_not_read() -> None:
+    without_operator = checklist(nvidia(daemon("k8s-device-plugin:v1")), definitions("x.example.com"))
+
+    assert told(without_operator["gpu-operator"]) == (
+        Standing.NOT_APPLICABLE,
+        ("no ClusterPolicy; the device plugin was installed without the GPU operator",),
+    )
+    assert checklist(nvidia(daemon("k8s-device-plugin:v1")))["gpu-operator"].standing is Standing.NOT_KNOWN
+    there = checklist(nvidia(daemon("k8s-device-plugin:v1")), definitions("clusterpolicies.nvidia.com"))
+    assert there["gpu-operator"].standing is Standing.NOT_KNOWN
+
+
 def test_the_rule_that_the_auditor_lacks_is_named() -> None:
     found = checklist(nvidia(unknown=[CLUSTER_POLICY.key]))["gpu-operator"]
 

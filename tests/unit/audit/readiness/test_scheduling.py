@@ -121,6 +121,18 @@ def test_without_workloads_of_both_roles_the_classes_count() -> None:
     assert checklist(estate())["priorities"].standing is Standing.NOT_KNOWN
 
 
+def test_classes_of_kueue_order_queues_and_no_pods() -> None:
+    made = custom("kueue.x-k8s.io/v1beta2", "WorkloadPriorityClass", {}, name="high", namespace=None)
+    high: paths.Object = {**made, "value": 10}
+    low: paths.Object = {**made, "metadata": {"name": "low"}, "value": 1}
+
+    found = checklist(estate(), [*CLASSES[1:], high, low])["priorities"]
+    assert (found.standing, found.evidence) == (
+        Standing.NOT_KNOWN,
+        ("pods have one priority; WorkloadPriorityClasses of Kueue order its queues: high, low",),
+    )
+
+
 def test_gangs_on_several_nodes_want_a_topology() -> None:
     gangs = [entry("PyTorchJob", pods=[running("a"), running("b")])]
     seen = estate(workloads=gangs, without=[HYPER_NODE.key])

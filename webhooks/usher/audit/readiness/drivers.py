@@ -34,7 +34,7 @@ def gpu_operator(look: Look) -> Judgement:
     early = _no_nvidia(look)
     if early is not None:
         return early
-    policies = fields.listed(look.estate, *CLUSTER_POLICY.key)
+    policies = look.listed(CLUSTER_POLICY)
     if policies is None:
         return judgement.not_wanted([CLUSTER_POLICY])
     if policies:
@@ -64,7 +64,7 @@ def toolkit_version(look: Look) -> Judgement:
         return early
     found = sorted(_toolkits(look))
     if not found:
-        unread = [CLUSTER_POLICY.resource] if fields.listed(look.estate, *CLUSTER_POLICY.key) is None else []
+        unread = [CLUSTER_POLICY.resource] if look.listed(CLUSTER_POLICY) is None else []
         unread += [_DAEMON_SETS] if look.daemons is None else []
         if unread:
             return judgement.not_listed(*unread)
@@ -87,7 +87,7 @@ def toolkit_version(look: Look) -> Judgement:
 
 def _toolkits(look: Look) -> Iterator[tuple[versions.Version, str]]:
     """Versions of the toolkit, with the object that names each."""
-    for each in fields.listed(look.estate, *CLUSTER_POLICY.key) or ():
+    for each in look.listed(CLUSTER_POLICY) or ():
         version = versions.read(fields.text(each, "/spec/toolkit/version"))
         if version is not None and fields.at(each, "/spec/toolkit/enabled") is not False:
             yield version, f"ClusterPolicy {fields.name(each)}"

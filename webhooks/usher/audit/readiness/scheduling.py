@@ -86,6 +86,12 @@ def priorities(look: Look) -> Judgement:
         return judgement.not_listed("priorityclasses.scheduling.k8s.io")
     own = {name: each.value for name, each in sorted(classes.items()) if not name.startswith(_SYSTEM)}
     if len(set(own.values())) < 2:
+        in_queue = priority_read.classes(look.known.facts, priority_read.IN_QUEUE) or {}
+        if len({each.value for each in in_queue.values()}) > 1:
+            return not_known(
+                f"pods have one priority; WorkloadPriorityClasses of Kueue order its queues: "
+                f"{fields.listing(sorted(in_queue))}"
+            )
         return failed(f"fewer than two priorities: {fields.listing(list(own)) or 'no PriorityClass of the site'}")
     services, training = _used(look, own, model.Role.INFERENCE), _used(look, own, model.Role.TRAINING)
     if not services or not training:
@@ -110,7 +116,7 @@ def topology(look: Look) -> Judgement:
     names = facts.names(GROUP, "Topology") or frozenset()
     if names:
         return passed(f"Topology of Kueue: {fields.listing(sorted(names))}")
-    nodes = fields.listed(look.estate, *HYPER_NODE.key)
+    nodes = look.listed(HYPER_NODE)
     if nodes:
         return passed(f"HyperNodes of Volcano: {len(nodes):,}")
     if not facts.knows(GROUP, "Topology") or nodes is None:
