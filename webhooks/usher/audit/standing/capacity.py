@@ -7,7 +7,6 @@ from typing import Final
 from usher.accelerators import device_classes
 from usher.audit import fields
 from usher.audit.estate import Node
-from usher.audit.standing import autoscalers
 from usher.audit.standing.situation import Situation
 from usher.facts import pool_labels
 
@@ -48,7 +47,7 @@ def grows(resource: str, situation: Situation) -> bool:
     """Whether an autoscaler may add nodes with a resource: then a number above the capacity of today proves nothing."""
     if any(pool.scales and resource in pool.resources for pool in situation.config.pools):
         return True
-    if autoscalers.named(situation.estate, situation.known):
+    if situation.autoscaler:
         return True
     nodes = situation.estate.nodes or ()
     return any(resource in of([node]) and any(key in node.labels for key in _SCALED) for node in nodes)

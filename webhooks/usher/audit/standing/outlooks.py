@@ -10,7 +10,6 @@ import orjson
 from usher import model, paths
 from usher.audit import fields
 from usher.audit.estate import MULTI_KUEUE, Workload
-from usher.audit.standing import autoscalers
 from usher.audit.standing.situation import Situation
 from usher.authorities import registry
 from usher.authorities.authority import Case
@@ -76,7 +75,7 @@ class Outlooks:
     def __init__(self, situation: Situation) -> None:
         self._manifests = situation.estate.manifests
         self._known = situation.known
-        self._autoscaler = autoscalers.named(situation.estate, situation.known)
+        self._autoscaler = situation.autoscaler
         self._made: dict[bytes, Verdicts] = {}
         """By what decides."""
 
