@@ -118,6 +118,7 @@ def estate(
     objects: Iterable[paths.Object] = (),
     without: Iterable[Key] = (),
     unknown: Iterable[Key] = (),
+    missing_kinds: Iterable[Key] = (),
     manifests: Mapping[str, paths.Object] | None = None,
     missing: Sequence[Missing] = (),
 ) -> Estate:
@@ -129,6 +130,7 @@ def estate(
         objects: manifests of other kinds, all objects of these kinds.
         without: kinds that are listed and have no object.
         unknown: kinds that may not be listed; a kind that is nowhere is as unknown.
+        missing_kinds: kinds that the API server does not serve.
         manifests: of workloads without a running pod, by uid.
         missing: what could not be read.
     """
@@ -138,6 +140,7 @@ def estate(
         by_kind[paths.text(value.get("apiVersion")).rpartition("/")[0], paths.text(value.get("kind"))].append(value)
     found |= by_kind
     found |= dict.fromkeys(unknown, Absence.NOT_KNOWN)
+    found |= dict.fromkeys(missing_kinds, Absence.MISSING)
     held = tuple(workloads)
     return Estate(
         nodes=None if nodes is None else tuple(nodes),

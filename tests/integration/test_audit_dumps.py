@@ -297,7 +297,7 @@ def test_claims_without_the_devices_of_nodes_are_named(tmp_path: Path) -> None:
 
 
 def test_an_empty_list_of_one_namespace_says_nothing_about_the_cluster(tmp_path: Path) -> None:
-    """The checklist would say that the cluster has no device plugin."""
+    """The checklist would say that the cluster has no exporter."""
     empty: paths.Object = {
         "kind": "DaemonSetList",
         "apiVersion": "apps/v1",
@@ -309,7 +309,7 @@ def test_an_empty_list_of_one_namespace_says_nothing_about_the_cluster(tmp_path:
 
     def standing(name: str, value: paths.Json) -> str:
         document = audit(write(tmp_path / f"{name}.json", *cluster(), value))
-        (found,) = [each["standing"] for each in document["readiness"] if each["id"] == "device-plugin"]
+        (found,) = [each["standing"] for each in document["readiness"] if each["id"] == "dcgm-exporter"]
         return str(found)
 
     assert standing("namespace", empty) == standing("linked-namespace", within) == "not known"
