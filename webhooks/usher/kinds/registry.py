@@ -97,6 +97,9 @@ FACTS: Final[Mapping[Key, FactKind]] = {
 }
 """Kinds whose objects usher keeps when it reads a cluster."""
 
+BOUNDS_OF_NODES: Final = frozenset(key for key, kind in BY_KEY.items() if kind.bounds_nodes)
+"""Kinds whose objects name accelerators that no pod asks for."""
+
 NEVER_NAMED: Final = frozenset(key for key, kind in BY_KEY.items() if not kind.named_by_others)
 """Kinds whose objects rules do not look up by name; a test compares them with what rules look up on corpora."""
 
