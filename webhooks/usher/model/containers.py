@@ -94,6 +94,8 @@ class Container:
     image: str = ""
     command: tuple[str, ...] = ()
     """`command` and `args`, as far as they are texts. They tell the role and never leave the normaliser."""
+    passes_on: tuple[str, ...] = ()
+    """Variables that its command hands to the ranks that it starts, of the families that rules read."""
     processes: Processes | None = None
     """None where the launcher finds the number itself, where it is unknown, and without accelerators."""
     parallelism: ModelParallelism | None = None

@@ -12,7 +12,7 @@ from usher.reading import shapes as reading_shapes
 from usher.reading.environment import of_operator, sources, variables
 from usher.reading.templates import ALL_REQUESTING, FIRST, ContainerPlace, Place, Template
 from usher.reading.values import Reading
-from usher.workloads import launching
+from usher.workloads import launching, passed_variables
 
 _PLAIN: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 """Resources that nearly every container asks for, and that are not accelerators."""
@@ -51,6 +51,7 @@ def read(
     name = place.name or reading.text(value.get("name"), path + "/name")
     environment = _environment(place, reading)
     launch = launching.read(value, path, environment, reading) if asks else launching.NOTHING
+    command = _command(value)
     return model.Container(
         name=name,
         path=path,
@@ -66,7 +67,8 @@ def read(
         uses_claims=bool(stated.get("claims")),
         trains=_trains(place.type, name, path, template=template, asks=asks),
         image=image if isinstance(image := value.get("image"), str) else "",
-        command=_command(value),
+        command=command,
+        passes_on=passed_variables.read(command) if command else (),
         processes=launch.processes,
         parallelism=launch.parallelism or _started_by_operator(value, template, asks=asks),
         idle_command=launch.idle_command,
