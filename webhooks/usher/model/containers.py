@@ -86,7 +86,7 @@ class Container:
     lookalikes: tuple[str, ...] = ()
     """Resources in its requests or limits that look like accelerators, but that neither usher nor usher.yaml knows."""
     asks_accelerators: bool = False
-    """Whether it gets accelerators by any route."""
+    """Whether it gets accelerators by any route, or names one with an amount that cannot be read."""
     uses_claims: bool = False
     """Whether it uses a claim of its pod, for accelerators or anything else."""
     trains: bool = False

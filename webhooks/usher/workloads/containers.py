@@ -46,6 +46,7 @@ def read(
     names = [name for name in {**requests, **limits} if name not in _PLAIN]
     accelerators = tuple(filter(vocabulary.contains, names))
     asks = any(requests[name] if name in requests else limits[name] for name in accelerators)
+    asks = asks or _asks_unreadable(place, stated, {**requests, **limits}, vocabulary)
     if stated.get("claims") is not None:
         asks = _claims(stated["claims"], resources_path + "/claims", reading, giving) or asks
     name = place.name or reading.text(value.get("name"), path + "/name")
@@ -108,6 +109,19 @@ def _quantities(
         return reading.resources(*elsewhere)
     value = resources.get(name)
     return {} if value is None else reading.resources(value, f"{path}/{name}")
+
+
+def _asks_unreadable(
+    place: ContainerPlace, resources: Mapping[str, paths.Json], read: model.Resources, vocabulary: Vocabulary
+) -> bool:
+    """Whether it names an accelerator with an amount that cannot be read, as in a template that is not rendered."""
+    lists = (
+        resources.get("requests") if place.requests is None else place.requests.value,
+        resources.get("limits") if place.limits is None else place.limits.value,
+    )
+    return any(
+        name not in read and vocabulary.contains(name) for each in lists if isinstance(each, dict) for name in each
+    )
 
 
 def _claims(value: object, path: str, reading: Reading, giving: Mapping[str, frozenset[str]]) -> bool:
