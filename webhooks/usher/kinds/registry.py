@@ -30,6 +30,7 @@ from usher.kinds import (
     multus,
     nvidia,
     ray,
+    slinky,
     spark,
     tekton,
     vllm,
@@ -58,6 +59,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     *appwrapper.KINDS,
     *autoscaling.KINDS,
     *hyperpod.KINDS,
+    *slinky.KINDS,
     *kubeflow_pipelines.KINDS,
     *gpu_usher.KINDS,
 )
