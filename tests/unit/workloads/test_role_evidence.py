@@ -107,6 +107,7 @@ def test_a_ray_cluster_trains_if_its_image_does() -> None:
         (("mpirun", "-np", "4", "--map-by", "ppr:2:node", "nvbandwidth", "-t", "x"), ""),
         (("mpirun", "-np", "16", "/opt/nccl_tests/build/all_reduce_perf", "-b", "8"), ""),
         (("mpirun", "./start.sh"), "example.com/nccl-tests:12"),
+        (("bash", "-c", "ssh worker exit; mpirun all_reduce_perf"), "example.com/rccl-tests:rocm-7.1"),
     ],
 )
 def test_a_test_of_the_network_does_not_train(launcher: tuple[str, ...], image: str) -> None:

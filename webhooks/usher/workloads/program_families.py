@@ -253,8 +253,8 @@ TESTS: Final = (
         name="tests of NCCL and of networks",
         role=_TEST,
         commands=("*_perf", "*_perf_mpi", "ib_*_bw", "ib_*_lat", "nvbandwidth", "nvloom*"),
-        images=("*nccl-test*", "k8s-samples:nvbandwidth*", "*nccl-plugin*-diagnostic*"),
-        source="https://github.com/NVIDIA/nccl-tests, https://github.com/NVIDIA/nvbandwidth",
+        images=("*nccl-test*", "*rccl-test*", "k8s-samples:nvbandwidth*", "*nccl-plugin*-diagnostic*"),
+        source="https://github.com/NVIDIA/nccl-tests, https://github.com/ROCm/rccl-tests, https://github.com/NVIDIA/nvbandwidth",
     ),
     Family(
         name="tests of GPUs",

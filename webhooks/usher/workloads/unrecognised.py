@@ -17,9 +17,6 @@ _CHARTS: Final = frozenset({
 })  # fmt: skip
 """Kinds that hold the values of a Helm chart: a controller renders the chart, and only the result can be judged."""
 
-_LIMITS_OF_NODES: Final = frozenset({("karpenter.sh", "NodePool")})
-"""Kinds whose limits bound nodes; they make no pods."""
-
 _GPUS: Final = frozenset({"gpu", "gpus"})
 """What operators call GPUs whose resource they name themselves (DynamoGraphDeployment v1alpha1, VLLMRuntime)."""
 
@@ -37,8 +34,6 @@ def read(value: paths.Object, *, known: Kind | None, namespace: str, vocabulary:
     So is a known kind in a version that is not: it makes pods, wherever that version keeps their templates.
     """
     group, version, kind = identity.group_version_kind(value)
-    if (group, kind) in _LIMITS_OF_NODES:
-        return None
     found = search.pod_specs(value)
     full_name = f"{kind or 'object without kind'} ({'/'.join(filter(None, (group, version))) or 'no apiVersion'})"
     reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
