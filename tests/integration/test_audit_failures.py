@@ -38,7 +38,7 @@ def test_a_cluster_in_which_nothing_may_be_listed_was_not_audited(api: ApiServer
 
     assert run.code == 2
     assert run.out == ""
-    assert run.err.startswith(f"usher: cluster of context test ({api.url}): usher may list no kind of workload; ")
+    assert run.err.startswith(f"usher: cluster of context test ({api.url}): usher may list no kind of workload: pods ")
 
 
 def test_an_expired_list_goes_on_with_the_token_that_the_server_offers(api: ApiServer) -> None:

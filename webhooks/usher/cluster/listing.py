@@ -1,5 +1,6 @@
 """Lists of the API server, a page at a time. Objects of facts are trimmed at once to the fields that usher keeps."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -14,6 +15,12 @@ that once it is read."""
 
 NAMES: Final = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 """The media type of a list without contents."""
+
+ANONYMOUS: Final = "system:anonymous"
+"""Whom the API server takes a request without credentials for."""
+
+_USER: Final = re.compile(r'User "([^"]*)" cannot list')
+"""k8s.io/apiserver, endpoints/handlers/responsewriters/errors.go (`forbiddenMessage`)."""
 
 _METADATA_OF_ONE: Final = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
@@ -84,6 +91,12 @@ class Refused:
     @property
     def forbidden(self) -> bool:
         return self.status == 403
+
+    @property
+    def user(self) -> str:
+        """Whom the API server refuses, where it says so in the words of its authorizers; else empty."""
+        found = _USER.search(self.reason)
+        return found[1] if found else ""
 
 
 def pages(  # noqa: PLR0913 - the parts of a list request, all named

@@ -202,7 +202,7 @@ def _missing(body: bytes) -> str:
 
 
 def _other_address(body: bytes) -> str:
-    if b"HTTP request to an HTTPS server" in body:
+    if failures.NEEDS_TLS in body:
         return "this port speaks TLS: write https:// into the URL"
     return "write the URL that comes before /api/v1; that of Mimir ends with /prometheus"
 
