@@ -1,6 +1,8 @@
 """`usher audit` against an API server that fails, is busy, forgets, or is unreachable."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,69 @@ def test_a_kind_that_may_not_be_listed_is_named_in_the_text_report(api: ApiServe
 
     run = command.usher("audit", "--kubeconfig", kubeconfig)
 
-    assert "left out: jobs.batch: not evaluated, because it may not be listed: jobs.batch is forbidden" in run.out
+    assert "left out: jobs.batch: not read: jobs.batch is forbidden; bind the ClusterRole" in run.out
+
+
+def _forbidden(user: str, *, but: str, cause: str = "") -> api_server.Trouble:
+    """Only one kind may be listed."""
+
+    def refuse(path: str, query: Mapping[str, str]) -> Response | None:
+        if path == but or "limit" not in query:
+            return None
+        plural, group = path.rpartition("/")[2], path.split("/")[2]
+        said = f'User "{user}" cannot list resource "{plural}" in API group "{group}" at the cluster scope{cause}'
+        return status(403, f"{plural} is forbidden: {said}")
+
+    return refuse
+
+
+def test_kinds_that_one_user_may_not_list_are_one_entry_with_the_role_that_is_missing(
+    api: ApiServer, kubeconfig: Path
+) -> None:
+    cause = ': RBAC: clusterrole.rbac.authorization.k8s.io "usher-audit" not found'
+    api.add(gpu_pod("train-0"))
+    api.serve_kind("batch/v1", "jobs")
+    api.troubles.append(_forbidden("ci", but="/api/v1/pods", cause=cause))
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig)
+
+    assert run.code == 0
+    (entry,) = [" ".join(each.split()) for each in run.out.split("\nleft out: ")[1:] if "not read" in each]
+    assert " more: not read: user ci may not list them (RBAC: clusterrole.rbac" in entry
+    assert "; bind the ClusterRole of `usher manifests audit-role`" in entry
+    assert "jobs.batch" in {each["source"] for each in _document(kubeconfig)["completeness"]["leftOut"]}
+
+
+def test_a_snapshot_names_the_kinds_that_one_user_may_not_list_in_one_line(
+    api: ApiServer, kubeconfig: Path, tmp_path: Path
+) -> None:
+    api.troubles.append(_forbidden("ci", but=""))
+
+    run = command.usher("snapshot", "--kubeconfig", kubeconfig, "--output", tmp_path / "x.json.gz")
+
+    kinds, written = run.err.splitlines()
+    assert run.code == 2
+    assert kinds.endswith(
+        " more: not read: user ci may not list them; bind the ClusterRole of `usher manifests audit-role`"
+    )
+    assert written.startswith(f"usher: {tmp_path}/x.json.gz is not written")
+
+
+def test_facts_whose_list_fails_make_the_audit_incomplete(api: ApiServer, kubeconfig: Path) -> None:
+    """A missing right is how the cluster is set up; a failure may hide anything."""
+    api.add(gpu_pod("train-0"))
+    api.troubles.append(lambda path, _: status(500, "leader changed") if path.endswith("/resourcequotas") else None)
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json")
+
+    assert run.code == 2
+    assert {"source": "resourcequotas", "reason": "the list ended: leader changed; run the audit again", "read": 0} in (
+        run.json["completeness"]["gaps"]
+    )
+
+
+def _document(kubeconfig: Path) -> Any:
+    return command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json").json
 
 
 def test_without_the_right_to_list_pods_the_numbers_of_gpus_are_incomplete(api: ApiServer, kubeconfig: Path) -> None:

@@ -199,8 +199,8 @@ def test_an_api_server_that_lets_a_user_list_nothing_names_the_role_that_is_miss
         list(cluster.read(connected(api)))
 
     assert str(raised.value) == (
-        f"the test cluster: usher may list no kind of workload: {refusal}; bind the ClusterRole that "
-        "`usher manifests audit-role` prints to this user"
+        f"the test cluster: usher may list no kind of workload: {refusal}; bind the ClusterRole of "
+        "`usher manifests audit-role` to this user"
     )
 
 

@@ -103,8 +103,8 @@ def _nothing_listed(refusals: Sequence[Refused], namespace: str) -> str:
             "that `kubectl auth whoami` works"
         )
     return (
-        f"usher may list no kind of workload{where}: {first.reason}; bind the ClusterRole that "
-        "`usher manifests audit-role` prints to this user"
+        f"usher may list no kind of workload{where}: {first.reason}; bind the ClusterRole of "
+        "`usher manifests audit-role` to this user"
     )
 
 
@@ -197,7 +197,7 @@ def settled(values: Sequence[paths.Object], resource: Resource, owners: Owners) 
 def not_listed(name: str, refused: Refused, *, after: int = 0) -> Batch:
     """Why a kind has no objects: a note for 403, as the cluster is set up so; else a problem, and so incomplete."""
     if refused.forbidden:
-        reason = f"not evaluated, because it may not be listed: {refused.reason}"
+        reason = f"not read: {refused.explained}"
         note = findings.Note(source=name, reason=reason, hides_objects=True)
         return Batch(source=name, notes=(note,), is_file=False)
     so_far = f" after {after:,} objects" if after else ""

@@ -62,8 +62,21 @@ def test_what_may_not_be_read_is_not_known_and_stands_first() -> None:
     assert "as far as usher knows" not in in_html(FORBIDDEN)
 
 
-def test_forty_kinds_that_were_left_out_take_ten_lines() -> None:
-    assert in_text(FORBIDDEN).count("left out: ") == 11
+def test_forty_kinds_that_were_left_out_for_one_reason_are_one_entry() -> None:
+    shown = in_text(FORBIDDEN, width=200)
+
+    assert shown.count("left out: ") == 1
+    assert "kind-5.example.com and 34 more: no right to list\n" in shown
+
+
+def test_forty_reasons_take_ten_lines_and_one_that_counts_the_others() -> None:
+    left_out = tuple(Gap(source=f"kind-{number}", reason=f"reason {number}") for number in range(40))
+    given = FORBIDDEN.completeness.model_copy(update={"left_out": left_out})
+
+    shown = in_text(FORBIDDEN.model_copy(update={"completeness": given}))
+
+    assert shown.count("left out: kind-") == 10
+    assert "left out: 30 more; --format json lists all" in shown
 
 
 def test_without_prometheus_every_report_says_how_to_measure() -> None:

@@ -79,12 +79,12 @@ def _use(each: ExceptionEntry) -> str:
 
 
 def _left_out(audit: Audit) -> Iterator[tuple[str, str]]:
-    notes = audit.completeness.left_out
-    for note in notes[:_SHOWN_NOTES]:
-        pods = f" ({wording.count(note.read, 'pod')})" if note.read else ""
-        yield "left out", f"{note.source}: {note.reason}{pods}"
-    if len(notes) > _SHOWN_NOTES:
-        yield "left out", f"{len(notes) - _SHOWN_NOTES:,} more; --format json lists all"
+    notes = ((note.source, f"{note.reason}{_pods(note.read)}") for note in audit.completeness.left_out)
+    entries = [*wording.by_reason(notes)]
+    for sources, reason in entries[:_SHOWN_NOTES]:
+        yield "left out", f"{sources}: {reason}"
+    if len(entries) > _SHOWN_NOTES:
+        yield "left out", f"{len(entries) - _SHOWN_NOTES:,} more; --format json lists all"
     if audit.completeness.checks_without_facts:
         checks = wording.count(audit.completeness.checks_without_facts, "check")
         yield (
@@ -100,6 +100,10 @@ def _left_out(audit: Audit) -> Iterator[tuple[str, str]]:
     exempt = sum(each.outcome == "exempt" for each in audit.workloads)
     if exempt:
         yield "exempt", f"{wording.count(exempt, 'workload')} with GPUs, counted and not judged"
+
+
+def _pods(number: int) -> str:
+    return f" ({wording.count(number, 'pod')})" if number else ""
 
 
 def _numbers(audit: Audit) -> str:
