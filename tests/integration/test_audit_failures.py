@@ -267,6 +267,23 @@ def test_without_a_kubeconfig_audit_says_which_options_help() -> None:
     assert run.err.endswith("name a kubeconfig by --kubeconfig, or read files\n")
 
 
+def test_a_report_that_cannot_be_written_is_refused_before_the_cluster_is_read(
+    api: ApiServer, kubeconfig: Path, tmp_path: Path
+) -> None:
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "html=nodir/x.html", cwd=tmp_path)
+
+    assert (run.code, run.out) == (2, "")
+    assert run.err == ("usher: nodir/x.html: the report cannot be written: the folder nodir does not exist; make it\n")
+    assert api.requests == []
+
+
+def test_a_folder_of_tables_may_have_the_name_of_a_file(tmp_path: Path) -> None:
+    run = command.usher("audit", "--demo", "--format", "csv=tables.csv/", cwd=tmp_path)
+
+    assert run.code == 0
+    assert tmp_path.joinpath("tables.csv/audits.csv").is_file()
+
+
 def test_a_path_and_a_cluster_at_once_are_refused(kubeconfig: Path, tmp_path: Path) -> None:
     run = command.usher("audit", "--kubeconfig", kubeconfig, tmp_path)
 

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from builders import audit_documents as audits
-from usher.audit.document import Audit, Cluster, Completeness, Gap, Group, GroupTable, Measurement, Summary
+from usher.audit.document import Audit, Cluster, Completeness, Gap, Group, GroupTable, Measurement, PriceEntry, Summary
 from usher.reports import audit_html
 from usher.reports.audit import csv_tables, markdown, text, textfile
 
@@ -60,6 +60,24 @@ def test_what_may_not_be_read_is_not_known_and_stands_first() -> None:
     assert "it is not known how many GPUs there are" in in_html(FORBIDDEN)
     assert "but parts of the cluster were not read" in in_html(FORBIDDEN)
     assert "as far as usher knows" not in in_html(FORBIDDEN)
+
+
+def test_an_audit_that_read_nothing_does_not_claim_to_have_no_errors() -> None:
+    assert in_text(FORBIDDEN).endswith("INCOMPLETE, nothing was judged\n")
+
+
+def test_with_prices_only_the_usage_of_gpus_is_missing_for_money() -> None:
+    note = "audit.prices.rules[1] matches no node (product B200, instance type *, capacity type *). The GPUs are H100"
+    priced = audits.audit(
+        summary=Summary(gpus=16, gpus_free=16),
+        measurement=Measurement(source="none", problems=(note,)),
+        prices=(PriceEntry(product="H100", capacity_type="on-demand", per_gpu_hour=2.0),),
+    )
+
+    shown = in_text(priced, width=200)
+
+    assert "money        not measured; it needs the usage of GPUs\n" in shown
+    assert f"measurement  {note}\n" in shown
 
 
 def test_forty_kinds_that_were_left_out_for_one_reason_are_one_entry() -> None:

@@ -111,7 +111,8 @@ def _numbers(audit: Audit) -> str:
     objects = wording.count(audit.completeness.objects, "object")
     workloads = wording.count(audit.summary.workloads, "workload")
     unread = audit.completeness.not_judged
-    parts = [words.findings(audit.summary.findings), f"{wording.count(unread, 'part')} not judged" if unread else ""]
+    found = words.findings(audit.summary.findings) if audit.completeness.objects else "nothing was judged"
+    parts = [found, f"{wording.count(unread, 'part')} not judged" if unread else ""]
     incomplete = "" if audit.completeness.complete else "INCOMPLETE, "
     return f"{objects}, {workloads} with accelerators: {incomplete}{', '.join(filter(None, parts))}"
 
