@@ -30,6 +30,9 @@ class Measurement(Part):
     idle_minutes: int = 60
     """How long it has to stay below."""
     problems: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    """Those of the problems for which usage is missing, though a source was asked: a query without an answer, or no
+    series of GPUs at all."""
 
 
 class Cost(Part):

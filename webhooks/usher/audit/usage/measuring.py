@@ -163,5 +163,6 @@ def _measurement(
             "start": times.of_seconds(observed.grid.start),
             "end": times.of_seconds(observed.grid.end),
             "step_seconds": observed.grid.step,
+            "failures": observed.failures,
         }
     )
