@@ -90,9 +90,11 @@ def audit(
         comparison.check_scope(is_whole=sharding.shard.is_whole)
         chosen, part = _of_shard(chosen, sharding)
     chosen = replace(chosen, usage=replace(chosen.usage, cluster=chosen.cluster_name))
+    scope = chosen.scope if part is None else part.key.shard
     # A wrong option must not end the command after minutes of reading.
     chosen.usage.source()
-    run = Run(chosen=chosen, policies=chosen.policies.divided(), seen=None if part is None else part.seen)
+    seen = None if part is None else part.seen
+    run = Run(chosen=chosen, policies=chosen.policies.divided(), scope=scope, seen=seen)
     if serving is not None:
         serving.run(lambda: comparison.applied(_unwatched(run).audit)[0])
         return
@@ -122,7 +124,6 @@ def _of_shard(
         kubeconfig=kubeconfig,
         context_name=context_name,
         cluster_name=part.key.cluster,
-        usage=replace(chosen.usage, part=part.measured),
     ), part
 
 

@@ -48,15 +48,17 @@ class Source:
     """Answers questions about usage instead of Prometheus; None but for the demo."""
     manifests: "Sequence[Batch] | None" = None
     """Those of the batches that are applied together; None for all of them."""
+    lists_nodes: bool = False
+    """Whether the batches have the nodes and namespaces of a cluster; else those of the facts count."""
 
     def fed(self, builder: "EstateBuilder", facts: "Store") -> "Iterator[Batch]":
         """The batches, each after the builder has taken its objects.
 
         Args:
             builder: takes them.
-            facts: those of files may hold nodes and namespaces that the manifests lack.
+            facts: they may hold nodes and namespaces that the batches lack: with manifests, or lists of one namespace.
         """
-        for value in _cluster_scoped(facts) if self.api is None else ():
+        for value in () if self.lists_nodes else _cluster_scoped(facts):
             builder.add(value)
         for recorded in self.recorded:
             builder.record(recorded)
@@ -123,6 +125,7 @@ def live(
         batches=itertools.chain(_unlisted(others, "not audited"), batches),
         recorded=others,
         api=api,
+        lists_nodes=not namespace,
     )
 
 

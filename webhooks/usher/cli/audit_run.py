@@ -13,6 +13,7 @@ from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
+    from usher.audit.scopes import Scope
     from usher.cli.audit_inputs import Source
     from usher.cluster.api import Lists
     from usher.cluster.connection import Api
@@ -40,8 +41,10 @@ class Run:
     chosen: Options
     policies: "Given"
     """Policies of the site."""
+    scope: "Scope"
+    """The part of the cluster that is audited."""
     seen: "Callable[[Lists], Lists] | None" = None
-    """The part of the cluster that a shard lists."""
+    """What a shard lists of the cluster."""
 
     def taken(self, now: datetime, *, watch: "Watch", quiet: bool) -> Taken:
         """Takes the audit.
@@ -70,7 +73,7 @@ class Run:
                 evaluator.knowledge,
                 wanted=audit_sections.wanted(),
                 namespace="default" if self.chosen.paths else "",
-                only=self.chosen.namespace,
+                scope=self.scope,
             )
             batches = source.fed(builder, evaluator.facts)
             found = runner.run(

@@ -14,7 +14,6 @@ from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
-    from usher.audit.usage.series import Source
     from usher.cli.reporting import Reporting
     from usher.cluster.api import Lists
     from usher.fleet.clusters import FleetCluster
@@ -118,18 +117,13 @@ class Part:
 
         return api if self.key.shard.is_whole else partial_lists.PartialLists(api, names=self.names, shared=self.shared)
 
-    def measured(self, source: "Source") -> "Source":
-        """The part of the series that the shard measures."""
-        from usher.fleet.partial_series import PartialSeries
-
-        return source if self.key.shard.is_whole else PartialSeries(source, self.key.shard)
-
     def write(self, audit: "Audit") -> "Audit":
         """Writes the part, and says so on standard error. What the shard can say by itself is for other reports.
 
         Raises:
             InputError: it cannot be written; a part without its record is written again by the next run.
         """
+        from usher.audit import partial
         from usher.fleet import parts, reduction
         from usher.reports import wording
 
@@ -146,7 +140,7 @@ class Part:
         click.echo(
             f"usher: {self.sharding.what(self.key.cluster)}: {workloads}, {findings}{incomplete}: {place}", err=True
         )
-        return reduction.alone(reduced, self.key.shard)
+        return partial.of(reduced, self.key.shard)
 
 
 def without_text(reporting: "Reporting") -> "Reporting":

@@ -69,7 +69,8 @@ class Summary(Part):
     gpus_waiting: float | None = 0
     """Wanted by pods that wait, and by suspended workloads."""
     gpus_never: float | None = 0
-    """Wanted by workloads that can never run; null where nothing is known of the cluster."""
+    """Wanted by workloads that can never run; null where nothing is known of the cluster, or of pods that could wait.
+    So is `workloads_never`."""
     gpus_half_started: float | None = 0
     """Held by gangs whose other pods wait."""
     accelerators: Mapping[str, float] = Field(default={})

@@ -94,7 +94,7 @@ def _read(
     held = allocations.recorded(requests, phases, nodes) if readings.has_requests else ()
     pods = [pod for workload in found.workloads for pod in workload.pods]
     names = labels.nodes([*nodes, *(each.node for each in held), *(pod.node for pod in pods if pod.node)])
-    joined = joining.join(devices.read(readings.devices, names), found.workloads, nodes, grid)
+    joined = joining.join(devices.read(readings.devices, names), found, nodes, grid)
     readings.forget_devices()
     entries: tuple[Entry, ...] = ()
     lines = allocations.together(held, allocations.present(found.workloads, nodes, grid))
@@ -114,12 +114,18 @@ def _read(
             grid=grid,
             idle=_idle(config, grid),
         )
+    # A series may name its pod in a way that only all series together explain.
+    entries = tuple(each for each in entries if found.scope.is_whole or found.scope.has(each.owner.namespace))
     said = [*readings.problems]
     if asked:
-        said += problems.of_source(readings, grid, joined.tracks, idle_seconds=seconds(config.idle.lasting))
+        idle_seconds = seconds(config.idle.lasting)
+        said += problems.of_source(readings, grid, joined.tracks, idle_seconds=idle_seconds, scope=found.scope)
         said += problems.of_devices(joined.tracks, nodes)
-        said += problems.of_nodes(joined, nodes)
-        said += problems.of_capacity(node_hours, nodes, grid)
+        said += problems.of_attribution(joined)
+        if found.scope.is_whole:
+            # The nodes of others only seem to have no series.
+            said += problems.of_nodes(joined, nodes)
+            said += problems.of_capacity(node_hours, nodes, grid)
         said += problems.of_sums(entries, tallies.total(entry.tally for entry in entries))
     return _Read(
         readings=readings, grid=grid, tracks=joined.tracks, entries=entries, node_hours=node_hours, problems=tuple(said)

@@ -87,7 +87,7 @@ def _never_known(audit: Audit) -> Iterator[Row]:
     if found.workloads_never:
         never = wording.count(found.workloads_never, "workload")
         gpus = words.between(found.gpus_never or 0, words.least_never(audit))
-        others = words.others({each.resource: each.never for each in audit.other_accelerators})
+        others = words.others({each.resource: each.never or 0.0 for each in audit.other_accelerators})
         wanted = ", ".join(filter(None, (gpus if found.gpus_never or not others else "", others)))
         yield Row("never", f"{wanted}, wanted by {never} that can never run")
     elif found.workloads_never is None:
