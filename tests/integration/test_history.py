@@ -16,7 +16,7 @@ from builders import audit_documents as audits
 from integration import postgres_server
 from integration.postgres_server import PASSWORD
 from usher import errors
-from usher.audit.document import Audit
+from usher.audit.document import Audit, Completeness, Gap
 from usher.history import postgres, recording, sqlite_file, tables
 
 FIRST, SECOND = "2026-11-16T06:00:00Z", "2026-11-23T06:00:00Z"
@@ -90,6 +90,44 @@ def test_clusters_are_kept_apart(place: str) -> None:
 
     assert (trend.previous, trend.fixed) == ("", ())
     assert recording.record(place, taken(SECOND, "a")).previous == FIRST
+
+
+def of_namespace(audit: Audit, name: str = "ml-research") -> Audit:
+    return audit.model_copy(update={"cluster": audit.cluster.model_copy(update={"namespace": name})})
+
+
+def test_an_audit_of_one_namespace_changes_nothing_in_the_history_of_its_cluster(place: str) -> None:
+    """It looks at no quota and no node, so it does not know whether their findings are fixed."""
+    recording.record(place, taken(FIRST, "quota", "own"))
+    recording.record(place, of_namespace(taken("2026-11-20T06:00:00Z", "own", "mine")))
+
+    trend = recording.record(place, taken(SECOND, "quota", "own"))
+
+    assert (trend.previous, trend.new, trend.fixed) == (FIRST, (), ())
+    assert trend.first_seen == {"own": FIRST, "quota": FIRST}
+    assert [each.taken for each in trend.points] == [FIRST, SECOND]
+
+
+def test_a_namespace_has_a_history_of_its_own(place: str) -> None:
+    recording.record(place, taken(FIRST, "quota"))
+    recording.record(place, of_namespace(taken(FIRST, "a")))
+    recording.record(place, of_namespace(taken(FIRST, "b"), "other"))
+
+    trend = recording.record(place, of_namespace(taken(SECOND, "c")))
+
+    assert (trend.previous, trend.new, [each.fingerprint for each in trend.fixed]) == (FIRST, ("c",), ["a"])
+    assert [each.taken for each in trend.points] == [FIRST, SECOND]
+
+
+def test_points_of_one_namespace_that_an_earlier_usher_added_are_not_those_of_the_cluster(place: str) -> None:
+    note = Gap(source="--namespace ml-research", reason="workloads of other namespaces are left out")
+    part = taken(FIRST, "a").model_copy(update={"completeness": Completeness(complete=True, left_out=(note,))})
+    recording.record(place, part)
+
+    trend = recording.record(place, taken(SECOND, "a"))
+
+    assert trend.first_seen == {"a": FIRST}, "its findings stay known"
+    assert [each.taken for each in trend.points] == [SECOND]
 
 
 def test_a_full_document_comes_back_in_its_points(place: str) -> None:

@@ -170,12 +170,15 @@ def test_a_namespace_that_is_exempt_from_now_on_keeps_its_own_findings() -> None
     assert fixed(known(taken(FIRST, "a", other)), taken(SECOND, completeness=without("namespace other"))) == ["a"]
 
 
-def test_an_audit_of_one_namespace_keeps_the_findings_of_all_others() -> None:
-    other = audits.finding("b", subject=audits.subject("llama", namespace="other"))
+@pytest.mark.parametrize(("before", "now"), [("", "other"), ("other", ""), ("other", "ml-research")])
+def test_a_report_of_another_part_of_the_cluster_is_not_compared(before: str, now: str) -> None:
+    of = audits.audit().cluster
+    first, second = (of.model_copy(update={"namespace": each}) for each in (before, now))
 
-    assert fixed(known(taken(FIRST, "a", other)), taken(SECOND, completeness=without("--namespace ml-research"))) == [
-        "a"
-    ]
+    trend = comparison.since(taken(FIRST, "a", cluster=first), taken(SECOND, cluster=second))
+
+    assert (trend.fixed, trend.points) == ((), ())
+    assert "so it is not compared with this one, of " in trend.problems[0]
 
 
 def test_a_check_without_a_verdict_keeps_its_findings() -> None:

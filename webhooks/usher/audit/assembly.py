@@ -61,7 +61,12 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
     everything = Audit(
         version=report.version,
         taken=times.text(now),
-        cluster=Cluster(name=cluster, server=server, nodes=None if estate.nodes is None else len(estate.nodes)),
+        cluster=Cluster(
+            name=cluster,
+            server=server,
+            nodes=None if estate.nodes is None else len(estate.nodes),
+            namespace=estate.scope.namespace,
+        ),
         configuration=report.configuration.source or "defaults",
         preset=report.configuration.preset,
         completeness=_completeness(report, estate),

@@ -23,6 +23,11 @@ class Scope(Protocol):
         """Whether the numbers of nodes belong to it, and what belongs to no namespace."""
         ...
 
+    @property
+    def namespace(self) -> str:
+        """Its name, if it is one namespace; else empty."""
+        ...
+
     def has(self, namespace: str) -> bool:
         """Whether a namespace belongs to it; the empty one is that of objects without a namespace."""
         ...
@@ -43,6 +48,10 @@ class Whole:
     @property
     def has_nodes(self) -> bool:
         return True
+
+    @property
+    def namespace(self) -> str:
+        return ""
 
     def has(self, namespace: str) -> bool:
         del namespace
@@ -66,6 +75,10 @@ class OneNamespace:
     @property
     def has_nodes(self) -> bool:
         return False
+
+    @property
+    def namespace(self) -> str:
+        return self.name
 
     def has(self, namespace: str) -> bool:
         return namespace == self.name

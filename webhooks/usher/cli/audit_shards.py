@@ -140,7 +140,10 @@ class Part:
         click.echo(
             f"usher: {self.sharding.what(self.key.cluster)}: {workloads}, {findings}{incomplete}: {place}", err=True
         )
-        return partial.of(reduced, self.key.shard)
+        if self.key.shard.is_whole:
+            return reduced
+        cluster = reduced.cluster.model_copy(update={"shard": str(self.key.shard)})
+        return partial.of(reduced, self.key.shard).model_copy(update={"cluster": cluster})
 
 
 def without_text(reporting: "Reporting") -> "Reporting":

@@ -37,6 +37,11 @@ class Shard:
         return not self.is_whole
 
     @property
+    def namespace(self) -> str:
+        """A shard is no single namespace."""
+        return ""
+
+    @property
     def has_nodes(self) -> bool:
         return self.index == 0
 

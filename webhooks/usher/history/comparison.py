@@ -15,7 +15,6 @@ POINTS: Final = 104
 """The most points of a trend: two years of weekly audits."""
 
 _NAMESPACE: Final = "namespace "
-_ONLY: Final = "--namespace "
 _CHECK: Final = "check "
 
 
@@ -61,12 +60,20 @@ def since(earlier: Audit, audit: Audit) -> Trend:
     if earlier.cluster.name != audit.cluster.name:
         problem = f"the earlier report is of cluster {earlier.cluster.name}, so it is not compared with this one"
         return Trend(problems=(problem,))
+    if earlier.cluster.namespace != audit.cluster.namespace:
+        seen, now = earlier.cluster.namespace, audit.cluster.namespace
+        problem = f"the earlier report is of {_scope(seen)}, so it is not compared with this one, of {_scope(now)}"
+        return Trend(problems=(problem,))
     if earlier.taken >= audit.taken:
         return Trend(problems=(f"the earlier report is of {earlier.taken}, which is not earlier than this one",))
     found = compare(past.of(earlier), audit).trend
     # The earlier report may itself know what came before it.
     points = {each.taken: each for each in (*earlier.trend.points, *found.points)}
     return found.model_copy(update={"points": _last(points.values())})
+
+
+def _scope(namespace: str) -> str:
+    return f"namespace {namespace}" if namespace else "all namespaces"
 
 
 def _joined(before: Seen | None, now: Seen) -> Seen:
@@ -96,8 +103,6 @@ def _covers(source: str, finding: Seen) -> bool:
         return finding.code == source.removeprefix(_CHECK)
     if source.startswith(_NAMESPACE):
         return finding.subject.namespace == source.removeprefix(_NAMESPACE)
-    if source.startswith(_ONLY):
-        return finding.subject.namespace != source.removeprefix(_ONLY)
     group = finding.subject.api_version.rpartition("/")[0]
     kind = _workload_kinds().get(source)
     return kind is None or finding.category == "cluster" or (group, finding.subject.kind) == kind

@@ -33,6 +33,8 @@ _UPSERT: Final = f"""INSERT INTO gpu_usher_findings (cluster, {_FINDING}) VALUES
     namespace = excluded.namespace, name = excluded.name, first_seen = excluded.first_seen,
     last_seen = excluded.last_seen, gone = excluded.gone"""  # noqa: S608 - names of our own columns
 
+_WHOLE: Final = "AND left_out NOT LIKE '%\"--namespace %'"
+
 Row = Sequence[str]
 
 
@@ -70,9 +72,11 @@ def prepare(session: Session, *, place: str) -> None:
 
 def read(session: Session, audit: Audit) -> Past:
     """What is known of the cluster beside an audit: other audits, and findings that are not gone before this one."""
-    (cluster,) = _clean([audit.cluster.name])
+    cluster = _key(audit)
     points = session.rows(
-        "SELECT point FROM gpu_usher_audits WHERE cluster = ? ORDER BY taken DESC LIMIT ?",
+        # An earlier usher added audits of one namespace to the history of their cluster.
+        f"SELECT point FROM gpu_usher_audits WHERE cluster = ? {'' if audit.cluster.namespace else _WHOLE} "  # noqa: S608
+        "ORDER BY taken DESC LIMIT ?",
         [cluster, str(comparison.POINTS)],
     )
     left_out = session.rows(
@@ -99,14 +103,22 @@ def write(session: Session, audit: Audit, change: Change) -> None:
         "ON CONFLICT (cluster, taken) DO UPDATE SET point = excluded.point, left_out = excluded.left_out",
         _clean(
             [
-                audit.cluster.name,
+                _key(audit),
                 audit.taken,
                 past.point(audit).model_dump_json(by_alias=True),
                 json.dumps(sorted(past.left_out(audit))),
             ]
         ),
     )
-    session.many(_UPSERT, (_clean([audit.cluster.name, *_fields(each)]) for each in change.written))
+    key = _key(audit)
+    session.many(_UPSERT, (_clean([key, *_fields(each)]) for each in change.written))
+
+
+def _key(audit: Audit) -> str:
+    """The history that an audit belongs to: that of its cluster, and of its namespace if it is about one alone."""
+    of = audit.cluster
+    (key,) = _clean([f"{of.name}\nnamespace {of.namespace}" if of.namespace else of.name])
+    return key
 
 
 def _fields(seen: Seen) -> list[str]:

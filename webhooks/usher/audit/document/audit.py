@@ -20,6 +20,16 @@ class Cluster(Part):
     server: str = ""
     nodes: int | None = None
     """Nodes with accelerators; null where nodes are not known."""
+    namespace: str = ""
+    """The only namespace that was audited; empty for all."""
+    shard: str = ""
+    """The shard that was audited, like `3/10`; empty for all of the cluster."""
+
+    @property
+    def title(self) -> str:
+        """What the document is about: `prod`, `namespace ml-research of prod`, `shard 3/10 of prod`."""
+        parts = (f"{what} {name}" for what, name in (("shard", self.shard), ("namespace", self.namespace)) if name)
+        return " of ".join((*parts, self.name))
 
 
 class Gap(Part):
