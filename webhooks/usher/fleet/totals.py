@@ -20,8 +20,9 @@ WITH a AS (
         sum(nodes) FILTER (shard = 0) AS nodes,
         fsum(gpus) FILTER (shard = 0) AS gpus,
         fsum(gpus_allocatable) FILTER (shard = 0) AS gpus_allocatable,
-        -- Each shard subtracts from the GPUs of usable nodes what its own pods hold there.
-        fsum(gpus_usable) FILTER (shard = 0) - fsum(gpus_usable - gpus_free) AS gpus_free,
+        -- Each shard subtracts from the GPUs of usable nodes what its own pods hold there, if it knows all of them.
+        CASE WHEN count(gpus_free) = count(*)
+            THEN fsum(gpus_usable) FILTER (shard = 0) - fsum(gpus_usable - gpus_free) END AS gpus_free,
         coalesce(fsum(gpus_allocated), 0) AS gpus_allocated,
         coalesce(fsum(gpus_waiting), 0) AS gpus_waiting,
         coalesce(fsum(gpus_never), 0) AS gpus_never,
@@ -75,7 +76,9 @@ def cluster_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple[F
 
 
 def _cluster(row: Mapping[str, Any], cluster: ChosenCluster, costs: tuple[Cost, ...]) -> FleetRow:
-    missing, free = len(missing_shards(cluster)), row["gpus_free"]
+    missing = len(missing_shards(cluster))
+    # The pods of a missing shard hold some of what the others leave.
+    free = None if missing else row["gpus_free"]
     numbers: dict[str, Any] = {name: row[name] for name in (*_COUNTED, "nodes", "readiness_failed")}
     numbers |= {name: rounded(row[name]) for name in ("gpus", "gpus_allocatable", *_SUMMED)}
     return FleetRow(
@@ -201,6 +204,7 @@ def summary(database: Database, rows: Sequence[FleetRow], exceptions_ending: int
         clusters=len(rows),
         clusters_complete=sum(each.complete for each in rows),
         clusters_without_nodes=sum(each.gpus is None for each in rows),
+        clusters_without_free=sum(each.gpus_free is None and each.gpus is not None for each in rows),
         clusters_not_measured=sum(each.usage.measured is None for each in rows),
         findings={row["name"]: row["number"] for row in database.rows(_OUTCOMES)},
         severities={row["name"]: row["number"] for row in database.rows(_SEVERITIES)},

@@ -43,12 +43,15 @@ class FleetSummary(Part):
     gpus_allocatable: float | None = None
     gpus_allocated: float = 0
     gpus_free: float | None = None
-    """Allocatable and not allocated, of the clusters whose nodes are known."""
+    """Allocatable and not allocated, of the clusters whose nodes and pods are all known."""
     gpus_waiting: float = 0
     gpus_never: float = 0
     gpus_half_started: float = 0
     clusters_without_nodes: int = 0
     """Clusters whose nodes are not known: their GPUs are missing in the capacity."""
+    clusters_without_free: int = 0
+    """Clusters whose nodes are known and not all of their pods, for example because a shard is missing: their free GPUs
+    are not known."""
     clusters_not_measured: int = 0
     """Clusters without measured usage: their idle hours are missing."""
     workloads: int = 0
@@ -184,7 +187,7 @@ class ReadinessRow(Part):
 
 
 class ProblemKind(StrEnum):
-    """Why numbers of the fleet may be too small, or not comparable."""
+    """Why numbers of the fleet may be wrong, or not comparable."""
 
     MISSING = "missing shard"
     INCOMPLETE = "incomplete"

@@ -35,7 +35,7 @@ def _heading(fleet: Fleet, lines: Lines) -> None:
         between = f"{words.moment(fleet.oldest)} to {between}"
     lines.wrapped(f"Audit of {number}, {between}", first=Text(""), rest="  ", style="bold")
     if not fleet.complete:
-        text = "these numbers may be too small"
+        text = "these numbers may be too small, and something that seems unused may be in use"
         lines.wrapped(text, first=Text("INCOMPLETE: ", style="bold red"), rest="  ")
     for problem in fleet.problems[:SHOWN]:
         lines.wrapped(_said(problem), first=Text("  "), rest="    ")
@@ -59,8 +59,12 @@ def _gpus(fleet: Fleet) -> Iterator[Row]:
         yield Row("GPUs", f"{words.number(found.gpus)}{lacking if found.clusters_without_nodes else ''}", indent=0)
     of = f" ({words.share(found.gpus_allocated / found.gpus)})" if found.gpus else ""
     yield Row("allocated", f"{words.number(found.gpus_allocated)}{of}, held by pods on nodes")
+    without = wording.count(found.clusters_without_free, "cluster")
     if found.gpus_free is not None:
-        yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods")
+        lacking = f", without {without} where they are not known" if found.clusters_without_free else ""
+        yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods{lacking}")
+    elif found.clusters_without_free:
+        yield Row("free", f"not known: not all pods of {without} were read")
     yield Row("waiting", words.number(found.gpus_waiting))
     never = wording.count(found.workloads_never, "workload")
     yield Row("never", f"{words.number(found.gpus_never)}, wanted by {never} that can never run")

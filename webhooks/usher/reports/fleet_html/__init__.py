@@ -51,7 +51,7 @@ def _facts(fleet: Fleet) -> Iterator[str]:
 
 def _notices(fleet: Fleet) -> Iterator[str]:
     if not fleet.complete:
-        yield "Parts of the fleet are missing or incomplete, so these numbers may be too small. See Gaps."
+        yield "Parts of the fleet are missing or incomplete, so these numbers may be wrong. See Gaps."
     if fleet.summary.clusters_not_measured:
         lacking = wording.count(fleet.summary.clusters_not_measured, "cluster")
         yield f"The use of GPUs was not measured in {lacking}; idle hours and money leave them out."

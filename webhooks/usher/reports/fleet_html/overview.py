@@ -46,10 +46,12 @@ def _story(fleet: Fleet) -> Iterator[str]:
 
 def _tiles(fleet: Fleet) -> Iterator[Html]:
     found, usage = fleet.summary, fleet.summary.usage
+    some_free = found.gpus_free is not None and found.clusters_without_free
     yield _tile(
         "GPUs",
         None if found.gpus is None else numbers.plain(found.gpus),
-        f"{numbers.gpus(found.gpus_allocated)} allocated, {numbers.plain(found.gpus_free, 'not known')} free",
+        f"{numbers.gpus(found.gpus_allocated)} allocated, {numbers.plain(found.gpus_free, 'not known')} free"
+        + (f" in the clusters where all pods are known (not in {found.clusters_without_free:,})" if some_free else ""),
         missing="not known",
     )
     idle = numbers.part(usage.idle, usage.measured)
