@@ -68,6 +68,21 @@ def test_a_shard_that_could_not_read_its_pods_leaves_no_gpu_free(tmp_path: Path)
     assert written.merged(tmp_path).summary.gpus_free is None
 
 
+def test_what_no_cluster_knows_of_its_pods_is_not_0(tmp_path: Path) -> None:
+    unread = dict.fromkeys(("gpus_allocated", "gpus_free", "gpus_waiting", "gpus_never", "workloads_never"))
+    audit = fleets.cluster(1, workloads=0)
+    written.part(tmp_path, audit.model_copy(update={"summary": audit.summary.model_copy(update=unread)}))
+
+    fleet = written.merged(tmp_path)
+
+    summary, (row,) = fleet.summary, fleet.clusters
+    for found in (summary, row):
+        assert (found.gpus_allocated, found.gpus_waiting, found.gpus_never, found.workloads_never) == (None,) * 4
+    assert summary.clusters_without_pods == 1
+    assert "allocated not known: usher has read the pods of no cluster" in shown(fleet)
+    assert "never not known: usher knows of no cluster what waits there" in shown(fleet)
+
+
 def shown(fleet: Fleet) -> str:
     """The text of its report, in one line."""
     stream = io.StringIO()

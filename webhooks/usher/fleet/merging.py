@@ -119,7 +119,7 @@ def _bounded(rows: Sequence[FleetRow], most: int) -> tuple[tuple[FleetRow, ...],
     """The clusters with the most idle hours, then GPUs; and the sum of the others."""
 
     def size(row: FleetRow) -> tuple[float, float, float, str]:
-        return -(row.usage.idle or 0), -row.gpus_allocated, -(row.gpus or 0), row.name
+        return -(row.usage.idle or 0), -(row.gpus_allocated or 0), -(row.gpus or 0), row.name
 
     ordered = sorted(rows, key=size)
     largest, rest = ordered[:most], ordered[most:]

@@ -90,6 +90,8 @@ def _never_known(audit: Audit) -> Iterator[Row]:
         others = words.others({each.resource: each.never or 0.0 for each in audit.other_accelerators})
         wanted = ", ".join(filter(None, (gpus if found.gpus_never or not others else "", others)))
         yield Row("never", f"{wanted}, wanted by {never} that can never run")
+    elif found.workloads_never is None and found.gpus_allocated is None and found.gpus is not None:
+        yield Row("never", "not known: usher has read no pods, so it does not know which workloads wait")
     elif found.workloads_never is None:
         yield Row("never", "not known: nothing is known of the cluster that workloads would run in")
     else:
