@@ -3,6 +3,7 @@
 import functools
 import os
 from dataclasses import field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,6 +36,8 @@ class Sharding:
     again: bool
     cluster: "FleetCluster | None"
     """The one of --clusters that the index names; then the shard is the whole of it."""
+    listed: tuple[str, ...] = ()
+    """The names of all of --clusters, in the order of the file."""
 
     def connection(self, kubeconfig: Path | None, context: str | None) -> tuple[Path | None, str | None]:
         """The kubeconfig and the context to use: those of --clusters, where it is given.
@@ -62,10 +65,13 @@ class Sharding:
             UsageError: files cannot be sharded.
             ClusterError: the cluster does not answer, or does not list the namespaces that a shard has to know.
         """
-        from usher.fleet import parts
+        from usher.audit import times
+        from usher.fleet import cluster_lists, parts
 
         if self.cluster is not None:
             name = self.cluster.name
+            # Before the cluster is asked: where it does not answer, a merge knows of it all the same.
+            cluster_lists.write(self.store, self.listed, began=times.text(datetime.now(UTC)))
         if paths:
             if self.cluster is not None or not self.shard.is_whole:
                 raise click.UsageError("shards and --clusters are for live clusters; leave out PATH")
@@ -206,7 +212,7 @@ def _taken(
     from usher.fleet.shards import Shard
 
     chosen = _shard(shard, shards)
-    cluster = None
+    cluster, listed = None, tuple[str, ...]()
     if clusters is not None:
         found = fleet_clusters.read(clusters)
         if chosen.of != len(found):
@@ -214,8 +220,9 @@ def _taken(
                 f"{clusters} has {len(found):,} clusters, one for each shard; write --shards {len(found)}, "
                 f"or --shard INDEX/{len(found)}"
             )
+        listed = tuple(each.name for each in found)
         cluster, chosen = found[chosen.index], Shard()
-    return Sharding(shard=chosen, store=stores.of(output_dir), again=again, cluster=cluster)
+    return Sharding(shard=chosen, store=stores.of(output_dir), again=again, cluster=cluster, listed=listed)
 
 
 def _shard(shard: str | None, shards: int | None) -> "Shard":

@@ -194,8 +194,8 @@ def _costs_of(rows: Iterable[FleetRow]) -> tuple[Cost, ...]:
     )
 
 
-def summary(database: Database, rows: Sequence[FleetRow], exceptions_ending: int) -> FleetSummary:
-    """The headline numbers of all clusters."""
+def summary(database: Database, rows: Sequence[FleetRow], exceptions_ending: int, *, missing: int) -> FleetSummary:
+    """The headline numbers of all clusters; `missing` more have no part."""
     whole = summed(rows, name="")
     (savings,) = database.rows(_SAVINGS)
     saved = {row["currency"]: rounded(row["cost"]) or 0 for row in database.rows(_SAVED)}
@@ -203,6 +203,7 @@ def summary(database: Database, rows: Sequence[FleetRow], exceptions_ending: int
     fields: dict[str, Any] = {field: getattr(whole, field) for field in same}
     return FleetSummary(
         clusters=len(rows),
+        clusters_missing=missing,
         clusters_complete=sum(each.complete for each in rows),
         clusters_without_nodes=sum(each.gpus is None for each in rows),
         clusters_without_pods=sum(each.gpus_allocated is None for each in rows),

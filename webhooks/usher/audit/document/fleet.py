@@ -38,6 +38,8 @@ class FleetSummary(Part):
 
     clusters: int
     clusters_complete: int
+    clusters_missing: int = 0
+    """Clusters of the list of the run (`--clusters`) that have no part at all: they are in no other number."""
     gpus: float | None = None
     """Capacity of the clusters whose nodes are known; null where no cluster's are."""
     gpus_allocatable: float | None = None
@@ -193,6 +195,7 @@ class ProblemKind(StrEnum):
     """Why numbers of the fleet may be wrong, or not comparable."""
 
     MISSING = "missing shard"
+    ABSENT = "missing cluster"
     INCOMPLETE = "incomplete"
     DAMAGED = "damaged"
     DOUBLED = "doubled"

@@ -29,7 +29,7 @@ def write(fleet: Fleet, stream: TextIO, /, *, color: bool = False) -> None:
 
 
 def _heading(fleet: Fleet, lines: Lines) -> None:
-    number = wording.count(fleet.summary.clusters, "cluster")
+    number = words.clusters(fleet.summary)
     between = words.moment(fleet.taken)
     if fleet.oldest[:16] != fleet.taken[:16]:
         between = f"{words.moment(fleet.oldest)} to {between}"

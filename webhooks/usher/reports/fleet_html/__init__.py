@@ -8,6 +8,7 @@ from typing import TextIO
 
 from usher.audit.document.fleet import Fleet
 from usher.reports import wording
+from usher.reports.audit import words
 from usher.reports.fleet_html import groups, lists, overview
 from usher.reports.web import numbers, page
 
@@ -41,7 +42,7 @@ def text(fleet: Fleet) -> str:
 
 
 def _facts(fleet: Fleet) -> Iterator[str]:
-    yield wording.count(fleet.summary.clusters, "cluster")
+    yield words.clusters(fleet.summary)
     if numbers.minute(fleet.oldest) == numbers.minute(fleet.taken):
         yield f"Taken {numbers.minute(fleet.taken)}"
     else:
