@@ -8,7 +8,7 @@ import pytest
 
 import builders
 from integration import command
-from integration.api_server import ApiServer, status
+from integration.api_server import ApiServer, Response, status
 from integration.audited import connected, gpu_pod, names, wrong_job
 from usher import paths
 from usher.kinds.registry import WORKLOADS
@@ -180,6 +180,34 @@ def test_only_the_namespace_that_was_asked_for_is_listed(api: ApiServer, kubecon
 
     assert [workload["name"] for workload in run.json["workloads"]] == ["ours"]
     assert "/api/v1/pods" not in [path for path, _ in api.requests]
+
+
+@pytest.mark.parametrize("lists_namespaces", [True, False])
+def test_a_report_of_one_namespace_says_so_everywhere(
+    api: ApiServer, kubeconfig: Path, tmp_path: Path, lists_namespaces: bool
+) -> None:
+    """Also for a tenant, who may read this Namespace alone: its labels name the team."""
+    ours = builders.custom("v1", "Namespace", {}, name="team-a", namespace=None)
+    labelled = builders.replaced(ours, "/metadata/labels", {"team": "red"})
+    node = builders.node("gpu-0", allocatable={builders.GPU: "8"}, taints=[])
+    api.add(labelled, node, gpu_pod("ours", namespace="team-a"), gpu_pod("theirs", namespace="team-b"))
+    if not lists_namespaces:
+        api.troubles.append(lambda path, _: status(403, "no") if path == "/api/v1/namespaces" else None)
+    api.troubles.append(lambda path, _: Response(value=labelled) if path == "/api/v1/namespaces/team-a" else None)
+    config = tmp_path / "usher.yaml"
+    config.write_text("audit: {teamLabels: [team]}")
+    given = ("audit", "--kubeconfig", kubeconfig, "--config", config, "--namespace", "team-a", "--cluster-name", "prod")
+    forms = {each: command.usher(*given, "--format", each).out for each in ("text", "markdown", "html", "prometheus")}
+    document = command.usher(*given, "--format", "json").json
+
+    assert forms["text"].startswith("Audit of namespace team-a of prod, ")
+    assert "GPUs         those of nodes are not shown, because this audit is about a part" in forms["text"]
+    assert forms["markdown"].startswith("## GPUs of namespace team-a of prod, ")
+    assert "<title>namespace team-a of prod: audit of " in forms["html"]
+    assert "<h1>namespace team-a of prod</h1>" in forms["html"]
+    assert 'gpu_usher_audit_workloads{audited_namespace="team-a",cluster="prod"} 1.0' in forms["prometheus"]
+    assert (document["cluster"]["name"], document["cluster"]["namespace"]) == ("prod", "team-a")
+    assert [each["team"] for each in document["workloads"]] == ["red"]
 
 
 def test_a_namespace_that_the_cluster_lacks_is_named(api: ApiServer, kubeconfig: Path) -> None:

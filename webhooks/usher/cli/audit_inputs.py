@@ -117,6 +117,8 @@ def live(
         batches = itertools.chain(_unlisted(recorded, "unknown to the checks"), batches)
     listed = recording.read(api, kinds=[each.fact_kind for each in wanted])
     others = [replace(each, values=Packed(each.values)) for each in listed]
+    if namespace and (facts is None or not facts.knows("", "Namespace")):
+        batches = itertools.chain(_namespace(api, namespace), batches)
     return Source(
         name=context_name or api.name,
         origin=api.name,
@@ -127,6 +129,16 @@ def live(
         api=api,
         lists_nodes=not namespace,
     )
+
+
+def _namespace(api: "Lists", name: str) -> "Iterator[Batch]":
+    """A namespace of its own, whose labels name the team, where not all of them may be listed."""
+    from usher.scan.batches import Batch
+
+    answer = api.get(f"/api/v1/namespaces/{name}")
+    if answer.status == 200:
+        value = {"apiVersion": "v1", "kind": "Namespace", **answer.value}
+        yield Batch(source="namespaces", aside=(value,), is_file=False)
 
 
 def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Source:

@@ -111,7 +111,7 @@ class Run:
 
         if not self.chosen.namespace:
             return found
-        reason = "workloads of other namespaces are left out"
+        reason = "other namespaces are left out, and the numbers of nodes, targets, prices and the checklist with them"
         note = findings.Note(source=f"--namespace {self.chosen.namespace}", reason=reason)
         return replace(found, notes=(*found.notes, note))
 

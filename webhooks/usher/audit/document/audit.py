@@ -26,6 +26,10 @@ class Cluster(Part):
     """The shard that was audited, like `3/10`; empty for all of the cluster."""
 
     @property
+    def is_whole(self) -> bool:
+        return not self.namespace and not self.shard
+
+    @property
     def title(self) -> str:
         """What the document is about: `prod`, `namespace ml-research of prod`, `shard 3/10 of prod`."""
         parts = (f"{what} {name}" for what, name in (("shard", self.shard), ("namespace", self.namespace)) if name)

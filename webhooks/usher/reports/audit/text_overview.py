@@ -42,7 +42,7 @@ def _accelerators(audit: Audit, lines: Lines) -> None:
 
 def _heading(audit: Audit, lines: Lines) -> None:
     server = f", Kubernetes {audit.cluster.server}" if audit.cluster.server else ""
-    title = f"Audit of {audit.cluster.name}{server}, {words.moment(audit.taken)}"
+    title = f"Audit of {audit.cluster.title}{server}, {words.moment(audit.taken)}"
     lines.wrapped(title, first=Text(""), rest="  ", style="bold")
     if not audit.completeness.complete:
         missing = wording.count(len(audit.completeness.gaps), "source")
@@ -63,7 +63,7 @@ def _gpus(audit: Audit) -> Iterator[Row]:
         yield from _never_known(audit) if audit.workloads else ()
         return
     if found.gpus is None:
-        yield Row("GPUs", "not known: usher has read no nodes", indent=0)
+        yield Row("GPUs", words.no_nodes(audit), indent=0)
     else:
         nodes = wording.count(audit.cluster.nodes or 0, "node")
         others = " with accelerators" if any(each.nodes for each in audit.other_accelerators) else ""

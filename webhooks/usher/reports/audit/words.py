@@ -134,6 +134,13 @@ def findings(counts: Mapping[str, int]) -> str:
     return ", ".join(filter(None, parts))
 
 
+def no_nodes(audit: Audit) -> str:
+    """Why the GPUs of nodes are not known."""
+    if audit.cluster.is_whole:
+        return "not known: usher has read no nodes"
+    return "those of nodes are not shown, because this audit is about a part of the cluster"
+
+
 def clusters(found: FleetSummary) -> str:
     """`3 clusters`; `2 of 3 clusters` where one of the list of the run has no part."""
     if not found.clusters_missing:

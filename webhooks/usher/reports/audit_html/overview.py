@@ -44,7 +44,11 @@ def _story(audit: Audit) -> Iterator[str]:
     if elsewhere:
         yield f"GPUs that no pod held cost {numbers.money(sum(elsewhere), summary.currency)} more. "
     if summary.gpus is None:
-        yield "The nodes were not read, so it is not known how many GPUs there are. "
+        yield (
+            "The nodes were not read, so it is not known how many GPUs there are. "
+            if audit.cluster.is_whole
+            else f"Now pods of this part of the cluster hold {numbers.gpus(summary.gpus_allocated)}. "
+        )
     elif summary.gpus_allocated is not None:
         yield f"Now pods hold {numbers.plain(summary.gpus_allocated)} of {numbers.gpus(summary.gpus)}. "
     if summary.gpus_allocated is None:
@@ -75,6 +79,8 @@ def _capacity(audit: Audit) -> Html:
     summary = audit.summary
     if summary.gpus is None or summary.gpus_allocated is None:
         reason = "The nodes are not known, so the capacity is not known either."
+        if not audit.cluster.is_whole:
+            reason = "This report is about a part of the cluster, so it does not show the capacity of the nodes."
         if summary.gpus is not None:
             reason = f"The pods were not read, so it is not known which of {numbers.gpus(summary.gpus)} they hold."
         body = element("p", reason, class_="muted")
