@@ -224,6 +224,31 @@ def test_a_report_of_another_cluster_is_not_compared() -> None:
     assert trend.problems == ("the earlier report is of cluster staging, so it is not compared with this one",)
 
 
+@pytest.mark.parametrize(
+    ("earlier", "now", "compared"),
+    [
+        (("prod-eu", "uid-1"), ("renamed", "uid-1"), True),
+        (("prod-eu", "uid-1"), ("prod-eu", "uid-2"), False),
+        (("prod-eu", ""), ("prod-eu", "uid-1"), True),
+        (("the long name", ""), ("prod-eu", "uid-1"), True),
+        (("staging", ""), ("prod-eu", "uid-1"), False),
+    ],
+)
+def test_a_report_is_of_the_same_cluster_by_its_id_or_else_by_a_name(
+    earlier: tuple[str, str], now: tuple[str, str], compared: bool
+) -> None:
+    first, second = (
+        audits.audit().cluster.model_copy(update={"name": name, "id": uid}) for name, uid in (earlier, now)
+    )
+
+    trend = comparison.since(
+        taken(FIRST, "a", cluster=first), taken(SECOND, "a", cluster=second), former=["the long name"]
+    )
+
+    assert (trend.first_seen == {"a": FIRST}) == compared
+    assert bool(trend.problems) != compared
+
+
 def test_a_later_report_is_not_compared() -> None:
     assert (
         comparison.since(taken(SECOND, "a"), taken(FIRST)).problems[0].startswith(f"the earlier report is of {SECOND}")

@@ -63,6 +63,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         taken=times.text(now),
         cluster=Cluster(
             name=cluster,
+            id=estate.cluster_id,
             server=server,
             nodes=None if estate.nodes is None else len(estate.nodes),
             namespace=estate.scope.namespace,

@@ -173,6 +173,8 @@ class Estate:
     missing: tuple[Missing, ...] = ()
     unlisted_owners: tuple[Missing, ...] = ()
     """Kinds that own pods with accelerators and that were not listed: `read` of their pods stand for themselves."""
+    cluster_id: str = ""
+    """The uid of the namespace kube-system; empty where it was not read."""
     scope: Scope = WHOLE
     """The part of the cluster whose workloads were read."""
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +21,9 @@ from usher.cli import (
 )
 from usher.cli.audit_run import Run, Taken
 from usher.cli.exit_codes import FailOn
+
+if TYPE_CHECKING:
+    from usher.audit.document import Audit
 
 
 @click.command(
@@ -96,11 +100,11 @@ def audit(
     seen = None if part is None else part.seen
     run = Run(chosen=chosen, policies=chosen.policies.divided(), scope=scope, seen=seen)
     if serving is not None:
-        serving.run(lambda: comparison.applied(_unwatched(run).audit)[0])
+        serving.run(lambda: _applied(comparison, _unwatched(run))[0])
         return
     with progress.shown(quiet=reporting.quiet) as watch:
         taken = run.taken(datetime.now(UTC), watch=watch, quiet=reporting.quiet)
-    document, failure = comparison.applied(taken.audit)
+    document, failure = _applied(comparison, taken)
     if part is not None:
         document = part.write(document)
         reporting = audit_shards.without_text(reporting)
@@ -125,6 +129,10 @@ def _of_shard(
         context_name=context_name,
         cluster_name=part.key.cluster,
     ), part
+
+
+def _applied(comparison: audit_history.Comparison, taken: Taken) -> "tuple[Audit, str]":
+    return comparison.applied(taken.audit, former=taken.former_names)
 
 
 def _unwatched(run: Run) -> Taken:

@@ -120,7 +120,7 @@ def live(
     if namespace and (facts is None or not facts.knows("", "Namespace")):
         batches = itertools.chain(_namespace(api, namespace), batches)
     return Source(
-        name=context_name or api.name,
+        name=connection.cluster_name(api, kubeconfig=kubeconfig, context=context_name),
         origin=api.name,
         server=_version(api),
         facts=facts,

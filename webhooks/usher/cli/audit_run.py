@@ -33,6 +33,11 @@ class Taken:
     api: "Api | None"
     """The API server of the cluster; None for files and the demo."""
 
+    @property
+    def former_names(self) -> tuple[str, ...]:
+        """What an earlier usher called the cluster without --cluster-name."""
+        return () if self.api is None else (self.api.name,)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:

@@ -80,7 +80,8 @@ class Sharding:
             from usher.cluster import connection
 
             api = connection.connect(kubeconfig=kubeconfig, context=context)
-            found, name = self._namespaces(api), name or context or api.name
+            found = self._namespaces(api)
+            name = name or connection.cluster_name(api, kubeconfig=kubeconfig, context=context)
         key = parts.PartKey(cluster=name, cluster_id=found.cluster_id if found else "", shard=self.shard)
         names = tuple(each for each in found.names if self.shard.has(each)) if found else ()
         if not self.again and parts.is_done(self.store, key):

@@ -1,11 +1,11 @@
 """Compares an audit with the past: new, fixed, still there since. An audit fixes no finding that it could not see."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from usher.audit.document import Audit, Entry, Point, Trend
+from usher.audit.document import Audit, Cluster, Entry, Point, Trend
 from usher.dataclass import dataclass
 from usher.history import past
 from usher.history.past import Past, Seen
@@ -55,9 +55,15 @@ def compare(known: Past, audit: Audit) -> Change:
     return Change(trend=trend, written=(*written, *gone))
 
 
-def since(earlier: Audit, audit: Audit) -> Trend:
-    """The trend since an earlier audit that comes from a file."""
-    if earlier.cluster.name != audit.cluster.name:
+def since(earlier: Audit, audit: Audit, *, former: Collection[str] = ()) -> Trend:
+    """The trend since an earlier audit that comes from a file.
+
+    Args:
+        earlier: the audit of the file.
+        audit: the one of now.
+        former: names that an earlier usher gave to the cluster of now.
+    """
+    if not _is_same(earlier.cluster, audit.cluster, former):
         problem = f"the earlier report is of cluster {earlier.cluster.name}, so it is not compared with this one"
         return Trend(problems=(problem,))
     if earlier.cluster.namespace != audit.cluster.namespace:
@@ -70,6 +76,13 @@ def since(earlier: Audit, audit: Audit) -> Trend:
     # The earlier report may itself know what came before it.
     points = {each.taken: each for each in (*earlier.trend.points, *found.points)}
     return found.model_copy(update={"points": _last(points.values())})
+
+
+def _is_same(earlier: Cluster, now: Cluster, former: Collection[str]) -> bool:
+    """By the ids of the clusters; by name where one of them is not known."""
+    if earlier.id and now.id:
+        return earlier.id == now.id
+    return earlier.name in (now.name, *former)
 
 
 def _scope(namespace: str) -> str:

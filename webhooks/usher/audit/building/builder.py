@@ -25,6 +25,7 @@ from usher.scan.objects import exists
 _POD: Final[Key] = ("", "Pod")
 _NODE: Final[Key] = ("", "Node")
 _NAMESPACE: Final[Key] = ("", "Namespace")
+_SYSTEM: Final = "kube-system"
 
 
 class EstateBuilder:
@@ -51,7 +52,7 @@ class EstateBuilder:
         self._readers: Mapping[Key, Callable[[paths.Object], None]] = {
             _POD: self._pod,
             _NODE: self._node,
-            _NAMESPACE: self._labels_of_namespace,
+            _NAMESPACE: self._namespace_object,
             SLICE: self._slice,
         }
 
@@ -120,11 +121,13 @@ class EstateBuilder:
         else:
             self._gathered.plain_nodes.append(nodes.trimmed(value))
 
-    def _labels_of_namespace(self, value: paths.Object) -> None:
+    def _namespace_object(self, value: paths.Object) -> None:
         metadata = paths.metadata(value)
         team = self._workloads.team(fields.texts(metadata.get("labels")))
         if team:
             self._gathered.teams[paths.text(metadata.get("name"))] = team
+        if metadata.get("name") == _SYSTEM:
+            self._gathered.cluster_id = paths.text(metadata.get("uid"))
 
     def _object(self, value: paths.Object, key: Key) -> None:
         """An object that makes pods, or of a kind that usher does not know."""
@@ -217,6 +220,7 @@ class EstateBuilder:
             teams=gathered.teams,
             missing=(*gathered.missing, *missing),
             unlisted_owners=folded.unlisted_owners,
+            cluster_id=gathered.cluster_id,
             scope=self._scope,
         )
 

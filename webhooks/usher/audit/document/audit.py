@@ -17,6 +17,8 @@ class Cluster(Part):
     """`name` is that of the context or of --cluster-name; `server` the version of the API server, where known."""
 
     name: str
+    id: str = ""
+    """The uid of the namespace kube-system, which a cluster keeps for its life; empty where it was not read."""
     server: str = ""
     nodes: int | None = None
     """Nodes with accelerators; null where nodes are not known."""
