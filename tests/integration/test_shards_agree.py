@@ -120,6 +120,9 @@ def assert_findings(merged: Any, whole: Any) -> None:
 
 
 def assert_groups(merged: Any, whole: Any) -> None:
+    listed = Counter(each["team"] for each in whole["workloads"])
+    (teams,) = [table for table in merged["tables"] if table["by"] == "team"]
+    assert {row["name"]: row["workloads"] for row in teams["rows"] if row["workloads"]} == listed
     groups = {table["by"]: {row["name"]: row for row in table["rows"]} for table in whole["usage"]}
     for table in merged["tables"]:
         expected = groups[table["by"]]
@@ -164,9 +167,10 @@ def assert_is_row(found: Any, row: Any) -> None:
     assert summary["gpusAllocated"] == near(usage["gpusNow"])
     for name in ("allocated", "measured", "used", "idle", "activity", "memoryShare", "notPriced"):
         assert summary[name] == (None if usage[name] is None else near(usage[name])), name
-    assert summary["costAllocated"] == near(usage["cost"]["allocated"])
-    assert summary["costIdle"] == near(usage["cost"]["idle"])
-    assert summary["costPerHourAllocated"] == near(usage["costPerHour"])
+    cost = usage["cost"] or {"allocated": None, "idle": None}
+    for name, expected in (("Allocated", cost["allocated"]), ("Idle", cost["idle"]),
+                           ("PerHourAllocated", usage["costPerHour"])):  # fmt: skip
+        assert summary[f"cost{name}"] == (None if expected is None else near(expected)), name
     for table in found["usage"]:
         assert sum(each["usage"]["idle"] or 0 for each in table["rows"]) == near(usage["idle"] or 0), table["by"]
     assert {each["subject"]["namespace"] for each in (*found["workloads"], *found["findings"])} == {row["name"]}

@@ -104,7 +104,7 @@ class Run:
             sections=sections,
             now=now,
         )
-        if self.chosen.demo:
+        if self.chosen.demo and self.scope.is_whole:
             from usher.audit.demo import past
 
             document = past.with_past(document, now=now)
