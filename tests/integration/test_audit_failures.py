@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import builders
 from integration import api_server, command
 from integration.api_server import ApiServer, Response, status
 from integration.audited import connected, gpu_pod, names, wrong_job
@@ -93,6 +94,25 @@ def test_without_the_right_to_list_pods_the_numbers_of_gpus_are_incomplete(api: 
     (gap,) = run.json["completeness"]["gaps"]
     assert gap["source"] == "pods"
     assert gap["reason"].endswith("so the numbers of allocated and waiting accelerators are not known")
+
+
+def test_without_pods_it_is_not_known_what_can_never_run(api: ApiServer, kubeconfig: Path) -> None:
+    """Not 0: a workload whose pods were not read may wait for ever."""
+    node = builders.node("gpu-0", allocatable={builders.GPU: "8"}, taints=[])
+    deployment = builders.deployment(builders.template(builders.container(gpus=16)), name="large")
+    api.add(node, deployment)
+    api.serve_kind("v1", "pods")
+    api.troubles.append(lambda path, _: status(500, "etcd is away") if path == "/api/v1/pods" else None)
+
+    document = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json").json
+    text = " ".join(command.usher("audit", "--kubeconfig", kubeconfig).out.split())
+    page = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "html").out
+
+    found = document["summary"]
+    assert (found["gpus"], found["gpusAllocated"], found["gpusNever"], found["workloadsNever"]) == (8, None, None, None)
+    assert "never not known: usher has read no pods, so it does not know which workloads wait" in text
+    assert "The nodes have 8 GPUs. The pods were not read, so it is not known which GPUs they hold" in page
+    assert "Every workload could run" not in page
 
 
 def test_a_cluster_in_which_nothing_may_be_listed_was_not_audited(api: ApiServer, kubeconfig: Path) -> None:

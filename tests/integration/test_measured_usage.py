@@ -22,6 +22,8 @@ from usher import model
 from usher.audit import estate
 from usher.audit.document.usage import Usage
 from usher.audit.estate import CapacityType
+from usher.audit.scopes import OneNamespace
+from usher.audit.usage import partial_series
 from usher.audit.usage.from_prometheus import PrometheusSource
 from usher.audit.usage.measured import Measured
 from usher.audit.usage.measuring import measure
@@ -396,3 +398,21 @@ def test_a_prometheus_without_these_metrics_measures_nothing(source: PrometheusS
     assert found.total.gpus_now == pytest.approx(2 + 1 + 1 + 1 + 2 + 2 / 7, abs=1e-5)
     assert any("so no usage was measured" in text for text in found.measurement.problems)
     assert all(target.actual is None for target in found.targets)
+
+
+@pytest.mark.parametrize("namespace", ["red", "blue"])
+def test_one_namespace_has_the_numbers_of_its_row(source: PrometheusSource, measured: Measured, namespace: str) -> None:
+    """Its estate has the pods of the namespace alone, and Prometheus has the series of all."""
+    (table,) = [table for table in measured.groups if table.by == "namespace"]
+    (row,) = [row for row in table.rows if row.name == namespace]
+    scope, whole = OneNamespace(name=namespace), _estate()
+    own = tuple(each for each in whole.workloads if each.identity.namespace == namespace)
+
+    found = _measure(partial_series.of(source, scope), dataclasses.replace(whole, workloads=own, scope=scope))
+
+    assert found.total == row.usage
+    assert found.not_held.free is found.not_held.out_of_use is found.queue_wait_p95_seconds is None
+    said = [text for text in found.measurement.problems if "whose workload" in text or "have no series" in text]
+    assert said == (
+        [] if namespace == "red" else [text for text in measured.measurement.problems if "whose workload" in text]
+    )

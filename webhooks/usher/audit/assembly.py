@@ -5,7 +5,17 @@ from datetime import date, datetime
 from typing import Final
 
 from usher import paths
-from usher.audit import asked, check_findings, other_accelerators, subjects, summary, times, workload_entries
+from usher.audit import (
+    asked,
+    check_findings,
+    needs,
+    other_accelerators,
+    partial,
+    subjects,
+    summary,
+    times,
+    workload_entries,
+)
 from usher.audit.document import (
     Audit,
     Cluster,
@@ -57,16 +67,24 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
     standing = _with_others(given.standing, workloads)
     found = sorted([*check_findings.entries(report, estate, rules), *standing], key=_order)
     excepted = tuple(_exceptions(report.exceptions, rules, found, today=now.date()))
-    return Audit(
+    unread = needs.unread(estate, report, finds_never=any(each.never for each in found))
+    headlines = asked.with_asked(summary.of(estate, found, excepted, given), estate)
+    everything = Audit(
         version=report.version,
         taken=times.text(now),
-        cluster=Cluster(name=cluster, server=server, nodes=None if estate.nodes is None else len(estate.nodes)),
+        cluster=Cluster(
+            name=cluster,
+            id=estate.cluster_id,
+            server=server,
+            nodes=None if estate.nodes is None else len(estate.nodes),
+            namespace=estate.scope.namespace,
+        ),
         configuration=report.configuration.source or "defaults",
         preset=report.configuration.preset,
         completeness=_completeness(report, estate),
-        summary=asked.with_asked(summary.of(estate, found, excepted, given), estate),
+        summary=needs.without(headlines, unread),
         measurement=measured.measurement,
-        other_accelerators=other_accelerators.entries(estate, found),
+        other_accelerators=tuple(needs.without(each, unread) for each in other_accelerators.entries(estate, found)),
         workloads=workloads,
         findings=tuple(found),
         prevented=prevention.prevented(found, workloads, window=given.window, now=now),
@@ -79,6 +97,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         savings=tuple(_with_cause(measured.savings, found)),
         readiness=given.readiness,
     )
+    return everything if estate.scope.is_merged else partial.of(everything, estate.scope)
 
 
 def _with_others(standing: Iterable[FindingEntry], workloads: Iterable[WorkloadEntry]) -> Iterator[FindingEntry]:

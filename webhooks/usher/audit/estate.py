@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 from usher import model, paths
+from usher.audit.scopes import WHOLE, Scope
 from usher.dataclass import dataclass
 from usher.kinds.kept_fields import Key
 from usher.reading.lookup import Absence
@@ -201,8 +202,10 @@ class Estate:
     missing: tuple[Missing, ...] = ()
     unlisted_owners: tuple[Missing, ...] = ()
     """Kinds that own pods with accelerators and that were not listed: `read` of their pods stand for themselves."""
-    only_namespace: str = ""
-    """The only namespace whose workloads were read; empty for all."""
+    cluster_id: str = ""
+    """The uid of the namespace kube-system; empty where it was not read."""
+    scope: Scope = WHOLE
+    """The part of the cluster whose workloads were read."""
 
     @property
     def knows_cluster(self) -> bool:
@@ -212,5 +215,5 @@ class Estate:
 
     @property
     def complete(self) -> bool:
-        """Whether all workloads were seen: files may hold no pods."""
+        """Whether all workloads of its part of the cluster were seen: files may hold no pods."""
         return not self.missing and self.pods_known

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +21,9 @@ from usher.cli import (
 )
 from usher.cli.audit_run import Run, Taken
 from usher.cli.exit_codes import FailOn
+
+if TYPE_CHECKING:
+    from usher.audit.document import Audit
 
 
 @click.command(
@@ -91,15 +95,17 @@ def audit(
         comparison.check_scope(is_whole=sharding.shard.is_whole)
         chosen, part = _of_shard(chosen, sharding)
     chosen = replace(chosen, usage=replace(chosen.usage, cluster=chosen.cluster_name))
+    scope = chosen.scope if part is None else part.key.shard
     # A wrong option must not end the command after minutes of reading.
     chosen.usage.source()
-    run = Run(chosen=chosen, policies=chosen.policies.divided(), seen=None if part is None else part.seen)
+    seen = None if part is None else part.seen
+    run = Run(chosen=chosen, policies=chosen.policies.divided(), scope=scope, seen=seen)
     if serving is not None:
-        serving.run(lambda: comparison.applied(_unwatched(run).audit)[0])
+        serving.run(lambda: _applied(comparison, _unwatched(run))[0])
         return
     with progress.shown(quiet=reporting.quiet) as watch:
         taken = run.take(datetime.now(UTC), watch=watch, quiet=reporting.quiet)
-    document, failure = comparison.applied(taken.audit)
+    document, failure = _applied(comparison, taken)
     if part is not None:
         document = part.write(document)
         reporting = audit_shards.without_text(reporting)
@@ -124,8 +130,11 @@ def _of_shard(
         kubeconfig=kubeconfig,
         context_name=context_name,
         cluster_name=part.key.cluster,
-        usage=replace(chosen.usage, part=part.measured),
     ), part
+
+
+def _applied(comparison: audit_history.Comparison, taken: Taken) -> "tuple[Audit, str]":
+    return comparison.applied(taken.audit, former=taken.former_names)
 
 
 def _unwatched(run: Run) -> Taken:

@@ -1,6 +1,7 @@
 """The options of `usher audit` for what changed: a history of audits, or an earlier report."""
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +29,10 @@ class Comparison:
         if not is_whole and (self.history or self.since is not None):
             raise click.UsageError("a shard is a part of a cluster; leave out --history and --since")
 
-    def applied(self, audit: "Audit") -> tuple["Audit", str]:
+    def applied(self, audit: "Audit", *, former: Sequence[str] = ()) -> tuple["Audit", str]:
         """The audit with its trend, and why earlier audits could not be used; empty where they could.
+
+        `former` are names that an earlier usher gave to the cluster.
 
         The history has the audit from now on.
         """
@@ -38,11 +41,11 @@ class Comparison:
 
         failure = ""
         if self.since is not None:
-            trend = comparison.since(self.since, audit)
-            failure = comparison.why_not_since(self.since, audit)
+            trend = comparison.since(self.since, audit, former=former)
+            failure = comparison.why_not_since(self.since, audit, former=former)
         elif self.history:
             try:
-                trend = recording.record(self.history, audit)
+                trend = recording.record(self.history, audit, former=former)
             except errors.InputError as error:
                 failure = str(error)
                 trend = Trend(problems=(failure,))

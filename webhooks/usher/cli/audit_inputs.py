@@ -48,15 +48,17 @@ class Inputs:
     """Answers questions about usage instead of Prometheus; None but for the demo."""
     manifests: "Sequence[Batch] | None" = None
     """Those of the batches that are applied together; None for all of them."""
+    lists_nodes: bool = False
+    """Whether the batches have the nodes and namespaces of a cluster; else those of the facts count."""
 
     def batches_beside(self, builder: "EstateBuilder", facts: "Store") -> "Iterator[Batch]":
         """The batches to judge. The builder takes the objects of each one before it is handed on.
 
         Args:
-            builder: makes the estate of all objects.
-            facts: those of files may hold nodes and namespaces that the manifests lack.
+            builder: takes them.
+            facts: they may hold nodes and namespaces that the batches lack: with manifests, or lists of one namespace.
         """
-        for value in _cluster_scoped(facts) if self.api is None else ():
+        for value in () if self.lists_nodes else _cluster_scoped(facts):
             builder.add(value)
         for recorded in self.recorded:
             builder.record(recorded)
@@ -115,15 +117,28 @@ def live(
         batches = itertools.chain(_unlisted(recorded), batches)
     listed = recording.read(api, kinds=[each.fact_kind for each in wanted])
     others = [replace(each, values=Packed(each.values)) for each in listed]
+    if namespace and (facts is None or not facts.knows("", "Namespace")):
+        batches = itertools.chain(_namespace(api, namespace), batches)
     return Inputs(
-        name=context_name or api.name,
+        name=connection.cluster_name(api, kubeconfig=kubeconfig, context=context_name),
         origin=api.name,
         server=_version(api),
         facts=facts,
         batches=itertools.chain(_unlisted(others), batches),
         recorded=others,
         api=api,
+        lists_nodes=not namespace,
     )
+
+
+def _namespace(api: "Lists", name: str) -> "Iterator[Batch]":
+    """A namespace of its own, whose labels name the team, where not all of them may be listed."""
+    from usher.scan.batches import Batch
+
+    answer = api.get(f"/api/v1/namespaces/{name}")
+    if answer.status == 200:
+        value = {"apiVersion": "v1", "kind": "Namespace", **answer.value}
+        yield Batch(source="namespaces", aside=(value,), is_file=False)
 
 
 def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Inputs:

@@ -19,6 +19,9 @@ _IN_THE_IMAGE: Final = "s3fs"
 """The library for object stores in the image for fleets (pyproject.toml, `fleet-image`)."""
 
 
+_DATABASES: Final = ("postgresql://", "postgres://")
+
+
 @click.command(name="audit")
 @click.option("--namespace", default=_DEFAULT.namespace, show_default=True, help="Namespace of the audit.")
 @click.option("--cluster-name", default="", metavar="NAME", help="Name of the cluster in reports.")
@@ -157,6 +160,12 @@ def audit(
     _check_prometheus(settings)
     if settings.verifies_policies and not settings.configuration:
         raise click.UsageError("--verify-key needs --configuration NAME, whose entry policies.pub is the key")
+    if not settings.cluster_name and any(scheme in each for each in settings.arguments for scheme in _DATABASES):
+        click.echo(
+            "usher: each pod calls its cluster the cluster of this pod; where several clusters share a history, name "
+            "each with --cluster-name",
+            err=True,
+        )
     if settings.is_sharded and not settings.image:
         click.echo(f"usher: {_image_note(settings.output)}", err=True)
     rules = _rules_of(given_policies.listed_by_bundles(policies, verify_key=verify_key))

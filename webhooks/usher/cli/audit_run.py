@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from usher.audit.building.builder import EstateBuilder
     from usher.audit.document import Audit
     from usher.audit.estate import Estate
+    from usher.audit.scopes import Scope
     from usher.cli.audit_inputs import Inputs
     from usher.cluster.api import Lists
     from usher.cluster.connection import Api
@@ -34,6 +35,11 @@ class Taken:
     api: "Api | None"
     """The API server of the cluster; None for files and the demo."""
 
+    @property
+    def former_names(self) -> tuple[str, ...]:
+        """What an earlier usher called the cluster without --cluster-name."""
+        return () if self.api is None else (self.api.name,)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
@@ -42,8 +48,10 @@ class Run:
     chosen: Options
     policies: "Given"
     """Policies of the site."""
+    scope: "Scope"
+    """The part of the cluster that is audited."""
     seen: "Callable[[Lists], Lists] | None" = None
-    """The part of the cluster that a shard lists."""
+    """What a shard lists of the cluster."""
 
     def take(self, now: datetime, *, watch: "Watch", quiet: bool) -> Taken:
         """Takes the audit.
@@ -79,7 +87,7 @@ class Run:
             evaluator.knowledge,
             wanted=audit_sections.wanted(),
             namespace="default" if self.chosen.paths else "",
-            only=self.chosen.namespace,
+            scope=self.scope,
         )
 
     def _judged(
@@ -126,7 +134,7 @@ class Run:
             sections=sections,
             now=now,
         )
-        if not self.chosen.demo:
+        if not (self.chosen.demo and self.scope.is_whole):
             return document
         from usher.audit.demo import past
 
@@ -138,7 +146,7 @@ class Run:
 
         if not self.chosen.namespace:
             return found
-        reason = "workloads of other namespaces are left out"
+        reason = "other namespaces are left out, and the numbers of nodes, targets, prices and the checklist with them"
         note = findings.Note(source=f"--namespace {self.chosen.namespace}", reason=reason)
         return replace(found, notes=(*found.notes, note))
 

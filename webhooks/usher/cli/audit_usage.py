@@ -1,7 +1,6 @@
 """The options of `usher audit` that are about usage: where Prometheus is, and the window that is measured."""
 
 import functools
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +14,7 @@ from usher.dataclass import dataclass
 if TYPE_CHECKING:
     from usher.audit.document import Measurement
     from usher.audit.estate import Estate
+    from usher.audit.scopes import Scope
     from usher.audit.usage.measured import Measured
     from usher.audit.usage.series import Source
     from usher.config.audit import Audit
@@ -34,21 +34,21 @@ class Options:
     step: timedelta | None
     cluster: str = ""
     """The name of the cluster that is audited; empty where no option says it."""
-    part: "Callable[[Source], Source] | None" = None
-    """What a shard measures of the series."""
     is_required: bool = False
     """Whether an audit without usage, or with a part of it, ends as failed."""
 
-    def source(self) -> "Source | None":
-        """The series of the Prometheus of the options; None without one.
+    def source(self, scope: "Scope | None" = None) -> "Source | None":
+        """The series of the Prometheus of the options, of a part of the cluster if one is given; None without one.
 
         Raises:
             InputError: the URL, a file, a header or a label of the options cannot be used.
         """
         if self.prometheus is None:
             return None
-        source = self.prometheus.source(cluster=self.cluster)
-        return source if self.part is None else self.part(source)
+        from usher.audit.usage import partial_series
+
+        found = self.prometheus.source(cluster=self.cluster)
+        return found if scope is None else partial_series.of(found, scope)
 
     def measure(
         self, estate: "Estate", *, config: "Audit", now: datetime, source: "Source | None" = None
@@ -59,9 +59,9 @@ class Options:
             InputError: the options cannot be used. A Prometheus that does not answer is a problem of the measurement,
                 so that the rest of the report is there.
         """
-        from usher.audit.usage import measuring
+        from usher.audit.usage import measuring, partial_series
 
-        given = source or self.source()
+        given = self.source(estate.scope) if source is None else partial_series.of(source, estate.scope)
         return measuring.measure(estate, given, config=config, window=self.window, now=now, step=self.step)
 
     def finish(self, code: int, measurement: "Measurement", *, quiet: bool) -> int:

@@ -43,6 +43,18 @@ def load(*, kubeconfig: Path | None, context: str | None) -> tuple[client.Config
     return configuration, f"cluster of context {login.context} ({configuration.host})"
 
 
+def context_name(*, kubeconfig: Path | None) -> str:
+    """The name of the current context; empty in a pod, and where no context is current."""
+    if kubeconfig is None and not _has_kubeconfig():
+        return ""
+    try:
+        file = str(kubeconfig) if kubeconfig is not None else None
+        _, active = kube_config.list_kube_config_contexts(file)  # type: ignore[no-untyped-call]  # no types
+        return str(active["name"])
+    except (config_exception.ConfigException, OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
+        return ""
+
+
 def _choose_proxy(configuration: client.Configuration) -> None:
     """As kubectl: the `proxy-url` of a kubeconfig counts whatever variables say. Raises ClusterError."""
     try:

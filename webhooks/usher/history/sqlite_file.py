@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from usher import errors
-from usher.history.tables import Row
+from usher.history.sessions import Row
 
 _WAIT: Final = 60.0
 """Seconds to wait for another run that is writing."""

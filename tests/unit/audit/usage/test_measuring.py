@@ -1,5 +1,6 @@
 """The usage of an estate from series: sources that lack something, and labels as different exporters write them."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -288,6 +289,21 @@ def test_teams_of_namespaces_are_those_of_pods_without_a_workload() -> None:
 
     (teams,) = [each for each in found.groups if each.by == "team"]
     assert [(row.name, row.workloads) for row in teams.rows] == [("a", 0)]
+
+
+def test_a_workload_that_only_waits_counts_in_its_groups_and_in_no_product() -> None:
+    """As in the list of workloads by team, so that a report has one number of workloads."""
+    waits = build.workload("waits", team="late", queue="research")
+    template = replace(build.workload("runtime", team="late"), is_template=True)
+    manifest = replace(build.workload("planned", team="late"), exists=False)
+
+    found = measure(table(build.dcgm(0.5, HOURS, **KUBELET)), TRAIN, waits, template, manifest)
+
+    rows = {each.by: {row.name: row.workloads for row in each.rows} for each in found.groups}
+    assert rows["team"] == {"a": 1, "late": 1}
+    assert rows["queue"] == {"": 1, "research": 1}
+    assert rows["namespace"] == {"red": 2}
+    assert sum(rows["product"].values()) == sum(rows["capacityType"].values()) == 1
 
 
 @pytest.mark.parametrize(

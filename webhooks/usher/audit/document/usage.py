@@ -138,7 +138,8 @@ class Group(Part):
 
     name: str
     workloads: int
-    """Those that held GPUs in the window or hold some now; a workload that only waits is in no table of usage."""
+    """Those of `Summary.workloads` in the group; of a product or a capacity type those that held its GPUs in the window
+    or hold some now."""
     usage: Usage
 
 

@@ -56,7 +56,7 @@ def observe(estate: Estate, source: Source, *, nodes: Mapping[str, Node], config
     pods = [pod for workload in estate.workloads for pod in workload.pods]
     names = labels.nodes([*nodes, *(each.node for each in held), *(pod.node for pod in pods if pod.node)])
     elsewhere = readings.devices_left_out
-    joined = joining.join(devices.read(readings.devices, names), estate.workloads, nodes, grid)
+    joined = joining.join(devices.read(readings.devices, names), estate, nodes, grid)
     readings.forget_devices()
     lines = allocations.together(held, allocations.present(estate.workloads, nodes, grid))
     node_hours = of_nodes(readings, lines, nodes, grid)
@@ -71,9 +71,11 @@ def observe(estate: Estate, source: Source, *, nodes: Mapping[str, Node], config
             grid=grid,
             idle=_idle(config, grid),
         )
+    # A series may name its pod in a way that only all series together explain.
+    entries = tuple(each for each in entries if estate.scope.has(each.owner.namespace))
     has_series = joined.tracks or elsewhere or not is_answered
     no_series = () if has_series else (problems.no_series(source.selection),)
-    said = _problems(readings, joined, entries, node_hours, nodes=nodes, config=config, grid=grid)
+    said = _problems(readings, joined, entries, node_hours, estate=estate, nodes=nodes, config=config, grid=grid)
     return Observation(
         readings=readings,
         grid=grid,
@@ -104,6 +106,7 @@ def _problems(  # noqa: PLR0913 - all that was read, named
     entries: tuple[Entry, ...],
     node_hours: Mapping[str, NodeHours] | None,
     *,
+    estate: Estate,
     nodes: Mapping[str, Node],
     config: Audit,
     grid: Grid,
@@ -111,6 +114,9 @@ def _problems(  # noqa: PLR0913 - all that was read, named
     """What the series lack, where the source answers at all."""
     yield from problems.of_source(readings, grid, joined.tracks, idle_seconds=seconds(config.idle.lasting))
     yield from problems.of_devices(joined.tracks, nodes)
-    yield from problems.of_nodes(joined, nodes)
-    yield from problems.of_capacity(node_hours, nodes, grid)
+    yield from problems.of_attribution(joined)
+    if estate.scope.is_whole:
+        # The nodes of other parts only seem to have no series.
+        yield from problems.of_nodes(joined, nodes)
+        yield from problems.of_capacity(node_hours, nodes, grid)
     yield from problems.of_sums(entries, tallies.total(entry.tally for entry in entries))

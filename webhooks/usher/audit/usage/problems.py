@@ -35,6 +35,9 @@ def of_source(readings: Readings, grid: Grid, tracks: Sequence[Track], *, idle_s
             "pods that the cluster has now and from the labels of series, so those of ended pods on nodes without "
             "series are missing"
         )
+    if not tracks and readings.devices_left_out:
+        yield "Prometheus has no series of a GPU that is not held by other namespaces, so no usage was measured"
+        return
     if not tracks:
         return
     first = min(track.first for track in tracks)
@@ -95,7 +98,7 @@ def of_devices(tracks: Iterable[Track], nodes: Mapping[str, estate.Node]) -> Ite
 
 
 def of_nodes(joined: Joined, nodes: Mapping[str, estate.Node]) -> Iterator[str]:
-    """Nodes that are not measured, or whose series name no pods."""
+    """Nodes that are not measured."""
     measured = {track.node for track in joined.tracks}
     missing = sorted(name for name, node in nodes.items() if node.capacity and name not in measured)
     if missing and any(track.node for track in joined.tracks):
@@ -106,6 +109,10 @@ def of_nodes(joined: Joined, nodes: Mapping[str, estate.Node]) -> Iterator[str]:
         yield f"GPUs of Intel are not measured, because usher reads no exporter of Intel: {fields.listing(intel)}"
     if nodes and joined.tracks and not any(track.node for track in joined.tracks):
         yield "No label of the series names a node of the cluster. Set NODE_NAME in the exporter, or add a label `node`"
+
+
+def of_attribution(joined: Joined) -> Iterator[str]:
+    """Nodes whose series name no pods."""
     if joined.by_node:
         yield (
             f"Series of {fields.listing(joined.by_node)} name no pods; they count for the one pod that holds all GPUs "

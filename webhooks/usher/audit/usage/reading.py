@@ -24,6 +24,8 @@ DEVICES: Final = (
 )
 PODS: Final = (metrics.REQUESTS, metrics.PHASES, metrics.POD_OWNERS, metrics.REPLICASET_OWNERS, metrics.JOB_OWNERS)
 NODES: Final = (metrics.NODE_CAPACITY, metrics.NODE_ALLOCATABLE, metrics.NODE_CORDONED, metrics.NODE_NOT_READY)
+OF_CLUSTER: Final = (*NODES, metrics.QUEUE_WAIT)
+"""About nodes and queues, which all namespaces share."""
 
 _NAMED: Final = 5
 """Clusters named in one sentence."""
@@ -74,7 +76,7 @@ def read(source: Source, grid: Grid) -> Readings:
     found = Readings()
     missing: dict[str, dict[str, None]] = {}
     warned: dict[str, dict[str, None]] = {}
-    for question in (*DEVICES, *PODS, *NODES, metrics.QUEUE_WAIT):
+    for question in (*DEVICES, *PODS, *OF_CLUSTER):
         try:
             answer = source.read(question, grid)
         except errors.PrometheusError as error:

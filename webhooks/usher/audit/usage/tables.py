@@ -1,6 +1,7 @@
 """Usage by team, namespace, queue, priority, product and capacity type. Each table adds up to the total."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from usher.audit import estate
 from usher.audit.document.usage import Group, GroupTable
@@ -23,7 +24,7 @@ class Holding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """An entry or a holding with the values that tables group by."""
+    """An entry, a holding or a workload with the values that tables group by."""
 
     owner: Owner
     node_type: NodeType
@@ -32,6 +33,9 @@ class Row:
 
 
 _Name = Callable[[Row], str]
+
+_OF_NODES: Final = ("product", "capacityType")
+"""Groups that a workload without a GPU does not have."""
 
 
 def tables(
@@ -42,8 +46,13 @@ def tables(
     teams: Mapping[str, str],
     currency: str,
 ) -> tuple[GroupTable, ...]:
-    """The tables. `teams` are those of namespaces, for pods whose workload is not known."""
+    """The tables. `teams` are those of namespaces, for pods whose workload is not known.
+
+    Each workload counts in its team, namespace, queue and priority, also one that holds nothing, and in the products
+    and capacity types that it held.
+    """
     rows = [*_rows(entries, holdings, workloads)]
+    everything = [*rows, *_members(workloads)]
 
     def of_workload(value: Callable[[estate.Workload], str]) -> _Name:
         return lambda row: value(workloads[row.owner.workload]) if row.owner.workload >= 0 else ""
@@ -60,7 +69,17 @@ def tables(
         "product": lambda row: row.node_type.product,
         "capacityType": lambda row: row.node_type.capacity_type.value,
     }
-    return tuple(GroupTable(by=by, rows=_groups(rows, name, currency)) for by, name in names.items())
+    return tuple(
+        GroupTable(by=by, rows=_groups(rows if by in _OF_NODES else everything, name, currency))
+        for by, name in names.items()
+    )
+
+
+def _members(workloads: Sequence[estate.Workload]) -> Iterator[Row]:
+    """The workloads of a cluster: without templates, which make pods only for others, and without manifests."""
+    for index, each in enumerate(workloads):
+        if each.exists and (each.pods or not each.is_template):
+            yield Row(owner=Owner(index, each.identity.namespace), node_type=NodeType(product=""))
 
 
 def _rows(entries: Iterable[Entry], holdings: Iterable[Holding], workloads: Sequence[estate.Workload]) -> Iterator[Row]:

@@ -34,11 +34,13 @@ _Metric = tuple[str, str, tuple[str, ...], Samples]
 def write(audit: Audit, stream: TextIO, /) -> None:
     """Writes the metrics; promtool accepts them."""
     registry = prometheus.CollectorRegistry()
+    of = audit.cluster
+    part = {name: value for name, value in (("audited_namespace", of.namespace), ("shard", of.shard)) if value}
     for name, text, labels, samples in _metrics(audit):
-        gauge = prometheus.Gauge(f"{_PREFIX}{name}", text, ("cluster", *labels), registry=registry)
+        gauge = prometheus.Gauge(f"{_PREFIX}{name}", text, ("cluster", *part, *labels), registry=registry)
         for values, number in samples:
             if number is not None:
-                gauge.labels(*map(_label, (audit.cluster.name, *values))).inc(number)
+                gauge.labels(*map(_label, (of.name, *part.values(), *values))).inc(number)
     stream.write(prometheus.generate_latest(registry).decode())
 
 

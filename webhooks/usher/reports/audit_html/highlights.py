@@ -70,7 +70,10 @@ def _cost(row: Group) -> str:
 def _never(audit: Audit) -> Iterator[Html]:
     found = sorted((each for each in audit.findings if each.never), key=lambda each: -each.known_gpus)
     if not found and audit.summary.workloads_never is None:
-        yield element("p", "Not known: these files say nothing of a cluster.", class_="muted")
+        pods = "the pods were not read, so it is not known which workloads wait."
+        known = audit.summary.gpus is not None and audit.summary.gpus_allocated is None
+        text = f"Not known: {pods if known else 'these files say nothing of a cluster.'}"
+        yield element("p", text, class_="muted")
         return
     if not found:
         unsure = "No workload is known that can never run, but parts of the cluster were not read."

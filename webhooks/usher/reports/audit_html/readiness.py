@@ -38,7 +38,9 @@ def section(audit: Audit) -> Section:
                 columns=_COLUMNS,
                 rows=[_row(item) for item in listed],
                 filters={"standing": "Standing", "area": "Area", "conformance": "AI conformance"},
-                empty="The checklist was not run.",
+                empty="The checklist was not run."
+                if audit.cluster.is_whole
+                else "The checklist is about a whole cluster; audit it without --namespace.",
             )
         ),
     )
