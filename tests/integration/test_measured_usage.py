@@ -22,8 +22,6 @@ from usher import model
 from usher.audit import estate
 from usher.audit.document.usage import Usage
 from usher.audit.estate import CapacityType
-from usher.audit.scopes import OneNamespace
-from usher.audit.usage import partial_series
 from usher.audit.usage.from_prometheus import PrometheusSource
 from usher.audit.usage.measured import Measured
 from usher.audit.usage.measuring import measure
@@ -117,7 +115,7 @@ def _queue() -> list[tuple[dict[str, str], Samples]]:
     return found
 
 
-def _estate() -> estate.Estate:
+def a_cluster() -> estate.Estate:
     start = datetime.fromtimestamp(START - 86400, tz=UTC)
     nodes = [
         build.node("n-train", gpus=2),
@@ -230,12 +228,12 @@ def source(prometheus: str) -> PrometheusSource:
 
 @pytest.fixture(scope="module")
 def measured(source: PrometheusSource) -> Measured:
-    return _measure(source)
+    return measure_all(source)
 
 
-def _measure(source: Source, found: estate.Estate | None = None) -> Measured:
+def measure_all(source: Source, found: estate.Estate | None = None) -> Measured:
     return measure(
-        found or _estate(),
+        found or a_cluster(),
         source,
         config=CONFIG,
         window=timedelta(hours=HOURS),
@@ -348,7 +346,7 @@ def test_the_notebook_is_the_first_saving(measured: Measured) -> None:
 def test_without_kube_state_metrics_the_series_say_who_held_a_gpu(source: PrometheusSource) -> None:
     lacking = frozenset({"kube_pod_container_resource_requests", "kube_pod_status_phase", "kube_pod_owner"})
 
-    found = _measure(Without(source, lacking))
+    found = measure_all(Without(source, lacking))
 
     for name in ("train", "nb", "sweep", "serve", "old", "claim", "dark"):
         _assert_same(_of(found, name), usage_oracle.hours(_stays(name), price=_price))
@@ -358,7 +356,7 @@ def test_without_kube_state_metrics_the_series_say_who_held_a_gpu(source: Promet
 def test_without_the_profiling_metrics_mig_is_not_measured_and_other_gpus_are_by_their_utilisation(
     source: PrometheusSource,
 ) -> None:
-    found = _measure(Without(source, frozenset({"DCGM_FI_PROF_GR_ENGINE_ACTIVE"})))
+    found = measure_all(Without(source, frozenset({"DCGM_FI_PROF_GR_ENGINE_ACTIVE"})))
 
     served = _of(found, "serve")
     assert served.allocated == pytest.approx(2 / 7 * HOURS, abs=1e-5)
@@ -370,9 +368,9 @@ def test_without_the_profiling_metrics_mig_is_not_measured_and_other_gpus_are_by
 
 
 def test_a_dra_node_that_pods_share_is_not_attributed(source: PrometheusSource) -> None:
-    given = _estate()
+    given = a_cluster()
     shared = build.workload("other", build.pod("other-0", on="n-dra"), namespace="red")
-    found = _measure(source, dataclasses.replace(given, workloads=(*given.workloads, shared)))
+    found = measure_all(source, dataclasses.replace(given, workloads=(*given.workloads, shared)))
 
     assert _of(found, "claim").measured == 0
     assert any(
@@ -385,34 +383,16 @@ def test_the_numbers_do_not_depend_on_the_parts_in_which_prometheus_answers(
 ) -> None:
     small = client.Client(address.read(prometheus, environment={}), largest_answer=40_000)
 
-    found = _measure(PrometheusSource(small))
+    found = measure_all(PrometheusSource(small))
 
     assert found.total == measured.total
     assert found.workloads == measured.workloads
 
 
 def test_a_prometheus_without_these_metrics_measures_nothing(source: PrometheusSource) -> None:
-    found = measure(_estate(), source, config=CONFIG, window=timedelta(hours=2), now=datetime(2020, 1, 1, tzinfo=UTC))
+    found = measure(a_cluster(), source, config=CONFIG, window=timedelta(hours=2), now=datetime(2020, 1, 1, tzinfo=UTC))
 
     assert found.total.allocated is None
     assert found.total.gpus_now == pytest.approx(2 + 1 + 1 + 1 + 2 + 2 / 7, abs=1e-5)
     assert any("so no usage was measured" in text for text in found.measurement.problems)
     assert all(target.actual is None for target in found.targets)
-
-
-@pytest.mark.parametrize("namespace", ["red", "blue"])
-def test_one_namespace_has_the_numbers_of_its_row(source: PrometheusSource, measured: Measured, namespace: str) -> None:
-    """Its estate has the pods of the namespace alone, and Prometheus has the series of all."""
-    (table,) = [table for table in measured.groups if table.by == "namespace"]
-    (row,) = [row for row in table.rows if row.name == namespace]
-    scope, whole = OneNamespace(name=namespace), _estate()
-    own = tuple(each for each in whole.workloads if each.identity.namespace == namespace)
-
-    found = _measure(partial_series.of(source, scope), dataclasses.replace(whole, workloads=own, scope=scope))
-
-    assert found.total == row.usage
-    assert found.not_held.free is found.not_held.out_of_use is found.queue_wait_p95_seconds is None
-    said = [text for text in found.measurement.problems if "whose workload" in text or "have no series" in text]
-    assert said == (
-        [] if namespace == "red" else [text for text in measured.measurement.problems if "whose workload" in text]
-    )

@@ -179,7 +179,9 @@ def _teams(audit: Audit, lines: Lines) -> None:
         lines.write()
         return
     measured = next((table for table in audit.usage if table.by == "team"), None)
-    usage = {group.name: group.usage for group in measured.rows} if measured is not None else {}
+    rows_of_usage = () if measured is None else measured.rows
+    # A team that only waits has nothing to measure.
+    usage = {each.name: each.usage for each in rows_of_usage if each.usage.gpus_now or each.usage.allocated is not None}
     members = defaultdict[str, list[WorkloadEntry]](list)
     for workload in audit.workloads:
         members[workload.team].append(workload)
