@@ -190,6 +190,13 @@ def test_an_api_server_that_takes_usher_for_anonymous_asks_for_a_login(api: ApiS
     )
 
 
+def test_an_api_server_that_refuses_discovery_to_anonymous_users_asks_for_a_login(api: ApiServer) -> None:
+    api.troubles.append(lambda path, _: status(403, f'forbidden: User "system:anonymous" cannot get path "{path}"'))
+
+    with pytest.raises(errors.ClusterError, match=r"it does not know you: forbidden: User .*: log in again"):
+        list(cluster.read(connected(api)))
+
+
 def test_an_api_server_that_lets_a_user_list_nothing_names_the_role_that_is_missing(api: ApiServer) -> None:
     refusal = 'pods is forbidden: User "ci" cannot list resource "pods" in API group "" at the cluster scope'
     api.troubles.append(lambda path, _: status(403, refusal) if path == "/api/v1/pods" else None)

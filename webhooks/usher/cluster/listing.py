@@ -19,7 +19,7 @@ NAMES: Final = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 ANONYMOUS: Final = "system:anonymous"
 """Whom the API server takes a request without credentials for."""
 
-_USER: Final = re.compile(r'User "([^"]*)" cannot list')
+_USER: Final = re.compile(r'User "([^"]*)" cannot (?:list|get path)')
 """k8s.io/apiserver, endpoints/handlers/responsewriters/errors.go (`forbiddenMessage`)."""
 
 _NAMESPACE: Final = re.compile(r'in the namespace "([^"]*)"')

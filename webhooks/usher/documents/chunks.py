@@ -43,7 +43,11 @@ class Chunk:
 
     def check_size(self) -> None:
         """Raises ManifestError for a document above MAX_DOCUMENT_BYTES."""
-        if len(self.text) > MAX_DOCUMENT_BYTES // 4 and len(self.text.encode()) > MAX_DOCUMENT_BYTES:
+        # A character has one to four bytes, so most texts are not encoded for this.
+        length = len(self.text)
+        if length > MAX_DOCUMENT_BYTES or (
+            length > MAX_DOCUMENT_BYTES // 4 and len(self.text.encode()) > MAX_DOCUMENT_BYTES
+        ):
             reason = f"the document is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB; split it"
             raise self.refusal(f"{reason}: of a List in JSON, jq -c '.items[]' makes a document of each object")
 
