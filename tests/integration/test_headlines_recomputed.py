@@ -125,6 +125,48 @@ def test_the_gpu_hours_and_the_money_are_those_of_the_series(
     assert targets["activity"] == pytest.approx(hours.all_used / hours.all_boards, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("by", "pools"),
+    [
+        (
+            "product",
+            {
+                "NVIDIA-H100-80GB-HBM3": ("h100", "h100-mig"),
+                "NVIDIA-A100-SXM4-80GB": ("a100",),
+                "NVIDIA-L40S": ("l40s",),
+            },
+        ),
+        ("capacityType", {"reserved": ("h100", "h100-mig"), "spot": ("a100",), "on-demand": ("l40s",)}),
+    ],
+)
+def test_what_no_pod_held_is_divided_by_board_and_by_how_it_is_paid_for(
+    document: Any, objects: Sequence[Object], grid: Grid, by: str, pools: Mapping[str, Sequence[str]]
+) -> None:
+    hours = headline_oracle.hours(objects, usage.Source(objects), grid, prices=PRICES).not_held
+    (rows,) = [{row["name"]: row for row in table["rows"]} for table in document["usage"] if table["by"] == by]
+
+    assert rows.keys() == pools.keys()
+    for name, mine in pools.items():
+        assert rows[name]["free"] == pytest.approx(sum(hours[pool][0] for pool in mine))
+        assert rows[name]["outOfUse"] == pytest.approx(sum(hours[pool][1] for pool in mine))
+        assert rows[name]["costFree"] == pytest.approx(sum(hours[pool][0] * PRICES[pool] for pool in mine))
+        assert rows[name]["costOutOfUse"] == pytest.approx(sum(hours[pool][1] * PRICES[pool] for pool in mine))
+        free, out = headline_oracle.not_held_now(objects, mine)
+        assert rows[name]["gpusFree"] == pytest.approx(free)
+        assert rows[name]["gpusOutOfUse"] == pytest.approx(out)
+
+
+def test_the_bill_is_what_all_gpus_of_the_nodes_cost_in_the_window(
+    summary: Mapping[str, Any], objects: Sequence[Object], grid: Grid
+) -> None:
+    nodes = [each for each in objects if each["kind"] == "Node"]
+    hour = sum(PRICES[headline_oracle.pool(each)] * headline_oracle.gpus(each["status"]["capacity"]) for each in nodes)
+
+    bill = summary["costAllocated"] + summary["costFree"] + summary["costOutOfUse"]
+
+    assert bill == pytest.approx(hour * grid.points / 6)
+
+
 def test_the_wait_in_queues_is_the_quantile_of_the_growth_of_the_buckets(
     summary: Mapping[str, Any], objects: Sequence[Object], grid: Grid
 ) -> None:

@@ -113,6 +113,13 @@ def test_capacity_is_null_where_nodes_are_not_known() -> None:
     assert summary.gpus_allocated == 4
 
 
+def test_an_audit_of_one_namespace_does_not_know_which_gpus_no_pod_holds() -> None:
+    summary = document(replace(CLUSTER, only_namespace="team-a")).summary
+
+    assert (summary.gpus, summary.gpus_allocated) == (32, 12)
+    assert (summary.gpus_free, summary.gpus_out_of_use, summary.cost_per_hour_free) == (None, None, None)
+
+
 def test_a_shared_gpu_is_allocated_by_the_part_that_its_pods_hold() -> None:
     node = gpu_node("node-0", 2, shared_by=4)
     pods = [running(f"slice-{number}", 1) for number in range(3)]

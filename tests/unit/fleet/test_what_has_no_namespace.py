@@ -8,7 +8,7 @@ import pytest
 
 from builders import fleets
 from unit.fleet import written
-from usher.audit.document import Audit, FindingEntry, Gap, ReadinessItem, Standing, Subject
+from usher.audit.document import Audit, FindingEntry, Gap, Group, GroupTable, ReadinessItem, Standing, Subject, Usage
 from usher.audit.document.fleet import CodeRow, Fleet
 from usher.audit.readiness import ITEMS
 from usher.audit.standing.catalogue import BY_CODE
@@ -130,6 +130,17 @@ def of_a_shard(index: int) -> Audit:
     )
     audit = fleets.cluster(1, workloads=0).model_copy(update={"findings": found})
     return reduction.reduce(audit, Shard(index=index, of=SHARDS))
+
+
+def test_a_shard_knows_of_no_board_what_no_pod_held() -> None:
+    usage = Usage(gpus_now=8, allocated=100.0)
+    held = Group(name="h100", workloads=1, usage=usage, gpus_free=1, free=20.0, out_of_use=0.0, cost_free=40.0)
+    untouched = Group(name="l40s", workloads=0, usage=Usage(allocated=0.0), gpus_free=4, free=80.0, out_of_use=0.0)
+    table = GroupTable(by="product", rows=(held, untouched))
+
+    reduced = reduction.reduce(fleets.cluster(1).model_copy(update={"usage": (table,)}), Shard(index=0, of=2))
+
+    assert reduced.usage == (GroupTable(by="product", rows=(Group(name="h100", workloads=1, usage=usage),)),)
 
 
 def test_reports_beside_the_parts_together_have_each_finding_once() -> None:

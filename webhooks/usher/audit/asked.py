@@ -7,7 +7,13 @@ from usher.audit.document import Summary
 from usher.audit.estate import Estate
 from usher.scan import devices
 
-_OF_PODS: Final = ("gpus_allocated", "gpus_waiting", "gpus_half_started", "gpus_free")
+_OF_PODS: Final = ("gpus_allocated", "gpus_waiting", "gpus_half_started", "gpus_free", "cost_per_hour_free")
+_OF_ALL_PODS: Final = (
+    *("gpus_free", "gpus_out_of_use", "cost_per_hour_free", "cost_per_hour_out_of_use"),
+    *("capacity", "free", "out_of_use", "cost_free", "cost_out_of_use"),
+)
+"""An audit of one namespace has read the pods of it alone, so it does not know which GPUs no pod holds."""
+
 _OF_FACTS: Final = ("gpus_never", "workloads_never")
 
 
@@ -17,7 +23,11 @@ def with_asked(summary: Summary, estate: Estate) -> Summary:
     asks = devices.added(each.asks for each in workloads)
     # An authority of usher.yaml may say "never" without a cluster.
     never_known = estate.facts_known or bool(summary.workloads_never)
-    unknown = (*(() if estate.pods_known else _OF_PODS), *(() if never_known else _OF_FACTS))
+    unknown = (
+        *(() if estate.pods_known else _OF_PODS),
+        *(_OF_ALL_PODS if estate.only_namespace else ()),
+        *(() if never_known else _OF_FACTS),
+    )
     return summary.model_copy(
         update={
             "gpus_asked": gpus.number(asks),

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from usher.audit.document import AcceleratorEntry, Audit, FindingEntry
+from usher.audit.document import AcceleratorEntry, Audit, FindingEntry, GroupTable
 from usher.fleet.shards import Shard
 
 _OF_ALL_PODS: Final = (
@@ -16,6 +16,9 @@ _OF_ALL_PODS: Final = (
     *("capacity", "free", "out_of_use", "cost_free", "cost_out_of_use"),
 )
 """A shard sees its own pods alone, so it does not know which GPUs no pod holds."""
+
+_OF_GROUPS: Final = ("gpus_free", "gpus_out_of_use", "free", "out_of_use", "cost_free", "cost_out_of_use")
+"""The same numbers of boards and of ways of paying."""
 
 ABOUT_ABSENCE: Final = frozenset({"USA010", "USA012", "USA020", "USA024", "USA032"})
 """Codes of findings which say that nothing uses or needs something: true only where every shard says it."""
@@ -61,10 +64,17 @@ def reduce(audit: Audit, shard: Shard, *, shared: int = 0) -> Audit:
             "findings": findings,
             "savings": tuple(each for each in audit.savings if shard.has(each.subject.namespace)),
             "targets": (),
+            "usage": tuple(map(_held, audit.usage)),
             "prices": audit.prices if shard.has_nodes else (),
             "other_accelerators": tuple(_of_shard(each, shard) for each in audit.other_accelerators),
         }
     )
+
+
+def _held(table: GroupTable) -> GroupTable:
+    """What the pods of the shard hold and held, without groups of which they held nothing."""
+    rows = [each for each in table.rows if each.workloads or each.usage.gpus_now or each.usage.allocated]
+    return table.model_copy(update={"rows": tuple(each.model_copy(update=dict.fromkeys(_OF_GROUPS)) for each in rows)})
 
 
 def _of_shard(entry: AcceleratorEntry, shard: Shard) -> AcceleratorEntry:

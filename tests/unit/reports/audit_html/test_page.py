@@ -10,7 +10,7 @@ import pytest
 
 from builders import audit_documents as documents
 from builders import audited_clusters as clusters
-from usher.audit.document import Audit, PriceEntry, Usage
+from usher.audit.document import Audit, Group, GroupTable, PriceEntry, Usage
 from usher.reports import audit_html
 from usher.reports.audit_html import glossary
 from usher.reports.audit_html.findings import fragment
@@ -217,6 +217,20 @@ def test_gpus_that_no_pod_held_have_their_cost_on_the_first_screen() -> None:
     summary = clusters.audit().summary.model_copy(update={"cost_free": 1_000.0, "cost_out_of_use": 200.0})
 
     assert "GPUs that no pod held cost USD 1,200 more." in words(page(clusters.audit(summary=summary)))
+
+
+def test_boards_have_what_no_pod_held_beside_what_pods_held() -> None:
+    audit = clusters.audit()
+    rows = (
+        Group(name="H100", workloads=1, usage=Usage(allocated=300.0, measured=300.0), free=80.0, out_of_use=20.0,
+              cost_free=160.0, cost_out_of_use=40.0),
+        Group(name="L4", workloads=0, usage=Usage(allocated=0.0, measured=0.0), free=50.0, out_of_use=0.0),
+    )  # fmt: skip
+    table = GroupTable(by="product", rows=rows)
+    text = section(page(audit.model_copy(update={"usage": (table,)})), "usage")
+
+    assert re.search("H100 .* 100 GPU-h 25 % of all USD 200", text)
+    assert re.search("L4 .* 50 GPU-h 100 % of all not priced", text)
 
 
 def test_every_label_that_links_to_a_meaning_leads_to_one() -> None:

@@ -136,6 +136,12 @@ def _result(
 ) -> Measured:
     entries = read.entries if read else ()
     currency = config.prices.currency
+    rests = not_held.rests(
+        capacity.splits(found),
+        read.node_hours if read else None,
+        entries,
+        price=lambda what: prices.per_gpu_hour(config.prices, what),
+    )
     nodes = {node.name: node for node in found.nodes or ()}
     of_workload = defaultdict[int, list[Entry]](list)
     for entry in entries:
@@ -154,16 +160,12 @@ def _result(
             entries,
             holdings,
             workloads=found.workloads,
+            rests=rests if found.pods_known and not found.only_namespace else not_held.Rests(),
             teams=tables.teams(found, config.team_labels),
             currency=currency,
         ),
         prices=price_table.rows(config.prices, nodes, entries, is_measured=total is not None),
-        not_held=not_held.of(
-            capacity.splits(found),
-            read.node_hours if read else None,
-            entries,
-            price=lambda what: prices.per_gpu_hour(config.prices, what),
-        ),
+        not_held=not_held.of(rests),
         targets=target_values.targets(
             config.targets, fleet=_fleet(read, nodes), tally=total, queue_wait=wait, wait_formula=formula
         ),

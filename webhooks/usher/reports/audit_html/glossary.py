@@ -53,6 +53,13 @@ WORDS: Final = {
         "Half started",
         "GPUs held by a gang whose other pods wait: they do no work until all have started.",
     ),
+    "not-held": (
+        "Held by no pod",
+        (
+            "GPU-hours of GPUs that are free or out of use. They cost as much as the others, and they are in no number "
+            "of idle GPUs."
+        ),
+    ),
     "free": ("Free", "Healthy GPUs that no running pod holds, of nodes that take new pods."),
     "out-of-use": ("Out of use", "GPUs of nodes that are cordoned or not ready, and GPUs that are not healthy."),
     "wait": ("Wait in queues", "The time from queueing to admission that 95 % of the workloads did not exceed."),
