@@ -11,7 +11,18 @@ from pathlib import Path
 import pytest
 
 from builders import audit_documents as documents
-from usher.audit.document import Audit, Cluster, Completeness, Gap, Measurement, Severity, Summary
+from usher.audit.document import (
+    Audit,
+    Cluster,
+    Completeness,
+    Gap,
+    Group,
+    GroupTable,
+    Measurement,
+    Severity,
+    Summary,
+    Usage,
+)
 from usher.reports.audit import text, words
 
 GOLDEN = Path(__file__).parents[2] / "data" / "audit"
@@ -23,11 +34,12 @@ def written(audit: Audit, *, width: int = 100, quiet: bool = False, color: bool 
     return stream.getvalue()
 
 
+NOT_HELD = ("capacity", "free", "out_of_use", "cost_free", "cost_out_of_use")
 NOT_MEASURED = documents.full().model_copy(
     update={
         "summary": documents.full().summary.model_copy(
             update={
-                **dict.fromkeys(("idle", "measured", "cost_idle", "activity", "cost_free", "cost_out_of_use")),
+                **dict.fromkeys(("idle", "measured", "cost_idle", "activity", *NOT_HELD)),
                 "cost_per_hour_free": 20.0,
                 "cost_per_hour_out_of_use": 2.5,
             }
@@ -132,3 +144,35 @@ def test_the_row_of_what_can_never_run_has_the_range_of_its_workloads() -> None:
 
     assert "never      10 to 11, wanted by 2 workloads that can never run" in shown
     assert "2 to 3 GPUs  Job ml-research/bert" in shown
+
+
+def test_a_bill_without_some_prices_says_so_and_names_the_most_expensive_boards() -> None:
+    audit = documents.full()
+    rows = tuple(
+        Group(
+            name=f"board-{number}",
+            workloads=0,
+            usage=Usage(allocated=10.0),
+            free=30.0,
+            out_of_use=0.0,
+            cost_free=number,
+        )
+        for number in range(1, 7)
+    )
+    summary = audit.summary.model_copy(update={"gpus_not_priced": 4.0})
+    tables = (GroupTable(by="product", rows=rows),)
+    shown = " ".join(written(audit.model_copy(update={"summary": summary, "usage": tables}), width=400).split())
+
+    assert "bill 6,720 USD for the GPUs that have a price held 3,360 USD" in shown
+    assert "360 USD out of use board-6 6.00 USD (75 % of its hours), board-5 5.00 USD" in shown
+    assert "board-3 3.00 USD (75 % of its hours), and 2 more measurement" in shown
+
+
+def test_without_series_of_nodes_the_money_is_that_of_the_gpus_that_pods_held() -> None:
+    audit = documents.full()
+    summary = audit.summary.model_copy(update=dict.fromkeys(NOT_HELD))
+
+    shown = written(audit.model_copy(update={"summary": summary}))
+
+    assert "money        2,251 USD for idle GPUs, of 3,360 USD for all allocated ones" in shown
+    assert "  bill " not in shown

@@ -10,7 +10,7 @@ import pytest
 
 from builders import audit_documents as documents
 from builders import audited_clusters as clusters
-from usher.audit.document import Audit, Group, GroupTable, PriceEntry, Usage
+from usher.audit.document import Audit, Group, GroupTable, PriceEntry, Saving, Usage
 from usher.reports import audit_html
 from usher.reports.audit_html import glossary
 from usher.reports.audit_html.findings import fragment
@@ -64,8 +64,8 @@ def test_the_first_screen_says_the_headline_numbers() -> None:
     text = words(page(clusters.audit()))
 
     assert (
-        "Of the GPU time that pods held in the last 7 days, 45 % was idle: 20,996 GPU-hours, which cost USD 39,160."
-        in text
+        "Of the GPU time that pods (running programs) held in the last 7 days, 45 % was idle: 20,996 GPU-h, "
+        "which cost USD 39,160 of USD 92,484." in text
     )
     assert "Now pods hold 285 of 512 GPUs. 3 workloads can never run as written, and ask for 88 GPUs." in text
     assert "900 GPU-h less than on 2026-11-16" in text
@@ -178,6 +178,19 @@ def test_the_sum_of_savings_is_that_of_those_that_count() -> None:
     assert "Sum 1,652 GPU-h USD 4,861" in re.sub(r"\s+", " ", text)
 
 
+def test_the_savings_of_a_whole_week_have_a_sum_where_all_of_them_are_known() -> None:
+    first, second = clusters.audit().savings[:2]
+    known = [each.model_copy(update={"cost_per_week": 700.0, "adds_up": True}) for each in (first, second)]
+    other = first.model_copy(update={"cost_per_week": 90.0, "adds_up": False})
+    unknown = second.model_copy(update={"cost_per_week": None, "adds_up": True})
+
+    def weeks(*savings: Saving) -> str:
+        return section(page(clusters.audit(savings=savings)), "savings").partition("Sum ")[2]
+
+    assert weeks(*known, other).startswith("1,652 GPU-h USD 4,861 USD 1,400 ")
+    assert weeks(known[0], unknown).startswith("1,652 GPU-h USD 4,861 What the columns mean")
+
+
 def test_rules_that_would_have_prevented_waste_have_its_hours_and_its_cost() -> None:
     text = section(page(clusters.audit()), "prevented")
 
@@ -200,7 +213,7 @@ def test_money_of_capacity_that_is_paid_for_anyway_is_said_apart() -> None:
     summary = audit.summary.model_copy(update={"savings_cost_freed": 500.0})
     text = section(page(clusters.audit(savings=(saving,), summary=summary)), "savings")
 
-    assert "USD 500 of the sum is paid for anyway, on reserved capacity" in text
+    assert "Of the sum USD 500 is paid for anyway. On reserved nodes" in text
     assert "First: divide a node" in text
 
 
@@ -213,10 +226,86 @@ def test_prices_have_their_rule() -> None:
     assert "NVIDIA-L40S spot USD 2.49 16 audit.prices.rules[2]" in text
 
 
-def test_gpus_that_no_pod_held_have_their_cost_on_the_first_screen() -> None:
-    summary = clusters.audit().summary.model_copy(update={"cost_free": 1_000.0, "cost_out_of_use": 200.0})
+BILL = {"capacity": 50_000.0, "free": 3_000.0, "out_of_use": 1_000.0, "cost_free": 9_000.0, "cost_out_of_use": 3_000.0}
+"""Beside the 46,000 GPU-hours that pods held, which cost USD 108,000, with USD 36,000 of idle ones."""
 
-    assert "GPUs that no pod held cost USD 1,200 more." in words(page(clusters.audit(summary=summary)))
+
+def billed(**changes: float | None) -> str:
+    held = {
+        "allocated": 46_000.0,
+        "measured": 46_000.0,
+        "idle": 11_500.0,
+        "cost_allocated": 108_000.0,
+        "cost_idle": 36_000.0,
+    }
+    return words(page(clusters.audit(summary=clusters.audit().summary.model_copy(update=held | BILL | changes))))
+
+
+def test_the_bill_of_the_window_is_a_sentence_that_adds_up() -> None:
+    text = billed()
+
+    assert (
+        "In the last 7 days the GPUs of this cluster cost USD 120,000. Of this, pods (running programs) held "
+        "USD 108,000 (90 %); USD 36,000 of that was idle. No pod held the other USD 12,000 (10 %): USD 9,000 free, "
+        "USD 3,000 out of use." in text
+    )
+    assert "Held by no pod USD 12,000 of USD 120,000 for all GPUs: USD 9,000 free, USD 3,000 out of use" in text
+    assert "Cost of idle GPUs USD 36,000 33 % of USD 108,000 for all that pods held" in text
+
+
+def test_a_bill_without_some_prices_says_that_it_leaves_gpus_out() -> None:
+    some = "In the last 7 days the GPUs that have a price cost USD 1"
+
+    assert some in billed(not_priced=10.0)
+    assert some in billed(gpus_not_priced=8.0)
+    assert some in billed(cost_free=None)
+    assert "In the last 7 days the GPUs of this cluster cost" in billed(gpus_not_priced=0.0, not_priced=0.0)
+
+
+def test_without_prices_the_hours_add_up() -> None:
+    text = billed(**dict.fromkeys(("cost_allocated", "cost_idle", "cost_free", "cost_out_of_use")))
+
+    assert (
+        "In the last 7 days the GPUs of this cluster had 50,000 GPU-h. Of these, pods (running programs) held "
+        "46,000 GPU-h (92 %); 11,500 GPU-h of that were idle. No pod held the other 4,000 GPU-h (8.0 %): "
+        "3,000 GPU-h free, 1,000 GPU-h out of use." in text
+    )
+    assert "Held by no pod 4,000 GPU-h of 50,000 GPU-h: 3,000 GPU-h free, 1,000 GPU-h out of use" in text
+
+
+def test_a_cluster_whose_gpus_are_all_held_has_no_sentence_about_others() -> None:
+    text = billed(free=0.0, out_of_use=0.0, cost_free=0.0, cost_out_of_use=0.0)
+
+    assert "No pod held the other" not in text
+    assert "Held by no pod USD 0 of USD 108,000 for all GPUs" in text
+
+
+def test_without_measurements_the_bill_is_that_of_an_hour_now() -> None:
+    now = {
+        "cost_per_hour_allocated": 300.0,
+        "cost_per_hour_free": 60.0,
+        "cost_per_hour_out_of_use": 0.0,
+        "currency": "USD",
+    }
+    audit = clusters.not_measured()
+    text = words(page(audit.model_copy(update={"summary": audit.summary.model_copy(update=now)})))
+
+    assert (
+        "An hour of the GPUs of this cluster costs USD 360: USD 300 held by pods (running programs), USD 60 free."
+        in text
+    )
+
+
+def test_what_comes_off_the_bill_stands_apart_from_freed_gpus() -> None:
+    saved = {"savings_gpu_hours": 500.0, "savings_cost": 900.0}
+
+    assert (
+        "Could come off the bill USD 600 once emptied nodes are given back. USD 300 more is paid for anyway: there "
+        "GPUs become free for others" in billed(**saved, savings_cost_saved=600.0, savings_cost_freed=300.0)
+    )
+    assert "Could become free USD 900 500 GPU-h for others, on nodes that are paid for anyway" in billed(
+        **saved, savings_cost_saved=0.0, savings_cost_freed=900.0
+    )
 
 
 def test_boards_have_what_no_pod_held_beside_what_pods_held() -> None:

@@ -4,7 +4,7 @@ from typing import Final
 
 from rich.text import Text
 
-from usher.audit.document import Audit, Prevented, Saving
+from usher.audit.document import Audit, Prevented, Saving, Summary
 from usher.reports import wording
 from usher.reports.audit import words
 from usher.reports.lines import Lines
@@ -24,13 +24,10 @@ def _savings(audit: Audit, lines: Lines) -> None:
         return
     found, currency = audit.summary, audit.summary.currency
     whole = (
-        "" if found.savings_gpu_hours is None else f": {_amount(found.savings_gpu_hours, found.savings_cost, currency)}"
+        "" if found.savings_gpu_hours is None else f"{words.number(found.savings_gpu_hours)} GPU-hours in the window"
     )
-    lines.write(Text.assemble(("Could be saved", "bold"), f"{whole} in the window" if whole else ""))
-    if found.savings_cost_freed:
-        freed = words.money(found.savings_cost_freed, currency)
-        text = f"{freed} of it are on nodes that are paid for anyway: GPUs for others, and no smaller bill"
-        lines.wrapped(text, first=Text("  "), rest="  ", style="dim")
+    parts = ": ".join(filter(None, ("Could be saved", whole)))
+    lines.wrapped(f"{parts}{_on_the_bill(found)}", first=Text(""), rest="  ", style="bold")
     shown = [each for each in audit.savings if each.adds_up][:_SHOWN]
     for each in shown:
         _saving(each, currency, lines)
@@ -39,6 +36,18 @@ def _savings(audit: Audit, lines: Lines) -> None:
         text = f"  and {wording.count(others, 'other change')}, {why}; {_MORE}"
         lines.wrapped(text.lstrip(), first=Text("  "), rest="    ", style="dim")
     lines.write()
+
+
+def _on_the_bill(found: Summary) -> str:
+    """What may come off the bill, and apart from it the GPUs that become free for others."""
+    saved, freed, currency = found.savings_cost_saved, found.savings_cost_freed, found.currency
+    if saved is None and freed is None:
+        return "" if found.savings_cost is None else f", {words.money(found.savings_cost, currency)}"
+    parts = (
+        f"{words.money(saved, currency)} off the bill once emptied nodes are given back" if saved else "",
+        f"{words.money(freed, currency)} on nodes that are paid for anyway: GPUs for others" if freed else "",
+    )
+    return "".join(f"; {part}" for part in parts if part)
 
 
 def _saving(each: Saving, currency: str, lines: Lines) -> None:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from usher.audit.document import Audit, FindingEntry, Summary, Usage, WorkloadEntry, WorkloadState
 from usher.reports import wording
-from usher.reports.audit import accelerator_rows, text_asked, words
+from usher.reports.audit import accelerator_rows, text_asked, text_bill, words
 from usher.reports.lines import Lines, Row
 
 SHOWN: Final = 10
@@ -120,7 +120,7 @@ def _usage(audit: Audit) -> Iterator[Row]:
         if measured.source == "none" and audit.has_usage:
             yield Row("idle", _NOT_MEASURED)
             yield Row("money", "not measured; it needs the usage of GPUs, and prices in usher.yaml (audit.prices)")
-            yield from _not_held(found)
+            yield from text_bill.of_now(found)
         if measured.source != "none":
             yield Row("idle", "not measured, for the reasons below")
             yield from _problems(audit)
@@ -131,28 +131,8 @@ def _usage(audit: Audit) -> Iterator[Row]:
     yield Row("idle", f"{hours} {span}")
     if found.activity is not None:
         yield Row("activity", f"{words.share(found.activity)} of the allocated GPUs")
-    if found.cost_idle is None:
-        yield Row("money", "not priced; set audit.prices in usher.yaml")
-    else:
-        whole = "" if found.cost_allocated is None else words.money(found.cost_allocated, found.currency)
-        allocated = f", of {whole} for all allocated ones" if whole else ""
-        yield Row("money", f"{words.money(found.cost_idle, found.currency)} for idle GPUs{allocated}")
-    yield from _not_held(found)
-    if found.not_priced:
-        yield Row("not priced", f"{words.number(found.not_priced)} GPU-hours have no price in usher.yaml")
+    yield from text_bill.measured(audit)
     yield from _problems(audit)
-
-
-def _not_held(found: Summary) -> Iterator[Row]:
-    """What GPUs cost that no pod holds."""
-    in_window = found.cost_free is not None and found.cost_out_of_use is not None
-    free = found.cost_free if in_window else found.cost_per_hour_free
-    out = found.cost_out_of_use if in_window else found.cost_per_hour_out_of_use
-    if free is None or out is None:
-        return
-    span = " beside these" if in_window else " an hour now"
-    parts = f"{words.money(free, found.currency)} for free GPUs, {words.money(out, found.currency)} for GPUs out of use"
-    yield Row("not held", f"{words.money(free + out, found.currency)}{span}: {parts}")
 
 
 def _problems(audit: Audit) -> Iterator[Row]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from usher.audit.document import Audit, WorkloadState
 from usher.reports import wording
 from usher.reports.audit import words as audit_words
-from usher.reports.audit_html import accelerators, highlights, tiles
+from usher.reports.audit_html import accelerators, bill, highlights, tiles
 from usher.reports.web import charts, numbers
 from usher.reports.web.markup import Html, element, joined
 
@@ -30,19 +30,10 @@ def _story(audit: Audit) -> Iterator[str]:
     if summary.gpus == 0:
         yield from _without_gpus(audit)
         return
-    if summary.idle is not None:
-        window = numbers.seconds_between(audit.measurement.start, audit.measurement.end)
-        idle = numbers.share(numbers.part(summary.idle, summary.measured))
-        span = f" in the last {numbers.days(window)}" if window else ""
-        yield f"Of the GPU time that pods held{span}, {idle} was idle"
-        cost = f", which cost {numbers.money(summary.cost_idle, summary.currency)}" if summary.cost_idle else ""
-        yield f": {numbers.plain(summary.idle)} GPU-hours{cost}. "
+    yield from bill.sentences(audit)
     busy = next((each.actual for each in audit.targets if each.name == "activity"), None)
     if busy is not None:
         yield f"All GPUs together, also those that no pod held, were {numbers.share(busy)} busy. "
-    elsewhere = [each for each in (summary.cost_free, summary.cost_out_of_use) if each is not None]
-    if elsewhere:
-        yield f"GPUs that no pod held cost {numbers.money(sum(elsewhere), summary.currency)} more. "
     if summary.gpus is None:
         yield "The nodes were not read, so it is not known how many GPUs there are. "
     elif summary.gpus_allocated is not None:
