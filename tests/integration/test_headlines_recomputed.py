@@ -167,6 +167,15 @@ def test_the_bill_is_what_all_gpus_of_the_nodes_cost_in_the_window(
     assert bill == pytest.approx(hour * grid.points / 6)
 
 
+def test_findings_about_nodes_have_the_gpus_that_are_out_of_use_and_their_money(
+    document: Any, summary: Mapping[str, Any]
+) -> None:
+    found = [each for each in document["findings"] if each["subject"]["kind"] == "Node" and each["gpusLost"]]
+
+    assert sum(each["gpusLost"] for each in found) == pytest.approx(summary["gpusOutOfUse"])
+    assert sum(each["costPerHour"] for each in found) == pytest.approx(summary["costPerHourOutOfUse"])
+
+
 def test_the_wait_in_queues_is_the_quantile_of_the_growth_of_the_buckets(
     summary: Mapping[str, Any], objects: Sequence[Object], grid: Grid
 ) -> None:

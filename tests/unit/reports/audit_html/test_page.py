@@ -10,7 +10,7 @@ import pytest
 
 from builders import audit_documents as documents
 from builders import audited_clusters as clusters
-from usher.audit.document import Audit, Group, GroupTable, PriceEntry, Saving, Usage
+from usher.audit.document import Audit, FindingEntry, Group, GroupTable, PriceEntry, Saving, Usage
 from usher.reports import audit_html
 from usher.reports.audit_html import glossary
 from usher.reports.audit_html.findings import fragment
@@ -78,7 +78,7 @@ def test_what_can_never_run_has_the_range_of_its_workloads_wherever_it_stands() 
 
     assert "2 workloads can never run as written, and ask for 10 to 11 GPUs." in text
     assert '<span class="value">10 to 11 <small>GPUs</small></span>' in html
-    assert "bert no team, 2 to 3 GPUs: " in text
+    assert "bert (2 to 3 GPUs) waits for something that does not come no team: " in text
     assert "2 to 3" in section(html, "findings")
 
 
@@ -137,14 +137,86 @@ def test_a_finding_has_its_object_place_reason_fix_age_owner_and_exception() -> 
         assert words_of_one in text
 
 
+def first(audit: Audit, *found: FindingEntry, **summary: object) -> str:
+    """The card of what to do first, with more findings."""
+    changed = audit.summary.model_copy(update=summary)
+    shown = words(page(audit.model_copy(update={"findings": (*audit.findings, *found), "summary": changed})))
+    return shown.partition("Do first")[2].partition("Idle GPU time by team")[0]
+
+
 def test_what_gives_back_most_comes_first_with_its_owner_and_its_way() -> None:
     audit = clusters.audit()
-    cordoned = clusters.cordoned("gpu-017", gpus=8)
-    first = words(page(audit.model_copy(update={"findings": (*audit.findings, cordoned)}))).partition("Do first")[2]
-    saving = max((each for each in audit.savings if each.adds_up), key=lambda each: each.gpu_hours)
+    saving = max((each for each in audit.savings if each.adds_up), key=lambda each: each.cost or 0)
+    node = clusters.cordoned("gpu-017", gpus=8, cost_per_hour=24.0, since="2026-11-17T06:00:00Z", remedy="Repair it.")
+    text = first(audit, node)
 
-    assert first.index("Node gpu-017") < first.index(saving.subject.name)
-    assert f"{saving.team}: {saving.change[:30]}" in first
+    assert text.index("Node gpu-017") < text.index(saving.subject.name)
+    assert "Node gpu-017 has been out of service for 6 d: 8 GPUs, 1,152 GPU-h, USD 3,456 platform team: Repair" in text
+    assert f"{saving.team}: {saving.change[:30]}" in text
+
+
+def test_a_repair_counts_since_it_is_due_and_not_longer_than_the_window() -> None:
+    old = clusters.cordoned("old", gpus=8, cost_per_hour=24.0, since="2026-09-01T06:00:00Z")
+    fresh = clusters.cordoned("fresh", gpus=8, cost_per_hour=24.0, since="2026-11-22T06:00:00Z")
+    held = clusters.cordoned("held", gpus=8, gpus_lost=0.0)
+    text = first(clusters.audit(), old, fresh, held)
+
+    assert "Node old has been out of service for 83 d: 8 GPUs, 1,344 GPU-h, USD 4,032" in text
+    assert "Node fresh has been out of service for 24 h: 8 GPUs, 192 GPU-h, USD 576" in text
+    assert "Node held" not in text
+
+
+def test_one_step_without_a_price_ranks_all_by_gpu_hours() -> None:
+    priced = clusters.cordoned("dear", gpus=8, cost_per_hour=240.0)
+    text = first(clusters.audit(), priced, clusters.cordoned("large", gpus=40))
+
+    assert text.index("Node large") < text.index("Node dear")
+
+
+def test_without_measurements_repairs_have_the_money_of_an_hour() -> None:
+    node = clusters.cordoned("gpu-017", gpus=8, cost_per_hour=24.0, since="2026-11-17T06:00:00Z")
+    audit = clusters.not_measured()
+    changed = audit.summary.model_copy(update={"currency": "USD"})
+    text = words(page(audit.model_copy(update={"findings": (*audit.findings, node), "summary": changed})))
+
+    assert "Node gpu-017 has been out of service for 6 d: 8 GPUs, USD 24 an hour" in text
+
+
+def test_gpus_that_no_pod_held_are_a_step_of_the_platform_team() -> None:
+    text = first(clusters.audit(), free=3_000.0, out_of_use=0.0, cost_free=9_000.0)
+
+    assert "Free GPUs are paid for, and no pod held them: 3,000 GPU-h, USD 9,000 platform team: Keep those" in text
+    assert "Free GPUs" not in first(clusters.audit(), free=0.0, out_of_use=0.0, cost_free=0.0)
+
+
+def test_half_a_gang_is_said_to_wait_and_not_to_be_idle() -> None:
+    audit = clusters.audit()
+    saving = audit.savings[0].model_copy(update={"finding": "f9"})
+
+    assert "holds GPUs and cannot start: stop it until all its pods can start together" in first(
+        audit.model_copy(update={"savings": (saving,)})
+    )
+
+
+def test_each_finding_has_who_makes_the_change() -> None:
+    config = documents.subject("GPU-71", kind="Config", namespace="")
+    found = (
+        clusters.cordoned("gpu-017", gpus=8),
+        documents.finding("f2", team="search", never=True, held_by="the nodes", remedy="Divide it.",
+                          fixed_by_platform=True),
+        documents.finding("f3", subject=config, category="cluster", team="dana@example.com"),
+        documents.finding("f4", subject=documents.subject(namespace="")),
+    )  # fmt: skip
+    html = page(documents.audit(findings=found))
+    text = section(html, "findings")
+
+    assert "Node gpu-017 platform team 8" in text
+    assert "Job ml-research/bert platform team, for search" in text
+    assert "Config GPU-71 dana@example.com" in text
+    assert "Job bert no team" in text
+    assert "asks for what no machine of the cluster has search: the request is 8" in words(html)
+    assert "Fix (platform team, for search): Divide it." in words(html)
+    assert '"values":["platform team","owners of exceptions","no team"]' in html
 
 
 def test_gpus_that_wait_and_can_never_run_count_once() -> None:

@@ -122,6 +122,8 @@ FINDINGS: Final = Table(
         *columns(Type.NUMBER, "gpus_least"),
         *columns(Type.AMOUNTS, "other_accelerators"),
         *columns(Type.TEXT, "because place"),
+        *columns(Type.NUMBER, "gpus_lost cost_per_hour"),
+        *columns(Type.FLAG, "fixed_by_platform"),
     ),
     parts=lambda audit: audit.findings,
 )

@@ -193,7 +193,8 @@ def _never(audit: Audit, lines: Lines) -> None:
         lines.wrapped(about, first=Text("  "), rest="      ")
         lines.wrapped(entry.message, first=Text("      "), rest="      ")
         if entry.remedy:
-            lines.wrapped(entry.remedy, first=Text("      = ", style="dim"), rest="        ")
+            whose = "by the platform team: " if entry.fixed_by_platform else ""
+            lines.wrapped(f"{whose}{entry.remedy}", first=Text("      = ", style="dim"), rest="        ")
     _more(len(found) - SHOWN, "workload", lines)
     lines.write()
 

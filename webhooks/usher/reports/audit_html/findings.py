@@ -32,7 +32,11 @@ _COLUMNS: Final = (
     ),
     tables.Column(title="Finding"),
     tables.Column(title="Object", heads=True),
-    tables.Column(title="Owner", narrow=True, explained="The team by its label, or the owner of an exception"),
+    tables.Column(
+        title="Owner",
+        narrow=True,
+        explained="Who makes the change: the team by its label, the platform team, or the owner of an exception",
+    ),
     tables.Column(
         title="GPUs", numeric=True, explained="GPUs that the object holds or asks for; a MIG device counts by its share"
     ),
@@ -89,7 +93,7 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
         facets=(
             found.severity.value,
             _outcome(found),
-            found.team,
+            words.group(found),
             subject.namespace,
             f"{found.code} {found.name}",
             standing,
@@ -103,7 +107,7 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
             ),
             _described(found),
             cells.lines(("muted", subject.kind), ("strong", words.place(subject))),
-            cells.text(found.team, words.NO_TEAM),
+            cells.text("" if (owner := words.owner(found)) == words.NO_TEAM else owner, words.NO_TEAM),
             _amount(found),
             cells.age(found.since, audit.taken),
             _seen(audit, standing, first_seen),

@@ -2,9 +2,14 @@
 
 from typing import Final
 
-from usher.audit.document import Severity, Standing, Subject, WorkloadState
+from usher.audit.document import FindingEntry, Severity, Standing, Subject, WorkloadState
 
 NO_TEAM: Final = "no team"
+
+PLATFORM: Final = "platform team"
+"""Who looks after nodes, queues and usher itself."""
+
+_EXCEPTIONS: Final = "owners of exceptions"
 
 BADGES: Final = {
     Severity.CRITICAL: "bad",
@@ -52,3 +57,22 @@ def place(subject: Subject) -> str:
 def name_of(subject: Subject) -> str:
     """`Job speech-dev/asr`"""
     return f"{subject.kind} {place(subject)}"
+
+
+def owner(found: FindingEntry) -> str:
+    """Who makes the change: `search`, `platform team`, `platform team, for search`."""
+    if found.fixed_by_platform:
+        return f"{PLATFORM}, for {found.team}" if found.team else PLATFORM
+    return found.team or (NO_TEAM if found.subject.namespace else _of_cluster(found))
+
+
+def group(found: FindingEntry) -> str:
+    """The choice of the filter by team that has a finding; people who own an exception share one."""
+    if found.subject.kind == "Config":
+        return _EXCEPTIONS
+    return PLATFORM if found.fixed_by_platform else owner(found)
+
+
+def _of_cluster(found: FindingEntry) -> str:
+    """Nodes, queues and quotas belong to no namespace; neither may an object of a check, whose owner is not known."""
+    return PLATFORM if found.category == "cluster" else NO_TEAM
