@@ -19,9 +19,11 @@ from usher.audit.document import (
     Group,
     GroupTable,
     Measurement,
+    Prevented,
     Severity,
     Summary,
     Usage,
+    WorkloadState,
 )
 from usher.reports.audit import text, words
 
@@ -176,3 +178,29 @@ def test_without_series_of_nodes_the_money_is_that_of_the_gpus_that_pods_held() 
 
     assert "money        2,251 USD for idle GPUs, of 3,360 USD for all allocated ones" in shown
     assert "  bill " not in shown
+
+
+def test_where_usher_is_not_switched_on_the_rules_say_so() -> None:
+    audit = documents.full()
+    off = documents.finding("w", code="USA050", category="cluster", outcome="audit")
+    said = "usher is not switched on in this cluster: its webhooks are not registered, so it denies nothing."
+
+    assert said in written(audit.model_copy(update={"findings": (*audit.findings, off)}))
+    assert said not in written(audit)
+
+
+def test_a_rule_about_workloads_that_only_waited_prevents_nothing_that_was_measured() -> None:
+    waits = documents.workload("llama", state=WorkloadState.PENDING, usage=Usage())
+    found = documents.finding("f1", code="USH330", subject=documents.subject("llama"))
+    row = Prevented(code="USH330", title="Every pod fits", workloads=1, gpus=8)
+    audit = documents.full().model_copy(update={"workloads": (waits,), "findings": (found,), "prevented": (row,)})
+
+    assert "USH330 Every pod fits: 1 workload with 8 GPUs, which held no GPU" in written(audit)
+
+
+def test_the_source_of_numbers_stands_beside_the_problems_of_the_measurement() -> None:
+    measured = documents.full().measurement.model_copy(update={"sources": ("Hours are those of the meters",)})
+
+    assert "  source       Hours are those of the meters" in written(
+        documents.full().model_copy(update={"measurement": measured})
+    )

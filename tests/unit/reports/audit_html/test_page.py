@@ -10,7 +10,17 @@ import pytest
 
 from builders import audit_documents as documents
 from builders import audited_clusters as clusters
-from usher.audit.document import Audit, FindingEntry, Group, GroupTable, PriceEntry, Saving, Usage
+from usher.audit.document import (
+    Audit,
+    FindingEntry,
+    Group,
+    GroupTable,
+    Prevented,
+    PriceEntry,
+    Saving,
+    Usage,
+    WorkloadState,
+)
 from usher.reports import audit_html
 from usher.reports.audit_html import glossary
 from usher.reports.audit_html.findings import fragment
@@ -141,7 +151,7 @@ def first(audit: Audit, *found: FindingEntry, **summary: object) -> str:
     """The card of what to do first, with more findings."""
     changed = audit.summary.model_copy(update=summary)
     shown = words(page(audit.model_copy(update={"findings": (*audit.findings, *found), "summary": changed})))
-    return shown.partition("Do first")[2].partition("Idle GPU time by team")[0]
+    return shown.partition("Do first")[2].partition("GPU time that teams held")[0]
 
 
 def test_what_gives_back_most_comes_first_with_its_owner_and_its_way() -> None:
@@ -216,7 +226,86 @@ def test_each_finding_has_who_makes_the_change() -> None:
     assert "Job bert no team" in text
     assert "asks for what no machine of the cluster has search: the request is 8" in words(html)
     assert "Fix (platform team, for search): Divide it." in words(html)
-    assert '"values":["platform team","owners of exceptions","no team"]' in html
+    assert '"values":["platform team","owners of exceptions","-"]' in html
+
+
+def off(audit: Audit) -> Audit:
+    """The cluster without a webhook of usher."""
+    about = documents.subject("gpu-usher", kind="ValidatingWebhookConfiguration", namespace="")
+    return audit.model_copy(
+        update={"findings": (*audit.findings, documents.finding("w", code="USA050", category="cluster", subject=about))}
+    )
+
+
+def test_what_admission_does_is_what_it_would_do() -> None:
+    html = page(clusters.audit())
+
+    assert "would be denied" in section(html, "findings")
+    assert "would be denied" in section(html, "workloads")
+    assert "USH501 A gang waits for all of its accelerators would deny 1" in section(html, "prevented")
+
+
+def test_where_usher_is_not_switched_on_the_page_says_that_it_denies_nothing() -> None:
+    said = "usher is not switched on in this cluster: its webhooks are not registered, so it denies nothing."
+
+    assert all(said in section(page(off(clusters.audit())), name) for name in ("findings", "prevented"))
+    assert said not in words(page(clusters.audit()))
+
+
+def test_a_job_that_has_only_waited_held_no_gpu_and_cost_nothing() -> None:
+    waits = documents.workload("llama", state=WorkloadState.PENDING, usage=Usage())
+    ran = documents.workload("bert", usage=Usage(gpus_now=8))
+    found = documents.finding("f1", code="USH330", subject=documents.subject("llama"))
+    row = Prevented(code="USH330", title="Every pod fits", workloads=1, gpus=8)
+    audit = documents.full().model_copy(
+        update={"workloads": (waits, ran), "findings": (found,), "prevented": (row,), "savings": ()}
+    )
+    html = page(audit)
+
+    assert "llama nlp queue research pending 0 of 8 held no GPU held no GPU \N{EN DASH}" in section(html, "workloads")
+    assert "bert nlp queue research running 8 not measured not measured not measured" in section(html, "workloads")
+    assert "USH330 Every pod fits would deny 1 8 held no GPU held no GPU \N{EN DASH}" in section(html, "prevented")
+    unmeasured = audit.summary.model_copy(update={"measured": None})
+    assert "held no GPU" not in words(page(audit.model_copy(update={"summary": unmeasured})))
+
+
+def test_what_a_workload_wants_is_said_only_where_it_is_more_than_it_holds() -> None:
+    shared = documents.workload("shared", gpus=5 / 7, gpus_least=5 / 7, usage=Usage(gpus_now=0.714285))
+
+    assert "running 0.7 not known" in section(page(documents.audit(workloads=(shared,))), "workloads")
+
+
+def test_free_gpus_have_their_boards_beside_what_waits() -> None:
+    rows = [
+        Group(name=name, workloads=1, usage=Usage(), gpus_free=free)
+        for name, free in (("A100", 2.0), ("H100", 12.29), ("L4", 0.0))
+    ]
+    audit = clusters.audit(usage=(GroupTable(by="product", rows=tuple(rows)),))
+    text = words(page(audit))
+
+    assert "Free are 12.3 H100 and 2 A100. Pods may wait all the same" in text
+
+
+def test_free_gpus_that_are_not_known_are_not_out_of_use() -> None:
+    audit = clusters.audit()
+    summary = audit.summary.model_copy(update={"gpus_free": None})
+    text = words(page(audit.model_copy(update={"summary": summary})))
+
+    assert "227 GPUs not known to be held or free" in text
+    assert "GPUs out of use" not in text
+
+
+def test_the_source_of_numbers_stands_where_they_are_explained() -> None:
+    measured = clusters.audit().measurement.model_copy(update={"sources": ("Hours are those of the meters",)})
+    html = page(clusters.audit(measurement=measured))
+
+    assert "Hours are those of the meters." in section(html, "usage")
+    assert "Hours are those of the meters" not in section(html, "not-known")
+    assert "Usage of the last 7 days, measured by Prometheus" in words(html)
+
+
+def test_the_words_of_kubernetes_come_first_in_the_glossary() -> None:
+    assert list(glossary.WORDS)[:4] == ["pod", "workload", "node", "namespace"]
 
 
 def test_gpus_that_wait_and_can_never_run_count_once() -> None:
@@ -226,6 +315,7 @@ def test_gpus_that_wait_and_can_never_run_count_once() -> None:
 
     assert "64 GPUs wait and can never run" in text
     assert "16 GPUs wait and could run" in text
+    assert "Waiting 80 GPUs of these 64 GPUs can never run. 95 %" in text
 
 
 def test_a_table_of_usage_adds_up_to_the_whole_cluster() -> None:
@@ -266,8 +356,8 @@ def test_the_savings_of_a_whole_week_have_a_sum_where_all_of_them_are_known() ->
 def test_rules_that_would_have_prevented_waste_have_its_hours_and_its_cost() -> None:
     text = section(page(clusters.audit()), "prevented")
 
-    assert "USH501 A gang waits for all of its accelerators denies 1 0 not measured 208 GPU-h USD 582" in text
-    assert "USH1305 Notebooks ask for one GPU denies 1 0 644 GPU-h 0 GPU-h USD 1,803" in text
+    assert "USH501 A gang waits for all of its accelerators would deny 1 0 not measured 208 GPU-h USD 582" in text
+    assert "USH1305 Notebooks ask for one GPU would deny 1 0 644 GPU-h 0 GPU-h USD 1,803" in text
 
 
 def test_a_rule_that_only_warns_stands_after_those_that_deny() -> None:
@@ -276,7 +366,7 @@ def test_a_rule_that_only_warns_stands_after_those_that_deny() -> None:
     text = section(page(clusters.audit(prevented=(warns, *others))), "prevented")
 
     assert text.index("USH1305") < text.index("USH501")
-    assert "USH501 A gang waits for all of its accelerators only warns 1" in text
+    assert "USH501 A gang waits for all of its accelerators would only warn 1" in text
 
 
 def test_money_of_capacity_that_is_paid_for_anyway_is_said_apart() -> None:
@@ -392,6 +482,25 @@ def test_boards_have_what_no_pod_held_beside_what_pods_held() -> None:
 
     assert re.search("H100 .* 100 GPU-h 25 % of all USD 200", text)
     assert re.search("L4 .* 50 GPU-h 100 % of all not priced", text)
+
+
+@pytest.mark.parametrize(
+    ("points", "shown"),
+    [
+        ({"not_held": 700.0, "not_held_cost": 1_400.0}, "Held by no pod USD 1,400 highest USD 1,400"),
+        ({"not_held": 700.0}, "Held by no pod 700 GPU-h highest 700 GPU-h"),
+        ({}, ""),
+    ],
+)
+def test_what_no_pod_held_has_a_trend_in_money_or_else_in_hours(points: dict[str, float], shown: str) -> None:
+    audit = clusters.audit()
+    trend = audit.trend.model_copy(
+        update={"points": tuple(each.model_copy(update=points) for each in audit.trend.points)}
+    )
+    text = section(page(audit.model_copy(update={"trend": trend})), "trend")
+
+    assert shown in text
+    assert bool(shown) is ("Held by no pod" in text)
 
 
 def test_every_label_that_links_to_a_meaning_leads_to_one() -> None:

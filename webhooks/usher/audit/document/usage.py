@@ -30,6 +30,8 @@ class Measurement(Part):
     idle_minutes: int = 60
     """How long it has to stay below."""
     problems: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    """Where numbers come from that could come from several sources. Unlike problems, nothing is missing."""
 
 
 class Cost(Part):

@@ -213,6 +213,7 @@ def _measurement(
             "start": moment(read.grid.start),
             "end": moment(read.grid.end),
             "step_seconds": read.grid.step,
+            "sources": tuple(problems.sources(read.readings)),
         }
     )
 

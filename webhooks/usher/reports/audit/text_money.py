@@ -6,7 +6,7 @@ from rich.text import Text
 
 from usher.audit.document import Audit, Prevented, Saving, Summary
 from usher.reports import wording
-from usher.reports.audit import words
+from usher.reports.audit import never_held, words
 from usher.reports.lines import Lines
 
 _SHOWN: Final = 5
@@ -61,6 +61,8 @@ def _prevented(audit: Audit, lines: Lines) -> None:
     if not audit.prevented:
         return
     lines.write(Text("What rules of usher would have prevented", style="bold"))
+    if off := words.switched_off(audit):
+        lines.wrapped(off, first=Text("  "), rest="  ", style="dim")
     for each in audit.prevented[:_SHOWN]:
         only = "" if each.denies else " (it only warns; it would have, if it denied)"
         lines.wrapped(f"{each.code} {each.title}: {_waste(each, audit)}{only}", first=Text("  "), rest="      ")
@@ -78,10 +80,14 @@ def _waste(each: Prevented, audit: Audit) -> str:
     gpus = f" with {words.number(each.gpus)} GPUs" if each.gpus else ""
     parts = (
         f"{wording.count(each.workloads, 'workload')}{gpus}",
-        f"{hours} GPU-hours" if hours else "no GPU-hours measured",
+        f"{hours} GPU-hours" if hours else _unmeasured(each, audit),
         cost,
     )
     return ", ".join(filter(None, parts))
+
+
+def _unmeasured(each: Prevented, audit: Audit) -> str:
+    return "which held no GPU" if never_held.by_rule(audit, each) else "no GPU-hours measured"
 
 
 def _amount(hours: float, cost: float | None, currency: str) -> str:

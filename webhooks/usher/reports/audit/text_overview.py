@@ -132,6 +132,8 @@ def _usage(audit: Audit) -> Iterator[Row]:
     if found.activity is not None:
         yield Row("activity", f"{words.share(found.activity)} of the allocated GPUs")
     yield from text_bill.measured(audit)
+    for each in audit.measurement.sources:
+        yield Row("source", each)
     yield from _problems(audit)
 
 

@@ -60,9 +60,14 @@ def section(audit: Audit) -> Section:
         name="findings",
         title="Findings",
         count=len(audit.findings),
-        lead="Worst first, each with its reason and its fix. usher explain CODE says more about a code.",
+        lead=_lead(audit),
         body=tables.html(table),
     )
+
+
+def _lead(audit: Audit) -> str:
+    text = "Worst first, each with its reason and its fix. usher explain CODE says more about a code."
+    return " ".join(filter(None, (text, audit_words.switched_off(audit))))
 
 
 def fragment(found: FindingEntry) -> str:

@@ -29,7 +29,7 @@ def of_usage(audit: Audit) -> Iterator[Html]:
     """What gives back most GPU time, and whose GPUs are idle."""
     if audit.has_usage:
         yield _card("Do first", _link("All savings", "#savings"), *first_steps.html(audit))
-        yield _card("Idle GPU time by team", _link("Usage", "#usage"), *_teams(audit))
+        yield _card("GPU time that teams held, and how much was idle", _link("Usage", "#usage"), *_teams(audit))
 
 
 def cards(audit: Audit) -> Iterator[Html]:
@@ -64,7 +64,7 @@ def _teams(audit: Audit) -> Iterator[Html]:
                 charts.row(
                     _link(row.name or words.NO_TEAM, "#workloads-table", tables.query(team=row.name)),
                     usage.drawn(row.usage, whole),
-                    f"{numbers.hours(row.usage.idle)}{_cost(row)}",
+                    f"idle: {numbers.hours(row.usage.idle)}{_cost(row)}",
                 ),
             )
             for row in measured[:SHOWN]

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-from usher.audit.document import Audit, WorkloadState
+from usher.audit.document import Audit
 from usher.reports import wording
 from usher.reports.audit import words as audit_words
-from usher.reports.audit_html import accelerators, bill, highlights, tiles
-from usher.reports.web import charts, numbers
+from usher.reports.audit_html import accelerators, bill, highlights, tiles, waiting
+from usher.reports.web import numbers
 from usher.reports.web.markup import Html, element, joined
 
 
 def html(audit: Audit) -> Html:
     others = accelerators.card(audit)
-    capacity = others if audit.summary.without_gpus and others else joined(_capacity(audit), others)
+    capacity = others if audit.summary.without_gpus and others else joined(waiting.card(audit), others)
     cards = (*highlights.of_usage(audit), capacity, *highlights.cards(audit))
     return element(
         "div",
@@ -37,7 +37,7 @@ def _story(audit: Audit) -> Iterator[str]:
     if summary.gpus is None:
         yield "The nodes were not read, so it is not known how many GPUs there are. "
     elif summary.gpus_allocated is not None:
-        yield f"Now pods hold {numbers.plain(summary.gpus_allocated)} of {numbers.gpus(summary.gpus)}. "
+        yield f"Now pods hold {numbers.devices(summary.gpus_allocated)} of {numbers.gpus(summary.gpus)}. "
     if summary.workloads_never:
         can = wording.count(summary.workloads_never, "workload")
         yield f"{can} can never run as written, and {'asks' if summary.workloads_never == 1 else 'ask'} for "
@@ -57,47 +57,3 @@ def _without_gpus(audit: Audit) -> Iterator[str]:
         yield f" Pods and suspended workloads wait for {waiting}."
     if summary.workloads_not_known:
         yield f" The accelerators of {wording.count(summary.workloads_not_known, 'workload')} are not known."
-
-
-def _capacity(audit: Audit) -> Html:
-    summary = audit.summary
-    if summary.gpus is None or summary.gpus_allocated is None:
-        body = element("p", "The nodes are not known, so the capacity is not known either.", class_="muted")
-        return element("article", element("h3", "Capacity"), body, class_="card wide")
-    free = summary.gpus_free or 0.0
-    allocated, half_started = summary.gpus_allocated or 0.0, summary.gpus_half_started or 0.0
-    now = [
-        _part("busy", allocated - half_started, "held by pods"),
-        _part("idle", half_started, "held by gangs that wait for their other pods"),
-        _part("free", free, "free"),
-        _part("unknown", summary.gpus - allocated - free, "out of use"),
-    ]
-    stuck, all_waiting = _waiting_for_ever(audit), summary.gpus_waiting or 0.0
-    waiting = [
-        _part("never", stuck, "wait and can never run"),
-        _part("waiting", all_waiting - stuck, "wait and could run"),
-    ]
-    whole = max(summary.gpus, all_waiting, 1)
-    rows = (
-        element("li", charts.row(name, charts.stacked(parts, whole), numbers.gpus(amount)))
-        for name, parts, amount in (("On nodes", now, summary.gpus), ("Waiting", waiting, summary.gpus_waiting))
-    )
-    return element(
-        "article",
-        element("h3", "GPUs now"),
-        element("ul", *rows, class_="bars"),
-        charts.legend([each for each in (*now, *waiting) if each.amount]),
-        class_="card wide",
-    )
-
-
-def _waiting_for_ever(audit: Audit) -> float:
-    """GPUs of workloads that can never run, if not one of their pods runs, so that all of them count as waiting."""
-    never = {each.subject for each in audit.findings if each.never}
-    waiting = {WorkloadState.PENDING, WorkloadState.SUSPENDED}
-    found = sum(each.known_gpus for each in audit.workloads if each.state in waiting and each.subject in never)
-    return min(found, audit.summary.gpus_waiting or 0.0)
-
-
-def _part(look: str, amount: float, name: str) -> charts.Part:
-    return charts.Part(look=look, amount=max(0.0, amount), title=f"{numbers.gpus(amount)} {name}")

@@ -13,7 +13,7 @@ _COLUMNS: Final = (
     tables.Column(title="Workload", heads=True),
     tables.Column(title="Owner", narrow=True),
     tables.Column(title="GPU-hours", numeric=True, explained=glossary.meaning("savings")),
-    tables.Column(title="Money", numeric=True, explained=glossary.meaning("savings")),
+    tables.Column(title="Money", numeric=True, explained=glossary.meaning("savings-cost")),
     tables.Column(
         title="A whole week", numeric=True, explained="The money if the workload had been there for all of a week"
     ),

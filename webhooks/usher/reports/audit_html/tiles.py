@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from usher.audit.document import AcceleratorEntry, Audit, Point
 from usher.reports import wording
 from usher.reports.audit import words
-from usher.reports.audit_html import bill, glossary
+from usher.reports.audit_html import bill, glossary, waiting
 from usher.reports.web import numbers
 from usher.reports.web.markup import Html, element
 
@@ -19,7 +19,7 @@ def of(audit: Audit) -> Iterator[Html]:
         "waiting",
         "Waiting",
         _amount(audit, numbers.gpus(summary.gpus_waiting), lambda each: each.waiting),
-        _waited(audit),
+        _never_of(audit) + _waited(audit),
     )
     yield _tile(
         "never",
@@ -32,11 +32,16 @@ def of(audit: Audit) -> Iterator[Html]:
     )
 
 
+def _never_of(audit: Audit) -> str:
+    stuck = waiting.for_ever(audit)
+    return f"of these {numbers.gpus(stuck)} can never run. " if stuck else ""
+
+
 def _amount(audit: Audit, gpus: str, other: Callable[[AcceleratorEntry], float | None]) -> str:
     """The GPUs; of a cluster without them the accelerator with the largest number."""
     found = [(other(each) or 0.0, each.resource) for each in audit.other_accelerators]
     most, name = max(found, default=(0.0, ""))
-    return f"{numbers.plain(most)} {words.short(name)}" if audit.summary.without_gpus and most else gpus
+    return f"{numbers.devices(most)} {words.short(name)}" if audit.summary.without_gpus and most else gpus
 
 
 def _of_usage(audit: Audit) -> Iterator[Html]:
@@ -50,7 +55,7 @@ def _of_usage(audit: Audit) -> Iterator[Html]:
         _changed(audit, lambda point: point.idle, numbers.hours),
     )
     yield _tile(
-        "cost",
+        "cost-idle",
         "Cost of idle GPUs",
         None if summary.cost_idle is None else numbers.money(summary.cost_idle, money),
         _part_of(summary.cost_idle, summary.cost_allocated, f"{numbers.money(summary.cost_allocated, money)}"),
@@ -103,7 +108,7 @@ def _savings(audit: Audit) -> Html:
 def _waited(audit: Audit) -> str:
     seconds = audit.summary.queue_wait_p95_seconds
     if seconds is None:
-        return "wait in queues not measured"
+        return "Wait in queues not measured"
     target = next((each for each in audit.targets if each.unit == "seconds"), None)
     most = f"; target {numbers.lasting(target.high)}" if target is not None and target.high is not None else ""
     return f"95 % of those that started had waited at most {numbers.lasting(seconds)}{most}"

@@ -86,7 +86,8 @@ def _targets(audit: Audit) -> Html | None:
 def _formulas(audit: Audit) -> Html:
     entries = (element("div", element("dt", each.title), element("dd", each.formula)) for each in audit.targets)
     summary = element("summary", "How they are computed")
-    return element("details", summary, element("dl", *entries, class_="words"), class_="explained")
+    sources = (element("p", f"{each}.") for each in audit.measurement.sources)
+    return element("details", summary, element("dl", *entries, class_="words"), *sources, class_="explained")
 
 
 def _goal(target: Target) -> charts.Goal:
@@ -195,7 +196,7 @@ def _columns(name: str, *, measured: bool, rest: bool) -> Iterator[tables.Column
     yield tables.Column(title="Activity", numeric=True, explained=glossary.meaning("activity"))
     for word, more in (("idle", False), ("allocated", False), ("measured", True), ("used", True)):
         yield tables.Column(title=glossary.WORDS[word][0], numeric=True, more=more, explained=glossary.meaning(word))
-    yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost"))
+    yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost-idle"))
     yield tables.Column(title="Cost", numeric=True, explained="Of the allocated GPU-hours that have a price")
     if rest:
         yield tables.Column(title="Held by no pod", numeric=True, explained=glossary.meaning("not-held"))
@@ -208,7 +209,7 @@ def _columns(name: str, *, measured: bool, rest: bool) -> Iterator[tables.Column
 def _cells(row: Group, without: str, *, measured: bool, rest: bool, currency: str) -> Iterator[cells.Cell]:
     usage, cost = row.usage, row.usage.cost
     yield cells.text(row.name, without)
-    yield cells.number(usage.gpus_now, numbers.plain(usage.gpus_now))
+    yield cells.number(usage.gpus_now, numbers.devices(usage.gpus_now))
     yield cells.number(row.workloads, f"{row.workloads:,}")
     if not measured:
         return

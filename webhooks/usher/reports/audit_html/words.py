@@ -9,6 +9,10 @@ NO_TEAM: Final = "no team"
 PLATFORM: Final = "platform team"
 """Who looks after nodes, queues and usher itself."""
 
+HELD_NONE: Final = "held no GPU"
+"""Instead of hours of a workload that has only waited."""
+NO_MONEY: Final = "\N{EN DASH}"
+
 _EXCEPTIONS: Final = "owners of exceptions"
 
 BADGES: Final = {
@@ -29,12 +33,12 @@ BADGES: Final = {
 """The look of the badge of each word."""
 
 AT_ADMISSION: Final = {
-    "deny": "denied",
-    "warn": "let in with a warning",
-    "audit": "let in, noted",
+    "deny": "would be denied",
+    "warn": "would get a warning",
+    "audit": "would be noted",
     "exempt": "not judged, exempt",
     "unknown": "not known",
-    "clean": "let in",
+    "clean": "would be let in",
 }
 """What admission would do, by the outcome."""
 
@@ -70,7 +74,9 @@ def group(found: FindingEntry) -> str:
     """The choice of the filter by team that has a finding; people who own an exception share one."""
     if found.subject.kind == "Config":
         return _EXCEPTIONS
-    return PLATFORM if found.fixed_by_platform else owner(found)
+    if found.fixed_by_platform:
+        return PLATFORM
+    return "" if (name := owner(found)) == NO_TEAM else name
 
 
 def _of_cluster(found: FindingEntry) -> str:
