@@ -176,6 +176,23 @@ def test_findings_about_nodes_have_the_gpus_that_are_out_of_use_and_their_money(
     assert sum(each["costPerHour"] for each in found) == pytest.approx(summary["costPerHourOutOfUse"])
 
 
+def test_half_started_gangs_have_the_gpus_that_they_hold_and_their_money(
+    document: Any, summary: Mapping[str, Any], objects: Sequence[Object]
+) -> None:
+    pools = {each["metadata"]["name"]: headline_oracle.pool(each) for each in objects if each["kind"] == "Node"}
+    found = [each for each in document["findings"] if each["code"] == "USA002"]
+    names = {each["subject"]["name"] for each in found}
+    held = [
+        (headline_oracle.gpus(headline_oracle.limits(pod)), PRICES[pools[pod["spec"]["nodeName"]]])
+        for top in headline_oracle.tops(objects)
+        for pod in top.pods
+        if top.key[1] in names and "nodeName" in pod["spec"]
+    ]
+
+    assert sum(each["gpusLost"] for each in found) == pytest.approx(summary["gpusHalfStarted"])
+    assert sum(each["costPerHour"] for each in found) == pytest.approx(sum(gpus * price for gpus, price in held))
+
+
 def test_the_wait_in_queues_is_the_quantile_of_the_growth_of_the_buckets(
     summary: Mapping[str, Any], objects: Sequence[Object], grid: Grid
 ) -> None:

@@ -154,6 +154,15 @@ def test_reports_beside_the_parts_together_have_each_finding_once() -> None:
     assert sorted(found) == sorted([("USA034", ""), *(("USH201", f"ns-{number}") for number in range(12))])
 
 
+def test_a_report_of_one_shard_does_not_say_which_gpus_are_free() -> None:
+    """Pods of other shards may hold them; the merge knows."""
+    shard = Shard(index=0, of=2)
+    reduced = reduction.reduce(fleets.cluster(1), shard)
+
+    assert reduced.summary.gpus_free is not None
+    assert reduction.alone(reduced, shard).summary.gpus_free is None
+
+
 def test_objects_that_every_shard_reads_count_in_the_first() -> None:
     audit = fleets.cluster(1, gaps=(Gap(source="pods", reason="expired"),))
     objects = [reduction.reduce(audit, Shard(index=index, of=2), shared=30).completeness.objects for index in range(2)]

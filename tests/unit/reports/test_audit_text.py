@@ -15,6 +15,7 @@ from usher.audit.document import (
     Audit,
     Cluster,
     Completeness,
+    FindingEntry,
     Gap,
     Group,
     GroupTable,
@@ -204,3 +205,29 @@ def test_the_source_of_numbers_stands_beside_the_problems_of_the_measurement() -
     assert "  source       Hours are those of the meters" in written(
         documents.full().model_copy(update={"measurement": measured})
     )
+
+
+def out_of_service(**fields: object) -> FindingEntry:
+    node = documents.subject("gpu-1", kind="Node", namespace="")
+    given = {"gpus_lost": 8.0, "cost_per_hour": 24.0, "message": "it has been cordoned for 2 days", **fields}
+    return documents.finding("n1", code="USA034", category="cluster", outcome="audit", subject=node, **given)
+
+
+def repaired(audit: Audit, **fields: object) -> str:
+    shown = written(audit.model_copy(update={"findings": (out_of_service(**fields),)}))
+    return shown.partition("GPUs that do no work until somebody acts")[2].partition("\n\n")[0].strip()
+
+
+def test_repairs_have_the_hours_and_the_money_since_the_gpus_are_lost_or_of_the_window() -> None:
+    audit = documents.full()
+
+    fresh, unknown = repaired(audit, since="2026-11-21T06:00:00Z"), repaired(audit, cost_per_hour=None)
+
+    assert fresh == "1,152 USD, 384 GPU-hours  Node gpu-1: it has been cordoned for 2 days"
+    assert unknown == "1,344 GPU-hours  Node gpu-1: it has been cordoned for 2 days"
+    assert repaired(audit, gpus_lost=0.0) == repaired(audit, gpus_lost=None) == ""
+
+
+def test_without_measurements_repairs_have_the_money_of_an_hour() -> None:
+    assert repaired(NOT_MEASURED) == "24.00 USD an hour, 8 GPUs  Node gpu-1: it has been cordoned for 2 days"
+    assert repaired(NOT_MEASURED, cost_per_hour=None) == "8 GPUs  Node gpu-1: it has been cordoned for 2 days"

@@ -95,7 +95,8 @@ def alone(reduced: Audit, shard: Shard) -> Audit:
         for each in reduced.findings
         if each.subject.namespace or (shard.has_nodes and each.code not in ABOUT_ABSENCE | ABOUT_WORKLOADS)
     )
-    summary = reduced.summary.model_copy(update={"findings": _outcomes(findings)})
+    # The merge knows the pods of all shards, so it needs the free GPUs of each; a report of one shard would be wrong.
+    summary = reduced.summary.model_copy(update={"findings": _outcomes(findings), "gpus_free": None})
     return reduced.model_copy(update={"findings": findings, "summary": summary})
 
 

@@ -6,7 +6,8 @@ from rich.text import Text
 
 from usher.audit.document import Audit, Prevented, Saving, Summary
 from usher.reports import wording
-from usher.reports.audit import never_held, words
+from usher.reports.audit import never_held, repairs, words
+from usher.reports.audit.repairs import Repair
 from usher.reports.lines import Lines
 
 _SHOWN: Final = 5
@@ -16,6 +17,7 @@ _MORE: Final = "--format html and json have them"
 def write(audit: Audit, lines: Lines) -> None:
     """Writes nothing where nothing was measured or found."""
     _savings(audit, lines)
+    _repairs(audit, lines)
     _prevented(audit, lines)
 
 
@@ -55,6 +57,30 @@ def _saving(each: Saving, currency: str, lines: Lines) -> None:
     text = f"{_amount(each.gpu_hours, each.cost, currency)}  {words.subject(each.subject)}{team}: {each.kind}"
     lines.wrapped(text, first=Text("  "), rest="      ")
     lines.wrapped(each.change, first=Text("      = ", style="dim"), rest="        ")
+
+
+def _repairs(audit: Audit, lines: Lines) -> None:
+    """GPUs that do no work until somebody acts, the most expensive first."""
+    found = sorted(repairs.of(audit), key=lambda each: (-(each.cost or 0.0), -(each.hours or each.gpus)))
+    if not found:
+        return
+    lines.write(Text("GPUs that do no work until somebody acts", style="bold"))
+    for each in found[:_SHOWN]:
+        about = each.finding
+        text = (
+            f"{_lost(each, audit.summary.currency)}  {words.subject(about.subject)}{words.team(about)}: {about.message}"
+        )
+        lines.wrapped(text, first=Text("  "), rest="      ")
+    if (others := len(found) - _SHOWN) > 0:
+        lines.write(Text(f"  and {others:,} more; {_MORE}", style="dim"))
+    lines.write()
+
+
+def _lost(each: Repair, currency: str) -> str:
+    if each.hours is not None:
+        return _amount(each.hours, each.cost, currency)
+    gpus = words.span(each.gpus)
+    return gpus if each.cost is None else f"{words.money(each.cost, currency)} an hour, {gpus}"
 
 
 def _prevented(audit: Audit, lines: Lines) -> None:

@@ -102,10 +102,17 @@ def _others_and_rest(audit: Audit) -> Iterator[Row]:
     if not audit.other_accelerators and (held := words.others_held(found)):
         yield Row("others", f"{held}, held by pods on nodes")
     if found.gpus is not None and found.gpus_free is not None and found.gpus_allocated is not None:
-        yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods")
+        yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods{_boards(audit)}")
         if found.gpus_out_of_use and round(found.gpus_out_of_use, 1):
             reason = "on nodes that are cordoned or not ready, or devices that are not healthy"
             yield Row("out of use", f"{words.number(found.gpus_out_of_use)}, {reason}")
+
+
+def _boards(audit: Audit) -> str:
+    """`: 12.3 NVIDIA-H100-80GB-HBM3, 6 NVIDIA-L40S`, because pods that wait may ask for others."""
+    groups = next((table.rows for table in audit.usage if table.by == "product"), ())
+    free = {each.name or "of an unknown board": each.gpus_free for each in groups if each.gpus_free}
+    return f": {words.others(free)}" if free else ""
 
 
 def _of_capacity(found: Summary) -> str:

@@ -6,9 +6,11 @@ Each begins with a plain sentence for those who pay, and ends with the change fo
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from usher.audit.document import Audit, FindingEntry, Saving
+from usher.audit.document import Audit, Saving
 from usher.dataclass import dataclass
 from usher.reports import wording
+from usher.reports.audit import repairs
+from usher.reports.audit.repairs import Repair
 from usher.reports.audit_html import words
 from usher.reports.audit_html.findings import fragment
 from usher.reports.web import numbers, tables
@@ -66,13 +68,11 @@ def _ranked(steps: Sequence[_Step]) -> list[_Step]:
 
 
 def _steps(audit: Audit) -> Iterator[_Step]:
-    saved = [each for each in audit.savings if each.adds_up]
-    for each in saved:
-        yield _saving(each, audit.summary.currency)
-    known = {each.subject for each in saved}
-    for found in audit.findings:
-        if found.name in _REPAIRS and found.gpus_lost and found.subject not in known:
-            yield _repair(audit, found, found.gpus_lost)
+    for each in audit.savings:
+        if each.adds_up:
+            yield _saving(each, audit.summary.currency)
+    for repair in repairs.of(audit):
+        yield _repair(audit, repair)
     if audit.summary.free:
         yield _free(audit, audit.summary.free)
 
@@ -91,28 +91,21 @@ def _saving(each: Saving, currency: str) -> _Step:
     )
 
 
-def _repair(audit: Audit, found: FindingEntry, lost: float) -> _Step:
-    """The GPUs that are lost now, since when they are, but not longer than the window."""
-    window = numbers.seconds_between(audit.measurement.start, audit.measurement.end)
+def _repair(audit: Audit, repair: Repair) -> _Step:
+    found, currency = repair.finding, audit.summary.currency
     lasting = numbers.seconds_between(found.since, audit.taken)
-    plain = f"{_REPAIRS[found.name]}{f' for {numbers.lasting(lasting)}' if lasting is not None else ''}"
-    if window is None:
-        cost, worth = found.cost_per_hour, numbers.gpus(lost)
-        if cost is not None:
-            worth += f", {numbers.money(cost, audit.summary.currency)} an hour"
-        hours = lost
+    doing = _REPAIRS.get(found.name, "has GPUs that do no work")
+    if repair.hours is None:
+        worth = "" if repair.cost is None else f"{numbers.money(repair.cost, currency)} an hour"
     else:
-        past = (window if lasting is None else min(window, lasting)) / 3_600
-        cost = None if found.cost_per_hour is None else found.cost_per_hour * past
-        hours = lost * past
-        worth = f"{numbers.gpus(lost)}, {_worth(hours, cost, audit.summary.currency)}"
+        worth = _worth(repair.hours, repair.cost, currency)
     return _Step(
-        hours=hours,
-        cost=cost,
+        hours=repair.gpus if repair.hours is None else repair.hours,
+        cost=repair.cost,
         about=words.name_of(found.subject),
         link=f"#{fragment(found)}",
-        plain=plain,
-        worth=worth,
+        plain=f"{doing}{f' for {numbers.lasting(lasting)}' if lasting is not None else ''}",
+        worth=", ".join(filter(None, (numbers.gpus(repair.gpus), worth))),
         owner=words.owner(found),
         remedy=found.remedy,
     )
