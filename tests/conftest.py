@@ -75,16 +75,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneCont
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Stops measuring coverage for thorough tests and those with an API server, and in the processes that they start.
 
-    They would take up to three times as long, for lines that other tests run too.
+    They would take up to three times as long, for lines that other tests run too. A process on a full disk cannot
+    write what it has measured.
     """
     coverage = Coverage.current()
-    if coverage is None or not (item.get_closest_marker("thorough") or item.nodeid.startswith(f"{_E2E}/")):
+    is_long = item.get_closest_marker("thorough") or item.nodeid.startswith(f"{_E2E}/")
+    if coverage is None or not (is_long or item.get_closest_marker("full_disk")):
         return (yield)
-    coverage.stop()
+    if is_long:
+        coverage.stop()
     in_processes = os.environ.pop(_COVERAGE_OF_PROCESSES, None)
     try:
         return (yield)
     finally:
         if in_processes is not None:
             os.environ[_COVERAGE_OF_PROCESSES] = in_processes
-        coverage.start()
+        if is_long:
+            coverage.start()

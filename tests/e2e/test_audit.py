@@ -12,7 +12,7 @@ import builders
 import reviews
 import server_process
 from e2e import crds
-from e2e.cluster import Cluster, Object
+from e2e.cluster import Cluster, Object, wait_until
 from e2e.registration import CONFIG
 from integration import command
 from server_process import ServerProcess
@@ -173,3 +173,25 @@ def test_a_kind_that_may_not_be_listed_is_named_and_the_rest_is_audited(
     assert {"pytorchjobs.kubeflow.org", "pods"}.isdisjoint(left_out)
     assert done.json["summary"]["gpus"] is None
     assert any(each["subject"]["kind"] == "PyTorchJob" for each in done.json["workloads"])
+
+
+def test_pods_that_a_quota_refuses_are_missing_in_the_words_of_their_controller(
+    cluster: Cluster, namespace: str, auditor: Path, tmp_path: Path
+) -> None:
+    cluster.create(builders.resource_quota({f"requests.{builders.GPU}": 1}, name="gpus", namespace=namespace))
+    tolerations = [builders.toleration("nvidia.com/gpu", operator="Exists")]
+    template = builders.template(builders.container(gpus=1), labels={"app": "server"}, tolerations=tolerations)
+    deployment = builders.deployment(template, replicas=2, name="server", namespace=namespace)
+    cluster.create(builders.replaced(deployment, "/spec/selector", {"matchLabels": {"app": "server"}}))
+    config = tmp_path / "usher.yaml"
+    config.write_text("audit: {pending: 1s}")
+
+    def missing() -> list[str]:
+        """The messages of the finding, once the refusal is older than a second."""
+        arguments = ("--kubeconfig", auditor, "--config", config, "-n", namespace, "--format", "json")
+        found = command.usher("audit", *arguments).json["findings"]
+        return [each["message"] for each in found if each["code"] == "USA004"]
+
+    (message,) = wait_until(missing, description="the controller was refused a pod")
+    assert message.startswith('it wants 2 pods and has 1: pods "server-')
+    assert "is forbidden: exceeded quota: gpus" in message

@@ -297,7 +297,7 @@ def test_claims_without_the_devices_of_nodes_are_named(tmp_path: Path) -> None:
 
 
 def test_an_empty_list_of_one_namespace_says_nothing_about_the_cluster(tmp_path: Path) -> None:
-    """The checklist would say that the cluster has no device plugin."""
+    """The checklist would say that the cluster has no exporter."""
     empty: paths.Object = {
         "kind": "DaemonSetList",
         "apiVersion": "apps/v1",
@@ -309,7 +309,7 @@ def test_an_empty_list_of_one_namespace_says_nothing_about_the_cluster(tmp_path:
 
     def standing(name: str, value: paths.Json) -> str:
         document = audit(write(tmp_path / f"{name}.json", *cluster(), value))
-        (found,) = [each["standing"] for each in document["readiness"] if each["id"] == "device-plugin"]
+        (found,) = [each["standing"] for each in document["readiness"] if each["id"] == "dcgm-exporter"]
         return str(found)
 
     assert standing("namespace", empty) == standing("linked-namespace", within) == "not known"
@@ -353,8 +353,8 @@ def test_a_cluster_without_gpus_shows_its_other_accelerators(tmp_path: Path) -> 
 
     shown, page = command.usher("audit", file).out, command.usher("audit", "--format=html", file).out
 
-    assert "others 4 google.com/tpu, held by pods on nodes" in " ".join(shown.split())
-    assert "No node of this cluster has GPUs, and pods hold 4 google.com/tpu." in page
+    assert ["google.com/tpu", "1", "4", "4", "0", "0", "0", "0"] in map(str.split, shown.splitlines())
+    assert "The nodes of this cluster have 4 google.com/tpu, and no GPUs. Now pods hold 4 google.com/tpu." in page
     assert "1 node with accelerators" in page
 
 
@@ -384,3 +384,20 @@ def test_an_object_that_has_finished_is_named(tmp_path: Path) -> None:
     shown = command.usher("audit", write(tmp_path / "dump.json", *cluster(), done)).out
 
     assert "left out: 1 finished object that holds no GPUs any more" in shown
+
+
+@pytest.mark.parametrize(("added", "outcome"), [(True, "audit"), (False, "warn")])
+def test_a_toleration_that_the_cluster_adds_to_pods_is_only_noted_in_their_template(
+    tmp_path: Path, added: bool, outcome: str
+) -> None:
+    """GKE adds it to each pod that asks for a GPU; the template stays as it was written."""
+    tainted = builders.node("gpu-0", gpus=8, taints=["nvidia.com/gpu=present:NoSchedule"])
+    tolerations = [builders.toleration("nvidia.com/gpu", operator="Exists")] if added else []
+    labels = {"pod-template-hash": HASH}
+    pod = running(f"llm-{HASH}-a", 2, node="gpu-0", owner=replica_set(), labels=labels, tolerations=tolerations)
+    write(tmp_path / "dump.json", list_of(existing(tainted), deployment(), replica_set(), pod, system_pod()))
+
+    found = [each for each in audit(tmp_path)["findings"] if each["name"] == "gpu-toleration-present"]
+
+    assert [(each["subject"]["kind"], each["outcome"]) for each in found] == [("Deployment", outcome)]
+    assert found[0]["because"].startswith("its pods have the toleration") is added

@@ -115,6 +115,7 @@ def full_disk(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.full_disk
 def test_a_full_disk_leaves_no_half_of_a_snapshot(api: ApiServer, kubeconfig: Path, tmp_path: Path) -> None:
     cluster(api)
     folder = tmp_path / "objects"

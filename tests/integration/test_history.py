@@ -181,6 +181,7 @@ except errors.InputError as error:
 """
 
 
+@pytest.mark.full_disk
 def test_a_full_disk_is_said_and_leaves_the_history_as_it_was(tmp_path: Path) -> None:
     place = str(tmp_path / "history.sqlite")
     recording.record(place, taken(FIRST, "a"))

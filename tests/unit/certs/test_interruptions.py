@@ -41,6 +41,7 @@ except CertificateError as error:
 """
 
 
+@pytest.mark.full_disk
 @pytest.mark.parametrize("largest_file", [0, 100, 700])
 def test_a_write_that_fails_midway_leaves_the_old_files_as_they_were(directory: Path, largest_file: int) -> None:
     """A limit on file size stands in for a full disk: no byte, half a key, all but the leaf."""

@@ -43,6 +43,7 @@ def test_a_file_gets_its_new_content_and_keeps_its_permissions(tmp_path: Path) -
     assert report.stat().st_mode & 0o777 == 0o640
 
 
+@pytest.mark.full_disk
 def test_a_full_disk_leaves_every_old_report_and_no_other_file(tmp_path: Path) -> None:
     for name in ("a.json", "b.json"):
         (tmp_path / name).write_bytes(b"old")
@@ -54,6 +55,7 @@ def test_a_full_disk_leaves_every_old_report_and_no_other_file(tmp_path: Path) -
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == {"a.json": b"old", "b.json": b"old"}
 
 
+@pytest.mark.full_disk
 def test_what_fits_on_the_disk_is_written(tmp_path: Path) -> None:
     run = on_a_full_disk("a.json", SMALL, "b.json", SMALL, folder=tmp_path)
 

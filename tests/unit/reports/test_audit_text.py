@@ -139,7 +139,9 @@ def test_a_severe_finding_about_the_cluster_comes_before_a_mild_warning() -> Non
     mild = documents.finding("f9", code="USH909", name="shared-memory", outcome="warn", severity=Severity.MEDIUM)
     shown = written(documents.audit(findings=(mild, node)), quiet=True)
 
-    assert shown.index("high      USA034") < shown.index("warn      USH909")
+    assert shown.index("high      USA034") < shown.index(
+        "medium    USH909 shared-memory  1 object, a warning at admission"
+    )
 
 
 def test_the_row_of_what_can_never_run_has_the_range_of_its_workloads() -> None:

@@ -5,7 +5,7 @@ from datetime import date, datetime
 from typing import Final
 
 from usher import paths
-from usher.audit import asked, check_findings, other_accelerators, summary, times, workload_entries
+from usher.audit import asked, check_findings, other_accelerators, subjects, summary, times, workload_entries
 from usher.audit.document import (
     Audit,
     Cluster,
@@ -51,8 +51,9 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         now: the time of the audit, in UTC.
     """
     given = Sections() if sections is None else sections
+    measured = given.measured
     rules = config.enforcement.exceptions
-    workloads = tuple(workload_entries.entries(estate, report, given.usage))
+    workloads = tuple(workload_entries.entries(estate, report, measured.workloads))
     standing = _with_others(given.standing, workloads)
     found = sorted([*check_findings.entries(report, estate, rules), *standing], key=_order)
     excepted = tuple(_exceptions(report.exceptions, rules, found, today=now.date()))
@@ -64,23 +65,19 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         preset=report.configuration.preset,
         completeness=_completeness(report, estate),
         summary=asked.with_asked(summary.of(estate, found, excepted, given), estate),
-        measurement=given.measurement,
+        measurement=measured.measurement,
         other_accelerators=other_accelerators.entries(estate, found),
         workloads=workloads,
         findings=tuple(found),
         prevented=prevention.prevented(found, workloads, window=given.window, now=now),
-        not_evaluated=tuple(
-            NotEvaluatedEntry(code=each.code, name=each.name, reason=each.reason, workloads=each.workloads)
-            for each in report.not_evaluated
-        ),
+        not_evaluated=tuple(_not_evaluated(report)),
         not_judged=tuple(_not_judged(report)),
         exceptions=excepted,
-        usage=given.tables,
-        prices=given.prices,
-        targets=given.targets,
-        savings=tuple(_with_cause(given.savings, found)),
+        usage=measured.groups,
+        prices=measured.prices,
+        targets=measured.targets,
+        savings=tuple(_with_cause(measured.savings, found)),
         readiness=given.readiness,
-        trend=given.trend,
     )
 
 
@@ -156,15 +153,20 @@ def _completeness(report: findings.Report, estate: Estate) -> Completeness:
     )
 
 
+def _not_evaluated(report: findings.Report) -> Iterator[NotEvaluatedEntry]:
+    for each in report.not_evaluated:
+        yield NotEvaluatedEntry(code=each.code, name=each.name, reason=each.reason, workloads=each.workloads)
+
+
 def _not_judged(report: findings.Report) -> Iterator[NotJudgedEntry]:
     for result in report.results:
         for each in result.not_judged:
             if not each.unknown.check:
                 yield NotJudgedEntry(
-                    subject=check_findings.subject(result.identity),
+                    subject=subjects.of(result.identity),
                     path=paths.readable(each.unknown.path) if each.unknown.path else "",
                     reason=each.unknown.reason,
-                    place=check_findings.place(result, 0 if each.place is None else each.place.line),
+                    place=subjects.place(result, 0 if each.place is None else each.place.line),
                 )
 
 

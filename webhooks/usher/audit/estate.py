@@ -16,6 +16,9 @@ from usher.reading.lookup import Absence
 from usher.scan.devices import Devices
 from usher.scan.findings import Identity
 
+MULTI_KUEUE: Final = "kueue.x-k8s.io/multikueue"
+"""The controller of workloads that Kueue sends to another cluster (docs/domain/lifecycle.md)."""
+
 
 class Phase(StrEnum):
     """The phase of a pod, as Kubernetes says it."""
@@ -55,18 +58,39 @@ class Pod:
     """When the scheduler placed it."""
     waiting: str = ""
     """Why the scheduler does not place it, in the scheduler's words."""
+    starting: str = ""
+    """Why it does not run on its node, in the kubelet's words; empty for a pod that runs."""
     gates: tuple[str, ...] = ()
     """Its scheduling gates: another controller holds it."""
     devices: Devices = field(default_factory=dict)
     """The accelerators that it asks for."""
     memory_profile: str = ""
     """The MIG profile that it asks for; empty for whole devices."""
+    tolerations: Sequence[Mapping[str, paths.Json]] = ()
+    """With those that admission added."""
     terminating: bool = False
+    group: str = ""
+    """The group of pods of its workload that it is of; empty where its kind makes no groups."""
 
     @property
     def holds(self) -> bool:
         """Whether it holds its accelerators: it is on a node and has not ended."""
         return bool(self.node) and self.phase not in ENDED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported:
+    """What the controller of a workload has written into its status."""
+
+    refused: bool | None = None
+    """Whether something refuses its pods; None where the status does not tell."""
+    refusal: str = ""
+    """Why, in the words of the controller."""
+    refused_since: datetime | None = None
+    suspended_since: datetime | None = None
+
+
+NOTHING_REPORTED: Final = Reported()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,9 +119,16 @@ class Workload:
     priority: str = ""
     """The name of its priority class."""
     scheduler: str = ""
+    managed_by: str = ""
+    """The controller that it names; empty for the usual one of its kind."""
     suspended: bool = False
     gang: bool = False
     """Whether its pods need each other, so that some of them without the others only hold accelerators."""
+    gang_minimum: int | None = None
+    """How many of its pods are enough to work, where the object says so; None where all of them are needed."""
+    deleting: bool = False
+    """Whether it is being deleted, so that it makes no pods any more."""
+    reported: Reported = NOTHING_REPORTED
     is_template: bool = False
     """Whether it makes pods only when another object refers to it."""
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -155,7 +186,7 @@ class Estate:
     workloads: tuple[Workload, ...]
     """Those that hold or want accelerators, by namespace, kind and name."""
     objects: Mapping[Key, Sequence[paths.Object] | Absence] = field(default_factory=dict)
-    """Other objects that sections ask for, by group and kind: webhook configurations, DaemonSets, Namespaces."""
+    """Other objects that sections ask for, by group and kind: webhook configurations, DaemonSets, NetworkPolicies."""
     manifests: Mapping[str, paths.Object] = field(default_factory=dict)
     """The objects of workloads without a running pod, by uid: authorities say whether they can ever run. A workload
     that is missing here is not asked about."""

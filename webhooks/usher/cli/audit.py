@@ -97,7 +97,7 @@ def audit(
         serving.run(lambda: comparison.applied(_unwatched(run).audit)[0])
         return
     with progress.shown(quiet=reporting.quiet) as watch:
-        taken = run.taken(datetime.now(UTC), watch=watch, quiet=reporting.quiet)
+        taken = run.take(datetime.now(UTC), watch=watch, quiet=reporting.quiet)
     document, failure = comparison.applied(taken.audit)
     if part is not None:
         document = part.write(document)
@@ -127,4 +127,6 @@ def _of_shard(
 
 
 def _unwatched(run: Run) -> Taken:
-    return run.taken(datetime.now(UTC), watch=lambda _things, _done, _total: None, quiet=True)
+    from usher.scan import runner
+
+    return run.take(datetime.now(UTC), watch=runner.unwatched, quiet=True)

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from usher import errors
-from usher.cli import option_groups
+from usher.cli import exit_codes, option_groups
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
-
-FAILED = 2
-"""Exit code: the history could not be used. The reports are written all the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +51,16 @@ class Comparison:
 
 
 def finish(code: int, failure: str) -> int:
-    """The exit code of an audit that would end with `code`; the failure of its history on standard error."""
+    """The exit code of an audit that would end with `code`. A failure of its history goes to standard error.
+
+    The reports are written all the same.
+    """
     if not failure:
         return code
     from usher.reports import wording
 
     click.echo(f"usher: {wording.harmless(wording.printable(failure))}; the report is written without trends", err=True)
-    return max(code, FAILED)
+    return max(code, exit_codes.FAILED)
 
 
 def options(command: option_groups.Command) -> option_groups.Command:

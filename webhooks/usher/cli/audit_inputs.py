@@ -15,7 +15,7 @@ from usher.dataclass import dataclass
 if TYPE_CHECKING:
     from usher.audit.building.builder import EstateBuilder
     from usher.audit.building.wanted import Wanted
-    from usher.audit.usage.series import Source as Series
+    from usher.audit.usage.series import Source
     from usher.cluster.api import Lists
     from usher.cluster.connection import Api
     from usher.facts.snapshot import Recorded
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Inputs:
     """The objects of an audit, and the facts of their cluster."""
 
     name: str
@@ -44,16 +44,16 @@ class Source:
     """Whether the files hold a list of all pods, even if it is empty."""
     api: "Api | None" = None
     """The API server; None for files and the demo."""
-    series: "Series | None" = None
+    series: "Source | None" = None
     """Answers questions about usage instead of Prometheus; None but for the demo."""
     manifests: "Sequence[Batch] | None" = None
     """Those of the batches that are applied together; None for all of them."""
 
-    def fed(self, builder: "EstateBuilder", facts: "Store") -> "Iterator[Batch]":
-        """The batches, each after the builder has taken its objects.
+    def batches_beside(self, builder: "EstateBuilder", facts: "Store") -> "Iterator[Batch]":
+        """The batches to judge. The builder takes the objects of each one before it is handed on.
 
         Args:
-            builder: takes them.
+            builder: makes the estate of all objects.
             facts: those of files may hold nodes and namespaces that the manifests lack.
         """
         for value in _cluster_scoped(facts) if self.api is None else ():
@@ -86,7 +86,7 @@ def live(
     read_facts: bool,
     more: "Callable[[Lists], Iterable[Batch]]" = lambda _api: (),
     seen: "Callable[[Lists], Lists] | None" = None,
-) -> Source:
+) -> Inputs:
     """A cluster, whose objects are listed while the batches are taken.
 
     Args:
@@ -115,7 +115,7 @@ def live(
         batches = itertools.chain(_unlisted(recorded, "unknown to the checks"), batches)
     listed = recording.read(api, kinds=[each.fact_kind for each in wanted])
     others = [replace(each, values=Packed(each.values)) for each in listed]
-    return Source(
+    return Inputs(
         name=context_name or api.name,
         origin=api.name,
         server=_version(api),
@@ -126,7 +126,7 @@ def live(
     )
 
 
-def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Source:
+def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Inputs:
     """The synthetic cluster that ships with usher, with its usage.
 
     It has no objects of the kinds that it does not show, so all kinds are known.
@@ -148,7 +148,7 @@ def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Source:
             facts.replace(key, ())
         else:
             facts.lacks(key)
-    return Source(
+    return Inputs(
         name=cluster.NAME,
         origin="the synthetic cluster of the demo",
         server=cluster.SERVER,
@@ -171,7 +171,7 @@ def _cluster_scoped(facts: "Store") -> "Iterator[paths.Object]":
             yield found
 
 
-def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: bool, watch: "Watch") -> Source:
+def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: bool, watch: "Watch") -> Inputs:
     """Files, which are read as a whole first: they may hold a dump of a cluster, whose objects belong to each other.
 
     Args:
@@ -188,7 +188,7 @@ def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: boo
 
     survey = Survey({each.key: each.keep for each in wanted})
     read = dump_files.read(runner.watched(sources.find(names, stdin=sys.stdin.buffer), watch), survey=survey)
-    return Source(
+    return Inputs(
         name=", ".join(names),
         batches=itertools.chain([read.together], read.batches()),
         manifests=read.manifests,

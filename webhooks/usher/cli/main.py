@@ -18,8 +18,6 @@ from usher import __version__, errors
 from usher.cli import exit_codes
 from usher.dataclass import dataclass
 
-_FAILED: Final = 2
-"""Something could not be read or judged, so the run proves nothing. (1: something is denied.)"""
 _INTERRUPTED: Final = 130
 _BROKEN_PIPE: Final = 141
 
@@ -173,7 +171,7 @@ def _exit_code(arguments: list[str]) -> int:
     except click.UsageError as error:
         return _misused(error)
     except click.ClickException as error:
-        code = error.code if isinstance(error, exit_codes.CommandFailed) else _FAILED
+        code = error.code if isinstance(error, exit_codes.CommandFailed) else exit_codes.FAILED
         return _complain(error.format_message(), code=code)
     except errors.UsherError as error:
         return _complain(str(error))
@@ -197,7 +195,7 @@ def _misused(error: click.UsageError) -> int:
     lines = [wording.harmless(wording.printable(line)) for line in shown.getvalue().splitlines()]
     with contextlib.suppress(OSError):
         click.echo("\n".join(lines), err=True)
-    return _FAILED
+    return exit_codes.FAILED
 
 
 def _internal(error: Exception, *, debug: bool) -> int:
@@ -209,7 +207,7 @@ def _internal(error: Exception, *, debug: bool) -> int:
     return _complain(f"internal error: {type(error).__name__}: {error}. This is a bug in usher; please report it{hint}")
 
 
-def _complain(message: str, *, code: int = _FAILED) -> int:
+def _complain(message: str, *, code: int = exit_codes.FAILED) -> int:
     from usher.reports import wording
 
     lines = [wording.harmless(wording.printable(line)) for line in message.splitlines()] or ["unknown error"]

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -18,11 +18,6 @@ from usher.reports.formats import FORMATS, Format
 if TYPE_CHECKING:
     from usher.audit.document import Audit
     from usher.scan import findings
-
-FINDINGS: Final = 1
-"""Exit code: something is denied."""
-FAILED: Final = 2
-"""Exit code: something could not be read or judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 from usher import errors
 from usher.cli import exit_codes, output
-from usher.cli.option_groups import Command, added
+from usher.cli.option_groups import Command, Option, added
 from usher.dataclass import dataclass
 from usher.reports import formats
 from usher.reports.formats import FORMATS
@@ -102,7 +102,7 @@ def options(*, fail_on: exit_codes.FailOn, audits: bool = False) -> Callable[[Co
             except errors.UsherError as error:
                 raise exit_codes.CommandFailed(str(error), code=reporting.policy.profile.failed) from error
 
-        return _with_options(run, fail_on, audits=audits)
+        return added(run, *_report_options(audits=audits), *_exit_options(fail_on))
 
     return decorate
 
@@ -144,10 +144,10 @@ def _targets(formats: tuple[output.Target, ...], file: Path | None) -> tuple[out
     return targets
 
 
-def _with_options(command: Command, fail_on: exit_codes.FailOn, *, audits: bool) -> Command:
+def _report_options(*, audits: bool) -> tuple[Option, ...]:
+    """What to write, and where."""
     readers = ", ".join(f"{name} for {FORMATS[name].reader}" for name in formats.names(audits=audits))
-    return added(
-        command,
+    return (
         click.option(
             "--format",
             "formats",
@@ -175,6 +175,12 @@ def _with_options(command: Command, fail_on: exit_codes.FailOn, *, audits: bool)
             is_flag=True,
             help="Write findings alone: text has neither notes nor numbers, and standard error no warnings.",
         ),
+    )
+
+
+def _exit_options(fail_on: exit_codes.FailOn) -> tuple[Option, ...]:
+    """With which exit code the command ends."""
+    return (
         click.option(
             "--fail-on",
             type=click.Choice([each.value for each in exit_codes.FailOn]),

@@ -1,7 +1,8 @@
 """The numbers of a whole run, and the checks that could not be evaluated."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from usher import model
 from usher.policy.checks.catalogue import About, Entry
@@ -11,23 +12,31 @@ from usher.scan import devices, findings
 
 def totals(results: list[findings.Result], counts: Counter[str]) -> findings.Totals:
     making_pods = [result for result in results if not result.is_template]
-    outcomes = Counter(finding.judgement.outcome for result in results for finding in result.findings)
-    return findings.Totals(
+    found = findings.Totals(
         files=counts["files"],
         objects=counts["objects"],
         workloads=sum(result.makes_pods for result in results),
         pods=devices.total(devices.of_pods(result.pods) for result in making_pods),
         accelerators=devices.added(result.accelerators for result in making_pods),
-        accelerators_with_errors=devices.added(
-            result.accelerators for result in making_pods if result.worst is model.Outcome.DENY
-        ),
-        errors=outcomes[model.Outcome.DENY],
-        warnings=outcomes[model.Outcome.WARN],
-        notes=outcomes[model.Outcome.AUDIT],
+        accelerators_with_errors={},
         exempt=sum(bool(result.exemption) for result in results),
         owned=counts["owned"],
         finished=counts["finished"],
         ignored=counts["ignored"],
+    )
+    return recounted(found, results)
+
+
+def recounted(found: findings.Totals, results: Sequence[findings.Result]) -> findings.Totals:
+    """The totals with the findings of the results."""
+    outcomes = Counter(finding.judgement.outcome for result in results for finding in result.findings)
+    denied = (each for each in results if not each.is_template and each.worst is model.Outcome.DENY)
+    return replace(
+        found,
+        accelerators_with_errors=devices.added(result.accelerators for result in denied),
+        errors=outcomes[model.Outcome.DENY],
+        warnings=outcomes[model.Outcome.WARN],
+        notes=outcomes[model.Outcome.AUDIT],
     )
 
 

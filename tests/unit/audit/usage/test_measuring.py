@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+import builders
 from builders import usage as build
+from unit.audit.building import built
 from usher.audit import estate
 from usher.audit.usage import grids, measuring, metrics
 from usher.audit.usage.measured import Measured
@@ -46,7 +48,7 @@ def test_without_a_source_only_what_pods_hold_now_is_known() -> None:
     assert found.total.allocated is found.total.measured is found.total.idle is None
     assert found.total.cost is None
     assert found.savings == ()
-    assert found.saved_gpu_hours is None
+    assert found.savings_gpu_hours is None
     assert {target.actual for target in found.targets} == {None}
     assert found.measurement.problems == ()
 
@@ -230,10 +232,8 @@ def test_gpus_that_pods_share_count_once() -> None:
 
 
 def test_teams_of_namespaces_are_those_of_pods_without_a_workload() -> None:
-    namespace: Any = {"metadata": {"name": "red", "labels": {"team": "a"}}}
-    given = estate.Estate(
-        nodes=(build.node("n1"),), workloads=(), objects={("", "Namespace"): [namespace, {"metadata": None}]}
-    )
+    labelled = builders.custom("v1", "Namespace", {}, name="red", namespace=None)
+    given = built([builders.node("n1", gpus=8), builders.replaced(labelled, "/metadata/labels", {"team": "a"})])
 
     found = measuring.measure(
         given, table(build.dcgm(0.5, HOURS, **KUBELET)), config=Audit(), window=timedelta(days=1), now=NOW

@@ -231,6 +231,8 @@ def _team(workload: Workload, teams: Mapping[str, str]) -> str:
 
 
 def _kind(reference: paths.Object) -> str:
-    """The kind of an owner, as in `kubectl get`, but in the singular."""
+    """The kind of an owner, as in `kubectl get`, but in the singular; empty for a node, which owns its static pods."""
+    if (reference.get("apiVersion"), reference.get("kind")) == ("v1", "Node"):
+        return ""
     group = paths.text(reference.get("apiVersion")).rpartition("/")[0]
     return ".".join(filter(None, (paths.text(reference.get("kind")), group)))

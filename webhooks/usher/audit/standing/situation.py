@@ -40,6 +40,8 @@ class Situation:
     """Those with accelerators, by name."""
     records: Records = field(default_factory=Records)
     """What schedulers have written about workloads."""
+    autoscaler: str = ""
+    """What may add nodes with accelerators, for people; empty where no object shows an autoscaler."""
 
     @property
     def complete(self) -> bool:

@@ -6,17 +6,17 @@ from usher.audit.capacity import Split
 from usher.audit.usage import amounts, prices
 from usher.audit.usage.ledger import Entry
 from usher.audit.usage.node_hours import NodeHours
-from usher.audit.usage.prices import Priced
+from usher.audit.usage.prices import NodeType
 from usher.dataclass import dataclass
 
-Price = Callable[[Priced], float | None]
+Price = Callable[[NodeType], float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rest:
     """What no pod holds of one node: GPUs of now, or GPU-hours of the window."""
 
-    what: Priced
+    node_type: NodeType
     price: float | None
     """Of a GPU for an hour."""
     free: float
@@ -61,23 +61,25 @@ def rests(
         entries: what pods held, which says the board of a node that is gone.
         price: the price of a GPU for an hour.
     """
-    boards = {entry.place.node: entry.what for entry in entries}
+    boards = {entry.place.node: entry.node_type for entry in entries}
     boards |= {each.node.name: prices.of_node(each.node) for each in splits or ()}
     return Rests(
         now=None if splits is None else tuple(_now(each, price) for each in splits),
         window=None
         if hours is None
-        else tuple(_window(boards.get(name, Priced(product="")), each, price) for name, each in hours.items()),
+        else tuple(_window(boards.get(name, NodeType(product="")), each, price) for name, each in hours.items()),
     )
 
 
 def _now(split: Split, price: Price) -> Rest:
-    what = prices.of_node(split.node)
-    return Rest(what=what, price=price(what), free=split.free, out_of_use=split.out_of_use, capacity=split.capacity)
+    found = prices.of_node(split.node)
+    return Rest(
+        node_type=found, price=price(found), free=split.free, out_of_use=split.out_of_use, capacity=split.capacity
+    )
 
 
-def _window(what: Priced, hours: NodeHours, price: Price) -> Rest:
-    return Rest(what=what, price=price(what), free=hours.free, out_of_use=hours.out_of_use)
+def _window(node_type: NodeType, hours: NodeHours, price: Price) -> Rest:
+    return Rest(node_type=node_type, price=price(node_type), free=hours.free, out_of_use=hours.out_of_use)
 
 
 def of(found: Rests) -> NotHeld:

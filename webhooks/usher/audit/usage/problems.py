@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from usher.audit import estate, fields
+from usher.audit import estate, fields, times
 from usher.audit.usage import metrics
 from usher.audit.usage.devices import Track
 from usher.audit.usage.joining import Joined
 from usher.audit.usage.ledger import Entry, share
 from usher.audit.usage.node_hours import NodeHours
 from usher.audit.usage.reading import Readings
-from usher.audit.usage.series import Grid, moment
+from usher.audit.usage.series import Grid
 from usher.audit.usage.tallies import Tally
 
 _LATE: Final = 3
@@ -47,7 +47,7 @@ def of_source(readings: Readings, grid: Grid, tracks: Sequence[Track], *, idle_s
         return
     first = min(track.first for track in tracks)
     if first >= _LATE:
-        yield f"The first sample is of {moment(grid.time(first - 1))}: before, nothing was measured"
+        yield f"The first sample is of {times.of_seconds(grid.time(first - 1))}: before, nothing was measured"
     if grid.step > idle_seconds:
         yield (
             f"A step has {grid.step} s, which is longer than audit.idle.lasting ({idle_seconds:.0f} s): idle is what "

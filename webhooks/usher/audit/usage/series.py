@@ -5,7 +5,7 @@ else: it may ignore the fold, and the matchers if its series match them anyway.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
@@ -114,8 +114,3 @@ class Source(Protocol):
 def ordered(series: Sequence[Series]) -> tuple[Series, ...]:
     """The series in the order of their labels, so that the same cluster gives the same numbers."""
     return tuple(sorted(series, key=lambda each: (sorted(each.labels.items()), each.first)))
-
-
-def moment(seconds: int) -> str:
-    """A time as the document has it: ISO 8601 in UTC."""
-    return datetime.fromtimestamp(seconds, tz=UTC).isoformat().replace("+00:00", "Z")

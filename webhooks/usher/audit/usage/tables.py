@@ -10,7 +10,7 @@ from usher.audit.usage.amounts import Now
 from usher.audit.usage.attribution import Owner
 from usher.audit.usage.ledger import Entry
 from usher.audit.usage.not_held import Rest, Rests
-from usher.audit.usage.prices import Priced
+from usher.audit.usage.prices import NodeType
 from usher.dataclass import dataclass
 
 
@@ -19,7 +19,7 @@ class Holding:
     """What a pod of the estate holds now."""
 
     workload: int
-    what: Priced
+    node_type: NodeType
     now: Now
 
 
@@ -28,16 +28,16 @@ class Row:
     """An entry or a holding with the values that tables group by."""
 
     owner: Owner
-    what: Priced
+    node_type: NodeType
     entry: Entry | None = None
     now: Now | None = None
 
 
 _Name = Callable[[Row], str]
 
-_OF_NODES: Final[Mapping[str, Callable[[Priced], str]]] = {
-    "product": lambda what: what.product,
-    "capacityType": lambda what: what.capacity_type.value,
+_OF_NODES: Final[Mapping[str, Callable[[NodeType], str]]] = {
+    "product": lambda node_type: node_type.product,
+    "capacityType": lambda node_type: node_type.capacity_type.value,
 }
 """The properties that nodes have too, so that the GPUs that no pod held have them."""
 
@@ -74,7 +74,7 @@ def tables(  # noqa: PLR0913 - what is added up, all named
 def _of_nodes(rows: Iterable[Row], rests: Rests, by: str, currency: str) -> GroupTable:
     """A table with the GPUs that no pod held; also those of boards of which pods held none."""
     name = _OF_NODES[by]
-    groups = {each.name: each for each in _groups(rows, lambda row: name(row.what), currency)}
+    groups = {each.name: each for each in _groups(rows, lambda row: name(row.node_type), currency)}
     now, window = _by_name(rests.now, name), _by_name(rests.window, name)
     for missing in sorted((now.keys() | window.keys()) - groups.keys()):
         hours = 0.0 if missing in window else None
@@ -85,10 +85,10 @@ def _of_nodes(rows: Iterable[Row], rests: Rests, by: str, currency: str) -> Grou
     return GroupTable(by=by, rows=_sorted(found))
 
 
-def _by_name(rests: Iterable[Rest] | None, name: Callable[[Priced], str]) -> dict[str, list[Rest]]:
+def _by_name(rests: Iterable[Rest] | None, name: Callable[[NodeType], str]) -> dict[str, list[Rest]]:
     found: dict[str, list[Rest]] = {}
     for each in rests or ():
-        found.setdefault(name(each.what), []).append(each)
+        found.setdefault(name(each.node_type), []).append(each)
     return found
 
 
@@ -107,10 +107,10 @@ def _with_rest(group: Group, now: Sequence[Rest] | None, window: Sequence[Rest] 
 
 def _rows(entries: Iterable[Entry], holdings: Iterable[Holding], workloads: Sequence[estate.Workload]) -> Iterator[Row]:
     for entry in entries:
-        yield Row(owner=entry.owner, what=entry.what, entry=entry)
+        yield Row(owner=entry.owner, node_type=entry.node_type, entry=entry)
     for each in holdings:
         namespace = workloads[each.workload].identity.namespace
-        yield Row(owner=Owner(each.workload, namespace), what=each.what, now=each.now)
+        yield Row(owner=Owner(each.workload, namespace), node_type=each.node_type, now=each.now)
 
 
 def _groups(rows: Iterable[Row], name: _Name, currency: str) -> list[Group]:
@@ -135,15 +135,3 @@ def _sorted(groups: Iterable[Group]) -> tuple[Group, ...]:
     return tuple(
         sorted(groups, key=lambda group: (-(group.usage.idle or 0), -(group.usage.allocated or 0), group.name))
     )
-
-
-def teams(found: estate.Estate, keys: Sequence[str]) -> dict[str, str]:
-    """The teams of namespaces, by the first of the labels that each has."""
-    listed = found.objects.get(("", "Namespace"), ())
-    result: dict[str, str] = {}
-    for value in listed if isinstance(listed, Sequence) else ():
-        metadata = value.get("metadata")
-        tags = metadata.get("labels") if isinstance(metadata, dict) else None
-        if isinstance(metadata, dict) and isinstance(tags, dict):
-            result[str(metadata.get("name"))] = next((str(tags[key]) for key in keys if key in tags), "")
-    return result

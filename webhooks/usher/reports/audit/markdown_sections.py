@@ -127,7 +127,7 @@ def _findings(title: str, found: Iterable[FindingEntry], audit: Audit) -> Sectio
                 code(each.code),
                 _subject(each.subject) + (f" {code(each.place)}" if each.place else ""),
                 prose(words.amount(each.gpus, each.gpus_least, each.other_accelerators)),
-                prose(each.message + (f" (a warning only: {each.because})" if each.because else "")),
+                prose(each.message + (f" ({words.milder(each.outcome, each.because)})" if each.because else "")),
                 prose(each.remedy, empty=""),
                 prose(each.team, empty=""),
                 prose(audit.trend.first_seen.get(each.fingerprint, each.since)[:10], empty=""),

@@ -16,12 +16,17 @@ SHOWN: Final = 5
 """Objects of one message."""
 
 _MESSAGES: Final = 5
+_AT_ADMISSION: Final = {
+    model.Outcome.DENY: "an error at admission",
+    model.Outcome.WARN: "a warning at admission",
+    model.Outcome.AUDIT: "noted at admission",
+}
 _NOTHING: Final = words.span(0)
 _MORE: Final = "--format json lists all"
 
 
 def write(found: Sequence[FindingEntry], lines: Lines) -> None:
-    """One paragraph for each check: what admission denies, then the most severe, then the most GPUs."""
+    """One paragraph for each check: the most severe first, then what admission denies, then the most GPUs."""
     order, severities = list(model.Outcome), list(Severity)
     groups = defaultdict[tuple[model.Outcome, str, str], list[FindingEntry]](list)
     for entry in found:
@@ -30,7 +35,7 @@ def write(found: Sequence[FindingEntry], lines: Lines) -> None:
     def worst(group: tuple[tuple[model.Outcome, str, str], list[FindingEntry]]) -> tuple[object, ...]:
         (outcome, code, _), entries = group
         severity = min(severities.index(each.severity) for each in entries)
-        return outcome is not model.Outcome.DENY, severity, order.index(outcome), -_gpus(entries), code
+        return severity, order.index(outcome), -_gpus(entries), code
 
     for (outcome, code, name), entries in sorted(groups.items(), key=worst):
         _check(outcome, f"{code} {name}", entries, lines)
@@ -39,11 +44,10 @@ def write(found: Sequence[FindingEntry], lines: Lines) -> None:
 def _check(outcome: model.Outcome, title: str, entries: Sequence[FindingEntry], lines: Lines) -> None:
     style = wording.STYLES[outcome]
     objects = wording.count(len(_largest(entries)), "object")
-    about = ", ".join(filter(None, (objects, _amount(entries))))
-    # Findings about the cluster concern no admission, so only their severity says how bad they are.
-    about_cluster = entries[0].category == "cluster"
-    label = entries[0].severity.value if about_cluster else wording.WORDS[outcome]
-    heading = Text.assemble((f"{label:<8}", style), "  ", (wording.printable(title), "bold"))
+    # Findings about the cluster concern no admission.
+    admitted = "" if entries[0].category == "cluster" else _AT_ADMISSION[outcome]
+    about = ", ".join(filter(None, (objects, _amount(entries), admitted)))
+    heading = Text.assemble((f"{entries[0].severity.value:<8}", style), "  ", (wording.printable(title), "bold"))
     lines.write(Text.assemble(heading, "  ", (about, "dim")))
     causes = defaultdict[tuple[str, str, str], list[FindingEntry]](list)
     for entry in entries:
@@ -54,7 +58,7 @@ def _check(outcome: model.Outcome, title: str, entries: Sequence[FindingEntry], 
         if remedy:
             lines.wrapped(remedy, first=Text("  = ", style="dim"), rest="    ")
         if because:
-            lines.wrapped(f"a warning only: {because}", first=Text("  = ", style="dim"), rest="    ")
+            lines.wrapped(words.milder(outcome, because), first=Text("  = ", style="dim"), rest="    ")
         for entry in found[:SHOWN]:
             place = f"{_amount([entry]):>12}  {_place(entry)}"
             lines.wrapped(place.lstrip(), first=Text(" " * (len(place) - len(place.lstrip()))), rest=" " * 14)

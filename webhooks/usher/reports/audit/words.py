@@ -120,6 +120,11 @@ def subject(value: Subject) -> str:
     return str(Identity(api_version=value.api_version, kind=value.kind, namespace=value.namespace, name=value.name))
 
 
+def milder(outcome: str, because: str) -> str:
+    """`a warning only: usher assumes ...`: why an outcome is milder than that of the rule."""
+    return f"{'only noted' if outcome == 'audit' else 'a warning only'}: {because}"
+
+
 def team(entry: FindingEntry) -> str:
     """`, team nlp`; empty where the namespace is the team."""
     return f", team {entry.team}" if entry.team not in ("", entry.subject.namespace) else ""

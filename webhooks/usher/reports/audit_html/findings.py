@@ -5,8 +5,8 @@ from typing import Final
 
 from usher.audit.document import Audit, FindingEntry, Severity
 from usher.reports import wording
-from usher.reports.audit import words as audit_words
-from usher.reports.audit_html import words
+from usher.reports.audit import words
+from usher.reports.audit_html import labels
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section
 
@@ -67,7 +67,7 @@ def section(audit: Audit) -> Section:
 
 def _lead(audit: Audit) -> str:
     text = "Worst first, each with its reason and its fix. usher explain CODE says more about a code."
-    return " ".join(filter(None, (text, audit_words.switched_off(audit))))
+    return " ".join(filter(None, (text, words.switched_off(audit))))
 
 
 def fragment(found: FindingEntry) -> str:
@@ -84,7 +84,7 @@ def _ordered(audit: Audit) -> list[FindingEntry]:
             not each.never,
             -each.known_gpus,
             each.code,
-            words.name_of(each.subject),
+            labels.name_of(each.subject),
         ),
     )
 
@@ -98,7 +98,7 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
         facets=(
             found.severity.value,
             _outcome(found),
-            words.group(found),
+            labels.group(found),
             subject.namespace,
             f"{found.code} {found.name}",
             standing,
@@ -107,12 +107,12 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
         ),
         cells=(
             cells.Cell(
-                (("badge", found.severity.value, words.BADGES[found.severity]), ("muted", _outcome(found))),
+                (("badge", found.severity.value, labels.BADGES[found.severity]), ("muted", _outcome(found))),
                 sort=_RANKS[found.severity],
             ),
             _described(found),
-            cells.lines(("muted", subject.kind), ("strong", words.place(subject))),
-            cells.text("" if (owner := words.owner(found)) == words.NO_TEAM else owner, words.NO_TEAM),
+            cells.lines(("muted", subject.kind), ("strong", labels.place(subject))),
+            cells.text("" if (owner := labels.owner(found)) == labels.NO_TEAM else owner, labels.NO_TEAM),
             _amount(found),
             cells.age(found.since, audit.taken),
             _seen(audit, standing, first_seen),
@@ -122,7 +122,7 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
 
 def _amount(found: FindingEntry) -> cells.Cell:
     """GPUs, or other accelerators by their own names."""
-    other = audit_words.others(found.other_accelerators)
+    other = words.others(found.other_accelerators)
     if found.gpus is None or (other and not found.gpus):
         return cells.text(other, "not known")
     return cells.number(found.gpus, numbers.between(found.gpus, found.gpus_least))
@@ -130,7 +130,11 @@ def _amount(found: FindingEntry) -> cells.Cell:
 
 def _outcome(found: FindingEntry) -> str:
     """What admission would do; findings about the cluster as a whole concern no admission."""
-    return "" if found.category == "cluster" else words.AT_ADMISSION.get(found.outcome, found.outcome)
+    return "" if found.category == "cluster" else labels.AT_ADMISSION.get(found.outcome, found.outcome)
+
+
+def _milder(found: FindingEntry) -> str:
+    return wording.capitalised(words.milder(found.outcome, found.because)) if found.because else ""
 
 
 def _described(found: FindingEntry) -> cells.Cell:
@@ -145,7 +149,7 @@ def _described(found: FindingEntry) -> cells.Cell:
                 ("strong", wording.capitalised(found.message)),
                 ("code", found.path),
                 ("fix", wording.capitalised(found.remedy)),
-                ("muted", f"A warning only: {found.because}" if found.because else ""),
+                ("muted", _milder(found)),
                 ("muted", f"In {found.place}" if found.place else ""),
                 ("muted", never),
                 ("muted", f"Exception {found.exception}" if found.exception else ""),

@@ -11,7 +11,7 @@ from usher.dataclass import dataclass
 from usher.reports import wording
 from usher.reports.audit import repairs
 from usher.reports.audit.repairs import Repair
-from usher.reports.audit_html import words
+from usher.reports.audit_html import labels
 from usher.reports.audit_html.findings import fragment
 from usher.reports.web import numbers, tables
 from usher.reports.web.markup import Html, element
@@ -81,12 +81,12 @@ def _saving(each: Saving, currency: str) -> _Step:
     return _Step(
         hours=each.gpu_hours,
         cost=each.cost,
-        about=words.name_of(each.subject),
+        about=labels.name_of(each.subject),
         link="#savings-table",
-        chosen=tables.query(q=words.place(each.subject)),
+        chosen=tables.query(q=labels.place(each.subject)),
         plain=_WAITS if each.finding else _SAVINGS.get(each.kind, each.kind),
         worth=_worth(each.gpu_hours, each.cost, currency),
-        owner=each.team or words.NO_TEAM,
+        owner=each.team or labels.NO_TEAM,
         remedy=each.change,
     )
 
@@ -102,11 +102,11 @@ def _repair(audit: Audit, repair: Repair) -> _Step:
     return _Step(
         hours=repair.gpus if repair.hours is None else repair.hours,
         cost=repair.cost,
-        about=words.name_of(found.subject),
+        about=labels.name_of(found.subject),
         link=f"#{fragment(found)}",
         plain=f"{doing}{f' for {numbers.lasting(lasting)}' if lasting is not None else ''}",
         worth=", ".join(filter(None, (numbers.gpus(repair.gpus), worth))),
-        owner=words.owner(found),
+        owner=labels.owner(found),
         remedy=found.remedy,
     )
 
@@ -122,7 +122,7 @@ def _free(audit: Audit, hours: float) -> _Step:
         link="#usage-product" if by_nodes is not None and by_nodes.rows else "#usage",
         plain="are paid for, and no pod held them",
         worth=_worth(hours, found.cost_free, found.currency),
-        owner=words.PLATFORM,
+        owner=labels.PLATFORM,
         remedy=(
             "Keep those that you want as a reserve. Give back on-demand and spot nodes that stay empty, and find work "
             "for reserved ones."

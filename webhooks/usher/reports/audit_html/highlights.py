@@ -5,7 +5,7 @@ from typing import Final
 
 from usher.audit.document import Audit, ExceptionEntry, FindingEntry, Group
 from usher.reports import wording
-from usher.reports.audit_html import first_steps, usage, words
+from usher.reports.audit_html import first_steps, labels, usage
 from usher.reports.audit_html.findings import fragment
 from usher.reports.web import charts, numbers, tables
 from usher.reports.web.markup import Child, Html, element
@@ -62,7 +62,7 @@ def _teams(audit: Audit) -> Iterator[Html]:
             element(
                 "li",
                 charts.row(
-                    _link(row.name or words.NO_TEAM, "#workloads-table", tables.query(team=row.name)),
+                    _link(row.name or labels.NO_TEAM, "#workloads-table", tables.query(team=row.name)),
                     usage.drawn(row.usage, whole),
                     f"idle: {numbers.hours(row.usage.idle)}{_cost(row)}",
                 ),
@@ -96,10 +96,10 @@ def _finding(found: FindingEntry) -> Html:
     amount = f" ({numbers.gpus(found.gpus, least=found.gpus_least)})" if found.gpus else ""
     return element(
         "li",
-        element("a", words.name_of(found.subject), href=f"#{fragment(found)}"),
+        element("a", labels.name_of(found.subject), href=f"#{fragment(found)}"),
         f"{amount} {_NEVER.get(found.held_by, _NEVER_ELSEWHERE)}",
-        element("small", f"{found.team or words.NO_TEAM}: {found.message}"),
-        element("small", f"Fix ({words.owner(found)}): {found.remedy}") if found.remedy else None,
+        element("small", f"{found.team or labels.NO_TEAM}: {found.message}"),
+        element("small", f"Fix ({labels.owner(found)}): {found.remedy}") if found.remedy else None,
     )
 
 

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from usher.audit.document import Audit, Prevented
-from usher.reports.audit import never_held
-from usher.reports.audit import words as audit_words
-from usher.reports.audit_html import words
+from usher.reports.audit import never_held, words
+from usher.reports.audit_html import labels
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section
 
@@ -38,7 +37,7 @@ def section(audit: Audit) -> Section:
         name="prevented",
         title="What rules would have prevented",
         count=len(audit.prevented),
-        lead=" ".join(filter(None, (_LEAD, audit_words.switched_off(audit)))),
+        lead=" ".join(filter(None, (_LEAD, words.switched_off(audit)))),
         body=tables.html(
             tables.Table(
                 name="prevented-table",
@@ -57,7 +56,7 @@ def _cells(audit: Audit, each: Prevented, currency: str) -> Iterator[cells.Cell]
     yield cells.number(each.workloads, f"{each.workloads:,}")
     yield cells.number(each.gpus, numbers.devices(each.gpus))
     if never_held.by_rule(audit, each):
-        yield from (cells.text("", words.HELD_NONE), cells.text("", words.HELD_NONE), cells.text("", words.NO_MONEY))
+        yield from (cells.text("", labels.HELD_NONE), cells.text("", labels.HELD_NONE), cells.text("", labels.NO_MONEY))
         return
     yield cells.number(each.idle, numbers.hours(each.idle))
     yield cells.number(each.stuck, numbers.hours(each.stuck))

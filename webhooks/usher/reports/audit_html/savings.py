@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from usher.audit.document import Audit, Saving
-from usher.reports.audit_html import glossary, words
+from usher.reports.audit_html import glossary, labels
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section
 
@@ -80,8 +80,8 @@ def _cells(each: Saving, currency: str) -> Iterator[cells.Cell]:
     evidence: cells.Piece | None = ("more", "Evidence", each.evidence) if each.evidence else None
     first = f"First: {each.needs}" if each.needs else ""
     yield cells.lines(("strong", each.kind), ("plain", each.change), ("muted", first), evidence)
-    yield cells.lines(("muted", each.subject.kind), ("strong", words.place(each.subject)))
-    yield cells.text(each.team, words.NO_TEAM)
+    yield cells.lines(("muted", each.subject.kind), ("strong", labels.place(each.subject)))
+    yield cells.text(each.team, labels.NO_TEAM)
     yield cells.number(each.gpu_hours, numbers.hours(each.gpu_hours))
     yield cells.lines(
         ("text" if each.cost is not None else "muted", numbers.money(each.cost, currency)),

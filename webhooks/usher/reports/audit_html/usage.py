@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from usher.audit.document import Audit, Cost, Group, GroupTable, Target, Usage
 from usher.reports import wording
-from usher.reports.audit_html import glossary, prices, words
+from usher.reports.audit_html import glossary, labels, prices
 from usher.reports.web import cells, charts, numbers, tables
 from usher.reports.web.markup import Html, element, joined
 from usher.reports.web.page import Section
@@ -125,7 +125,7 @@ def _amount(target: Target, value: float | None) -> str:
 
 
 def _group(audit: Audit, table: GroupTable, *, measured: bool, first: bool) -> Html:
-    name, without = words.BY.get(table.by, (table.by, "not known"))
+    name, without = labels.BY.get(table.by, (table.by, "not known"))
     currency = audit.summary.currency
     rest = measured and any(row.not_held is not None for row in table.rows)
     made = tables.html(

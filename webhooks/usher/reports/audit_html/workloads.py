@@ -5,9 +5,8 @@ from typing import Final
 
 from usher.audit.document import Audit, WorkloadEntry
 from usher.reports import wording
-from usher.reports.audit import never_held
-from usher.reports.audit import words as audit_words
-from usher.reports.audit_html import glossary, words
+from usher.reports.audit import never_held, words
+from usher.reports.audit_html import glossary, labels
 from usher.reports.audit_html.usage import priced
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section
@@ -24,7 +23,7 @@ _FILTERS: Final = {
 
 def section(audit: Audit) -> Section:
     listed = sorted(
-        audit.workloads, key=lambda each: (-(each.usage.idle or 0.0), -each.known_gpus, words.name_of(each.subject))
+        audit.workloads, key=lambda each: (-(each.usage.idle or 0.0), -each.known_gpus, labels.name_of(each.subject))
     )
     measured = audit.summary.measured is not None
     table = tables.Table(
@@ -76,10 +75,13 @@ def _row(audit: Audit, each: WorkloadEntry, *, measured: bool) -> tables.Row:
             each.queue,
             each.state.value,
             each.role,
-            words.AT_ADMISSION.get(each.outcome, each.outcome),
+            labels.AT_ADMISSION.get(each.outcome, each.outcome),
         ),
         cells=(
-            *_standing(audit, each),
+            cells.lines(("muted", f"{each.subject.kind}, {each.role}"), ("strong", labels.place(each.subject))),
+            _owner(each),
+            _state(audit, each),
+            _gpus(each),
             *(_idle(each) if measured else ()),
             *_kind(audit, each),
             *(_usage(each) if measured else ()),
@@ -87,28 +89,32 @@ def _row(audit: Audit, each: WorkloadEntry, *, measured: bool) -> tables.Row:
     )
 
 
-def _standing(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
-    yield cells.lines(("muted", f"{each.subject.kind}, {each.role}"), ("strong", words.place(each.subject)))
-    yield cells.lines(
-        ("plain", each.team or words.NO_TEAM),
+def _owner(each: WorkloadEntry) -> cells.Cell:
+    return cells.lines(
+        ("plain", each.team or labels.NO_TEAM),
         ("muted", f"queue {each.queue}" if each.queue else ""),
         ("muted", f"priority {each.priority}" if each.priority else ""),
     )
+
+
+def _state(audit: Audit, each: WorkloadEntry) -> cells.Cell:
     waits = numbers.seconds_between(each.waiting_since, audit.taken)
-    yield cells.lines(
-        ("badge", each.state.value, words.BADGES[each.state]),
+    return cells.lines(
+        ("badge", each.state.value, labels.BADGES[each.state]),
         ("muted", f"waits for {numbers.lasting(waits)}" if waits is not None else ""),
     )
-    if (
-        each.place or each.gpus is None or (each.other_accelerators and not each.gpus)
-    ):  # a manifest holds nothing; other accelerators go by their own names
-        amount = audit_words.amount(each.gpus, each.gpus_least, each.other_accelerators)
-        yield cells.lines(("plain", amount), ("muted", each.place), sort=each.known_gpus)
-        return
+
+
+def _gpus(each: WorkloadEntry) -> cells.Cell:
+    """The GPUs that it holds now, and how many it wants; other accelerators by their own names."""
+    is_manifest = bool(each.place)  # it holds nothing
+    if is_manifest or each.gpus is None or (each.other_accelerators and not each.gpus):
+        amount = words.amount(each.gpus, each.gpus_least, each.other_accelerators)
+        return cells.lines(("plain", amount), ("muted", each.place), sort=each.known_gpus)
     now = each.usage.gpus_now
     least = numbers.devices(each.known_least)
     wanted = f"of {least}" if each.known_least > now and least != numbers.devices(now) else ""
-    yield cells.lines(("plain", numbers.devices(now)), ("muted", wanted), sort=now)
+    return cells.lines(("plain", numbers.devices(now)), ("muted", wanted), sort=now)
 
 
 def _kind(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
@@ -116,15 +122,15 @@ def _kind(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
     yield cells.age(each.created, audit.taken)
     findings = wording.count(each.findings, "finding") if each.findings else ""
     yield cells.lines(
-        ("plain", words.AT_ADMISSION.get(each.outcome, each.outcome)),
-        ("link", findings, f"#findings-table?{tables.query(q=words.place(each.subject))}"),
+        ("plain", labels.AT_ADMISSION.get(each.outcome, each.outcome)),
+        ("link", findings, f"#findings-table?{tables.query(q=labels.place(each.subject))}"),
     )
 
 
 def _idle(each: WorkloadEntry) -> Iterator[cells.Cell]:
     usage, cost = each.usage, each.usage.cost.idle if each.usage.cost is not None else None
     if never_held.by_workload(each):
-        yield from (cells.text("", words.HELD_NONE), cells.text("", words.HELD_NONE), cells.text("", words.NO_MONEY))
+        yield from (cells.text("", labels.HELD_NONE), cells.text("", labels.HELD_NONE), cells.text("", labels.NO_MONEY))
         return
     yield cells.bar(usage.activity, numbers.share(usage.activity))
     yield cells.number(usage.idle, numbers.hours(usage.idle))
@@ -134,7 +140,7 @@ def _idle(each: WorkloadEntry) -> Iterator[cells.Cell]:
 def _usage(each: WorkloadEntry) -> Iterator[cells.Cell]:
     usage = each.usage
     if never_held.by_workload(each):
-        yield from (cells.text("", words.HELD_NONE),) * 3
+        yield from (cells.text("", labels.HELD_NONE),) * 3
         return
     yield cells.number(usage.used, numbers.hours(usage.used))
     yield cells.number(usage.allocated, numbers.hours(usage.allocated))

@@ -108,6 +108,6 @@ _missed(pod_set, fit) := sort({taint.key |
 	toleration.key == taint.key
 })
 
-_choice(pod_set) := ", so it cannot run there" if count(pod_set.fits) == 1
+_choice(pod_set) := ", so it cannot start there" if count(pod_set.fits) == 1
 
-_choice(pod_set) := $", the closest of {count(pod_set.fits)} pools, and it cannot run in any of them" if count(pod_set.fits) > 1
+_choice(pod_set) := $", the closest of {count(pod_set.fits)} pools, and it cannot start in any of them" if count(pod_set.fits) > 1

@@ -18,7 +18,7 @@ test_where_the_pods_fit_on_no_pool_nothing_is_found if {
 test_tolerations_of_another_value_or_effect_do_not_count if {
 	check.deny == {{
 		"path": "/spec/tolerations",
-		"message": "the pod does not tolerate nvidia.com/gpu=present:NoSchedule and team=research:NoExecute of pool h100, so it cannot run there; its toleration of nvidia.com/gpu and team has another value or effect",
+		"message": "the pod does not tolerate nvidia.com/gpu=present:NoSchedule and team=research:NoExecute of pool h100, so it cannot start there; its toleration of nvidia.com/gpu and team has another value or effect",
 		"remedy": "choose another pool; if the nodes are for these pods, tolerate nvidia.com/gpu=present:NoSchedule and team=research:NoExecute",
 	}} with input as examples.bad_pod
 }
@@ -26,7 +26,7 @@ test_tolerations_of_another_value_or_effect_do_not_count if {
 test_the_tolerations_of_a_task_stand_in_its_pod_template if {
 	check.deny == {{
 		"path": "/spec/podTemplate/tolerations",
-		"message": "the pod does not tolerate nvidia.com/gpu:NoSchedule of pool a100, so it cannot run there",
+		"message": "the pod does not tolerate nvidia.com/gpu:NoSchedule of pool a100, so it cannot start there",
 		"remedy": "tolerate nvidia.com/gpu with operator Exists",
 	}} with input as examples.bad_taskrun
 }
@@ -39,7 +39,7 @@ test_a_pool_that_is_kept_for_others_comes_after_an_open_one if {
 		some index, pod_set in examples.bad_pytorchjob.podSets
 		pod_set.name == "Worker"
 	])
-	check.deny == {worker(", the closest of 3 pools, and it cannot run in any of them")} with input as several
+	check.deny == {worker(", the closest of 3 pools, and it cannot start in any of them")} with input as several
 }
 
 test_of_several_pools_the_one_with_the_fewest_taints_in_the_way_is_named if {
@@ -52,7 +52,7 @@ test_of_several_pools_the_one_with_the_fewest_taints_in_the_way_is_named if {
 		some index, pod_set in examples.bad_pytorchjob.podSets
 		pod_set.name == "Worker"
 	])
-	check.deny == {worker(", the closest of 3 pools, and it cannot run in any of them")} with input as several
+	check.deny == {worker(", the closest of 3 pools, and it cannot start in any of them")} with input as several
 }
 
 worker(choice) := {
@@ -64,7 +64,7 @@ worker(choice) := {
 test_a_daemon_set_needs_a_toleration_too if {
 	check.deny == {{
 		"path": "/spec/template/spec/tolerations",
-		"message": "the pod does not tolerate nvidia.com/gpu:NoSchedule of pool a100, so it cannot run there",
+		"message": "the pod does not tolerate nvidia.com/gpu:NoSchedule of pool a100, so it cannot start there",
 		"remedy": "tolerate nvidia.com/gpu with operator Exists",
 	}} with input as examples.bad_daemonset
 }
@@ -107,7 +107,7 @@ test_pools_that_usher_read_from_nodes_may_not_be_all if {
 	])
 	check.deny == {{
 		"path": "/spec/template/spec/tolerations",
-		"message": "the pod does not tolerate nvidia.com/gpu:NoSchedule of pool a100, so it cannot run there",
+		"message": "the pod does not tolerate nvidia.com/gpu:NoSchedule of pool a100, so it cannot start there",
 		"remedy": "tolerate nvidia.com/gpu with operator Exists",
 		"assumption": "usher read the pools from the nodes, and assumes that no autoscaler adds nodes without these taints",
 	}} with input as read

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from usher.audit import estate
 from usher.audit.document.usage import Saving
+from usher.audit.estate import Estate
 from usher.audit.usage import tallies
 from usher.audit.usage.ledger import Entry
 from usher.audit.usage.savings import idle, mig_profiles, nights, offers, spot
@@ -18,19 +18,17 @@ _Taken = Counter[tuple[str, str]]
 """Devices that larger savings take, by node and resource."""
 
 
-def savings(
-    found: estate.Estate, entries: Mapping[int, Sequence[Entry]], *, config: Audit, grid: Grid
-) -> tuple[Saving, ...]:
+def savings(estate: Estate, entries: Mapping[int, Sequence[Entry]], *, config: Audit, grid: Grid) -> tuple[Saving, ...]:
     """Each device that is free now counts for one saving, so that all that add up can be made together.
 
     Args:
-        found: the nodes and workloads.
+        estate: the nodes and workloads.
         entries: what was measured, by the place of the workload in the estate.
         config: the section `audit` of usher.yaml.
         grid: the window.
     """
-    nodes = {node.name: node for node in found.nodes or ()}
-    offered = offers.of_estate(nodes.values(), found.workloads)
+    nodes = {node.name: node for node in estate.nodes or ()}
+    offered = offers.of_estate(nodes.values(), estate.workloads)
     cases = (
         Case(
             workload=workload,
@@ -41,7 +39,7 @@ def savings(
             config=config,
             grid=grid,
         )
-        for index, workload in enumerate(found.workloads)
+        for index, workload in enumerate(estate.workloads)
         if index in entries
     )
     by_case = [sorted(_candidates(case), key=lambda each: _size(each.saving)) for case in cases]

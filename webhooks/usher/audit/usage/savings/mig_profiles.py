@@ -146,7 +146,7 @@ def _board(case: Case) -> Board | None:
         shared = node is None or node.shared_by > 1 or node.partition
         if shared or {name: amount.number for name, amount in pod.devices.items()} != {WHOLE: 1}:
             return None
-    found = {boards.by_product(entry.what.product) for entry in case.entries if not entry.profile}
+    found = {boards.by_product(entry.node_type.product) for entry in case.entries if not entry.profile}
     known = found.pop() if len(found) == 1 and not any(entry.profile for entry in case.entries) else None
     return known.board if known is not None else None
 
