@@ -97,6 +97,8 @@ class Table:
     warnings: Mapping[str, str] = field(default_factory=dict)
     name: str = "demo"
     url: str = ""
+    selection: str = ""
+    left_out: int = 0
     asked: list[Question] = field(default_factory=list)
 
     def read(self, question: Question, _grid: Grid, /) -> Answer:
@@ -104,7 +106,7 @@ class Table:
         if question.metric in self.broken:
             raise errors.PrometheusError("Prometheus at http://p: it cannot be reached")
         warnings = (self.warnings[question.metric],) if question.metric in self.warnings else ()
-        return Answer(series=tuple(self.found.get(question.metric, ())), warnings=warnings)
+        return Answer(series=tuple(self.found.get(question.metric, ())), warnings=warnings, left_out=self.left_out)
 
 
 NAN: Final = math.nan

@@ -167,8 +167,7 @@ def test_pods_are_judged_themselves_when_their_owners_may_not_be_listed(api: Api
     assert run.json["notes"] == [
         {
             "source": "jobs.batch",
-            "reason": "not evaluated, because it may not be listed: "
-            'jobs.batch is forbidden: User "auditor" cannot list',
+            "reason": "not read: user auditor may not list them; bind the ClusterRole of `usher manifests audit-role`",
         }
     ]
 

@@ -175,3 +175,17 @@ def test_a_dump_is_a_part_of_a_fleet(tmp_path: Path) -> None:
 
     assert done.code == 0, done.err
     assert "  lab  " in merged.out
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["--output", "x.pdf"], "no format has the ending .pdf; write .txt, .json, .csv, .html, or name a format with"),
+        (["--output", "gone/x.json"], "gone/x.json: the report cannot be written: there is no folder gone; make it"),
+    ],
+)
+def test_a_merge_that_cannot_be_written_is_refused_before_it_reads(tmp_path: Path, given: list[str], says: str) -> None:
+    done = command.usher("report", "merge", tmp_path / "parts", *given, cwd=tmp_path)
+
+    assert (done.code, done.out) == (2, "")
+    assert says in " ".join(done.err.split())

@@ -205,13 +205,22 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
         other.execute("CREATE TABLE songs (title)")
     other.close()
 
-    assert failure(str(tmp_path / "notes.txt")).endswith("the history cannot be used: file is not a database")
+    assert failure(str(tmp_path / "notes.txt")).endswith(
+        "the history cannot be used: file is not a database; name another file"
+    )
     assert failure(str(tmp_path / "other.db")).endswith("this database is not a history of usher; name another file")
 
 
 def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
     assert failure(str(tmp_path / "gone/history.sqlite")) == (
-        f"{tmp_path}/gone/history.sqlite: the history cannot be used: unable to open database file"
+        f"{tmp_path}/gone/history.sqlite: the history cannot be used: the folder {tmp_path}/gone does not exist; make "
+        "it, or name another file"
+    )
+
+
+def test_a_folder_is_not_a_history(tmp_path: Path) -> None:
+    assert failure(str(tmp_path)) == (
+        f"{tmp_path}: the history cannot be used: this is a folder; name a file in it, for example history.sqlite"
     )
 
 
@@ -227,7 +236,10 @@ def test_a_history_that_may_not_be_written_is_named(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(sqlite3, "connect", read_only)
 
-    assert failure(str(place)) == f"{place}: the history cannot be used: attempt to write a readonly database"
+    assert failure(str(place)) == (
+        f"{place}: the history cannot be used: attempt to write a readonly database; see "
+        "that usher may write the file and its folder, and that the disk is not read-only"
+    )
 
 
 @needs_postgres

@@ -172,6 +172,7 @@ class Without:
     lacking: frozenset[str]
     name: str = "prometheus"
     url: str = ""
+    selection: str = ""
 
     def read(self, question: Question, grid: Grid, /) -> Answer:
         return Answer() if question.metric in self.lacking else self.source.read(question, grid)

@@ -11,6 +11,7 @@ class Recorded:
     """A source with series of these labels."""
 
     name = "recorded"
+    selection = ""
     url = "http://prometheus"
 
     def __init__(self, *labels: dict[str, str]) -> None:

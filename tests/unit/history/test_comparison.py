@@ -218,7 +218,11 @@ def test_a_report_of_another_cluster_is_not_compared() -> None:
     trend = comparison.since(other, taken(SECOND))
 
     assert (trend.fixed, trend.new) == ((), ())
-    assert trend.problems == ("the earlier report is of cluster staging, so it is not compared with this one",)
+    (problem,) = trend.problems
+    assert problem == (
+        "the earlier report is of cluster staging, so it is not compared with this one, of prod-eu; if they are the "
+        "same cluster, give its name with --cluster-name"
+    )
 
 
 def test_a_later_report_is_not_compared() -> None:

@@ -139,7 +139,8 @@ def _exceptions(
 
 def _completeness(report: findings.Report, estate: Estate) -> Completeness:
     gaps = [*(_gap(each) for each in estate.missing), *_of_report(report)]
-    notes = [Gap(source=note.source, reason=note.reason) for note in report.notes]
+    # A kind may be read for several purposes, and is left out once.
+    notes = dict.fromkeys(Gap(source=note.source, reason=note.reason) for note in report.notes)
     return Completeness(
         complete=not gaps,
         gaps=tuple(dict.fromkeys(gaps)),

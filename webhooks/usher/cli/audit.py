@@ -39,7 +39,8 @@ Exit codes (docs/ci.md has those of --exit-codes):
   0  the audit is complete, whatever it found; the report names kinds that may not be listed
   1  there are findings that --fail-on names
   2  the cluster or a file could not be read, an object could not be judged, or the history or a report object could not
-     be written; with --fail-on also if a part of a workload cannot be judged, unless --allow-unknown accepts it"""
+     be written; with --require-usage also if usage is not measured; with --fail-on also if a part of a workload cannot
+     be judged, unless --allow-unknown accepts it"""
 )
 @click.argument("paths", nargs=-1, metavar="[PATH...]", shell_complete=path_completion.files)
 @click.option("--demo", is_flag=True, help="Audit a synthetic cluster that ships with usher, with usage and prices.")
@@ -105,6 +106,7 @@ def audit(
     # A gate does not pass what was not judged; a report alone passes nothing.
     accepted = allow_unknown or reporting.policy.fail_on is FailOn.NEVER
     code = audit_history.finish(reporting.finish(taken.found, allow_unknown=accepted, audit=document), failure)
+    code = chosen.usage.finish(code, document.measurement, quiet=reporting.quiet)
     if report_objects and taken.api is not None:
         only = audit_report_objects.scope(chosen.namespace, part)
         code = max(code, audit_report_objects.write(report_objects, document, taken.api, only=only))

@@ -29,7 +29,7 @@ class Comparison:
             raise click.UsageError("a shard is a part of a cluster; leave out --history and --since")
 
     def applied(self, audit: "Audit") -> tuple["Audit", str]:
-        """The audit with its trend, and why the history could not be used; empty where it could.
+        """The audit with its trend, and why earlier audits could not be used; empty where they could.
 
         The history has the audit from now on.
         """
@@ -39,6 +39,7 @@ class Comparison:
         failure = ""
         if self.since is not None:
             trend = comparison.since(self.since, audit)
+            failure = comparison.why_not_since(self.since, audit)
         elif self.history:
             try:
                 trend = recording.record(self.history, audit)
@@ -51,7 +52,7 @@ class Comparison:
 
 
 def finish(code: int, failure: str) -> int:
-    """The exit code of an audit that would end with `code`. A failure of its history goes to standard error.
+    """The exit code of an audit that would end with `code`. A comparison that failed goes to standard error.
 
     The reports are written all the same.
     """
@@ -75,6 +76,10 @@ def options(command: option_groups.Command) -> option_groups.Command:
         if history and since is not None:
             raise click.UsageError("--history and --since both name earlier audits; give one of them")
         earlier = None if since is None else _read(since)
+        if history:
+            from usher.history import recording
+
+            recording.check_place(history)
         return command(*arguments, comparison=Comparison(history=history or "", since=earlier), **parameters)
 
     return option_groups.added(

@@ -112,7 +112,7 @@ def live(
     if read_facts:
         recorded = list(recording.read(api))
         facts = recording.store(recorded)
-        batches = itertools.chain(_unlisted(recorded, "unknown to the checks"), batches)
+        batches = itertools.chain(_unlisted(recorded), batches)
     listed = recording.read(api, kinds=[each.fact_kind for each in wanted])
     others = [replace(each, values=Packed(each.values)) for each in listed]
     return Inputs(
@@ -120,7 +120,7 @@ def live(
         origin=api.name,
         server=_version(api),
         facts=facts,
-        batches=itertools.chain(_unlisted(others, "not audited"), batches),
+        batches=itertools.chain(_unlisted(others), batches),
         recorded=others,
         api=api,
     )
@@ -213,17 +213,20 @@ def _version(api: "Lists") -> str:
     return found[:64] if isinstance(found, str) else ""
 
 
-def _unlisted(recorded: "Iterable[Recorded]", effect: str) -> "Iterator[Batch]":
-    """Notes on the kinds that the audit has to do without."""
+def _unlisted(recorded: "Iterable[Recorded]") -> "Iterator[Batch]":
+    """The kinds that the audit has to do without: notes where rights are missing, else problems."""
     from usher.facts.snapshot import State
     from usher.scan import findings
     from usher.scan.batches import Batch
 
     for each in recorded:
-        if each.state is State.NOT_KNOWN:
-            reason = f"{effect}, because usher may not list them: {each.reason}"
-            note = findings.Note(source=each.kind.resource, reason=reason)
-            yield Batch(source=each.kind.resource, notes=(note,), is_file=False)
+        source = each.kind.resource
+        if each.state is State.NOT_KNOWN and each.failed:
+            problem = findings.Problem(source=source, reason=f"the list ended: {each.reason}; run the audit again")
+            yield Batch(source=source, problems=(problem,), is_file=False)
+        elif each.state is State.NOT_KNOWN:
+            note = findings.Note(source=source, reason=f"not read: {each.reason}")
+            yield Batch(source=source, notes=(note,), is_file=False)
 
 
 def require_namespace(name: str, facts: "Store") -> None:

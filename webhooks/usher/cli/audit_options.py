@@ -47,6 +47,8 @@ class Options:
             raise click.UsageError("--output-dir is for parts of whole clusters; leave out --namespace")
         if parts and served:
             raise click.UsageError("--serve shows one report; leave out --output-dir")
+        if served and self.usage.is_required:
+            raise click.UsageError("--serve has no exit code before its end; leave out --require-usage")
         if report_objects and (self.demo or self.paths):
             raise click.UsageError("--report-objects writes into a cluster; leave out --demo and PATH")
 

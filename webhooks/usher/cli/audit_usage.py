@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from usher.cli import durations, prometheus_options
+from usher.cli import durations, exit_codes, prometheus_options
 from usher.cli.option_groups import Command
 from usher.cli.prometheus_options import Prometheus
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
+    from usher.audit.document import Measurement
     from usher.audit.estate import Estate
     from usher.audit.usage.measured import Measured
     from usher.audit.usage.series import Source
@@ -35,6 +36,8 @@ class Options:
     """The name of the cluster that is audited; empty where no option says it."""
     part: "Callable[[Source], Source] | None" = None
     """What a shard measures of the series."""
+    is_required: bool = False
+    """Whether an audit without usage, or with a part of it, ends as failed."""
 
     def source(self) -> "Source | None":
         """The series of the Prometheus of the options; None without one.
@@ -61,6 +64,18 @@ class Options:
         given = source or self.source()
         return measuring.measure(estate, given, config=config, window=self.window, now=now, step=self.step)
 
+    def finish(self, code: int, measurement: "Measurement", *, quiet: bool) -> int:
+        """The exit code of an audit that would end with `code`; what is missing of its usage on standard error."""
+        failures = measurement.failures
+        if not failures or (quiet and not self.is_required):
+            return code
+        from usher.reports import wording
+
+        more = f"; and {len(failures) - 1} more in the report" if len(failures) > 1 else ""
+        text = wording.harmless(wording.printable(failures[0]))
+        click.echo(f"usher: usage is not measured, or not all of it: {text}{more}", err=True)
+        return max(code, exit_codes.FAILED) if self.is_required else code
+
 
 def options(command: Command) -> Command:
     """Adds the options to a command, which gets them as `usage`."""
@@ -78,20 +93,28 @@ def options(command: Command) -> Command:
         type=durations.Length(_SHORTEST_STEP, timedelta(days=1)),
         help="Length of a step of the measurement; by default one for which the window has at most 1,100 steps.",
     )
+    @click.option(
+        "--require-usage",
+        is_flag=True,
+        help="End with exit code 2 if Prometheus gives no answer to a query, or has no series of GPUs.",
+    )
     @functools.wraps(command)
     def wrapped(
         *args: object,
         prometheus: Prometheus | None,
         window: timedelta,
         step: timedelta | None,
+        require_usage: bool,
         **kwargs: object,
     ) -> object:
+        if require_usage and prometheus is None:
+            raise click.UsageError("--require-usage is about the usage that --prometheus URL measures; give it as well")
         if step is not None and not 1 <= window / step <= _MOST_STEPS:
             raise click.UsageError(
                 f"a window of {durations.text(window)} has 1 to {_MOST_STEPS} steps; choose another --step than "
                 f"{durations.text(step)}"
             )
-        given = Options(prometheus=prometheus, window=window, step=step)
+        given = Options(prometheus=prometheus, window=window, step=step, is_required=require_usage)
         return command(*args, usage=given, **kwargs)
 
     return wrapped

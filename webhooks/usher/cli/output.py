@@ -37,6 +37,19 @@ class Outcome:
     audit: "Audit | None" = None
 
 
+def check_places(targets: Sequence[Target]) -> None:
+    """Looks for the folders of reports before the run, which may take minutes.
+
+    Raises:
+        InputError: a folder does not exist.
+    """
+    for each in targets:
+        if each.path is not None and not each.path.resolve().parent.is_dir():
+            raise errors.InputError(
+                f"{each.path}: the report cannot be written: the folder {each.path.parent} does not exist; make it"
+            )
+
+
 def write(outcome: Outcome, targets: Sequence[Target], *, color: str, quiet: bool = False) -> None:
     """Writes the reports: first those in files, each whole or not at all, then the one on standard output.
 

@@ -71,7 +71,9 @@ class _Format(click.ParamType[output.Target]):
         if equals and not file:
             self.fail(f"{value!r} names no file; write {name}={place}, or {name} for standard output.", param, ctx)
         path = Path(file) if file and file != "-" else None
-        if FORMATS[name].is_folder and (path is None or path.is_file() or path.suffix == f".{name}"):
+        if FORMATS[name].is_folder and (
+            path is None or path.is_file() or (path.suffix == f".{name}" and not file.endswith("/"))
+        ):
             self.fail(f"{name} is several files; name a folder for them: {name}=FOLDER.", param, ctx)
         return output.Target(format_name=name, path=path)
 
@@ -98,6 +100,7 @@ def options(*, fail_on: exit_codes.FailOn, audits: bool = False) -> Callable[[Co
         def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
             reporting = _taken(parameters)
             try:
+                output.check_places(reporting.targets)
                 return command(*arguments, reporting=reporting, **parameters)
             except errors.UsherError as error:
                 raise exit_codes.CommandFailed(str(error), code=reporting.policy.profile.failed) from error

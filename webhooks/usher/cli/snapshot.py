@@ -148,9 +148,12 @@ def _list(api: "Api", takers: "Sequence[_Taker]") -> None:
         return
     listed = ((batch, takers) for batch in cluster.read(api))
     more = ((batch, [taker]) for taker in takers for batch in taker.more(api))
+    unread: list[tuple[str, str]] = []
     for batch, interested in itertools.chain(listed, more):
-        unread = [f"{note.source}: {note.reason}" for note in batch.notes]
-        for reason in (*map(wording.located, batch.problems), *unread):
-            click.echo(f"usher: {wording.harmless(wording.printable(reason))}", err=True)
+        unread += ((note.source, note.reason) for note in batch.notes)
+        for problem in batch.problems:
+            click.echo(f"usher: {wording.harmless(wording.printable(wording.located(problem)))}", err=True)
         for taker in interested:
             taker.add(batch)
+    for sources, reason in wording.by_reason(unread):
+        click.echo(f"usher: {wording.harmless(wording.printable(f'{sources}: {reason}'))}", err=True)

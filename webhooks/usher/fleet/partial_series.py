@@ -29,9 +29,14 @@ class PartialSeries:
     def url(self) -> str:
         return self._source.url
 
+    @property
+    def selection(self) -> str:
+        return self._source.selection
+
     def read(self, question: Question, grid: Grid, /) -> Answer:
         found = self._source.read(question, grid)
-        return replace(found, series=tuple(each for each in found.series if self._is_own(each.labels)))
+        own = tuple(each for each in found.series if self._is_own(each.labels))
+        return replace(found, series=own, left_out=len(found.series) - len(own))
 
     def _is_own(self, labels: Mapping[str, str]) -> bool:
         namespace = next((labels[name] for name in _LABELS if labels.get(name)), "")

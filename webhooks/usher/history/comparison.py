@@ -58,15 +58,24 @@ def compare(known: Past, audit: Audit) -> Change:
 
 def since(earlier: Audit, audit: Audit) -> Trend:
     """The trend since an earlier audit that comes from a file."""
-    if earlier.cluster.name != audit.cluster.name:
-        problem = f"the earlier report is of cluster {earlier.cluster.name}, so it is not compared with this one"
-        return Trend(problems=(problem,))
-    if earlier.taken >= audit.taken:
-        return Trend(problems=(f"the earlier report is of {earlier.taken}, which is not earlier than this one",))
+    if reason := why_not_since(earlier, audit):
+        return Trend(problems=(reason,))
     found = compare(past.of(earlier), audit).trend
     # The earlier report may itself know what came before it.
     points = {each.taken: each for each in (*earlier.trend.points, *found.points)}
     return found.model_copy(update={"points": _last(points.values())})
+
+
+def why_not_since(earlier: Audit, audit: Audit) -> str:
+    """Why an earlier audit says nothing about this one; empty where it does."""
+    if earlier.cluster.name != audit.cluster.name:
+        return (
+            f"the earlier report is of cluster {earlier.cluster.name}, so it is not compared with this one, of "
+            f"{audit.cluster.name}; if they are the same cluster, give its name with --cluster-name"
+        )
+    if earlier.taken >= audit.taken:
+        return f"the earlier report is of {earlier.taken}, which is not earlier than this one, of {audit.taken}"
+    return ""
 
 
 def _joined(before: Seen | None, now: Seen) -> Seen:

@@ -37,5 +37,14 @@ def shown(place: str) -> str:
     return postgres.shown(place) if place.startswith(postgres.SCHEMES) else place
 
 
+def check_place(place: str) -> None:
+    """Raises InputError for a URL of a database that cannot hold a history; a file is looked at when it is used."""
+    scheme, is_url, _ = place.partition("://")
+    if is_url and not place.startswith(postgres.SCHEMES):
+        raise errors.InputError(
+            f"a history cannot be in {scheme[:40]}://; name a file of SQLite, or postgresql://USER@HOST/DATABASE"
+        )
+
+
 def _session(place: str) -> contextlib.AbstractContextManager[tables.Session]:
     return postgres.session(place) if place.startswith(postgres.SCHEMES) else sqlite_file.session(Path(place))

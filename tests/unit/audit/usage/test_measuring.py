@@ -61,6 +61,52 @@ def test_a_source_that_is_down_is_asked_once_and_said() -> None:
     assert len(source.asked) == 1
     assert found.total.allocated is None
     assert said(found) == f"{ACTIVE} is missing: Prometheus at http://p: it cannot be reached"
+    assert found.measurement.failures == found.measurement.problems
+
+
+def test_a_source_without_series_of_gpus_has_failed_where_a_node_has_gpus() -> None:
+    with_gpus, without = measure(table()), measure(table(), nodes=[])
+
+    assert said(with_gpus).startswith("Prometheus has no usable series of dcgm-exporter")
+    (failure,) = with_gpus.measurement.failures
+    assert failure.endswith("so no usage was measured. Scrape the exporter of the GPU operator")
+    assert failure in without.measurement.problems
+    assert without.measurement.failures == ()
+
+
+def test_labels_that_no_series_has_are_named_as_the_likely_cause() -> None:
+    source = table()
+    source.selection = "cluster=other"
+
+    (failure,) = measure(source).measurement.failures
+
+    assert failure.endswith(
+        "with cluster=other, so no usage was measured. Compare --prometheus-label with the labels of these series; or "
+        "scrape the exporter of the GPU operator"
+    )
+
+
+def test_series_of_other_shards_show_that_the_exporter_is_scraped() -> None:
+    source = table()
+    source.left_out = 3
+
+    found = measure(source)
+
+    assert "no usable series" not in said(found)
+    assert found.measurement.failures == ()
+
+
+@pytest.mark.parametrize(("hours", "is_said"), [(1, True), (2, False)])
+def test_a_window_that_is_hardly_longer_than_the_idle_period_is_said(hours: int, is_said: bool) -> None:
+    source = table(build.dcgm(0.0, 60 * hours, **KUBELET))
+
+    found = measure(source, window=timedelta(hours=hours), step=timedelta(minutes=1))
+
+    sentence = (
+        "The window has 1.0 hours, and a GPU is idle after 1.0 hours without a break (audit.idle.lasting), so most "
+        "idle GPU-hours are missing. Choose a --window of at least 2h"
+    )
+    assert (sentence in found.measurement.problems) == is_said
 
 
 def test_what_one_metric_lacks_does_not_hide_the_others() -> None:
@@ -73,6 +119,7 @@ def test_what_one_metric_lacks_does_not_hide_the_others() -> None:
     assert found.total.used == 12
     assert found.total.memory_share is None
     missing, warning, *_ = found.measurement.problems
+    assert found.measurement.failures == (missing,)
     assert missing.startswith("DCGM_FI_DEV_FB_USED, DCGM_FI_DEV_FB_FREE are missing: Prometheus at http://p: ")
     assert warning == f"demo warns that metrics may be incomplete ({ACTIVE}, kube_pod_owner): store-2 did not answer"
 

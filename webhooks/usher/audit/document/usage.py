@@ -32,6 +32,9 @@ class Measurement(Part):
     problems: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     """Where numbers come from that could come from several sources. Unlike problems, nothing is missing."""
+    failures: tuple[str, ...] = ()
+    """Those of the problems for which usage is missing, though a source was asked: a query without an answer, or no
+    series of GPUs at all."""
 
 
 class Cost(Part):

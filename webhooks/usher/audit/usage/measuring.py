@@ -173,5 +173,6 @@ def _measurement(
             "end": times.of_seconds(observed.grid.end),
             "step_seconds": observed.grid.step,
             "sources": tuple(problems.sources(observed.readings)),
+            "failures": observed.failures,
         }
     )

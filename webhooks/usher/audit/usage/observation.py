@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 
+from usher.audit import capacity
 from usher.audit.estate import Estate, Node
 from usher.audit.usage import allocations, devices, joining, labels, ledger, metrics, prices, problems, reading, tallies
 from usher.audit.usage.accounting import Idle
@@ -30,6 +31,8 @@ class Observation:
     node_hours: Mapping[str, NodeHours] | None
     """By node; None where no series says what nodes have."""
     problems: tuple[str, ...]
+    failures: tuple[str, ...]
+    """Those of the problems for which usage is missing."""
 
     def all_devices(self, nodes: Mapping[str, Node]) -> AllDevices | None:
         """The devices of all tracks together; None where no device was measured."""
@@ -52,6 +55,7 @@ def observe(estate: Estate, source: Source, *, nodes: Mapping[str, Node], config
     held = allocations.recorded(requests, phases, nodes) if readings.has_requests else ()
     pods = [pod for workload in estate.workloads for pod in workload.pods]
     names = labels.nodes([*nodes, *(each.node for each in held), *(pod.node for pod in pods if pod.node)])
+    elsewhere = readings.devices_left_out
     joined = joining.join(devices.read(readings.devices, names), estate.workloads, nodes, grid)
     readings.forget_devices()
     lines = allocations.together(held, allocations.present(estate.workloads, nodes, grid))
@@ -67,6 +71,8 @@ def observe(estate: Estate, source: Source, *, nodes: Mapping[str, Node], config
             grid=grid,
             idle=_idle(config, grid),
         )
+    has_series = joined.tracks or elsewhere or not is_answered
+    no_series = () if has_series else (problems.no_series(source.selection),)
     said = _problems(readings, joined, entries, node_hours, nodes=nodes, config=config, grid=grid)
     return Observation(
         readings=readings,
@@ -74,7 +80,8 @@ def observe(estate: Estate, source: Source, *, nodes: Mapping[str, Node], config
         tracks=joined.tracks,
         entries=entries,
         node_hours=node_hours,
-        problems=(*readings.problems, *(said if is_answered else ())),
+        problems=(*readings.problems, *no_series, *(said if is_answered else ())),
+        failures=(*readings.failures, *(no_series if capacity.has_gpus(estate) else ())),
     )
 
 

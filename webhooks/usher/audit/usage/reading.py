@@ -40,6 +40,8 @@ class Readings:
 
     answers: dict[Question, Answer] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    """Those of the problems that say which metrics got no answer."""
 
     def of(self, question: Question) -> Answer:
         return self.answers.get(question, _NOTHING)
@@ -47,6 +49,11 @@ class Readings:
     @property
     def devices(self) -> Mapping[Question, Answer]:
         return {question: self.of(question) for question in DEVICES}
+
+    @property
+    def devices_left_out(self) -> int:
+        """Series of devices that belong to other parts of the cluster."""
+        return sum(answer.left_out for answer in self.devices.values())
 
     def forget_devices(self) -> None:
         """Lets go of the series of devices, which are most of the memory of an audit."""
@@ -79,10 +86,11 @@ def read(source: Source, grid: Grid) -> Readings:
                 found.problems.append("After these failures usher asked for no further metrics")
                 break
             continue
-        found.answers[question] = Answer(series=ordered(answer.series))
+        found.answers[question] = Answer(series=ordered(answer.series), left_out=answer.left_out)
         for warning in answer.warnings:
             warned.setdefault(warning, {})[question.metric] = None
-    found.problems[:0] = [f"{_named(names)} missing: {reason}" for reason, names in missing.items()]
+    found.failures = [f"{_named(names)} missing: {reason}" for reason, names in missing.items()]
+    found.problems[:0] = found.failures
     found.problems.extend(
         f"{source.name} warns that metrics may be incomplete ({', '.join(names)}): {warning}"
         for warning, names in warned.items()

@@ -90,6 +90,8 @@ class Answer:
 
     series: tuple[Series, ...] = ()
     warnings: tuple[str, ...] = ()
+    left_out: int = 0
+    """The series that a source has and leaves out, because they belong to other parts of the cluster."""
 
 
 class Source(Protocol):
@@ -106,6 +108,11 @@ class Source(Protocol):
     @property
     def url(self) -> str:
         """The address without user and password; empty where there is none."""
+        ...
+
+    @property
+    def selection(self) -> str:
+        """The labels that a user chose series by, as `cluster=prod`; empty where all series count."""
         ...
 
     def read(self, question: Question, grid: Grid, /) -> Answer: ...

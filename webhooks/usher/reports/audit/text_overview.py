@@ -126,8 +126,12 @@ def _usage(audit: Audit) -> Iterator[Row]:
     if found.idle is None or found.measured is None:
         if measured.source == "none" and audit.has_usage:
             yield Row("idle", _NOT_MEASURED)
-            yield Row("money", "not measured; it needs the usage of GPUs, and prices in usher.yaml (audit.prices)")
+            is_priced = any(each.per_gpu_hour is not None for each in audit.prices)
+            prices = "" if is_priced else ", and prices in usher.yaml (audit.prices)"
+            yield Row("money", f"not measured; it needs the usage of GPUs{prices}")
             yield from text_bill.of_now(found)
+            # Without rules for prices the only note says what the line above says.
+            yield from _problems(audit) if is_priced or len(measured.problems) > 1 else ()
         if measured.source != "none":
             yield Row("idle", "not measured, for the reasons below")
             yield from _problems(audit)
