@@ -32,7 +32,11 @@ _COLUMNS: Final = (
     ),
     tables.Column(title="Finding"),
     tables.Column(title="Object", heads=True),
-    tables.Column(title="Owner", narrow=True, explained="The team by its label, or the owner of an exception"),
+    tables.Column(
+        title="Owner",
+        narrow=True,
+        explained="Who makes the change: the team by its label, the platform team, or the owner of an exception",
+    ),
     tables.Column(
         title="GPUs", numeric=True, explained="GPUs that the object holds or asks for; a MIG device counts by its share"
     ),
@@ -56,9 +60,14 @@ def section(audit: Audit) -> Section:
         name="findings",
         title="Findings",
         count=len(audit.findings),
-        lead="Worst first, each with its reason and its fix. usher explain CODE says more about a code.",
+        lead=_lead(audit),
         body=tables.html(table),
     )
+
+
+def _lead(audit: Audit) -> str:
+    text = "Worst first, each with its reason and its fix. usher explain CODE says more about a code."
+    return " ".join(filter(None, (text, words.switched_off(audit))))
 
 
 def fragment(found: FindingEntry) -> str:
@@ -89,7 +98,7 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
         facets=(
             found.severity.value,
             _outcome(found),
-            found.team,
+            labels.group(found),
             subject.namespace,
             f"{found.code} {found.name}",
             standing,
@@ -103,7 +112,7 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
             ),
             _described(found),
             cells.lines(("muted", subject.kind), ("strong", labels.place(subject))),
-            cells.text(found.team, labels.NO_TEAM),
+            cells.text("" if (owner := labels.owner(found)) == labels.NO_TEAM else owner, labels.NO_TEAM),
             _amount(found),
             cells.age(found.since, audit.taken),
             _seen(audit, standing, first_seen),

@@ -22,7 +22,7 @@ def section(audit: Audit) -> Section:
             None if audit.usage else element("p", not_measured(audit), class_="empty"),
             _targets(audit),
             prices.html(audit),
-            *(_group(audit, table, measured=measured, opened=not index) for index, table in enumerate(audit.usage)),
+            *(_group(audit, table, measured=measured, first=not index) for index, table in enumerate(audit.usage)),
         ),
     )
 
@@ -86,7 +86,8 @@ def _targets(audit: Audit) -> Html | None:
 def _formulas(audit: Audit) -> Html:
     entries = (element("div", element("dt", each.title), element("dd", each.formula)) for each in audit.targets)
     summary = element("summary", "How they are computed")
-    return element("details", summary, element("dl", *entries, class_="words"), class_="explained")
+    sources = (element("p", f"{each}.") for each in audit.measurement.sources)
+    return element("details", summary, element("dl", *entries, class_="words"), *sources, class_="explained")
 
 
 def _goal(target: Target) -> charts.Goal:
@@ -123,15 +124,22 @@ def _amount(target: Target, value: float | None) -> str:
     return numbers.lasting(value) if target.unit == "seconds" else f"{numbers.plain(value)} {target.unit}"
 
 
-def _group(audit: Audit, table: GroupTable, *, measured: bool, opened: bool) -> Html:
+def _group(audit: Audit, table: GroupTable, *, measured: bool, first: bool) -> Html:
     name, without = labels.BY.get(table.by, (table.by, "not known"))
+    currency = audit.summary.currency
+    rest = measured and any(row.not_held is not None for row in table.rows)
     made = tables.html(
         tables.Table(
             name=f"usage-{table.by}",
             caption=f"Usage by {name}",
-            columns=tuple(_columns(name, measured=measured)),
-            rows=[tables.Row(cells=tuple(_cells(row, without, measured=measured))) for row in table.rows],
-            total=tuple(_cells(_sum(audit, table), "Sum", measured=measured)) if len(table.rows) > 1 else (),
+            columns=tuple(_columns(name, measured=measured, rest=rest)),
+            rows=[
+                tables.Row(cells=tuple(_cells(row, without, measured=measured, rest=rest, currency=currency)))
+                for row in table.rows
+            ],
+            total=tuple(_cells(_sum(audit, table), "Sum", measured=measured, rest=rest, currency=currency))
+            if len(table.rows) > 1
+            else (),
         )
     )
     return element(
@@ -139,7 +147,7 @@ def _group(audit: Audit, table: GroupTable, *, measured: bool, opened: bool) -> 
         element("summary", f"By {name} ", element("span", wording.count(len(table.rows), "row"), class_="count")),
         made,
         class_="group",
-        open=opened,
+        open=first or rest,
     )
 
 
@@ -168,10 +176,14 @@ def _sum(audit: Audit, table: GroupTable) -> Group:
             memory_share=found.memory_share,
             cost=cost,
         ),
+        free=found.free,
+        out_of_use=found.out_of_use,
+        cost_free=found.cost_free,
+        cost_out_of_use=found.cost_out_of_use,
     )
 
 
-def _columns(name: str, *, measured: bool) -> Iterator[tables.Column]:
+def _columns(name: str, *, measured: bool, rest: bool) -> Iterator[tables.Column]:
     yield tables.Column(title=f"{name[:1].upper()}{name[1:]}", heads=True)
     yield tables.Column(
         title="GPUs now", numeric=True, explained="Held by pods at the time of the audit; a MIG device by its share"
@@ -184,17 +196,20 @@ def _columns(name: str, *, measured: bool) -> Iterator[tables.Column]:
     yield tables.Column(title="Activity", numeric=True, explained=glossary.meaning("activity"))
     for word, more in (("idle", False), ("allocated", False), ("measured", True), ("used", True)):
         yield tables.Column(title=glossary.WORDS[word][0], numeric=True, more=more, explained=glossary.meaning(word))
-    yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost"))
+    yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost-idle"))
     yield tables.Column(title="Cost", numeric=True, explained="Of the allocated GPU-hours that have a price")
+    if rest:
+        yield tables.Column(title="Held by no pod", numeric=True, explained=glossary.meaning("not-held"))
+        yield tables.Column(title="Its cost", numeric=True, explained="Of the GPU-hours that no pod held")
     yield tables.Column(title="Price", numeric=True, more=True, explained="Mean price of one allocated GPU-hour")
     yield tables.Column(title="Idle by memory", numeric=True, more=True, explained=glossary.meaning("idle-memory"))
     yield tables.Column(title="Memory", numeric=True, more=True, explained=glossary.meaning("memory"))
 
 
-def _cells(row: Group, without: str, *, measured: bool) -> Iterator[cells.Cell]:
+def _cells(row: Group, without: str, *, measured: bool, rest: bool, currency: str) -> Iterator[cells.Cell]:
     usage, cost = row.usage, row.usage.cost
     yield cells.text(row.name, without)
-    yield cells.number(usage.gpus_now, numbers.plain(usage.gpus_now))
+    yield cells.number(usage.gpus_now, numbers.devices(usage.gpus_now))
     yield cells.number(row.workloads, f"{row.workloads:,}")
     if not measured:
         return
@@ -202,7 +217,20 @@ def _cells(row: Group, without: str, *, measured: bool) -> Iterator[cells.Cell]:
     for hours in (usage.idle, usage.allocated, usage.measured, usage.used):
         yield cells.number(hours, numbers.hours(hours))
     price = numbers.part(cost.allocated, (usage.allocated or 0.0) - (usage.not_priced or 0.0)) if cost else None
-    amounts = (cost.idle, cost.allocated, price, cost.idle_memory) if cost is not None else (None,) * 4
-    for amount in amounts:
+    idle, allocated, memory = (cost.idle, cost.allocated, cost.idle_memory) if cost is not None else (None,) * 3
+    yield cells.number(idle, priced(usage, idle))
+    yield cells.number(allocated, priced(usage, allocated))
+    yield from _rest(row, currency) if rest else ()
+    for amount in (price, memory):
         yield cells.number(amount, priced(usage, amount))
     yield cells.number(usage.memory_share, numbers.share(usage.memory_share))
+
+
+def _rest(row: Group, currency: str) -> Iterator[cells.Cell]:
+    """The hours that no pod held with their part of all hours of these GPUs, and what they cost."""
+    held = numbers.part(row.not_held, (row.usage.allocated or 0.0) + (row.not_held or 0.0))
+    part = "" if held is None else f"{numbers.share(held)} of all"
+    look = "text" if row.not_held is not None else "muted"
+    yield cells.lines((look, numbers.hours(row.not_held)), ("muted", part), sort=row.not_held)
+    missing = numbers.NOT_MEASURED if row.not_held is None else "not priced"
+    yield cells.number(row.cost_not_held, numbers.money(row.cost_not_held, currency, missing))
