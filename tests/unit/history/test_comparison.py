@@ -251,6 +251,8 @@ def test_a_report_is_of_the_same_cluster_by_its_id_or_else_by_a_name(
 
     assert (trend.first_seen == {"a": FIRST}) == compared
     assert bool(trend.problems) != compared
+    # Another name does not make one cluster of two ids.
+    assert any("--cluster-name" in each for each in trend.problems) == (earlier[0] == "staging")
 
 
 def test_a_later_report_is_not_compared() -> None:

@@ -72,15 +72,15 @@ def since(earlier: Audit, audit: Audit, *, former: Collection[str] = ()) -> Tren
 
 
 def why_not_since(earlier: Audit, audit: Audit, *, former: Collection[str] = ()) -> str:
-    """Why an earlier audit says nothing about this one; empty where it does. Arguments as for `since`."""
+    """Why an earlier audit says nothing about this one; empty where it does."""
     if not _is_same(earlier.cluster, audit.cluster, former):
         return (
             f"the earlier report is of cluster {earlier.cluster.name}, so it is not compared with this one, of "
-            f"{audit.cluster.name}; if they are the same cluster, give its name with --cluster-name"
+            f"{audit.cluster.name}{_remedy(earlier.cluster, audit.cluster)}"
         )
     if earlier.cluster.namespace != audit.cluster.namespace:
-        seen, now = earlier.cluster.namespace, audit.cluster.namespace
-        return f"the earlier report is of {_scope(seen)}, so it is not compared with this one, of {_scope(now)}"
+        seen, now = _scope(earlier.cluster.namespace), _scope(audit.cluster.namespace)
+        return f"the earlier report is of {seen}, so it is not compared with this one, of {now}"
     if earlier.taken >= audit.taken:
         return f"the earlier report is of {earlier.taken}, which is not earlier than this one, of {audit.taken}"
     return ""
@@ -91,6 +91,11 @@ def _is_same(earlier: Cluster, now: Cluster, former: Collection[str]) -> bool:
     if earlier.id and now.id:
         return earlier.id == now.id
     return earlier.name in (now.name, *former)
+
+
+def _remedy(earlier: Cluster, now: Cluster) -> str:
+    """What joins two names of one cluster; nothing joins two ids."""
+    return "" if earlier.id and now.id else "; if they are the same cluster, give its name with --cluster-name"
 
 
 def _scope(namespace: str) -> str:

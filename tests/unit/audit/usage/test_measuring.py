@@ -94,6 +94,7 @@ def test_series_of_other_shards_show_that_the_exporter_is_scraped() -> None:
     found = measure(source)
 
     assert "no usable series" not in said(found)
+    assert "no series of a GPU that is not held by other namespaces, so no usage was measured" in said(found)
     assert found.measurement.failures == ()
 
 

@@ -60,7 +60,8 @@ class Readings:
     def forget_devices(self) -> None:
         """Lets go of the series of devices, which are most of the memory of an audit."""
         for question in DEVICES:
-            self.answers.pop(question, None)
+            if question in self.answers:
+                self.answers[question] = Answer(left_out=self.answers[question].left_out)
 
     @property
     def has_requests(self) -> bool:
