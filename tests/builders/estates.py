@@ -23,6 +23,8 @@ API_VERSIONS = {
     "CronJob": "batch/v1",
     "Deployment": "apps/v1",
     "StatefulSet": "apps/v1",
+    "ReplicaSet": "apps/v1",
+    "JobSet": "jobset.x-k8s.io/v1alpha2",
     "PyTorchJob": "kubeflow.org/v1",
     "TrainJob": "trainer.kubeflow.org/v1alpha1",
     "RayCluster": "ray.io/v1",

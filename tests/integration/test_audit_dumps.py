@@ -341,9 +341,8 @@ def test_a_finding_about_what_exists_has_no_line_of_the_dump(tmp_path: Path) -> 
 
 def tpu_cluster() -> list[paths.Object]:
     resource = "google.com/tpu"
-    holds = builders.replaced(
-        existing(builders.pod(builders.container(limits={resource: 4}), name="a")), "/spec/nodeName", "tpu-0"
-    )
+    pod = existing(builders.pod(builders.container(limits={resource: 4}), name="a"))
+    holds = builders.replaced(pod, "/spec/nodeName", "tpu-0")
     running_pod = builders.replaced(holds, "/status", {"phase": "Running"})
     return [existing(builders.node("tpu-0", allocatable={resource: "4"})), running_pod, system_pod()]
 
@@ -393,11 +392,9 @@ def test_a_toleration_that_the_cluster_adds_to_pods_is_only_noted_in_their_templ
     """GKE adds it to each pod that asks for a GPU; the template stays as it was written."""
     tainted = builders.node("gpu-0", gpus=8, taints=["nvidia.com/gpu=present:NoSchedule"])
     tolerations = [builders.toleration("nvidia.com/gpu", operator="Exists")] if added else []
-    labels = {"pod-template-hash": HASH}
-    pod = running(f"llm-{HASH}-a", 2, node="gpu-0", owner=replica_set(), labels=labels, tolerations=tolerations)
-    write(tmp_path / "dump.json", list_of(existing(tainted), deployment(), replica_set(), pod, system_pod()))
-
-    found = [each for each in audit(tmp_path)["findings"] if each["name"] == "gpu-toleration-present"]
+    pod = running(f"llm-{HASH}-a", 2, node="gpu-0", owner=replica_set(), tolerations=tolerations)
+    file = write(tmp_path / "dump.json", list_of(existing(tainted), deployment(), replica_set(), pod, system_pod()))
+    found = [each for each in audit(file)["findings"] if each["name"] == "gpu-toleration-present"]
 
     assert [(each["subject"]["kind"], each["outcome"]) for each in found] == [("Deployment", outcome)]
     assert found[0]["because"].startswith("its pods have the toleration") is added

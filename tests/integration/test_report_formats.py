@@ -71,7 +71,10 @@ def test_where_one_file_cannot_be_written_standard_output_claims_nothing(jobs: P
     run = usher("check", "jobs", "--format", "text", "--format", "sarif=nowhere/out.sarif", cwd=jobs)
 
     assert (run.code, run.out) == (2, "")
-    assert run.err == "usher: nowhere/out.sarif: the report cannot be written: No such file or directory\n"
+    assert (
+        run.err
+        == "usher: nowhere/out.sarif: the report cannot be written: the folder nowhere does not exist; make it\n"
+    )
 
 
 def test_what_could_not_be_read_is_on_standard_error_unless_a_person_sees_it_on_standard_output(jobs: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import builders
 from builders import container, existing, pytorch_job, template
+from builders.estates import API_VERSIONS
 from unit.audit.building import built, only
 from usher import paths
 from usher.audit.building import reports
@@ -17,7 +18,10 @@ THEN = datetime(2026, 11, 23, 5, tzinfo=UTC)
 
 
 def reporting(kind: str, status: dict[str, Any], **spec: Any) -> paths.Object:
-    return {"kind": kind, "spec": spec, "status": status}
+    """An object as an API server lists it, with the replicas that a controller defaults."""
+    version = API_VERSIONS[kind]
+    replicas = {"replicas": 2} if version == "apps/v1" else {}
+    return {"apiVersion": version, "kind": kind, "spec": {**replicas, **spec}, "status": status}
 
 
 def condition(name: str, status: str = "True", message: str = "") -> dict[str, Any]:

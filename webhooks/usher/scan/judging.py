@@ -262,10 +262,7 @@ def _may_drift(workload: model.Workload | None) -> bool:
 
 def _identity(workload: model.Workload) -> findings.Identity:
     return findings.Identity(
-        api_version=workload.api_version,
-        kind=workload.kind,
-        namespace=workload.namespace,
-        name=workload.name,
+        api_version=workload.api_version, kind=workload.kind, namespace=workload.namespace, name=workload.name
     )
 
 

@@ -36,11 +36,11 @@ def read(value: paths.Object) -> Reported:
 
 
 def _refused(value: paths.Object, spec: paths.Object, status: paths.Object, failure: paths.Object) -> bool | None:
-    if value.get("kind") in ("Deployment", "ReplicaSet"):
-        return _holds(failure)
     if value.get("kind") == "StatefulSet":
         there, ready = _whole(status.get("replicas")), _whole(status.get("readyReplicas"))
         return False if ready < there and spec.get("podManagementPolicy") != "Parallel" else None
+    if paths.text(value.get("apiVersion")).startswith("apps/") and "replicas" in spec:
+        return _holds(failure)
     return False if any(_whole(each) for each in _counts(status)) else None
 
 
