@@ -3,14 +3,13 @@
 import re
 from typing import Final
 
-from usher.audit.document import Audit, FindingEntry, Severity
+from usher.audit.document import Audit, FindingEntry
 from usher.reports import wording
+from usher.reports.audit import ordering
 from usher.reports.audit import words as audit_words
 from usher.reports.audit_html import words
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section
-
-_RANKS: Final = {severity: rank for rank, severity in enumerate(Severity)}
 
 _FILTERS: Final = {
     "severity": "Severity",
@@ -43,7 +42,7 @@ _COLUMNS: Final = (
 
 def section(audit: Audit) -> Section:
     new = frozenset(audit.trend.new)
-    rows = [_row(audit, found, fresh=found.fingerprint in new) for found in _ordered(audit)]
+    rows = [_row(audit, found, fresh=found.fingerprint in new) for found in ordering.findings(audit.findings)]
     table = tables.Table(
         name="findings-table",
         caption="Findings",
@@ -66,20 +65,6 @@ def fragment(found: FindingEntry) -> str:
     return f"finding-{re.sub(r'[^A-Za-z0-9]', '-', found.fingerprint)[:80]}"
 
 
-def _ordered(audit: Audit) -> list[FindingEntry]:
-    """Worst first, and of those the ones that can never run, then the most GPUs."""
-    return sorted(
-        audit.findings,
-        key=lambda each: (
-            _RANKS[each.severity],
-            not each.never,
-            -each.known_gpus,
-            each.code,
-            words.name_of(each.subject),
-        ),
-    )
-
-
 def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
     standing = ("new" if fresh else "as before") if audit.trend.previous else ""
     first_seen = audit.trend.first_seen.get(found.fingerprint, "")
@@ -99,7 +84,7 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
         cells=(
             cells.Cell(
                 (("badge", found.severity.value, words.BADGES[found.severity]), ("muted", _outcome(found))),
-                sort=_RANKS[found.severity],
+                sort=ordering.rank(found.severity),
             ),
             _described(found),
             cells.lines(("muted", subject.kind), ("strong", words.place(subject))),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from usher.audit.document import Audit, Saving
+from usher.reports.audit import ordering
 from usher.reports.audit_html import glossary, words
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section
@@ -24,7 +25,7 @@ _COLUMNS: Final = (
 
 
 def section(audit: Audit) -> Section:
-    listed = sorted(audit.savings, key=lambda each: (not each.adds_up, -(each.cost or 0.0), -each.gpu_hours, each.kind))
+    listed = ordering.savings(audit.savings)
     currency, summary = audit.summary.currency, audit.summary
     measured = summary.measured is not None
     return Section(

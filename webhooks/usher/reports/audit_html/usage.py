@@ -4,7 +4,9 @@ from collections.abc import Iterator
 
 from usher.audit.document import Audit, Cost, Group, GroupTable, Target, Usage
 from usher.reports import wording
-from usher.reports.audit_html import glossary, prices, words
+from usher.reports.audit import target_words
+from usher.reports.audit import words as audit_words
+from usher.reports.audit_html import glossary, prices
 from usher.reports.web import cells, charts, numbers, tables
 from usher.reports.web.markup import Html, element, joined
 from usher.reports.web.page import Section
@@ -70,7 +72,7 @@ def _targets(audit: Audit) -> Html | None:
     if not audit.targets:
         return None
     rows = (
-        element("li", charts.row(target.title, charts.range_bar(_goal(target)), _standing(target)))
+        element("li", charts.row(target.title, charts.range_bar(_goal(target)), target_words.standing(target)))
         for target in audit.targets
     )
     return element(
@@ -90,41 +92,18 @@ def _formulas(audit: Audit) -> Html:
 
 
 def _goal(target: Target) -> charts.Goal:
-    most = 1.0 if _is_share(target) else 2 * max(target.high or 0.0, target.low or 0.0, 1.0)
+    most = 1.0 if target_words.is_share(target) else 2 * max(target.high or 0.0, target.low or 0.0, 1.0)
     return charts.Goal(
         low=target.low or 0.0,
         high=most if target.high is None else target.high,
         most=most,
         actual=target.actual,
-        label=f"{target.title}: {_standing(target)}",
+        label=f"{target.title}: {target_words.standing(target)}",
     )
 
 
-def _is_share(target: Target) -> bool:
-    return target.unit.startswith("share")
-
-
-def _standing(target: Target) -> str:
-    met = {True: "met", False: "not met", None: ""}[target.met]
-    return ", ".join(filter(None, (_amount(target, target.actual), f"target {_range(target)}", met)))
-
-
-def _range(target: Target) -> str:
-    if target.low is None:
-        return f"at most {_amount(target, target.high)}"
-    if target.high is None or (_is_share(target) and target.high >= 1):
-        return f"at least {_amount(target, target.low)}"
-    return f"{_amount(target, target.low)} to {_amount(target, target.high)}"
-
-
-def _amount(target: Target, value: float | None) -> str:
-    if _is_share(target):
-        return numbers.share(value)
-    return numbers.lasting(value) if target.unit == "seconds" else f"{numbers.plain(value)} {target.unit}"
-
-
 def _group(audit: Audit, table: GroupTable, *, measured: bool, opened: bool) -> Html:
-    name, without = words.BY.get(table.by, (table.by, "not known"))
+    name, without = audit_words.BY.get(table.by, (table.by, "not known"))
     made = tables.html(
         tables.Table(
             name=f"usage-{table.by}",

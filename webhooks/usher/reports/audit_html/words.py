@@ -33,16 +33,6 @@ AT_ADMISSION: Final = {
 }
 """What admission would do, by the outcome."""
 
-BY: Final = {
-    "team": ("team", NO_TEAM),
-    "namespace": ("namespace", "no namespace"),
-    "queue": ("queue", "no queue"),
-    "priority": ("priority class", "no priority class"),
-    "product": ("GPU model", "model not known"),
-    "capacityType": ("how it is paid for", "not known"),
-}
-"""By the property of a table of usage: its name, and the name of a row without one."""
-
 
 def place(subject: Subject) -> str:
     """`speech-dev/asr`"""

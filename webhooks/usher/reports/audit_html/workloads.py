@@ -5,6 +5,7 @@ from typing import Final
 
 from usher.audit.document import Audit, Usage, WorkloadEntry
 from usher.reports import wording
+from usher.reports.audit import ordering
 from usher.reports.audit import words as audit_words
 from usher.reports.audit_html import glossary, words
 from usher.reports.audit_html.usage import priced
@@ -22,9 +23,7 @@ _FILTERS: Final = {
 
 
 def section(audit: Audit) -> Section:
-    listed = sorted(
-        audit.workloads, key=lambda each: (-(each.usage.idle or 0.0), -each.known_gpus, words.name_of(each.subject))
-    )
+    listed = ordering.workloads(audit.workloads)
     measured = audit.summary.measured is not None
     table = tables.Table(
         name="workloads-table",
