@@ -277,8 +277,16 @@ def test_links_to_rows_choose_them(chromium: Browser, report: Report) -> None:
         page.locator("#overview").get_by_role("link", name="speech", exact=True).click()
         expect(page.locator(f"{WORKLOADS} select[name=team]")).to_have_value("speech")
 
-        page.locator(f"{WORKLOADS} tbody a").first.click()
-        expect(page.locator(f"{FINDINGS} input")).to_have_value(re.compile("^speech-"))
+
+def test_a_workload_leads_to_all_its_findings_and_to_no_others(chromium: Browser, report: Report) -> None:
+    with browser.opened(chromium, browser.file_url(report("namesakes"))) as found:
+        link = found.page.locator(f"{WORKLOADS} tbody tr").filter(has_text="speech-dev/asr-tune").get_by_role("link")
+        shown = {each.inner_text(): each for each in link.all()}
+
+        assert list(shown) == ["2 findings", "1 finding"]
+        shown["2 findings"].click()
+        expect(found.page.locator(f"{FINDINGS} output")).to_have_text(re.compile("^2 of "))
+        expect(found.page.locator(f"{FINDINGS} input")).to_have_value('"Job speech-dev/asr-tune"')
 
 
 def test_it_prints_with_all_groups_open_and_without_controls(chromium: Browser, report: Report) -> None:

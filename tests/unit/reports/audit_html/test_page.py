@@ -175,7 +175,7 @@ def test_findings_that_can_never_run_come_first_and_lead_to_their_rows() -> None
 def test_the_sum_of_savings_is_that_of_those_that_count() -> None:
     text = section(page(clusters.audit()), "savings")
 
-    assert "Sum 1,652 GPU-h USD 4,861" in re.sub(r"\s+", " ", text)
+    assert "Sum the rows with “yes” 1,652 GPU-h USD 4,861" in re.sub(r"\s+", " ", text)
 
 
 def test_rules_that_would_have_prevented_waste_have_its_hours_and_its_cost() -> None:

@@ -87,7 +87,7 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
                 sort=ordering.rank(found.severity),
             ),
             _described(found),
-            cells.lines(("muted", subject.kind), ("strong", words.place(subject))),
+            words.named(subject),
             cells.text(found.team, words.NO_TEAM),
             _amount(found),
             cells.age(found.since, audit.taken),

@@ -7,7 +7,7 @@ from usher.reports import wording
 from usher.reports.audit import target_words
 from usher.reports.audit import words as audit_words
 from usher.reports.audit_html import glossary, prices
-from usher.reports.web import cells, charts, numbers, tables
+from usher.reports.web import cells, charts, numbers, sums, tables
 from usher.reports.web.markup import Html, element, joined
 from usher.reports.web.page import Section
 
@@ -108,8 +108,9 @@ def _group(audit: Audit, table: GroupTable, *, measured: bool, opened: bool) -> 
         tables.Table(
             name=f"usage-{table.by}",
             caption=f"Usage by {name}",
-            columns=tuple(_columns(name, measured=measured)),
+            columns=tuple(_columns(name, audit.summary.currency, measured=measured)),
             rows=[tables.Row(cells=tuple(_cells(row, without, measured=measured))) for row in table.rows],
+            part="the rows that the filters leave",
             total=tuple(_cells(_sum(audit, table), "Sum", measured=measured)) if len(table.rows) > 1 else (),
         )
     )
@@ -150,23 +151,36 @@ def _sum(audit: Audit, table: GroupTable) -> Group:
     )
 
 
-def _columns(name: str, *, measured: bool) -> Iterator[tables.Column]:
+def _columns(name: str, currency: str, *, measured: bool) -> Iterator[tables.Column]:
+    money = sums.money(currency)
     yield tables.Column(title=f"{name[:1].upper()}{name[1:]}", heads=True)
     yield tables.Column(
-        title="GPUs now", numeric=True, explained="Held by pods at the time of the audit; a MIG device by its share"
+        title="GPUs now",
+        numeric=True,
+        explained="Held by pods at the time of the audit; a MIG device by its share",
+        adds=sums.NUMBER,
     )
     yield tables.Column(
-        title="Workloads", numeric=True, more=measured, explained="Workloads that hold GPUs or held some in the window"
+        title="Workloads",
+        numeric=True,
+        more=measured,
+        explained="Workloads that hold GPUs or held some in the window",
+        adds=sums.NUMBER,
     )
     if not measured:
         return
     yield tables.Column(title="Activity", numeric=True, explained=glossary.meaning("activity"))
     for word, more in (("idle", False), ("allocated", False), ("measured", True), ("used", True)):
-        yield tables.Column(title=glossary.WORDS[word][0], numeric=True, more=more, explained=glossary.meaning(word))
-    yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost"))
-    yield tables.Column(title="Cost", numeric=True, explained="Of the allocated GPU-hours that have a price")
+        title, meaning = glossary.WORDS[word]
+        yield tables.Column(title=title, numeric=True, more=more, explained=meaning, adds=sums.HOURS)
+    yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost"), adds=money)
+    yield tables.Column(
+        title="Cost", numeric=True, explained="Of the allocated GPU-hours that have a price", adds=money
+    )
     yield tables.Column(title="Price", numeric=True, more=True, explained="Mean price of one allocated GPU-hour")
-    yield tables.Column(title="Idle by memory", numeric=True, more=True, explained=glossary.meaning("idle-memory"))
+    yield tables.Column(
+        title="Idle by memory", numeric=True, more=True, explained=glossary.meaning("idle-memory"), adds=money
+    )
     yield tables.Column(title="Memory", numeric=True, more=True, explained=glossary.meaning("memory"))
 
 

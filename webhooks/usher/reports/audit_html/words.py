@@ -3,6 +3,7 @@
 from typing import Final
 
 from usher.audit.document import Severity, Standing, Subject, WorkloadState
+from usher.reports.web import cells
 
 NO_TEAM: Final = "no team"
 
@@ -42,3 +43,8 @@ def place(subject: Subject) -> str:
 def name_of(subject: Subject) -> str:
     """`Job speech-dev/asr`"""
     return f"{subject.kind} {place(subject)}"
+
+
+def named(subject: Subject) -> cells.Cell:
+    """The cell of an object: equal for equal objects, so that a link can search for it."""
+    return cells.lines(("muted", subject.kind), ("strong", place(subject)))

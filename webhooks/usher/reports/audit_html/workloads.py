@@ -1,6 +1,6 @@
 """The table of workloads that hold or want accelerators."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher.audit.document import Audit, Usage, WorkloadEntry
@@ -25,11 +25,12 @@ _FILTERS: Final = {
 def section(audit: Audit) -> Section:
     listed = ordering.workloads(audit.workloads)
     measured = audit.summary.measured is not None
+    about = audit_words.about(audit.findings)
     table = tables.Table(
         name="workloads-table",
         caption="Workloads",
         columns=tuple(_columns(measured=measured)),
-        rows=[_row(audit, each, measured=measured) for each in listed],
+        rows=[_row(audit, each, about, measured=measured) for each in listed],
         filters=_FILTERS,
         empty="No workload that usher could read holds or wants accelerators.",
     )
@@ -58,7 +59,9 @@ def _columns(*, measured: bool) -> Iterator[tables.Column]:
     )
     yield tables.Column(title="Age", numeric=True, more=measured, explained="Since the workload was made")
     yield tables.Column(
-        title="At admission", narrow=True, explained="What usher would do if the workload were made today; its findings"
+        title="At admission",
+        narrow=True,
+        explained="What usher would do if the workload were made today; all its findings",
     )
     if measured:
         yield tables.Column(title="Used", numeric=True, more=True, explained=glossary.meaning("used"))
@@ -66,7 +69,7 @@ def _columns(*, measured: bool) -> Iterator[tables.Column]:
         yield tables.Column(title="Memory", numeric=True, more=True, explained=glossary.meaning("memory"))
 
 
-def _row(audit: Audit, each: WorkloadEntry, *, measured: bool) -> tables.Row:
+def _row(audit: Audit, each: WorkloadEntry, about: Mapping[str, int], *, measured: bool) -> tables.Row:
     return tables.Row(
         facets=(
             each.team,
@@ -79,7 +82,7 @@ def _row(audit: Audit, each: WorkloadEntry, *, measured: bool) -> tables.Row:
         cells=(
             *_standing(audit, each),
             *(_idle(each.usage) if measured else ()),
-            *_kind(audit, each),
+            *_kind(audit, each, about.get(audit_words.subject(each.subject), 0)),
             *(_usage(each.usage) if measured else ()),
         ),
     )
@@ -108,13 +111,13 @@ def _standing(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
     yield cells.lines(("plain", numbers.plain(now)), ("muted", wanted), sort=now)
 
 
-def _kind(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
+def _kind(audit: Audit, each: WorkloadEntry, found: int) -> Iterator[cells.Cell]:
     yield cells.lines(("plain", ", ".join(each.products)), ("muted", ", ".join(each.capacity_types)))
     yield cells.age(each.created, audit.taken)
-    findings = wording.count(each.findings, "finding") if each.findings else ""
+    rows = tables.query(q=tables.exactly(words.named(each.subject)))
     yield cells.lines(
         ("plain", words.AT_ADMISSION.get(each.outcome, each.outcome)),
-        ("link", findings, f"#findings-table?{tables.query(q=words.place(each.subject))}"),
+        ("link", wording.count(found, "finding") if found else "", f"#findings-table?{rows}"),
     )
 
 

@@ -56,6 +56,15 @@
     }
   };
 
+  // As numbers.plain and numbers.money write them; halves go to the even digit there.
+  const written = (value, unit) => {
+    const size = Math.abs(value);
+    const digits = (least, most) =>
+      value.toLocaleString("en", { minimumFractionDigits: least, maximumFractionDigits: most, roundingMode: "halfEven" });
+    if (unit.money) return size > 0 && size < 10 ? digits(2, 2) : digits(0, 0);
+    return size < 100 ? digits(0, size < 1 ? 2 : 1) : digits(0, 0);
+  };
+
   class Table {
     constructor(place) {
       this.place = place;
@@ -63,6 +72,8 @@
       this.body = place.querySelector("tbody");
       this.form = place.querySelector("form.filters");
       this.turning = place.querySelector("nav.turning");
+      this.sum = place.querySelector("tfoot tr");
+      this.whole = this.sum && [...this.sum.children].map((cell) => [...cell.childNodes]);
       this.start = 0;
       this.order = null;
       this.#prepareHeads();
@@ -83,6 +94,7 @@
         known.search = known.rows.map((row) => row.slice(2).map((index) => known.words[index]).join("\n").toLowerCase());
         known.all = known.rows.map((_, index) => index);
         this.known = known;
+        this.apart = new Set(known.apart);
         this.shown = known.all;
       }
       return this.known;
@@ -155,21 +167,24 @@
 
     #conditions() {
       const chosen = this.form ? new FormData(this.form) : new Map();
-      const wanted = (chosen.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+      const asked = (chosen.get("q") ?? "").toLowerCase().trim();
+      const exact = /^"(.+)"$/.exec(asked)?.[1];
+      const wanted = exact ? [] : asked.split(/\s+/).filter(Boolean);
       const filters = [];
       this.data.filters.forEach(({ name, values }, index) => {
         const value = chosen.get(name);
         if (value) filters.push([index, values.indexOf(value)]);
       });
-      return { wanted, filters };
+      return { wanted, exact, filters };
     }
 
     filter() {
       const { rows, search, all } = this.data;
-      const { wanted, filters } = this.#conditions();
+      const { wanted, exact, filters } = this.#conditions();
       this.shown = (this.order ? this.sorted : all).filter((index) =>
         filters.every(([filter, value]) => rows[index][1][filter] === value)
-        && wanted.every((word) => search[index].includes(word)));
+        && wanted.every((word) => search[index].includes(word))
+        && (!exact || `\n${search[index]}\n`.includes(`\n${exact}\n`)));
       this.start = 0;
       this.draw();
     }
@@ -190,6 +205,7 @@
       const whole = `${rows.length.toLocaleString("en")} ${rows.length === 1 ? "row" : "rows"}`;
       const count = this.shown.length < rows.length ? `${this.shown.length.toLocaleString("en")} of ${whole}` : whole;
       if (this.form) this.form.querySelector("output").textContent = count;
+      if (this.sum && this.data.part) this.#add();
       if (!this.turning) return;
       this.turning.hidden = this.shown.length <= page;
       const [previous, next] = this.turning.querySelectorAll("button");
@@ -197,6 +213,26 @@
       next.disabled = end >= this.shown.length;
       this.turning.querySelector(".place").textContent =
         `Rows ${(this.start + 1).toLocaleString("en")} to ${end.toLocaleString("en")} of ${this.shown.length.toLocaleString("en")}`;
+    }
+
+    // The last row is the sum of the rows that the filters leave, on all their pages.
+    #add() {
+      const { columns, rows, cells, part } = this.data;
+      const all = this.shown.length === rows.length;
+      const added = this.shown.filter((index) => !this.apart.has(index));
+      [...this.sum.children].forEach((cell, column) => {
+        const unit = columns[column].adds;
+        if (all) cell.replaceChildren(...this.whole[column]);
+        else if (column === 0) cell.replaceChildren(make("span", "plain", "Sum"), make("span", "muted", part));
+        else if (!unit) cell.replaceChildren();
+        else {
+          const known = added.map((index) => cells[rows[index][column + 2]][0]).filter((value) => value !== null);
+          const missing = added.length && !known.length;
+          const sum = known.reduce((one, other) => one + other, 0);
+          const text = missing ? unit.missing : `${unit.before}${written(sum, unit)}${unit.after}`;
+          cell.replaceChildren(make("span", missing ? "muted" : "", text));
+        }
+      });
     }
 
     #row(row) {

@@ -10,7 +10,7 @@ import orjson
 
 from usher.dataclass import dataclass
 from usher.reports import wording
-from usher.reports.web import cells
+from usher.reports.web import cells, sums
 from usher.reports.web.markup import Html, element, visible
 
 PAGE: Final = 100
@@ -38,6 +38,9 @@ class Column:
     """Whether its words are few and short."""
     more: bool = False
     """Whether a screen shows it only after somebody asked for all columns; paper always does."""
+    adds: sums.Unit | None = None
+    """The unit in which page.js adds up its cells, for the sum of rows that filters leave; None where they do not add
+    up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +50,8 @@ class Row:
     """Its value for each filter of the table."""
     id: str = ""
     """The fragment that leads to it; letters, digits and hyphens."""
+    adds: bool = True
+    """Whether the sum of its table has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +66,9 @@ class Table:
     """The title of each filter by its name, in the order of `Row.facets`."""
     total: tuple[cells.Cell, ...] = ()
     """The last row, which stays; empty for no sum."""
+    part: str = ""
+    """What the last row says of itself when filters leave some of the rows: then page.js adds up those columns that say
+    in which unit. Empty where the last row is not a sum."""
     empty: str = "No entries."
     """Said where no row is there."""
 
@@ -68,6 +76,11 @@ class Table:
 def query(**chosen: str) -> str:
     """What follows the fragment of a table and a `?` in a link to some of its rows: `q` for words, or filters."""
     return urlencode({name: visible(_value(value)) for name, value in chosen.items()})
+
+
+def exactly(cell: cells.Cell) -> str:
+    """The words to search for that find the rows with an equal cell, and no others."""
+    return f'"{" ".join(visible(piece[1]) for piece in cell.pieces)}"'
 
 
 def html(table: Table) -> Html:
@@ -232,9 +245,12 @@ def _data(table: Table) -> dict[str, object]:
                 "largest": column.numeric,
                 "look": _look(column) or "",
                 "heads": column.heads,
+                "adds": column.adds.data() if table.part and column.adds else None,
             }
             for column in table.columns
         ],
+        "part": table.part,
+        "apart": [index for index, row in enumerate(table.rows) if table.part and not row.adds],
         "filters": [{"name": key, "values": list(found)} for key, found in zip(table.filters, values, strict=True)],
         "cells": [
             [cells.order(cell), *(pieces.setdefault(piece, len(pieces)) for piece in cell.pieces)] for cell in known

@@ -1,0 +1,30 @@
+"""How page.js writes the sum of the rows that filters leave: as `numbers` writes the cells above it."""
+
+from typing import Final
+
+from usher.dataclass import dataclass
+from usher.reports.web import numbers
+from usher.reports.web.markup import visible
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A number between two texts, with the digits of `numbers.money` or of `numbers.plain`."""
+
+    before: str = ""
+    after: str = ""
+    money: bool = False
+    missing: str = numbers.NOT_MEASURED
+    """Said where no row has a value."""
+
+    def data(self) -> dict[str, str | bool]:
+        """As page.js reads it."""
+        return {"before": visible(self.before), "after": self.after, "money": self.money, "missing": self.missing}
+
+
+HOURS: Final = Unit(after=" GPU-h")
+NUMBER: Final = Unit()
+
+
+def money(currency: str) -> Unit:
+    return Unit(before=f"{currency} ", money=True, missing=numbers.NOT_PRICED)
