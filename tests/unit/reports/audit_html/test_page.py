@@ -10,7 +10,7 @@ import pytest
 
 from builders import audit_documents as documents
 from builders import audited_clusters as clusters
-from usher.audit.document import Audit, PriceEntry, Usage
+from usher.audit.document import Audit, PriceEntry, Target, Usage
 from usher.reports import audit_html
 from usher.reports.audit_html import glossary
 from usher.reports.audit_html.findings import fragment
@@ -217,6 +217,30 @@ def test_gpus_that_no_pod_held_have_their_cost_on_the_first_screen() -> None:
     summary = clusters.audit().summary.model_copy(update={"cost_free": 1_000.0, "cost_out_of_use": 200.0})
 
     assert "GPUs that no pod held cost USD 1,200 more." in words(page(clusters.audit(summary=summary)))
+
+
+def test_a_mean_of_all_gpus_says_for_which_part_of_their_hours_it_was_measured() -> None:
+    audit = clusters.audit()
+    summary = audit.summary.model_copy(update={"capacity": 1_000.0})
+
+    def shown(hours: float | None) -> str:
+        target = Target(
+            name="activity", title="Activity", low=0.65, high=0.85, unit="share", actual=0.5, formula="", hours=hours
+        )
+        return words(page(clusters.audit(summary=summary, targets=(target,))))
+
+    assert "All GPUs together, also those that no pod held, were 50 % busy, measured for 83 % of their hours." in shown(
+        828
+    )
+    assert "50 %, measured for 83 % of the GPU-hours, target 65 % to 85 %" in shown(828)
+    assert [" busy. " in shown(hours) for hours in (1_000, 999, None)] == [True] * 3
+
+
+def test_a_finding_about_no_gpus_has_no_number_of_them() -> None:
+    node = documents.subject("l40s-3", kind="Node", namespace="")
+    html = page(clusters.audit(findings=(documents.finding(subject=node, gpus=0.0),)))
+
+    assert '<td class="number" data-title="GPUs"></td>' in html
 
 
 def test_every_label_that_links_to_a_meaning_leads_to_one() -> None:

@@ -12,7 +12,8 @@ def targets(
     wanted: Targets, *, fleet: Fleet | None, tally: Tally | None, queue_wait: float | None, wait_formula: str
 ) -> tuple[Target, ...]:
     """The targets; `actual` is None where it was not measured."""
-    activity = fleet.used / fleet.measured if fleet is not None and fleet.measured else None
+    measured = fleet.measured if fleet is not None and fleet.measured else None
+    activity = fleet.used / measured if fleet is not None and measured else None
     return (
         _share(
             "activity",
@@ -21,6 +22,7 @@ def targets(
             activity,
             "sum over all measured GPUs, held by a pod or not, of share of a GPU x hours x activity, divided by the "
             "same sum without activity",
+            hours=measured,
         ),
         _share(
             "memory",
@@ -42,7 +44,9 @@ def targets(
     )
 
 
-def _share(name: str, title: str, wanted: Range, actual: float | None, formula: str) -> Target:
+def _share(  # noqa: PLR0913 - the fields of one target
+    name: str, title: str, wanted: Range, actual: float | None, formula: str, *, hours: float | None = None
+) -> Target:
     return Target(
         name=name,
         title=title,
@@ -52,4 +56,5 @@ def _share(name: str, title: str, wanted: Range, actual: float | None, formula: 
         actual=amounts.optional(actual),
         met=None if actual is None else wanted.low <= actual <= wanted.high,
         formula=formula,
+        hours=amounts.optional(hours),
     )

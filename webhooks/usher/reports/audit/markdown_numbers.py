@@ -12,7 +12,9 @@ def rows(audit: Audit) -> Iterator[tuple[str, str]]:
     found = audit.summary
     if found.knows_cluster:
         yield from _use(found)
-        yield from ((each.title, target_words.standing(each)) for each in audit.targets if each.actual is not None)
+        yield from (
+            (each.title, target_words.standing(each, found)) for each in audit.targets if each.actual is not None
+        )
         yield "could be saved", _savings(found)
         yield "GPUs", _capacity(found)
         yield "waiting", f"{numbers.gpus(found.gpus_waiting)} GPUs" if found.gpus_waiting else ""

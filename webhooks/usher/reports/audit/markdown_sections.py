@@ -37,7 +37,7 @@ def _findings(title: str, found: Iterable[FindingEntry], audit: Audit) -> Table:
                 each.severity.value,
                 code(each.code),
                 subject(each.subject) + (f" {code(each.place)}" if each.place else ""),
-                prose(words.amount(each.gpus, each.gpus_least, each.other_accelerators)),
+                prose(_amount(each), empty=""),
                 prose(each.message + (f" ({words.milder(each.outcome, each.because)})" if each.because else "")),
                 prose(each.remedy, empty=""),
                 prose(each.team, empty=""),
@@ -47,6 +47,12 @@ def _findings(title: str, found: Iterable[FindingEntry], audit: Audit) -> Table:
             for each in ordering.findings(found)
         ],
     )
+
+
+def _amount(found: FindingEntry) -> str:
+    """Empty where what it is about neither holds accelerators nor asks for some."""
+    known = found.gpus == 0 and not found.other_accelerators
+    return "" if known else words.amount(found.gpus, found.gpus_least, found.other_accelerators)
 
 
 def _seen(found: FindingEntry, audit: Audit) -> str:

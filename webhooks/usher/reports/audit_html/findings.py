@@ -101,6 +101,8 @@ def _amount(found: FindingEntry) -> cells.Cell:
     other = audit_words.others(found.other_accelerators)
     if found.gpus is None or (other and not found.gpus):
         return cells.text(other, "not known")
+    if not found.gpus:
+        return cells.text("")  # what it is about neither holds GPUs nor asks for some
     return cells.number(found.gpus, numbers.between(found.gpus, found.gpus_least))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from usher.audit.document import Audit, WorkloadState
 from usher.reports import wording
+from usher.reports.audit import target_words
 from usher.reports.audit import words as audit_words
 from usher.reports.audit_html import accelerators, highlights, tiles
 from usher.reports.web import charts, numbers
@@ -37,9 +38,11 @@ def _story(audit: Audit) -> Iterator[str]:
         yield f"Of the GPU time that pods held{span}, {idle} was idle"
         cost = f", which cost {numbers.money(summary.cost_idle, summary.currency)}" if summary.cost_idle else ""
         yield f": {numbers.plain(summary.idle)} GPU-hours{cost}. "
-    busy = next((each.actual for each in audit.targets if each.name == "activity"), None)
-    if busy is not None:
-        yield f"All GPUs together, also those that no pod held, were {numbers.share(busy)} busy. "
+    busy = next((each for each in audit.targets if each.name == "activity"), None)
+    if busy is not None and busy.actual is not None:
+        part = target_words.known(busy, summary)
+        yield f"All GPUs together, also those that no pod held, were {numbers.share(busy.actual)} busy"
+        yield f", measured for {part} of their hours. " if part else ". "
     elsewhere = [each for each in (summary.cost_free, summary.cost_out_of_use) if each is not None]
     if elsewhere:
         yield f"GPUs that no pod held cost {numbers.money(sum(elsewhere), summary.currency)} more. "

@@ -72,8 +72,9 @@ def _targets(audit: Audit) -> Html | None:
     if not audit.targets:
         return None
     rows = (
-        element("li", charts.row(target.title, charts.range_bar(_goal(target)), target_words.standing(target)))
+        element("li", charts.row(target.title, charts.range_bar(_goal(target, said)), said))
         for target in audit.targets
+        for said in [target_words.standing(target, audit.summary)]
     )
     return element(
         "article",
@@ -91,14 +92,14 @@ def _formulas(audit: Audit) -> Html:
     return element("details", summary, element("dl", *entries, class_="words"), class_="explained")
 
 
-def _goal(target: Target) -> charts.Goal:
+def _goal(target: Target, said: str) -> charts.Goal:
     most = 1.0 if target_words.is_share(target) else 2 * max(target.high or 0.0, target.low or 0.0, 1.0)
     return charts.Goal(
         low=target.low or 0.0,
         high=most if target.high is None else target.high,
         most=most,
         actual=target.actual,
-        label=f"{target.title}: {target_words.standing(target)}",
+        label=f"{target.title}: {said}",
     )
 
 
