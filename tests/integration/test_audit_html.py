@@ -147,7 +147,7 @@ def test_severities_sort_by_how_bad_they_are(chromium: Browser, report: Report) 
 def test_links_of_the_first_screen_lead_to_their_rows(chromium: Browser, report: Report) -> None:
     with browser.opened(chromium, browser.file_url(report("audit"))) as found:
         page = found.page
-        page.get_by_role("link", name="Job speech-dev/asr-tune-2").click()
+        page.get_by_role("link", name="Job speech-dev/asr-tune-2").first.click()
         row = page.locator("tr.chosen")
         expect(row).to_contain_text("asr-tune-2")
         expect(row).to_be_in_viewport()

@@ -18,7 +18,7 @@ def standing(target: Target, summary: Summary) -> str:
     part = known(target, summary)
     base = f"measured for {part} of the GPU-hours" if part else ""
     met = {True: "met", False: "not met", None: ""}[target.met]
-    return ", ".join(filter(None, (_amount(target, target.actual), base, f"target {_range(target)}", met)))
+    return ", ".join(filter(None, (amount(target, target.actual), base, f"target {_range(target)}", met)))
 
 
 def known(target: Target, summary: Summary) -> str:
@@ -31,13 +31,14 @@ def known(target: Target, summary: Summary) -> str:
 
 def _range(target: Target) -> str:
     if target.low is None:
-        return f"at most {_amount(target, target.high)}"
+        return f"at most {amount(target, target.high)}"
     if target.high is None or (is_share(target) and target.high >= 1):
-        return f"at least {_amount(target, target.low)}"
-    return f"{_amount(target, target.low)} to {_amount(target, target.high)}"
+        return f"at least {amount(target, target.low)}"
+    return f"{amount(target, target.low)} to {amount(target, target.high)}"
 
 
-def _amount(target: Target, value: float | None) -> str:
+def amount(target: Target, value: float | None) -> str:
+    """`42 %`, `3.6 h`: a value in the unit of the target."""
     if is_share(target):
         return numbers.share(value)
     return numbers.lasting(value) if target.unit == "seconds" else f"{numbers.plain(value)} {target.unit}"

@@ -55,9 +55,15 @@ def section(audit: Audit) -> Section:
         name="findings",
         title="Findings",
         count=len(audit.findings),
-        lead="Worst first, each with its reason and its fix. usher explain CODE says more about a code.",
+        lead=_lead(audit),
         body=tables.html(table),
     )
+
+
+def _lead(audit: Audit) -> str:
+    objects = len({each.subject for each in audit.findings})
+    spread = f"About {wording.count(objects, 'object')}: one mistake can break several rules. " if objects else ""
+    return f"{spread}Worst first, each with its reason and its fix. usher explain CODE says more about a code."
 
 
 def fragment(found: FindingEntry) -> str:

@@ -71,11 +71,7 @@ def legend() -> list[charts.Part]:
 def _targets(audit: Audit) -> Html | None:
     if not audit.targets:
         return None
-    rows = (
-        element("li", charts.row(target.title, charts.range_bar(_goal(target, said)), said))
-        for target in audit.targets
-        for said in [target_words.standing(target, audit.summary)]
-    )
+    rows = (element("li", _target(each, target_words.standing(each, audit.summary))) for each in audit.targets)
     return element(
         "article",
         element("h3", "Targets"),
@@ -92,14 +88,24 @@ def _formulas(audit: Audit) -> Html:
     return element("details", summary, element("dl", *entries, class_="words"), class_="explained")
 
 
+def _target(target: Target, said: str) -> Html:
+    goal = _goal(target, said)
+    ends = charts.scale(target_words.amount(target, 0.0), target_words.amount(target, goal.most))
+    bar = joined(charts.range_bar(goal), ends)
+    return charts.row(target.title, bar, element("span", said, class_="worse" if goal.missed else None))
+
+
 def _goal(target: Target, said: str) -> charts.Goal:
-    most = 1.0 if target_words.is_share(target) else 2 * max(target.high or 0.0, target.low or 0.0, 1.0)
+    bounds = max(target.high or 0.0, target.low or 0.0)
+    # The scale has room for the value, so that lengths are true.
+    most = 1.0 if target_words.is_share(target) else max(2 * bounds, 1.1 * (target.actual or 0.0), 1.0)
     return charts.Goal(
         low=target.low or 0.0,
         high=most if target.high is None else target.high,
         most=most,
         actual=target.actual,
         label=f"{target.title}: {said}",
+        missed=target.met is False,
     )
 
 
