@@ -289,24 +289,6 @@ def test_a_workload_leads_to_all_its_findings_and_to_no_others(chromium: Browser
         expect(found.page.locator(f"{FINDINGS} input")).to_have_value('"Job speech-dev/asr-tune"')
 
 
-def test_it_prints_with_all_groups_open_and_without_controls(chromium: Browser, report: Report) -> None:
-    with browser.opened(chromium, browser.file_url(report("audit"))) as found:
-        page = found.page
-        page.emulate_media(media="print")
-        page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-        assert page.locator("form.filters:visible, nav:visible, #theme:visible").count() == 0
-        assert page.locator("details.group:not([open])").count() == 0
-        assert page.locator("[data-table=usage-team] [data-title=Used]:visible").count() > 0
-        # A button would be missing in the headings that a browser repeats on each page.
-        assert page.locator("thead button:visible").count() == 0
-        heading = page.locator("[data-table=findings-table] thead th").nth(1)
-        assert heading.evaluate("(each) => getComputedStyle(each, '::before').content") == '"Finding"'
-        # The width of A4 in landscape, without its margins.
-        page.set_viewport_size({"width": 1032, "height": 700})
-        assert page.evaluate("() => document.documentElement.scrollWidth") == 1032
-        assert page.pdf(prefer_css_page_size=True).startswith(b"%PDF-")
-
-
 def test_the_first_key_leads_past_the_navigation(chromium: Browser, report: Report) -> None:
     with browser.opened(chromium, browser.file_url(report("audit"))) as found:
         found.page.keyboard.press("Tab")

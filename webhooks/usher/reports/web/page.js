@@ -252,6 +252,13 @@
       return made;
     }
 
+    // On paper the sum has a row above it: browsers keep rows of one group together, and not those of two.
+    keepSum(kept) {
+      const foot = this.sum?.parentElement;
+      if (foot && kept && this.body.lastElementChild) foot.prepend(this.body.lastElementChild);
+      if (foot && !kept && foot.children.length > 1) this.body.append(foot.firstElementChild);
+    }
+
     #nothing() {
       const cell = make("td", "empty", "No row fits the filters.");
       cell.colSpan = this.heads.length;
@@ -339,12 +346,16 @@
   addEventListener("hashchange", follow);
   const opened = [];
   addEventListener("beforeprint", () => {
-    for (const closed of document.querySelectorAll("details.group:not([open])")) {
+    for (const closed of document.querySelectorAll("details:not([open], .explained)")) {
       closed.open = true;
       opened.push(closed);
     }
+    for (const table of tables.values()) table.keepSum(true);
   });
-  addEventListener("afterprint", () => { for (const each of opened.splice(0)) each.open = false; });
+  addEventListener("afterprint", () => {
+    for (const each of opened.splice(0)) each.open = false;
+    for (const table of tables.values()) table.keepSum(false);
+  });
   // Before somebody asks for it, but after the page is there.
   const prepare = () => { for (const table of tables.values()) table.data; };
   if (window.requestIdleCallback) requestIdleCallback(prepare, { timeout: 2000 });

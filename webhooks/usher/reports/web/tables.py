@@ -19,6 +19,9 @@ PAGE: Final = 100
 MOST: Final = 20_000
 """Rows that a page holds, so that browsers open it: 20,000 findings are about 8 MB."""
 
+WIDE: Final = 10
+"""Paper has smaller letters for a table with more columns."""
+
 FEW: Final = 8
 """A table with no more rows needs no filter."""
 
@@ -96,7 +99,12 @@ def html(table: Table) -> Html:
         _form(table) if len(table.rows) > FEW else None,
         _all_columns(table),
         element(
-            "div", _table(table), class_="scroll", tabindex="0", role="region", aria_label=f"Table: {table.caption}"
+            "div",
+            _table(table),
+            class_="scroll wide" if len(table.columns) > WIDE else "scroll",
+            tabindex="0",
+            role="region",
+            aria_label=f"Table: {table.caption}",
         ),
         _turning(table) if len(table.rows) > PAGE else None,
         _explained(table),
