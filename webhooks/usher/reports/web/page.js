@@ -4,6 +4,8 @@
 (() => {
   const collator = new Intl.Collator("en", { numeric: true });
   const tables = new Map();
+  // Each row is a card there, as page.css says.
+  const phone = matchMedia("screen and (max-width: 34rem)");
 
   const make = (tag, look, text) => {
     const made = document.createElement(tag);
@@ -83,6 +85,18 @@
         const step = Number(event.target.dataset?.turn);
         if (step) this.#turn(step);
       });
+      if (this.turning && phone.matches) this.#shorten();
+    }
+
+    get page() {
+      const { all, phone: few } = this.turning.dataset;
+      return Number(phone.matches ? few : all);
+    }
+
+    // The first rows of the file, without reading the data.
+    #shorten() {
+      while (this.body.rows.length > this.page) this.body.lastElementChild.remove();
+      this.#place(Number(this.turning.dataset.rows));
     }
 
     // Parsed when it is needed for the first time, so that a large page opens at once.
@@ -189,15 +203,22 @@
       this.draw();
     }
 
+    // After the size of a page of rows has changed.
+    again() {
+      this.data;
+      this.start = 0;
+      this.draw();
+    }
+
     #turn(step) {
-      this.start += step * this.data.page;
+      this.start += step * this.page;
       this.draw();
       this.place.scrollIntoView({ block: "start" });
     }
 
     draw() {
-      const { page, rows } = this.data;
-      const end = Math.min(this.start + page, this.shown.length);
+      const { rows } = this.data;
+      const end = this.turning ? Math.min(this.start + this.page, this.shown.length) : this.shown.length;
       const drawn = document.createDocumentFragment();
       for (const index of this.shown.slice(this.start, end)) drawn.append(this.#row(rows[index]));
       if (!this.shown.length) drawn.append(this.#nothing());
@@ -206,13 +227,18 @@
       const count = this.shown.length < rows.length ? `${this.shown.length.toLocaleString("en")} of ${whole}` : whole;
       if (this.form) this.form.querySelector("output").textContent = count;
       if (this.sum && this.data.part) this.#add();
-      if (!this.turning) return;
-      this.turning.hidden = this.shown.length <= page;
+      if (this.turning) this.#place(this.shown.length);
+    }
+
+    // Where the page of rows stands among all that the filters leave.
+    #place(number) {
+      const end = Math.min(this.start + this.page, number);
+      this.turning.hidden = number <= this.page;
       const [previous, next] = this.turning.querySelectorAll("button");
       previous.disabled = this.start === 0;
-      next.disabled = end >= this.shown.length;
-      this.turning.querySelector(".place").textContent =
-        `Rows ${(this.start + 1).toLocaleString("en")} to ${end.toLocaleString("en")} of ${this.shown.length.toLocaleString("en")}`;
+      next.disabled = end >= number;
+      const [first, last, whole] = [this.start + 1, end, number].map((each) => each.toLocaleString("en"));
+      this.turning.querySelector(".place").textContent = `Rows ${first} to ${last} of ${whole}`;
     }
 
     // The last row is the sum of the rows that the filters leave, on all their pages.
@@ -285,12 +311,12 @@
 
     // Shows the row with this id: on its page of the present filters, or of all rows.
     find(id) {
-      const { rows, page } = this.data;
+      const { rows } = this.data;
       const found = rows.findIndex((row) => row[0] === id);
       if (found < 0) return false;
       if (!this.shown.includes(found)) this.choose("");
       const place = this.shown.indexOf(found);
-      this.start = place - (place % page);
+      if (this.turning) this.start = place - (place % this.page);
       this.draw();
       return true;
     }
@@ -344,6 +370,9 @@
     location.hash = `${link.getAttribute("href")}?${link.dataset.filter}`;
   });
   addEventListener("hashchange", follow);
+  phone.addEventListener("change", () => {
+    for (const table of tables.values()) if (table.turning) table.again();
+  });
   const opened = [];
   addEventListener("beforeprint", () => {
     for (const closed of document.querySelectorAll("details:not([open], .explained)")) {

@@ -16,6 +16,9 @@ from usher.reports.web.markup import Html, element, visible
 PAGE: Final = 100
 """Rows that a page shows at once, by Python and by page.js."""
 
+PHONE: Final = 10
+"""Rows that it shows at once where each of them is a card, as on a phone."""
+
 MOST: Final = 20_000
 """Rows that a page holds, so that browsers open it: 20,000 findings are about 8 MB."""
 
@@ -106,7 +109,7 @@ def html(table: Table) -> Html:
             role="region",
             aria_label=f"Table: {table.caption}",
         ),
-        _turning(table) if len(table.rows) > PAGE else None,
+        _turning(table) if len(table.rows) > PHONE else None,
         _explained(table),
         script(f"data-{table.name}", _data(table)),
         class_="table",
@@ -222,10 +225,14 @@ def _turning(table: Table) -> Html:
     return element(
         "nav",
         element("button", "Previous", type="button", data_turn="-1", disabled=True),
-        element("span", f"Rows 1 to {PAGE} of {len(table.rows):,}", class_="place"),
+        element("span", f"Rows 1 to {min(PAGE, len(table.rows)):,} of {len(table.rows):,}", class_="place"),
         element("button", "Next", type="button", data_turn="1"),
         class_="turning",
         aria_label=f"Pages: {table.caption}",
+        data_all=PAGE,
+        data_phone=PHONE,
+        data_rows=len(table.rows),
+        hidden=len(table.rows) <= PAGE,
     )
 
 
@@ -246,7 +253,6 @@ def _data(table: Table) -> dict[str, object]:
         for row in table.rows
     ]
     return {
-        "page": PAGE,
         "columns": [
             {
                 "number": column.numeric or column.ranked,
