@@ -134,6 +134,13 @@ def test_a_bill_with_a_part_that_has_no_price_is_not_priced() -> None:
     assert "| all GPUs | 2,688 GPU-hours, not priced |" in written(full.model_copy(update={"summary": summary}))
 
 
+def test_a_cluster_without_gpus_has_no_rows_about_their_use() -> None:
+    report = written(audits.without_gpus())
+
+    assert "not measured" not in report
+    assert tables(report)["Workloads"][0] == ["workload", "team", "state", "GPUs", "findings"]
+
+
 def test_a_finding_says_since_when_it_lasts_and_since_when_audits_find_it() -> None:
     (_, _, row) = tables(written(audits.full()))["Other findings"]
 

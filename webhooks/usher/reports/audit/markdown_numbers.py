@@ -11,11 +11,7 @@ def rows(audit: Audit) -> Iterator[tuple[str, str]]:
     """The name and the value of each number, as plain text; an empty value is one that says nothing here."""
     found = audit.summary
     if found.knows_cluster:
-        yield from _use(found)
-        yield from (
-            (each.title, target_words.standing(each, found)) for each in audit.targets if each.actual is not None
-        )
-        yield "could be saved", _savings(found)
+        yield from _of_use(audit) if audit.has_usage else ()
         yield "GPUs", _capacity(found)
         yield "waiting", f"{numbers.gpus(found.gpus_waiting)} GPUs" if found.gpus_waiting else ""
         yield "can never run", _never(audit)
@@ -30,6 +26,14 @@ def rows(audit: Audit) -> Iterator[tuple[str, str]]:
     if not found.knows_cluster:
         yield "allocated, waiting, can never run", "not known: these are files"
     yield "measured from", _window(audit) if audit.measurement.start and found.knows_cluster else ""
+
+
+def _of_use(audit: Audit) -> Iterator[tuple[str, str]]:
+    found = audit.summary
+    yield from _use(found)
+    measured = (each for each in audit.targets if each.actual is not None)
+    yield from ((each.title, target_words.standing(each, found)) for each in measured)
+    yield "could be saved", _savings(found)
 
 
 def _use(found: Summary) -> Iterator[tuple[str, str]]:

@@ -91,17 +91,18 @@ def savings(audit: Audit) -> Table:
 
 
 def workloads(audit: Audit) -> Table:
-    found = words.about(audit.findings)
+    found, measured = words.about(audit.findings), audit.summary.measured is not None
+    use = ("activity", "idle", "cost of idle") if measured else ()
     return Table(
         title="Workloads",
-        header=("workload", "team", "state", "GPUs", "activity", "idle", "cost of idle", "findings"),
+        header=("workload", "team", "state", "GPUs", *use, "findings"),
         rows=[
             (
                 subject(each.subject) + (f" {code(each.place)}" if each.place else ""),
                 prose(each.team, empty=""),
                 each.state.value,
                 prose(words.amount(each.gpus, each.gpus_least, each.other_accelerators)),
-                *_idle(each.usage),
+                *(_idle(each.usage) if measured else ()),
                 f"{found[words.subject(each.subject)]:,}",
             )
             for each in ordering.workloads(audit.workloads)
