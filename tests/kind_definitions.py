@@ -22,8 +22,9 @@ def file_of(group: str, plural: str) -> Path | None:
 
 
 def files() -> list[Path]:
-    """All that are published, where they are there, else all of ours."""
-    return sorted((PUBLISHED if shared_files.is_there() else OWN).rglob("*.yaml"))
+    """All that are published, where they are there, and ours of all other kinds."""
+    folders = [OWN, PUBLISHED] if shared_files.is_there() else [OWN]
+    return sorted({file.relative_to(folder): file for folder in folders for file in folder.rglob("*.yaml")}.values())
 
 
 class Definition(NamedTuple):

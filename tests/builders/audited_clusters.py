@@ -10,7 +10,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from builders import audit_documents as documents
-from builders.audit_sections import EXCEPTIONS, FINDINGS, PREVENTED, READINESS, SAVINGS, TARGETS, entry
+from builders import fleets
+from builders.audited_sections import EXCEPTIONS, FINDINGS, PREVENTED, READINESS, SAVINGS, TARGETS, numbered
 from usher.audit.document import (
     Audit,
     Cluster,
@@ -126,9 +127,9 @@ def namesakes() -> Audit:
         documents.subject("asr-tune-2", namespace="speech-dev"),
     )
     found = [
-        entry(0, one, message="Job speech-dev/asr-tune-2 waits for it"),
-        entry(1, one, code="USA002", category="cluster", outcome="audit"),
-        entry(2, other, message="waits for Job speech-dev/asr-tune"),
+        numbered(0, one, message="Job speech-dev/asr-tune-2 waits for it"),
+        numbered(1, one, code="USA002", category="cluster", outcome="audit"),
+        numbered(2, other, message="waits for Job speech-dev/asr-tune"),
     ]
     found += [each for each in FINDINGS if "asr-tune" not in each.subject.name]
     return audit(
@@ -149,7 +150,7 @@ def empty() -> Audit:
 def cordoned(name: str, *, gpus: float) -> FindingEntry:
     """The finding about a node that is cordoned."""
     about = documents.subject(name, kind="Node", namespace="")
-    return entry(
+    return numbered(
         4711, about, code="USA034", name="node-out-of-service", title="A GPU node is cordoned", gpus=gpus, team=""
     )
 
@@ -178,7 +179,7 @@ def _named(text: str) -> Subject:
 def hostile() -> Audit:
     """An audit whose names and texts are all of HOSTILE."""
     findings = tuple(
-        entry(
+        numbered(
             number,
             _named(text),
             team=text,
@@ -316,35 +317,13 @@ def _usage(gpus: float, activity: float, price: float) -> Usage:
 
 
 def _sum(parts: Iterable[Usage]) -> Usage:
-    known = list(parts)
-    measured = [each for each in known if each.measured is not None]
-    now = sum(each.gpus_now for each in known)
-    if not measured:
-        return Usage(gpus_now=now)
-    hours, used = _total(measured, "measured"), _total(measured, "used")
-    costs = [each.cost for each in measured if each.cost is not None]
-    return Usage(
-        gpus_now=now,
-        allocated=_total(measured, "allocated"),
-        measured=hours,
-        used=used,
-        idle=_total(measured, "idle"),
-        activity=round(used / hours, 6),
-        memory_share=round(sum((each.memory_share or 0) * (each.measured or 0) for each in measured) / hours, 6),
-        cost=Cost(
-            currency="USD",
-            allocated=_total(costs, "allocated"),
-            used=_total(costs, "used"),
-            idle=_total(costs, "idle"),
-            idle_memory=_total(costs, "idle_memory"),
-        ),
-        not_priced=0.0,
-        cost_per_hour=_total(measured, "cost_per_hour"),
-    )
-
-
-def _total(parts: Iterable[object], name: str) -> float:
-    return round(sum(getattr(each, name) or 0.0 for each in parts), 6)
+    """The sum as a document has it, with six digits."""
+    whole = fleets.summed(parts)
+    numbers = {name: round(value, 6) for name, value in whole if isinstance(value, float)}
+    if whole.cost is None:
+        return whole.model_copy(update=numbers)
+    cost = {name: round(value, 6) for name, value in whole.cost if isinstance(value, float)}
+    return whole.model_copy(update={**numbers, "cost": whole.cost.model_copy(update=cost)})
 
 
 def _summary(workloads: Sequence[WorkloadEntry]) -> Summary:

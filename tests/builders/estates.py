@@ -77,14 +77,12 @@ def waiting(name: str = "pod-0", gpus: int = 8, *, hours: float = 5, why: str = 
 
 
 def _pod(name: str, gpus: int, *, hours: float, **fields: Any) -> Pod:
-    return Pod(
-        namespace=fields.pop("namespace", "ml-research"),
-        name=name,
-        uid=fields.pop("uid", f"uid-of-{name}"),
-        created=ago(hours),
-        devices=fields.pop("devices", devices(gpus)),
-        **fields,
-    )
+    return pod(name, created=ago(hours), devices=fields.pop("devices", devices(gpus)), **fields)
+
+
+def pod(name: str, **fields: Any) -> Pod:
+    """A pod in the namespace of all workloads of tests."""
+    return Pod(name=name, **{"namespace": "ml-research", "uid": f"uid-of-{name}", **fields})
 
 
 def entry(
@@ -120,6 +118,7 @@ def estate(
     objects: Iterable[paths.Object] = (),
     without: Iterable[Key] = (),
     unknown: Iterable[Key] = (),
+    missing_kinds: Iterable[Key] = (),
     manifests: Mapping[str, paths.Object] | None = None,
     missing: Sequence[Missing] = (),
 ) -> Estate:
@@ -131,6 +130,7 @@ def estate(
         objects: manifests of other kinds, all objects of these kinds.
         without: kinds that are listed and have no object.
         unknown: kinds that may not be listed; a kind that is nowhere is as unknown.
+        missing_kinds: kinds that the API server does not serve.
         manifests: of workloads without a running pod, by uid.
         missing: what could not be read.
     """
@@ -140,6 +140,7 @@ def estate(
         by_kind[paths.text(value.get("apiVersion")).rpartition("/")[0], paths.text(value.get("kind"))].append(value)
     found |= by_kind
     found |= dict.fromkeys(unknown, Absence.NOT_KNOWN)
+    found |= dict.fromkeys(missing_kinds, Absence.MISSING)
     held = tuple(workloads)
     return Estate(
         nodes=None if nodes is None else tuple(nodes),

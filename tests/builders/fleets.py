@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import fsum
 from typing import Any, Final
 
+from builders import audit_documents
 from usher.audit.document import (
     AcceleratorEntry,
     Audit,
@@ -30,7 +31,7 @@ from usher.audit.document import (
 from usher.fleet import reduction
 from usher.fleet.shards import Shard
 
-TAKEN: Final = "2026-11-23T06:00:00Z"
+TAKEN: Final = audit_documents.TAKEN
 VERSION: Final = "0.1.0"
 _PRODUCTS: Final = ("NVIDIA-H100-80GB-HBM3", "NVIDIA-A100-SXM4-80GB", "NVIDIA-L40S")
 _TEAMS: Final = ("speech", "vision", "search", "robotics", "")
@@ -171,9 +172,12 @@ def summed(usages: Iterable[Usage]) -> Usage:
             allocated=fsum(each.allocated for each in costs),
             used=total(each.used for each in costs),
             idle=total(each.idle for each in costs),
+            idle_memory=total(each.idle_memory for each in costs),
         )
         if costs
         else None,
+        not_priced=total(each.not_priced for each in found),
+        cost_per_hour=total(each.cost_per_hour for each in found),
     )
 
 
@@ -218,18 +222,18 @@ def _findings(chance: random.Random, workloads: Iterable[WorkloadEntry]) -> Iter
 
 
 def finding(code: str, subject: Subject, **fields: Any) -> FindingEntry:
+    """A low finding, whose fingerprint follows from its code and subject."""
     given: dict[str, Any] = {
-        "fingerprint": f"{code} {subject.kind} {subject.namespace} {subject.name}",
         "code": code,
         "name": "check",
         "title": f"The title of {code}",
         "category": "requests",
-        "outcome": "deny",
         "severity": Severity.LOW,
+        "subject": subject,
         "message": "something is wrong",
         "never": code == "USH103",
     }
-    return FindingEntry(subject=subject, **{**given, **fields})
+    return audit_documents.finding(f"{code} {subject.kind} {subject.namespace} {subject.name}", **given | fields)
 
 
 def _saving(workload: WorkloadEntry) -> Saving:

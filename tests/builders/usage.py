@@ -1,47 +1,33 @@
-"""Estates and series for tests of usage: nodes, workloads with their pods, and a source with a table of series."""
+"""Series for tests of usage, a source with a table of them, and the estates that they are about.
+
+The estates are those of `builders.estates`, with pods that are placed when the window begins.
+"""
 
 import math
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
+from builders import estates
+from builders.objects import GPU
 from usher import errors, model
 from usher.audit import estate
-from usher.audit.estate import CapacityType
 from usher.audit.usage.series import Answer, Grid, Question, Series
-from usher.scan.devices import Amount
-from usher.scan.findings import Identity
+from usher.scan.devices import Amount, Devices
 
-H100: Final = "NVIDIA-H100-80GB-HBM3"
+H100: Final = estates.H100
 A100: Final = "NVIDIA-A100-SXM4-80GB"
-GPU: Final = "nvidia.com/gpu"
 
 BASE: Final = datetime(2026, 3, 2, tzinfo=UTC)
 """Where windows of tests begin."""
 
 
-def node(
-    name: str,
-    *,
-    gpus: int = 8,
-    product: str = H100,
-    capacity: Mapping[str, int] | None = None,
-    capacity_type: CapacityType = CapacityType.ON_DEMAND,
-    labels: Mapping[str, str] | None = None,
-    shared_by: int = 1,
-) -> estate.Node:
-    devices = {key: Amount(number=number) for key, number in (capacity or {GPU: gpus}).items()}
-    return estate.Node(
-        name=name,
-        labels={"nvidia.com/gpu.product": product, **(labels or {})},
-        capacity=devices,
-        allocatable=devices,
-        product=product,
-        capacity_type=capacity_type,
-        shared_by=shared_by,
-    )
+def node(name: str, *, gpus: int = 8, capacity: Mapping[str, int] | None = None, **fields: Any) -> estate.Node:
+    """A node of `estates.gpu_node`; `capacity` are its devices by resource, instead of whole GPUs."""
+    devices = _devices(capacity or {GPU: gpus})
+    return estates.gpu_node(name, capacity=devices, allocatable_devices=devices, **fields)
 
 
 def pod(
@@ -54,51 +40,36 @@ def pod(
     phase: estate.Phase = estate.Phase.RUNNING,
     scheduled: datetime | None = BASE,
 ) -> estate.Pod:
-    return estate.Pod(
+    """A pod that was created and placed at `scheduled`."""
+    return estates.pod(
+        name,
         namespace=namespace,
-        name=name,
-        uid=f"uid-{name}",
         phase=phase,
         node=on,
         created=scheduled,
         scheduled=scheduled,
-        devices={key: Amount(number=number) for key, number in (devices or {GPU: gpus}).items()},
+        devices=_devices(devices or {GPU: gpus}),
     )
+
+
+def _devices(numbers: Mapping[str, int]) -> Devices:
+    return {resource: Amount(number=number) for resource, number in numbers.items()}
 
 
 def workload(
-    name: str,
-    *pods: estate.Pod,
-    namespace: str = "red",
-    kind: str = "Job",
-    api_version: str = "batch/v1",
-    role: model.Role = model.Role.TRAINING,
-    team: str = "",
-    queue: str = "",
-    priority: str = "",
+    name: str, *pods: estate.Pod, kind: str = "Job", namespace: str = "red", team: str = "", **fields: Any
 ) -> estate.Workload:
-    return estate.Workload(
-        identity=Identity(api_version=api_version, kind=kind, namespace=namespace, name=name),
-        uid=f"uid-{namespace}-{name}",
-        created=BASE,
-        role=role,
-        wanted=model.Count(minimum=len(pods), maximum=len(pods)),
-        asks={},
-        pods=pods,
-        team=team,
-        queue=queue,
-        priority=priority,
-    )
+    """A workload of `estates.entry`, whose pods alone say what it asks for."""
+    given = {"uid": f"uid-{namespace}-{name}", "created": BASE, "asks": {}, "gang": False, **fields}
+    return estates.entry(kind, name, pods=pods, namespace=namespace, team=team, **given)
 
 
 def estate_of(nodes: Sequence[estate.Node] | None, *workloads: estate.Workload) -> estate.Estate:
-    return estate.Estate(nodes=None if nodes is None else tuple(nodes), workloads=workloads)
+    return estates.estate(nodes=nodes, workloads=workloads)
 
 
-def deployment(
-    name: str, *pods: estate.Pod, role: model.Role = model.Role.INFERENCE, team: str = ""
-) -> estate.Workload:
-    return workload(name, *pods, kind="Deployment", api_version="apps/v1", role=role, team=team)
+def deployment(name: str, *pods: estate.Pod, team: str = "", **fields: Any) -> estate.Workload:
+    return workload(name, *pods, kind="Deployment", team=team, **{"role": model.Role.INFERENCE, **fields})
 
 
 Value = float | Callable[[int], float]
@@ -126,6 +97,8 @@ class Table:
     warnings: Mapping[str, str] = field(default_factory=dict)
     name: str = "demo"
     url: str = ""
+    selection: str = ""
+    left_out: int = 0
     asked: list[Question] = field(default_factory=list)
 
     def read(self, question: Question, _grid: Grid, /) -> Answer:
@@ -133,7 +106,7 @@ class Table:
         if question.metric in self.broken:
             raise errors.PrometheusError("Prometheus at http://p: it cannot be reached")
         warnings = (self.warnings[question.metric],) if question.metric in self.warnings else ()
-        return Answer(series=tuple(self.found.get(question.metric, ())), warnings=warnings)
+        return Answer(series=tuple(self.found.get(question.metric, ())), warnings=warnings, left_out=self.left_out)
 
 
 NAN: Final = math.nan

@@ -12,7 +12,7 @@ import builders
 import reviews
 import server_process
 from e2e import crds
-from e2e.cluster import Cluster, Object
+from e2e.cluster import Cluster, Object, wait_until
 from e2e.registration import CONFIG
 from integration import command
 from server_process import ServerProcess
@@ -169,7 +169,58 @@ def test_a_kind_that_may_not_be_listed_is_named_and_the_rest_is_audited(
 
     assert done.code == 0, done.err
     left_out = {gap["source"]: gap["reason"] for gap in done.json["completeness"]["leftOut"]}
-    assert "forbidden" in left_out["deployments.apps"]
+    assert left_out["deployments.apps"] == (
+        f"not read: user system:serviceaccount:{workloads}:narrow may not list them in namespace {workloads}; bind the "
+        "ClusterRole of `usher manifests audit-role`"
+    )
     assert {"pytorchjobs.kubeflow.org", "pods"}.isdisjoint(left_out)
     assert done.json["summary"]["gpus"] is None
     assert any(each["subject"]["kind"] == "PyTorchJob" for each in done.json["workloads"])
+
+
+def test_a_kubeconfig_without_credentials_ends_with_the_way_to_log_in(cluster: Cluster, tmp_path: Path) -> None:
+    """The API server takes usher for system:anonymous, or for no user at all."""
+    content = yaml.safe_load(cluster.kubeconfig.read_text())
+    content["users"][0]["user"] = {}
+    file = tmp_path / "kubeconfig"
+    file.write_text(json.dumps(content))
+
+    done = command.usher("audit", f"--kubeconfig={file}")
+
+    assert (done.code, done.out) == (2, "")
+    assert "does not know you" in done.err or "does not accept the credentials (401 Unauthorized)" in done.err
+    assert done.err.endswith("log in again, and see that `kubectl auth whoami` works\n")
+
+
+def test_plain_http_is_named_as_the_cause(cluster: Cluster, tmp_path: Path) -> None:
+    content = yaml.safe_load(cluster.kubeconfig.read_text())
+    content["clusters"][0]["cluster"]["server"] = cluster.server.replace("https:", "http:")
+    file = tmp_path / "kubeconfig"
+    file.write_text(json.dumps(content))
+
+    done = command.usher("audit", f"--kubeconfig={file}")
+
+    assert (done.code, done.out) == (2, "")
+    assert "this port speaks TLS; write https:// into the `server` of the cluster in the kubeconfig" in done.err
+
+
+def test_pods_that_a_quota_refuses_are_missing_in_the_words_of_their_controller(
+    cluster: Cluster, namespace: str, auditor: Path, tmp_path: Path
+) -> None:
+    cluster.create(builders.resource_quota({f"requests.{builders.GPU}": 1}, name="gpus", namespace=namespace))
+    tolerations = [builders.toleration("nvidia.com/gpu", operator="Exists")]
+    template = builders.template(builders.container(gpus=1), labels={"app": "server"}, tolerations=tolerations)
+    deployment = builders.deployment(template, replicas=2, name="server", namespace=namespace)
+    cluster.create(builders.replaced(deployment, "/spec/selector", {"matchLabels": {"app": "server"}}))
+    config = tmp_path / "usher.yaml"
+    config.write_text("audit: {pending: 1s}")
+
+    def missing() -> list[str]:
+        """The messages of the finding, once the refusal is older than a second."""
+        arguments = ("--kubeconfig", auditor, "--config", config, "-n", namespace, "--format", "json")
+        found = command.usher("audit", *arguments).json["findings"]
+        return [each["message"] for each in found if each["code"] == "USA004"]
+
+    (message,) = wait_until(missing, description="the controller was refused a pod")
+    assert message.startswith('it wants 2 pods and has 1: pods "server-')
+    assert "is forbidden: exceeded quota: gpus" in message

@@ -1,14 +1,17 @@
 """What `usher audit` lists in a cluster, what it judges, and what it reports."""
 
 import re
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 
 import builders
-from integration import command
-from integration.api_server import ApiServer, status
+from integration import api_server, command
+from integration.api_server import ApiServer, Response, status
 from integration.audited import connected, gpu_pod, names, wrong_job
 from usher import paths
 from usher.kinds.registry import WORKLOADS
@@ -167,8 +170,7 @@ def test_pods_are_judged_themselves_when_their_owners_may_not_be_listed(api: Api
     assert run.json["notes"] == [
         {
             "source": "jobs.batch",
-            "reason": "not evaluated, because it may not be listed: "
-            'jobs.batch is forbidden: User "auditor" cannot list',
+            "reason": "not read: user auditor may not list them; bind the ClusterRole of `usher manifests audit-role`",
         }
     ]
 
@@ -180,6 +182,55 @@ def test_only_the_namespace_that_was_asked_for_is_listed(api: ApiServer, kubecon
 
     assert [workload["name"] for workload in run.json["workloads"]] == ["ours"]
     assert "/api/v1/pods" not in [path for path, _ in api.requests]
+
+
+@pytest.mark.parametrize("lists_namespaces", [True, False])
+def test_a_report_of_one_namespace_says_so_everywhere(
+    api: ApiServer, kubeconfig: Path, tmp_path: Path, lists_namespaces: bool
+) -> None:
+    """Also for a tenant, who may read this Namespace alone: its labels name the team."""
+    ours = builders.custom("v1", "Namespace", {}, name="team-a", namespace=None)
+    labelled = builders.replaced(ours, "/metadata/labels", {"team": "red"})
+    node = builders.node("gpu-0", allocatable={builders.GPU: "8"}, taints=[])
+    api.add(labelled, node, gpu_pod("ours", namespace="team-a"), gpu_pod("theirs", namespace="team-b"))
+    if not lists_namespaces:
+        api.troubles.append(lambda path, _: status(403, "no") if path == "/api/v1/namespaces" else None)
+    api.troubles.append(lambda path, _: Response(value=labelled) if path == "/api/v1/namespaces/team-a" else None)
+    config = tmp_path / "usher.yaml"
+    config.write_text("audit: {teamLabels: [team]}")
+    given = ("audit", "--kubeconfig", kubeconfig, "--config", config, "--namespace", "team-a", "--cluster-name", "prod")
+    forms = {each: command.usher(*given, "--format", each).out for each in ("text", "markdown", "html", "prometheus")}
+    document = command.usher(*given, "--format", "json").json
+
+    assert forms["text"].startswith("Audit of namespace team-a of prod, ")
+    assert "GPUs         those of nodes are not shown, because this audit is about a part" in forms["text"]
+    assert forms["markdown"].startswith("## GPUs of namespace team-a of prod, ")
+    assert "<title>namespace team-a of prod: audit of " in forms["html"]
+    assert "<h1>namespace team-a of prod</h1>" in forms["html"]
+    assert 'gpu_usher_audit_workloads{audited_namespace="team-a",cluster="prod"} 1.0' in forms["prometheus"]
+    assert (document["cluster"]["name"], document["cluster"]["namespace"]) == ("prod", "team-a")
+    assert [each["team"] for each in document["workloads"]] == ["red"]
+
+
+def test_a_context_that_was_renamed_goes_on_with_the_history_of_its_cluster(api: ApiServer, tmp_path: Path) -> None:
+    api.add(builders.custom("v1", "Namespace", {}, name="kube-system", namespace=None), wrong_job())
+
+    def audit(context: str, *options: str) -> Any:
+        file = api_server.kubeconfig(tmp_path / "kubeconfig", api.url, context=context)
+        return command.usher(
+            "audit", "--kubeconfig", file, "--history", tmp_path / "h.sqlite", "--format", "json", *options
+        ).json
+
+    with mock.patch("usher.cli.audit.datetime") as clock:
+        clock.now.return_value = datetime(2026, 11, 16, 6, tzinfo=UTC)
+        first = audit("e2e")
+        clock.now.return_value = datetime(2026, 11, 23, 6, tzinfo=UTC)
+        second = audit("renamed")
+
+    assert first["cluster"]["name"] == "e2e"
+    assert first["cluster"]["id"] == second["cluster"]["id"] == "uid-namespaces-kube-system"
+    assert (second["cluster"]["name"], second["trend"]["previous"]) == ("renamed", "2026-11-16T06:00:00Z")
+    assert second["trend"]["new"] == second["trend"]["fixed"] == []
 
 
 def test_a_namespace_that_the_cluster_lacks_is_named(api: ApiServer, kubeconfig: Path) -> None:
@@ -242,7 +293,7 @@ def test_the_report_opens_with_gpus_then_says_whose_they_are(api: ApiServer, kub
 
     lines = command.usher("audit", "--kubeconfig", kubeconfig).out.splitlines()
 
-    assert lines[0].startswith(f"Audit of cluster of context test ({api.url}), 20")
+    assert lines[0].startswith("Audit of test, 20")
     assert lines[2] == "GPUs         not known: usher has read no nodes"
     assert lines[3] == "  asked for  17 GPUs, by 2 workloads with accelerators"
     assert lines[4] == "  allocated  0, held by pods on nodes"

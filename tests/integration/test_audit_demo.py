@@ -83,13 +83,6 @@ def test_what_was_fixed_counts_in_every_audit_that_had_it(document: Any) -> None
         assert point["findings"] >= len(fixed), point["taken"]
 
 
-def test_findings_about_one_node_without_a_taint_are_equally_old(document: Any) -> None:
-    first = document["trend"]["firstSeen"]
-    found = {each["code"]: first[each["fingerprint"]] for each in document["findings"]}
-
-    assert found["USA030"] == found["USH1430"]
-
-
 def test_all_gpus_are_as_busy_as_the_hours_of_all_nodes_say(document: Any) -> None:
     (activity,) = [each for each in document["targets"] if each["name"] == "activity"]
     summary = document["summary"]

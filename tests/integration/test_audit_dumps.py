@@ -297,7 +297,7 @@ def test_claims_without_the_devices_of_nodes_are_named(tmp_path: Path) -> None:
 
 
 def test_an_empty_list_of_one_namespace_says_nothing_about_the_cluster(tmp_path: Path) -> None:
-    """The checklist would say that the cluster has no device plugin."""
+    """The checklist would say that the cluster has no exporter."""
     empty: paths.Object = {
         "kind": "DaemonSetList",
         "apiVersion": "apps/v1",
@@ -309,7 +309,7 @@ def test_an_empty_list_of_one_namespace_says_nothing_about_the_cluster(tmp_path:
 
     def standing(name: str, value: paths.Json) -> str:
         document = audit(write(tmp_path / f"{name}.json", *cluster(), value))
-        (found,) = [each["standing"] for each in document["readiness"] if each["id"] == "device-plugin"]
+        (found,) = [each["standing"] for each in document["readiness"] if each["id"] == "dcgm-exporter"]
         return str(found)
 
     assert standing("namespace", empty) == standing("linked-namespace", within) == "not known"
@@ -353,8 +353,8 @@ def test_a_cluster_without_gpus_shows_its_other_accelerators(tmp_path: Path) -> 
 
     shown, page = command.usher("audit", file).out, command.usher("audit", "--format=html", file).out
 
-    assert "others 4 google.com/tpu, held by pods on nodes" in " ".join(shown.split())
-    assert "No node of this cluster has GPUs, and pods hold 4 google.com/tpu." in page
+    assert ["google.com/tpu", "1", "4", "4", "0", "0", "0", "0"] in map(str.split, shown.splitlines())
+    assert "The nodes of this cluster have 4 google.com/tpu, and no GPUs. Now pods hold 4 google.com/tpu." in page
     assert "1 node with accelerators" in page
 
 

@@ -1,9 +1,12 @@
 """`usher audit` against an API server that fails, is busy, forgets, or is unreachable."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import builders
 from integration import api_server, command
 from integration.api_server import ApiServer, Response, status
 from integration.audited import connected, gpu_pod, names, wrong_job
@@ -17,7 +20,69 @@ def test_a_kind_that_may_not_be_listed_is_named_in_the_text_report(api: ApiServe
 
     run = command.usher("audit", "--kubeconfig", kubeconfig)
 
-    assert "left out: jobs.batch: not evaluated, because it may not be listed: jobs.batch is forbidden" in run.out
+    assert "left out: jobs.batch: not read: jobs.batch is forbidden; bind the ClusterRole" in run.out
+
+
+def _forbidden(user: str, *, but: str, cause: str = "") -> api_server.Trouble:
+    """Only one kind may be listed."""
+
+    def refuse(path: str, query: Mapping[str, str]) -> Response | None:
+        if path == but or "limit" not in query:
+            return None
+        plural, group = path.rpartition("/")[2], path.split("/")[2]
+        said = f'User "{user}" cannot list resource "{plural}" in API group "{group}" at the cluster scope{cause}'
+        return status(403, f"{plural} is forbidden: {said}")
+
+    return refuse
+
+
+def test_kinds_that_one_user_may_not_list_are_one_entry_with_the_role_that_is_missing(
+    api: ApiServer, kubeconfig: Path
+) -> None:
+    cause = ': RBAC: clusterrole.rbac.authorization.k8s.io "usher-audit" not found'
+    api.add(gpu_pod("train-0"))
+    api.serve_kind("batch/v1", "jobs")
+    api.troubles.append(_forbidden("ci", but="/api/v1/pods", cause=cause))
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig)
+
+    assert run.code == 0
+    (entry,) = [" ".join(each.split()) for each in run.out.split("\nleft out: ")[1:] if "not read" in each]
+    assert " more: not read: user ci may not list them (RBAC: clusterrole.rbac" in entry
+    assert "; bind the ClusterRole of `usher manifests audit-role`" in entry
+    assert "jobs.batch" in {each["source"] for each in _document(kubeconfig)["completeness"]["leftOut"]}
+
+
+def test_a_snapshot_names_the_kinds_that_one_user_may_not_list_in_one_line(
+    api: ApiServer, kubeconfig: Path, tmp_path: Path
+) -> None:
+    api.troubles.append(_forbidden("ci", but=""))
+
+    run = command.usher("snapshot", "--kubeconfig", kubeconfig, "--output", tmp_path / "x.json.gz")
+
+    kinds, written = run.err.splitlines()
+    assert run.code == 2
+    assert kinds.endswith(
+        " more: not read: user ci may not list them; bind the ClusterRole of `usher manifests audit-role`"
+    )
+    assert written.startswith(f"usher: {tmp_path}/x.json.gz is not written")
+
+
+def test_facts_whose_list_fails_make_the_audit_incomplete(api: ApiServer, kubeconfig: Path) -> None:
+    """A missing right is how the cluster is set up; a failure may hide anything."""
+    api.add(gpu_pod("train-0"))
+    api.troubles.append(lambda path, _: status(500, "leader changed") if path.endswith("/resourcequotas") else None)
+
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json")
+
+    assert run.code == 2
+    assert {"source": "resourcequotas", "reason": "the list ended: leader changed; run the audit again", "read": 0} in (
+        run.json["completeness"]["gaps"]
+    )
+
+
+def _document(kubeconfig: Path) -> Any:
+    return command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json").json
 
 
 def test_without_the_right_to_list_pods_the_numbers_of_gpus_are_incomplete(api: ApiServer, kubeconfig: Path) -> None:
@@ -31,6 +96,25 @@ def test_without_the_right_to_list_pods_the_numbers_of_gpus_are_incomplete(api: 
     assert gap["reason"].endswith("so the numbers of allocated and waiting accelerators are not known")
 
 
+def test_without_pods_it_is_not_known_what_can_never_run(api: ApiServer, kubeconfig: Path) -> None:
+    """Not 0: a workload whose pods were not read may wait for ever."""
+    node = builders.node("gpu-0", allocatable={builders.GPU: "8"}, taints=[])
+    deployment = builders.deployment(builders.template(builders.container(gpus=16)), name="large")
+    api.add(node, deployment)
+    api.serve_kind("v1", "pods")
+    api.troubles.append(lambda path, _: status(500, "etcd is away") if path == "/api/v1/pods" else None)
+
+    document = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "json").json
+    text = " ".join(command.usher("audit", "--kubeconfig", kubeconfig).out.split())
+    page = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "html").out
+
+    found = document["summary"]
+    assert (found["gpus"], found["gpusAllocated"], found["gpusNever"], found["workloadsNever"]) == (8, None, None, None)
+    assert "never not known: usher has read no pods, so it does not know which workloads wait" in text
+    assert "The nodes have 8 GPUs. The pods were not read, so it is not known which GPUs they hold" in page
+    assert "Every workload could run" not in page
+
+
 def test_a_cluster_in_which_nothing_may_be_listed_was_not_audited(api: ApiServer, kubeconfig: Path) -> None:
     api.trouble("/api/v1/pods", status(403, "pods is forbidden"))
 
@@ -38,7 +122,7 @@ def test_a_cluster_in_which_nothing_may_be_listed_was_not_audited(api: ApiServer
 
     assert run.code == 2
     assert run.out == ""
-    assert run.err.startswith(f"usher: cluster of context test ({api.url}): usher may list no kind of workload; ")
+    assert run.err.startswith(f"usher: cluster of context test ({api.url}): usher may list no kind of workload: pods ")
 
 
 def test_an_expired_list_goes_on_with_the_token_that_the_server_offers(api: ApiServer) -> None:
@@ -201,6 +285,23 @@ def test_without_a_kubeconfig_audit_says_which_options_help() -> None:
     assert run.code == 2
     assert run.err.startswith("usher: there is no cluster to read: ")
     assert run.err.endswith("name a kubeconfig by --kubeconfig, or read files\n")
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_the_cluster_is_read(
+    api: ApiServer, kubeconfig: Path, tmp_path: Path
+) -> None:
+    run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "html=nodir/x.html", cwd=tmp_path)
+
+    assert (run.code, run.out) == (2, "")
+    assert run.err == ("usher: nodir/x.html: the report cannot be written: the folder nodir does not exist; make it\n")
+    assert api.requests == []
+
+
+def test_a_folder_of_tables_may_have_the_name_of_a_file(tmp_path: Path) -> None:
+    run = command.usher("audit", "--demo", "--format", "csv=tables.csv/", cwd=tmp_path)
+
+    assert run.code == 0
+    assert tmp_path.joinpath("tables.csv/audits.csv").is_file()
 
 
 def test_a_path_and_a_cluster_at_once_are_refused(kubeconfig: Path, tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """`usher audit --history` and `--since`: what a user sees from one audit to the next."""
 
+import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -50,10 +52,55 @@ def test_a_history_that_cannot_be_used_costs_the_trends_alone(folder: Path) -> N
 
     assert run.code == 2
     assert run.err == (
-        "usher: gone/audits.sqlite: the history cannot be used: unable to open database file; "
-        "the report is written without trends\n"
+        "usher: gone/audits.sqlite: the history cannot be used: the folder gone does not exist; make it, or name "
+        "another file; the report is written without trends\n"
     )
     assert "USH103" in (folder / "audit.txt").read_text()
+
+
+@pytest.mark.parametrize("url", ["mysql://x/y", "https://x/y"])
+def test_a_database_that_cannot_hold_a_history_is_refused_before_the_audit(folder: Path, url: str) -> None:
+    run = audit(folder, "--history", url)
+
+    assert (run.code, run.out) == (2, "")
+    assert run.err == (
+        f"usher: a history cannot be in {url.partition(':')[0]}://; name a file of SQLite, or "
+        "postgresql://USER@HOST/DATABASE\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"cluster": {"name": "other"}}, "the earlier report is of cluster other, so it is not compared with this one"),
+        ({"taken": "2126-11-16T06:00:00Z"}, "the earlier report is of 2126-11-16T06:00:00Z, which is not earlier than"),
+    ],
+    ids=["another cluster", "a later time"],
+)
+def test_a_comparison_that_was_asked_for_and_is_not_made_ends_as_failed(
+    folder: Path, change: dict[str, Any], said: str
+) -> None:
+    audit(folder, "--format", "json=last.json", day=16)
+    last = folder / "last.json"
+    last.write_text(json.dumps(json.loads(last.read_text()) | change))
+
+    run = audit(folder, "--since", "last.json", "--format", "text=audit.txt")
+
+    assert run.code == 2
+    assert run.err.startswith(f"usher: {said}")
+    assert run.err.endswith("; the report is written without trends\n")
+    assert "USH103" in (folder / "audit.txt").read_text()
+
+
+def test_an_earlier_report_of_no_time_is_refused_before_the_audit(folder: Path) -> None:
+    audit(folder, "--format", "json=last.json", day=16)
+    last = folder / "last.json"
+    last.write_text(json.dumps(json.loads(last.read_text()) | {"taken": "yesterday"}))
+
+    run = audit(folder, "--since", "last.json")
+
+    assert (run.code, run.out) == (2, "")
+    assert "last.json: not an audit document: taken: 'yesterday' is not a time of ISO 8601" in run.err
 
 
 def test_a_list_of_findings_as_earlier_report_is_refused_before_the_audit(folder: Path) -> None:

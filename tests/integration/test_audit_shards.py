@@ -144,9 +144,30 @@ def test_a_fleet_is_a_file_of_clusters(api: ApiServer, tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert "usher: a: 21 workloads" in done.err
 
-    refused = command.usher(*given, "--shard", "0/2")
+    (tmp_path / "clusters.yaml").write_text(
+        json.dumps([{"name": "a", "kubeconfig": "a.yaml"}, {"name": "b", "kubeconfig": "a.yaml", "context": "nowhere"}])
+    )
+    refused = command.usher(*given, "--shard", "0/3")
     assert refused.code == 2
-    assert "has 1 clusters" in refused.err
+    assert "has 2 clusters" in refused.err
+
+
+def test_a_cluster_that_could_not_be_audited_is_missing_in_the_fleet(api: ApiServer, tmp_path: Path) -> None:
+    kubeconfig(tmp_path / "a.yaml", api.url)
+    listed = [{"name": "a", "kubeconfig": "a.yaml"}, {"name": "b", "kubeconfig": "a.yaml", "context": "nowhere"}]
+    (tmp_path / "clusters.yaml").write_text(json.dumps(listed))
+    given = ("audit", "--clusters", tmp_path / "clusters.yaml", "--output-dir", tmp_path / "parts", "--shard")
+    assert [command.usher(*given, f"{index}/2").code for index in range(2)] == [0, 2]
+
+    merge = ("report", "merge", tmp_path / "parts", "--require-complete")
+    text, document = command.usher(*merge), command.usher(*merge, "--format", "json")
+
+    assert (text.code, document.code) == (2, 2)
+    shown = " ".join(text.out.split())
+    assert shown.startswith("Audit of 1 of 2 clusters, ")
+    assert "b: missing cluster: --clusters names it, and it has no part: look at the run of --shard 1/2" in shown
+    assert (document.json["summary"]["clusters"], document.json["summary"]["clustersMissing"]) == (1, 1)
+    assert [(each["kind"], each["cluster"]) for each in document.json["problems"]] == [("missing cluster", "b")]
 
 
 @pytest.mark.parametrize(
@@ -175,3 +196,17 @@ def test_a_dump_is_a_part_of_a_fleet(tmp_path: Path) -> None:
 
     assert done.code == 0, done.err
     assert "  lab  " in merged.out
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["--output", "x.pdf"], "no format has the ending .pdf; write .txt, .json, .csv, .html, or name a format with"),
+        (["--output", "gone/x.json"], "gone/x.json: the report cannot be written: there is no folder gone; make it"),
+    ],
+)
+def test_a_merge_that_cannot_be_written_is_refused_before_it_reads(tmp_path: Path, given: list[str], says: str) -> None:
+    done = command.usher("report", "merge", tmp_path / "parts", *given, cwd=tmp_path)
+
+    assert (done.code, done.out) == (2, "")
+    assert says in " ".join(done.err.split())

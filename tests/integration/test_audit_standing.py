@@ -13,7 +13,8 @@ VALIDATING = "validatingwebhookconfigurations"
 
 
 def cluster(api: ApiServer) -> None:
-    """A cordoned node with 8 GPUs, and a Job that asks for 16 on one node and waits."""
+    """A cordoned node with 8 GPUs, one without GPUs, and a Job that asks for 16 on one node and waits."""
+    api.add(builders.node("cpu-0"))
     node = builders.node("gpu-0", gpus=8, labels={"nvidia.com/gpu.present": "true"}, unschedulable=True)
     api.add(builders.replaced(node, "/status/capacity", {builders.GPU: "8"}))
     job = builders.gpu_job(16, name="large")

@@ -188,6 +188,13 @@ def test_shards_without_a_place_for_their_parts_are_refused(tmp_path: Path) -> N
     assert "--output-dir" in command.usher("manifests", "audit", "--shards=3").err
 
 
+def test_a_history_of_several_clusters_needs_their_names() -> None:
+    history = "--argument=--history=postgresql://usher@db.example.com/audits"
+
+    assert "name each with --cluster-name" in command.usher("manifests", "audit", history).err
+    assert command.usher("manifests", "audit", history, "--cluster-name=prod").err == ""
+
+
 def test_the_floor_is_an_option_for_usher_yaml_as_it_comes(tmp_path: Path) -> None:
     printed = list(yaml.safe_load_all(command.usher("manifests", "floor").out))
     found = by_name(helm.rendered("--set=floor.enabled=true", home=tmp_path))

@@ -198,7 +198,10 @@ def test_the_old_report_stays_when_the_new_one_cannot_be_written(tmp_path: Path)
     run = usher("check", "bad.yaml", "--output", "nowhere/report.txt", cwd=tmp_path)
 
     assert run.code == 2
-    assert run.err == "usher: nowhere/report.txt: the report cannot be written: No such file or directory\n"
+    assert (
+        run.err
+        == "usher: nowhere/report.txt: the report cannot be written: the folder nowhere does not exist; make it\n"
+    )
 
 
 def test_a_report_keeps_the_permissions_of_the_file_that_it_replaces(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from builders import audit_documents as audits
 from integration import postgres_server
 from integration.postgres_server import PASSWORD
 from usher import errors
-from usher.audit.document import Audit
-from usher.history import postgres, recording, sqlite_file, tables
+from usher.audit.document import Audit, Completeness, Gap
+from usher.history import past, postgres, recording, sessions, sqlite_file, tables
 
 FIRST, SECOND = "2026-11-16T06:00:00Z", "2026-11-23T06:00:00Z"
 
@@ -53,8 +53,8 @@ def taken(at: str, *fingerprints: str, cluster: str = "prod-eu") -> Audit:
     return audits.audit(taken=at, cluster=named, findings=tuple(map(audits.finding, fingerprints)))
 
 
-def session(place: str) -> Callable[[], list[tables.Row]]:
-    def rows() -> list[tables.Row]:
+def session(place: str) -> Callable[[], list[sessions.Row]]:
+    def rows() -> list[sessions.Row]:
         opened = postgres.session(place) if "://" in place else sqlite_file.session(Path(place))
         with opened as found:
             return found.rows("SELECT taken FROM gpu_usher_audits")
@@ -90,6 +90,111 @@ def test_clusters_are_kept_apart(place: str) -> None:
 
     assert (trend.previous, trend.fixed) == ("", ())
     assert recording.record(place, taken(SECOND, "a")).previous == FIRST
+
+
+def of_namespace(audit: Audit, name: str = "ml-research") -> Audit:
+    return audit.model_copy(update={"cluster": audit.cluster.model_copy(update={"namespace": name})})
+
+
+def test_an_audit_of_one_namespace_changes_nothing_in_the_history_of_its_cluster(place: str) -> None:
+    """It looks at no quota and no node, so it does not know whether their findings are fixed."""
+    recording.record(place, taken(FIRST, "quota", "own"))
+    recording.record(place, of_namespace(taken("2026-11-20T06:00:00Z", "own", "mine")))
+
+    trend = recording.record(place, taken(SECOND, "quota", "own"))
+
+    assert (trend.previous, trend.new, trend.fixed) == (FIRST, (), ())
+    assert trend.first_seen == {"own": FIRST, "quota": FIRST}
+    assert [each.taken for each in trend.points] == [FIRST, SECOND]
+
+
+def test_a_namespace_has_a_history_of_its_own(place: str) -> None:
+    recording.record(place, taken(FIRST, "quota"))
+    recording.record(place, of_namespace(taken(FIRST, "a")))
+    recording.record(place, of_namespace(taken(FIRST, "b"), "other"))
+
+    trend = recording.record(place, of_namespace(taken(SECOND, "c")))
+
+    assert (trend.previous, trend.new, [each.fingerprint for each in trend.fixed]) == (FIRST, ("c",), ["a"])
+    assert [each.taken for each in trend.points] == [FIRST, SECOND]
+
+
+def test_points_of_one_namespace_that_an_earlier_usher_added_are_not_those_of_the_cluster(place: str) -> None:
+    note = Gap(source="--namespace ml-research", reason="workloads of other namespaces are left out")
+    part = taken(FIRST, "a").model_copy(update={"completeness": Completeness(complete=True, left_out=(note,))})
+    recording.record(place, part)
+
+    trend = recording.record(place, taken(SECOND, "a"))
+
+    assert trend.first_seen == {"a": FIRST}, "its findings stay known"
+    assert [each.taken for each in trend.points] == [SECOND]
+
+
+def known_by(audit: Audit, uid: str) -> Audit:
+    """The audit of a cluster whose kube-system has a uid."""
+    return audit.model_copy(update={"cluster": audit.cluster.model_copy(update={"id": uid})})
+
+
+def test_a_cluster_keeps_its_history_under_another_name(place: str) -> None:
+    recording.record(place, known_by(taken(FIRST, "a"), "uid-1"))
+
+    trend = recording.record(place, known_by(taken(SECOND, "a", cluster="renamed"), "uid-1"))
+
+    assert (trend.previous, trend.new, trend.first_seen) == (FIRST, (), {"a": FIRST})
+
+
+def test_two_clusters_of_one_name_are_kept_apart(place: str) -> None:
+    """As those of two pods, which both ask https://10.96.0.1:443."""
+    recording.record(place, known_by(taken(FIRST, "a"), "uid-1"))
+    recording.record(place, known_by(taken(FIRST, "b"), "uid-2"))
+
+    trend = recording.record(place, known_by(taken(SECOND, "a"), "uid-1"))
+
+    assert (trend.fixed, trend.first_seen) == ((), {"a": FIRST})
+    assert recording.record(place, taken(SECOND, "c")).previous == "", "without its id it could be either"
+
+
+def test_a_cluster_that_tells_no_id_is_known_by_its_name(place: str) -> None:
+    recording.record(place, known_by(taken(FIRST, "a"), "uid-1"))
+
+    assert recording.record(place, taken(SECOND, "a")).first_seen == {"a": FIRST}
+    assert recording.record(place, known_by(taken("2026-11-30T06:00:00Z", "a"), "uid-1")).previous == SECOND
+
+
+def of_version_1(place: str, name: str) -> None:
+    """A history with one finding, as the first usher wrote it: by the name of the cluster."""
+    opened = postgres.session(place) if "://" in place else sqlite_file.session(Path(place))
+    point = past.point(taken(FIRST, "a")).model_dump_json(by_alias=True)
+    finding = ("a", "USH103", "title", "requests", "batch/v1", "Job", "ml-research", "bert", FIRST, FIRST, "")
+    with opened as found:
+        for statement in ("CREATE TABLE gpu_usher_history (version TEXT NOT NULL)", *tables.MIGRATIONS[0]):
+            found.rows(statement)
+        found.rows("INSERT INTO gpu_usher_history (version) VALUES (?)", ["1"])
+        found.rows("INSERT INTO gpu_usher_audits VALUES (?, ?, ?, ?)", [name, FIRST, point, "[]"])
+        marks = ", ".join("?" * (len(finding) + 1))
+        found.rows(f"INSERT INTO gpu_usher_findings VALUES ({marks})", [name, *finding])
+
+
+LONG = "cluster of context prod-eu (https://10.0.0.1:6443)"
+
+
+@pytest.mark.parametrize("name", ["prod-eu", LONG])
+@pytest.mark.parametrize("uid", ["uid-1", ""])
+def test_a_history_by_names_goes_on_by_the_id(place: str, name: str, uid: str) -> None:
+    of_version_1(place, name)
+
+    trend = recording.record(place, known_by(taken(SECOND, "a"), uid), former=[LONG])
+    third = recording.record(place, known_by(taken("2026-11-30T06:00:00Z"), uid))
+
+    assert (trend.previous, trend.first_seen) == (FIRST, {"a": FIRST})
+    assert (third.previous, [each.fingerprint for each in third.fixed]) == (SECOND, ["a"])
+
+
+def test_an_old_history_goes_to_one_cluster_alone(place: str) -> None:
+    of_version_1(place, "prod-eu")
+    recording.record(place, known_by(taken(SECOND, "a"), "uid-1"))
+
+    assert recording.record(place, known_by(taken(SECOND, "b"), "uid-2")).previous == ""
 
 
 def test_a_full_document_comes_back_in_its_points(place: str) -> None:
@@ -133,7 +238,7 @@ def test_a_history_of_a_later_usher_is_refused_and_unchanged(place: str, monkeyp
         later.setattr(tables, "MIGRATIONS", (*tables.MIGRATIONS, ()))
         recording.record(place, taken(FIRST, "a"))
 
-    assert "the history has version 2, and this usher knows version 1." in failure(place)
+    assert "the history has version 3, and this usher knows version 2." in failure(place)
     assert [row[0] for row in session(place)()] == [FIRST]
 
 
@@ -205,13 +310,22 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
         other.execute("CREATE TABLE songs (title)")
     other.close()
 
-    assert failure(str(tmp_path / "notes.txt")).endswith("the history cannot be used: file is not a database")
+    assert failure(str(tmp_path / "notes.txt")).endswith(
+        "the history cannot be used: file is not a database; name another file"
+    )
     assert failure(str(tmp_path / "other.db")).endswith("this database is not a history of usher; name another file")
 
 
 def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
     assert failure(str(tmp_path / "gone/history.sqlite")) == (
-        f"{tmp_path}/gone/history.sqlite: the history cannot be used: unable to open database file"
+        f"{tmp_path}/gone/history.sqlite: the history cannot be used: the folder {tmp_path}/gone does not exist; make "
+        "it, or name another file"
+    )
+
+
+def test_a_folder_is_not_a_history(tmp_path: Path) -> None:
+    assert failure(str(tmp_path)) == (
+        f"{tmp_path}: the history cannot be used: this is a folder; name a file in it, for example history.sqlite"
     )
 
 
@@ -227,7 +341,10 @@ def test_a_history_that_may_not_be_written_is_named(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(sqlite3, "connect", read_only)
 
-    assert failure(str(place)) == f"{place}: the history cannot be used: attempt to write a readonly database"
+    assert failure(str(place)) == (
+        f"{place}: the history cannot be used: attempt to write a readonly database; see "
+        "that usher may write the file and its folder, and that the disk is not read-only"
+    )
 
 
 @needs_postgres

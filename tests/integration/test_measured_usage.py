@@ -115,7 +115,7 @@ def _queue() -> list[tuple[dict[str, str], Samples]]:
     return found
 
 
-def _estate() -> estate.Estate:
+def a_cluster() -> estate.Estate:
     start = datetime.fromtimestamp(START - 86400, tz=UTC)
     nodes = [
         build.node("n-train", gpus=2),
@@ -172,6 +172,7 @@ class Without:
     lacking: frozenset[str]
     name: str = "prometheus"
     url: str = ""
+    selection: str = ""
 
     def read(self, question: Question, grid: Grid, /) -> Answer:
         return Answer() if question.metric in self.lacking else self.source.read(question, grid)
@@ -227,12 +228,12 @@ def source(prometheus: str) -> PrometheusSource:
 
 @pytest.fixture(scope="module")
 def measured(source: PrometheusSource) -> Measured:
-    return _measure(source)
+    return measure_all(source)
 
 
-def _measure(source: Source, found: estate.Estate | None = None) -> Measured:
+def measure_all(source: Source, found: estate.Estate | None = None) -> Measured:
     return measure(
-        found or _estate(),
+        found or a_cluster(),
         source,
         config=CONFIG,
         window=timedelta(hours=HOURS),
@@ -345,7 +346,7 @@ def test_the_notebook_is_the_first_saving(measured: Measured) -> None:
 def test_without_kube_state_metrics_the_series_say_who_held_a_gpu(source: PrometheusSource) -> None:
     lacking = frozenset({"kube_pod_container_resource_requests", "kube_pod_status_phase", "kube_pod_owner"})
 
-    found = _measure(Without(source, lacking))
+    found = measure_all(Without(source, lacking))
 
     for name in ("train", "nb", "sweep", "serve", "old", "claim", "dark"):
         _assert_same(_of(found, name), usage_oracle.hours(_stays(name), price=_price))
@@ -355,7 +356,7 @@ def test_without_kube_state_metrics_the_series_say_who_held_a_gpu(source: Promet
 def test_without_the_profiling_metrics_mig_is_not_measured_and_other_gpus_are_by_their_utilisation(
     source: PrometheusSource,
 ) -> None:
-    found = _measure(Without(source, frozenset({"DCGM_FI_PROF_GR_ENGINE_ACTIVE"})))
+    found = measure_all(Without(source, frozenset({"DCGM_FI_PROF_GR_ENGINE_ACTIVE"})))
 
     served = _of(found, "serve")
     assert served.allocated == pytest.approx(2 / 7 * HOURS, abs=1e-5)
@@ -367,9 +368,9 @@ def test_without_the_profiling_metrics_mig_is_not_measured_and_other_gpus_are_by
 
 
 def test_a_dra_node_that_pods_share_is_not_attributed(source: PrometheusSource) -> None:
-    given = _estate()
+    given = a_cluster()
     shared = build.workload("other", build.pod("other-0", on="n-dra"), namespace="red")
-    found = _measure(source, dataclasses.replace(given, workloads=(*given.workloads, shared)))
+    found = measure_all(source, dataclasses.replace(given, workloads=(*given.workloads, shared)))
 
     assert _of(found, "claim").measured == 0
     assert any(
@@ -382,14 +383,14 @@ def test_the_numbers_do_not_depend_on_the_parts_in_which_prometheus_answers(
 ) -> None:
     small = client.Client(address.read(prometheus, environment={}), largest_answer=40_000)
 
-    found = _measure(PrometheusSource(small))
+    found = measure_all(PrometheusSource(small))
 
     assert found.total == measured.total
     assert found.workloads == measured.workloads
 
 
 def test_a_prometheus_without_these_metrics_measures_nothing(source: PrometheusSource) -> None:
-    found = measure(_estate(), source, config=CONFIG, window=timedelta(hours=2), now=datetime(2020, 1, 1, tzinfo=UTC))
+    found = measure(a_cluster(), source, config=CONFIG, window=timedelta(hours=2), now=datetime(2020, 1, 1, tzinfo=UTC))
 
     assert found.total.allocated is None
     assert found.total.gpus_now == pytest.approx(2 + 1 + 1 + 1 + 2 + 2 / 7, abs=1e-5)

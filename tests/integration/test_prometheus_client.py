@@ -169,7 +169,15 @@ def _refused(status: int, **value: str) -> Answer:
         ((200, {}, b"<html>Sign in</html>"), "is not that of Prometheus"),
         ((200, {}, b"[]"), "is not that of Prometheus"),
         ((200, {}, b"[" * 100_000), "is not that of Prometheus"),
-        ((500, {}, b"{}"), "is not that of Prometheus"),
+        (
+            (404, {}, b"<html>not found</html>"),
+            r"\(HTTP 404\) is not that of Prometheus; write the URL that comes before",
+        ),
+        (
+            (500, {}, b"<html>Internal error</html>"),
+            r"it fails \(HTTP 500\); look at its log, or at that of the gateway",
+        ),
+        (_refused(500, error="no space left"), r"refuses the query \(HTTP 500\): no space left"),
         ((502, {}, b"<html>Bad gateway</html>"), r"a gateway before it does not reach it \(HTTP 502\)"),
         ((503, {}, b"busy"), r"takes too much \(HTTP 503\)"),
         ((503, {"Retry-After": "1"}, b"busy"), r"it stays busy \(HTTP 503\); try again when it has less to do"),

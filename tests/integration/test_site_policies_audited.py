@@ -109,7 +109,7 @@ def test_a_kind_that_may_not_be_listed_or_does_not_exist_is_named(api: ApiServer
         more=(),
     )
 
-    assert "services: not evaluated, because it may not be listed: services is forbidden" in run.out
+    assert "services: not read: services is forbidden" in run.out
     assert "Gadget: policies read it, and the cluster does not serve this kind" in run.out
 
 

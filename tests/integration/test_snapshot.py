@@ -101,7 +101,7 @@ def test_an_audit_names_what_it_could_not_take_into_account(api: ApiServer, kube
     run = command.usher("audit", "--kubeconfig", kubeconfig, "--format", "findings")
 
     reasons = [note["reason"] for note in run.json["notes"] if note["source"] == "priorityclasses.scheduling.k8s.io"]
-    assert reasons[0] == "unknown to the checks, because usher may not list them: classes are forbidden"
+    assert reasons[0] == "not read: classes are forbidden; bind the ClusterRole of `usher manifests audit-role`"
     assert codes(run) == {"absent": False}
 
 

@@ -97,10 +97,15 @@ of_a_daemon_set if {
 
 # METADATA
 # title: Ordinary pod sets
-# description: Pod sets with pods that ask for no accelerator, by any route.
+# description: |
+#   Pod sets with pods that ask for no accelerator, by any route. A container that names an accelerator with an amount
+#   that usher cannot read asks for one; how many its pods get is unknown.
 ordinary_pod_sets := [pod_set |
 	some pod_set in input.podSets
 	not pod_set.asksAccelerators
+	every container in pod_set.containers {
+		not container.asksAccelerators
+	}
 ]
 
 # METADATA

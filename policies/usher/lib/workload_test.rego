@@ -52,6 +52,8 @@ test_containers_and_ordinary_pod_sets_are_listed if {
 	ordinary := {"name": "a", "asksAccelerators": false, "containers": [{"name": "x"}]}
 	asking := {"name": "b", "asksAccelerators": true, "containers": [{"name": "y"}]}
 	workload.ordinary_pod_sets == [ordinary] with input as {"podSets": [ordinary, asking]}
+	unread := {"name": "c", "asksAccelerators": false, "containers": [{"name": "z", "asksAccelerators": true}]}
+	workload.ordinary_pod_sets == [] with input as {"podSets": [unread]}
 	workload.containers == [
 		{"podSet": ordinary, "container": {"name": "x"}},
 		{"podSet": asking, "container": {"name": "y"}},

@@ -7,15 +7,16 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.audit.building.builder import EstateBuilder
 from usher.audit.building.wanted import Wanted
 from usher.audit.estate import Estate, Workload
+from usher.audit.scopes import WHOLE, Scope
 from usher.authorities.knowledge import Knowledge
 from usher.config.models import Config
 from usher.facts.store import Store
 
 
-def builder(*, config: Config | None = None, wanted: Sequence[Wanted] = (), only: str = "") -> EstateBuilder:
+def builder(*, config: Config | None = None, wanted: Sequence[Wanted] = (), scope: Scope = WHOLE) -> EstateBuilder:
     given = Config() if config is None else config
     known = Knowledge(facts=Store(), config=given, vocabulary=Vocabulary(given.accelerators))
-    return EstateBuilder(known, wanted=wanted, namespace="default", only=only)
+    return EstateBuilder(known, wanted=wanted, namespace="default", scope=scope)
 
 
 def built(objects: Iterable[paths.Object], *, config: Config | None = None) -> Estate:

@@ -14,6 +14,7 @@ from usher.audit import assembly
 from usher.audit.document import Audit, FindingEntry, Saving, Severity, Subject, Usage, WorkloadState
 from usher.audit.estate import Estate, Missing
 from usher.audit.sections import Sections
+from usher.audit.usage.measured import Measured
 from usher.config.models import Config
 from usher.mutation.merge import Merged
 from usher.scan import findings
@@ -166,7 +167,7 @@ def test_a_workload_says_how_much_it_holds_and_since_when_it_waits() -> None:
 
 
 def test_usage_comes_from_its_section_and_gpus_held_now_from_the_pods() -> None:
-    sections = Sections(usage={SERVING.identity: Usage(idle=3.5)})
+    sections = Sections(measured=Measured(workloads={SERVING.identity: Usage(idle=3.5)}))
     (found,) = document(estate(workloads=[SERVING]), sections=sections).workloads
 
     assert (found.usage.idle, found.usage.gpus_now) == (3.5, 4)
@@ -226,7 +227,7 @@ def test_a_saving_of_half_a_gang_leads_to_its_finding() -> None:
         for name in ("half", "whole")
     )
 
-    found = document(estate(), sections=Sections(standing=standing, savings=savings)).savings
+    found = document(estate(), sections=Sections(standing=standing, measured=Measured(savings=savings))).savings
 
     assert [(each.subject.name, each.finding) for each in found] == [("half", "half"), ("whole", "")]
 

@@ -163,3 +163,11 @@ def test_each_pod_counts_exactly_once_whatever_owners_objects_name(
 def _referring(value: paths.Object, uid: str, owner: str) -> paths.Object:
     reference: paths.Object = {"apiVersion": "v1", "kind": "Any", "name": "any", "uid": owner, "controller": True}
     return builders.replaced(builders.replaced(value, "/metadata/uid", uid), "/metadata/ownerReferences", [reference])
+
+
+def test_a_static_pod_stands_for_itself_and_its_node_is_not_missing() -> None:
+    node = existing(builders.node())
+    estate = built([node, running("static", owner=node)])
+
+    assert names(estate) == {"Pod ml-research/static": ["static"]}
+    assert estate.unlisted_owners == ()

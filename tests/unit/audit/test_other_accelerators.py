@@ -7,9 +7,12 @@ import pytest
 
 from builders import audit_documents, estates
 from builders.estates import devices, entry, estate, gpu_node
-from usher.audit import other_accelerators
+from unit.reports import made
+from usher.audit import assembly, other_accelerators
 from usher.audit.document import AcceleratorEntry, Subject
 from usher.audit.estate import Estate, Node, Pod
+from usher.config.models import Config
+from usher.scan import findings
 
 TPU, GAUDI, CORES, SHARES = "google.com/tpu", "habana.ai/gaudi", "aws.amazon.com/neuroncore", "volcano.sh/vgpu-number"
 
@@ -96,9 +99,14 @@ def test_without_nodes_their_numbers_are_not_known() -> None:
 
 
 def test_without_pods_nothing_is_known_of_what_they_hold() -> None:
-    found = only(replace(estate(nodes=[node("a")], workloads=[asking("train")]), pods_known=False))
+    given = replace(estate(nodes=[node("a")], workloads=[asking("train")]), pods_known=False)
+    report = made.made(command=findings.Command.AUDIT)
 
-    assert found == AcceleratorEntry(resource=TPU, nodes=1, capacity=4, usable=4, asked=4)
+    [found] = assembly.document(
+        report=report, estate=given, config=Config(), cluster="prod", now=estates.NOW
+    ).other_accelerators
+
+    assert found == AcceleratorEntry(resource=TPU, nodes=1, capacity=4, usable=4, asked=4, never=None)
 
 
 @pytest.mark.parametrize("state", [pod("share-0", "a", SHARES, 1), waiting("share-0", SHARES, 1)])

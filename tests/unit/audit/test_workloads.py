@@ -10,6 +10,7 @@ from unit.audit.building import builder, built, only
 from usher import paths
 from usher.audit.building.packed import Packed
 from usher.audit.building.wanted import Wanted
+from usher.audit.scopes import OneNamespace
 from usher.config.models import Config
 from usher.facts.snapshot import Recorded, State
 from usher.kinds.kept_fields import keeping
@@ -111,7 +112,7 @@ def test_workloads_without_accelerators_are_left_out() -> None:
 
 
 def test_only_one_namespace_counts_where_it_is_asked_for() -> None:
-    made = builder(only="ours")
+    made = builder(scope=OneNamespace(name="ours"))
     for value in (running("a", namespace="ours"), running("b", namespace="theirs"), builders.node(gpus=8)):
         made.add(value)
     estate = made.built()

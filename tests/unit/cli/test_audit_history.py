@@ -76,8 +76,8 @@ def test_a_history_that_fails_is_said_in_the_document_and_by_the_exit_code(
     assert audit.trend.problems == (failure,)
     assert audit_history.finish(0, failure) == 2
     assert capsys.readouterr().err == (
-        f"usher: {tmp_path}/gone/history.sqlite: the history cannot be used: unable to open database file; "
-        "the report is written without trends\n"
+        f"usher: {tmp_path}/gone/history.sqlite: the history cannot be used: the folder {tmp_path}/gone does not "
+        "exist; make it, or name another file; the report is written without trends\n"
     )
 
 

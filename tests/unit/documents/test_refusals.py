@@ -1,6 +1,7 @@
 """What `parse` refuses, where it says the fault is, and that it is quick about it."""
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -222,6 +223,23 @@ def test_documents_are_counted_over_yaml_and_json() -> None:
     content = '{"a": 1}\n' * (chunks.MAX_DOCUMENTS - 1) + "---\na: 1\n---\na: 1\n"
     error = refusal(content)
     assert (error.line, error.column) == (chunks.MAX_DOCUMENTS + 3, 1)
+
+
+def test_a_large_list_is_refused_without_the_memory_of_its_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "MAX_DOCUMENT_BYTES", 20_000)
+    items = [{"metadata": {"name": f"pod-{number}", "labels": {"app": f"a{number}"}}} for number in range(20_000)]
+    content = json.dumps({"kind": "List", "items": items}, indent=1)
+
+    tracemalloc.start()
+    try:
+        error = refusal(content)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert error.reason.startswith("the document is larger than")
+    # Copies of the text; its objects take several times as much.
+    assert peak < 4 * len(content)
 
 
 @pytest.mark.parametrize("content", ["a: 1\n---\nb: {}\n", '{{"a": 1}}\n{{"b": "{}"}}'])

@@ -1,6 +1,7 @@
 """A merge says what is missing, doubled, damaged or of another version, and adds up the rest."""
 
 import hashlib
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from usher import errors
 from usher.audit.document import Gap, Subject
 from usher.audit.document.fleet import Fleet, ProblemKind
 from usher.fleet import records
+from usher.reports.fleet import text
 
 OLDER = "2026-11-16T06:00:00Z"
 
@@ -43,6 +45,49 @@ def test_missing_shards_are_named(tmp_path: Path) -> None:
     assert fleet.clusters[0].shards_missing == 2
     shares = [audit for shard, audit in fleets.shares(whole, 10) if shard.index not in (3, 7)]
     assert fleet.summary.workloads == sum(len(each.workloads) for each in shares)
+
+
+def test_without_a_shard_it_is_not_known_which_gpus_are_free(tmp_path: Path) -> None:
+    """Its pods hold some of those that the other shards leave."""
+    written.shards(tmp_path, fleets.cluster(1, workloads=60), 3, without=[1])
+    fleet = written.merged(tmp_path)
+    assert (fleet.summary.gpus, fleet.summary.gpus_free, fleet.clusters[0].gpus_free) == (fleets.GPUS, None, None)
+    assert "free not known: not all pods of 1 cluster were read" in shown(fleet)
+
+    written.part(tmp_path, fleets.cluster(2))
+    both = written.merged(tmp_path)
+    assert both.summary.gpus_free == fleets.cluster(2).summary.gpus_free
+    assert "on nodes that take new pods, without 1 cluster where they are not known" in shown(both)
+
+
+def test_a_shard_that_could_not_read_its_pods_leaves_no_gpu_free(tmp_path: Path) -> None:
+    for shard, audit in fleets.shares(fleets.cluster(1, workloads=60), 2):
+        lacking = audit.summary.model_copy(update={"gpus_free": None, "gpus_allocated": None})
+        written.part(tmp_path, audit.model_copy(update={"summary": lacking}) if shard.index else audit, shard)
+
+    assert written.merged(tmp_path).summary.gpus_free is None
+
+
+def test_what_no_cluster_knows_of_its_pods_is_not_0(tmp_path: Path) -> None:
+    unread = dict.fromkeys(("gpus_allocated", "gpus_free", "gpus_waiting", "gpus_never", "workloads_never"))
+    audit = fleets.cluster(1, workloads=0)
+    written.part(tmp_path, audit.model_copy(update={"summary": audit.summary.model_copy(update=unread)}))
+
+    fleet = written.merged(tmp_path)
+
+    summary, (row,) = fleet.summary, fleet.clusters
+    for found in (summary, row):
+        assert (found.gpus_allocated, found.gpus_waiting, found.gpus_never, found.workloads_never) == (None,) * 4
+    assert summary.clusters_without_pods == 1
+    assert "allocated not known: usher has read the pods of no cluster" in shown(fleet)
+    assert "never not known: usher knows of no cluster what waits there" in shown(fleet)
+
+
+def shown(fleet: Fleet) -> str:
+    """The text of its report, in one line."""
+    stream = io.StringIO()
+    text.write(fleet, stream)
+    return " ".join(stream.getvalue().split())
 
 
 def test_without_shard_0_the_nodes_are_not_known(tmp_path: Path) -> None:

@@ -170,12 +170,15 @@ def test_a_namespace_that_is_exempt_from_now_on_keeps_its_own_findings() -> None
     assert fixed(known(taken(FIRST, "a", other)), taken(SECOND, completeness=without("namespace other"))) == ["a"]
 
 
-def test_an_audit_of_one_namespace_keeps_the_findings_of_all_others() -> None:
-    other = audits.finding("b", subject=audits.subject("llama", namespace="other"))
+@pytest.mark.parametrize(("before", "now"), [("", "other"), ("other", ""), ("other", "ml-research")])
+def test_a_report_of_another_part_of_the_cluster_is_not_compared(before: str, now: str) -> None:
+    of = audits.audit().cluster
+    first, second = (of.model_copy(update={"namespace": each}) for each in (before, now))
 
-    assert fixed(known(taken(FIRST, "a", other)), taken(SECOND, completeness=without("--namespace ml-research"))) == [
-        "a"
-    ]
+    trend = comparison.since(taken(FIRST, "a", cluster=first), taken(SECOND, cluster=second))
+
+    assert (trend.fixed, trend.points) == ((), ())
+    assert "so it is not compared with this one, of " in trend.problems[0]
 
 
 def test_a_check_without_a_verdict_keeps_its_findings() -> None:
@@ -218,7 +221,36 @@ def test_a_report_of_another_cluster_is_not_compared() -> None:
     trend = comparison.since(other, taken(SECOND))
 
     assert (trend.fixed, trend.new) == ((), ())
-    assert trend.problems == ("the earlier report is of cluster staging, so it is not compared with this one",)
+    (problem,) = trend.problems
+    assert problem == (
+        "the earlier report is of cluster staging, so it is not compared with this one, of prod-eu; if they are the "
+        "same cluster, give its name with --cluster-name"
+    )
+
+
+@pytest.mark.parametrize(
+    ("earlier", "now", "compared"),
+    [
+        (("prod-eu", "uid-1"), ("renamed", "uid-1"), True),
+        (("prod-eu", "uid-1"), ("prod-eu", "uid-2"), False),
+        (("prod-eu", ""), ("prod-eu", "uid-1"), True),
+        (("the long name", ""), ("prod-eu", "uid-1"), True),
+        (("staging", ""), ("prod-eu", "uid-1"), False),
+    ],
+)
+def test_a_report_is_of_the_same_cluster_by_its_id_or_else_by_a_name(
+    earlier: tuple[str, str], now: tuple[str, str], compared: bool
+) -> None:
+    first, second = (
+        audits.audit().cluster.model_copy(update={"name": name, "id": uid}) for name, uid in (earlier, now)
+    )
+
+    trend = comparison.since(
+        taken(FIRST, "a", cluster=first), taken(SECOND, "a", cluster=second), former=["the long name"]
+    )
+
+    assert (trend.first_seen == {"a": FIRST}) == compared
+    assert bool(trend.problems) != compared
 
 
 def test_a_later_report_is_not_compared() -> None:

@@ -2,7 +2,7 @@
 
 import builders
 from unit.workloads.normalised import counts, readable_workload, totals
-from usher import model
+from usher import model, paths
 
 
 def test_every_replicated_job_makes_its_replicas_times_the_pods_of_its_job() -> None:
@@ -29,6 +29,21 @@ def test_the_accelerators_of_all_pod_sets_add_up() -> None:
     )
 
     assert totals(job_set) == {"nvidia.com/gpu": ("35", "35")}
+
+
+def test_pods_of_a_job_with_more_completions_than_parallelism_do_not_wait_for_each_other() -> None:
+    in_turns = builders.replicated_job("scorer", replicas=2, parallelism=2, completions=10)
+    together = builders.replicated_job("trainer", parallelism=2, completions=2)
+
+    def gang_of(*jobs: paths.Object) -> tuple[bool, bool]:
+        found = readable_workload(builders.job_set(*jobs)).gang
+        return found.wanted, found.waits
+
+    assert gang_of(in_turns) == (False, False)
+    assert gang_of(in_turns, builders.replicated_job("driver")) == (False, False)
+    assert gang_of(together) == (True, True)
+    assert gang_of(in_turns, together) == (True, True)
+    assert gang_of(builders.replicated_job("one", replicas=2, completions=10)) == (False, False)
 
 
 def test_a_job_set_trains_can_be_suspended_and_is_labelled_for_kueue() -> None:

@@ -53,6 +53,7 @@ def test_every_table_follows_from_the_records() -> None:
     assert {key for key, kind in kinds.items() if kind.key} == set(registry.SHAPES)
     assert set(registry.SHAPES) - set(registry.WORKLOADS) == set(registry.OBJECTS)
     assert {key for key, kind in kinds.items() if kind.facts} == set(registry.FACTS)
+    assert {key for key, kind in kinds.items() if kind.bounds_nodes} == registry.BOUNDS_OF_NODES
     assert {key: kind.scale for key, kind in kinds.items() if kind.scale} == registry.SCALES
     assert {kind.group_and_kind for kind in registry.LISTED} <= {*registry.WORKLOADS, *registry.OBJECTS}
 

@@ -80,7 +80,9 @@ def test_every_kind_says_where_its_templates_stand_and_how_its_pods_are_counted(
 
 
 def test_every_kind_serves_some_purpose() -> None:
-    assert [kind for kind in KINDS if not (kind.pods or kind.key or kind.facts or kind.autoscaler)] == []
+    assert [
+        kind for kind in KINDS if not (kind.pods or kind.key or kind.facts or kind.autoscaler or kind.bounds_nodes)
+    ] == []
     assert [kind for kind in KINDS if bool(kind.key) != (kind.shape is not None)] == []
     assert all(FACTS[kind.group_and_kind].plural for kind in KINDS if kind.facts is not None)
 

@@ -9,7 +9,7 @@ import yaml
 from integration import command
 from usher import paths
 from usher.manifests import roles
-from usher.manifests.audits import documents, jobs
+from usher.manifests.audits import documents, jobs, refusals
 from usher.manifests.audits.settings import FLEET_IMAGE, IMAGE, NAME, Settings
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
@@ -98,6 +98,57 @@ def test_what_writes_parts_has_the_image_with_duckdb(settings: Settings, image: 
 def test_the_command_says_which_image_parts_need(options: list[str], says: str) -> None:
     assert says in command.usher("manifests", "audit", *options).err
     assert command.usher("manifests", "audit", *options, "--image=mine:1").err == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--prometheus=nonsense"], "--prometheus"),
+        (["--argument=--bogus"], "--argument is for the options of usher audit: No such option '--bogus'."),
+        (
+            ["--argument=--window"],
+            "--argument is for the options of usher audit: Option '--window' requires an argument.",
+        ),
+        (
+            ["--schedule=nonsense"],
+            "--schedule: 'nonsense': it has 1 fields, and cron has 5; write for example '0 6 * * 1'",
+        ),
+        (["--schedule=0 25 * * *"], "'25' is not a value for the hour, from 0 to 23"),
+        (["--schedule=0 6 * * 7"], "'7' is not a value for the day of the week, from 0 to 6"),
+        (["--schedule=*/0 6 * * *"], "'*/0' is not a value for the minute, from 0 to 59"),
+        (["--schedule=@never"], "this macro of cron is unknown"),
+        (["--claim=x y"], "--claim: 'x y' is not a name of an object"),
+        (["--namespace=A_B"], "--namespace: 'A_B' is not a name of a namespace"),
+        (["--api-server=nonsense"], "--api-server: 'nonsense' is not a network: write a CIDR, for example 10.0.0.1/32"),
+        (["--api-server=10.0.0.1"], "--api-server: '10.0.0.1' is not a network"),
+    ],
+)
+def test_what_a_run_would_refuse_is_refused_before_it_is_applied(options: list[str], says: str) -> None:
+    run = command.usher("manifests", "audit", *options)
+
+    assert (run.code, run.out) == (2, "")
+    assert says in " ".join(run.err.split())
+
+
+def test_all_wrong_values_are_named_at_once() -> None:
+    run = command.usher("manifests", "audit", "--claim=x y", "--namespace=A_B", "--schedule=nonsense")
+
+    assert [line.split(":")[1] for line in run.err.splitlines()] == [" --namespace", " --claim", " --schedule"]
+
+
+@pytest.mark.parametrize(
+    "schedule", ["0 6 * * 1", "*/15 0-6/2 1,15 JAN-mar MON-FRI", "30 4 ? * sun", "@weekly", "5/10 * * * *"]
+)
+def test_schedules_of_cron_are_taken(schedule: str) -> None:
+    assert list(refusals.of(Settings(schedule=schedule))) == []
+
+
+def test_further_arguments_may_be_all_options_of_an_audit() -> None:
+    given = ("--argument=--window=2d", "--argument=--step", "--argument=5m", "--argument=--require-usage")
+
+    run = command.usher("manifests", "audit", "--prometheus=http://p:9090", *given)
+
+    assert (run.code, run.err) == (0, "")
 
 
 def test_the_image_for_fleets_has_what_s3_needs() -> None:

@@ -34,6 +34,8 @@ def sizes(image: str = "registry.example.com/server:1", **fields: paths.Json) ->
         (["bash", "-c", "export A=1\nexec vllm serve model \\\n  --tensor-parallel-size 8"], ("vLLM", 8, 1, 1)),
         (["python3", "-m", "sglang.launch_server", "--tp", "4", "--dp-size", "2"], ("SGLang", 4, 1, 2)),
         (["trtllm-serve", "model", "--tp_size", "4", "--pp_size", "2"], ("TensorRT-LLM", 4, 2, 1)),
+        (["text-generation-launcher", "--num-shard", "4"], ("Text Generation Inference", 4, 1, 1)),
+        (["text-generation-launcher", "--sharded=true", "--num_shard=4"], ("Text Generation Inference", 4, 1, 1)),
     ],
 )
 def test_the_flags_of_a_server_give_its_sizes(command: list[paths.Json], expected: tuple[str, int, int, int]) -> None:
@@ -55,6 +57,14 @@ def test_the_flags_of_a_server_give_its_sizes(command: list[paths.Json], expecte
         pytest.param(["sh", "-c", "vllm serve a -tp 2 -tp 4"], id="two sizes"),
         pytest.param(
             ["python3", "-m", "sglang.launch_server", "--enable-dp-attention", "--dp", "8"], id="one axis twice"
+        ),
+        pytest.param(["vllm", "serve", "Qwen/Qwen2.5-Omni-7B", "--omni"], id="a model in stages"),
+        pytest.param(["text-generation-launcher", "--model-id", "m"], id="a server that takes all GPUs"),
+        pytest.param(["text-generation-launcher", "--sharded", "false", "--num-shard", "4"], id="shards switched off"),
+        pytest.param(["vllm", "serve", "model", "-tp", "4", "--prefill-context-parallel-size=2"], id="another axis"),
+        pytest.param(["vllm", "serve", "model", "-tp", "4", "-pcp", "2"], id="another axis, in short"),
+        pytest.param(
+            ["sglang", "serve", "--model-path", "Wan-AI/Wan2.2-T2V-A14B", "--num-gpus", "4"], id="a diffusion model"
         ),
     ],
 )
@@ -84,7 +94,11 @@ def test_the_arguments_of_an_image_with_a_server_as_its_entry_point_count() -> N
     args: paths.Json = ["--model", "m", "--tensor-parallel-size=2"]
 
     assert sizes(VLLM, args=args) == ("vLLM", 2, 1, 1)
+    assert sizes("registry.redhat.io/rhaiis/vllm-cuda-rhel9:3.0.0", args=args) == ("vLLM", 2, 1, 1)
     assert sizes("mirror.example.com:5000/ai/vllm-openai@sha256:0123", args=args) == ("vLLM", 2, 1, 1)
+    shards: paths.Json = ["--model-id", "m", "--num-shard", "2"]
+    two_shards = ("Text Generation Inference", 2, 1, 1)
+    assert sizes("ghcr.io/huggingface/text-generation-inference:3", args=shards) == two_shards
     assert sizes(VLLM, command=["python3", "client.py"], args=args) is None
     assert sizes(VLLM) is None
     assert sizes("registry.example.com/vllm-openai-tools:1", args=args) is None

@@ -193,6 +193,7 @@ def test_an_invalid_quantity_of_a_resource_is_unknown_and_left_out(quantity: pat
 
     assert unknowns(pod) == [(place, reason)]
     assert workload(pod).pod_sets[0].accelerators == {}
+    assert workload(pod).pod_sets[0].containers[0].asks_accelerators
 
 
 def test_a_negative_request_hides_nothing_of_what_another_container_asks() -> None:

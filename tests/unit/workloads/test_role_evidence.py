@@ -37,6 +37,17 @@ def role(value: paths.Object) -> model.Role:
         "ghcr.io/huggingface/text-embeddings-inference:89-1.7",
         "ollama/ollama:0.9",
         "ghcr.io/ggml-org/llama.cpp:server-cuda",
+        "registry.redhat.io/rhaiis/vllm-cuda-rhel9:3.0.0",
+        "registry.redhat.io/rhoai/odh-vllm-rocm-rhel9@sha256:0123",
+        "quay.io/modh/vllm:rhoai-2.25-cuda",
+        "quay.io/rh-aiservices-bu/vllm-openai-ubi9:0.4.2",
+        "rocm/vllm:rocm7.0_vllm_0.11",
+        "nvcr.io/nvidia/vllm:25.10-py3",
+        "opea/vllm-gaudi:1.3",
+        "public.ecr.aws/neuron/pytorch-inference-vllm-neuronx:0.29.0",
+        "ghcr.io/llm-d/llm-d-xpu:v0.4.0",
+        "ghcr.io/huggingface/tgi-gaudi:2.3.1",
+        "ghcr.io/huggingface/tei-gaudi:1.5.0",
     ],
 )
 def test_a_deployment_of_a_model_server_infers(image: str) -> None:
@@ -96,6 +107,7 @@ def test_a_ray_cluster_trains_if_its_image_does() -> None:
         (("mpirun", "-np", "4", "--map-by", "ppr:2:node", "nvbandwidth", "-t", "x"), ""),
         (("mpirun", "-np", "16", "/opt/nccl_tests/build/all_reduce_perf", "-b", "8"), ""),
         (("mpirun", "./start.sh"), "example.com/nccl-tests:12"),
+        (("bash", "-c", "ssh worker exit; mpirun all_reduce_perf"), "example.com/rccl-tests:rocm-7.1"),
     ],
 )
 def test_a_test_of_the_network_does_not_train(launcher: tuple[str, ...], image: str) -> None:

@@ -1,23 +1,15 @@
-"""What workloads ask for, and which headline numbers are not known: files say nothing of what runs and waits."""
-
-from typing import Final
+"""What workloads ask for, whether or not anything of them runs."""
 
 from usher.audit import gpus
 from usher.audit.document import Summary
 from usher.audit.estate import Estate
 from usher.scan import devices
 
-_OF_PODS: Final = ("gpus_allocated", "gpus_waiting", "gpus_half_started", "gpus_free")
-_OF_FACTS: Final = ("gpus_never", "workloads_never")
-
 
 def with_asked(summary: Summary, estate: Estate) -> Summary:
-    """The headline numbers with what workloads ask for; null for what the estate does not know."""
+    """The headline numbers with what workloads ask for."""
     workloads = [each for each in estate.workloads if not each.is_template or each.pods]
     asks = devices.added(each.asks for each in workloads)
-    # An authority of usher.yaml may say "never" without a cluster.
-    never_known = estate.facts_known or bool(summary.workloads_never)
-    unknown = (*(() if estate.pods_known else _OF_PODS), *(() if never_known else _OF_FACTS))
     return summary.model_copy(
         update={
             "gpus_asked": gpus.number(asks),
@@ -25,6 +17,5 @@ def with_asked(summary: Summary, estate: Estate) -> Summary:
             "other_asked": gpus.numbers(gpus.others(asks)),
             "workloads_not_known": sum(not each.asks_known for each in workloads),
             "manifests": sum(not each.exists for each in workloads),
-            **dict.fromkeys(unknown),
         }
     )

@@ -5,7 +5,17 @@ from datetime import date, datetime
 from typing import Final
 
 from usher import paths
-from usher.audit import asked, check_findings, other_accelerators, summary, times, workload_entries
+from usher.audit import (
+    asked,
+    check_findings,
+    needs,
+    other_accelerators,
+    partial,
+    subjects,
+    summary,
+    times,
+    workload_entries,
+)
 from usher.audit.document import (
     Audit,
     Cluster,
@@ -51,37 +61,43 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         now: the time of the audit, in UTC.
     """
     given = Sections() if sections is None else sections
+    measured = given.measured
     rules = config.enforcement.exceptions
-    workloads = tuple(workload_entries.entries(estate, report, given.usage))
+    workloads = tuple(workload_entries.entries(estate, report, measured.workloads))
     standing = _with_others(given.standing, workloads)
     found = sorted([*check_findings.entries(report, estate, rules), *standing], key=_order)
     excepted = tuple(_exceptions(report.exceptions, rules, found, today=now.date()))
-    return Audit(
+    unread = needs.unread(estate, report, finds_never=any(each.never for each in found))
+    headlines = asked.with_asked(summary.of(estate, found, excepted, given), estate)
+    everything = Audit(
         version=report.version,
         taken=times.text(now),
-        cluster=Cluster(name=cluster, server=server, nodes=None if estate.nodes is None else len(estate.nodes)),
+        cluster=Cluster(
+            name=cluster,
+            id=estate.cluster_id,
+            server=server,
+            nodes=None if estate.nodes is None else len(estate.nodes),
+            namespace=estate.scope.namespace,
+        ),
         configuration=report.configuration.source or "defaults",
         preset=report.configuration.preset,
         completeness=_completeness(report, estate),
-        summary=asked.with_asked(summary.of(estate, found, excepted, given), estate),
-        measurement=given.measurement,
-        other_accelerators=other_accelerators.entries(estate, found),
+        summary=needs.without(headlines, unread),
+        measurement=measured.measurement,
+        other_accelerators=tuple(needs.without(each, unread) for each in other_accelerators.entries(estate, found)),
         workloads=workloads,
         findings=tuple(found),
         prevented=prevention.prevented(found, workloads, window=given.window, now=now),
-        not_evaluated=tuple(
-            NotEvaluatedEntry(code=each.code, name=each.name, reason=each.reason, workloads=each.workloads)
-            for each in report.not_evaluated
-        ),
+        not_evaluated=tuple(_not_evaluated(report)),
         not_judged=tuple(_not_judged(report)),
         exceptions=excepted,
-        usage=given.tables,
-        prices=given.prices,
-        targets=given.targets,
-        savings=tuple(_with_cause(given.savings, found)),
+        usage=measured.groups,
+        prices=measured.prices,
+        targets=measured.targets,
+        savings=tuple(_with_cause(measured.savings, found)),
         readiness=given.readiness,
-        trend=given.trend,
     )
+    return everything if estate.scope.is_merged else partial.of(everything, estate.scope)
 
 
 def _with_others(standing: Iterable[FindingEntry], workloads: Iterable[WorkloadEntry]) -> Iterator[FindingEntry]:
@@ -142,7 +158,8 @@ def _exceptions(
 
 def _completeness(report: findings.Report, estate: Estate) -> Completeness:
     gaps = [*(_gap(each) for each in estate.missing), *_of_report(report)]
-    notes = [Gap(source=note.source, reason=note.reason) for note in report.notes]
+    # A kind may be read for several purposes, and is left out once.
+    notes = dict.fromkeys(Gap(source=note.source, reason=note.reason) for note in report.notes)
     return Completeness(
         complete=not gaps,
         gaps=tuple(dict.fromkeys(gaps)),
@@ -156,15 +173,20 @@ def _completeness(report: findings.Report, estate: Estate) -> Completeness:
     )
 
 
+def _not_evaluated(report: findings.Report) -> Iterator[NotEvaluatedEntry]:
+    for each in report.not_evaluated:
+        yield NotEvaluatedEntry(code=each.code, name=each.name, reason=each.reason, workloads=each.workloads)
+
+
 def _not_judged(report: findings.Report) -> Iterator[NotJudgedEntry]:
     for result in report.results:
         for each in result.not_judged:
             if not each.unknown.check:
                 yield NotJudgedEntry(
-                    subject=check_findings.subject(result.identity),
+                    subject=subjects.of(result.identity),
                     path=paths.readable(each.unknown.path) if each.unknown.path else "",
                     reason=each.unknown.reason,
-                    place=check_findings.place(result, 0 if each.place is None else each.place.line),
+                    place=subjects.place(result, 0 if each.place is None else each.place.line),
                 )
 
 

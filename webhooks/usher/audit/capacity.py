@@ -21,6 +21,11 @@ class Split:
     """Neither held nor free: pods cannot get them."""
 
 
+def has_gpus(estate: Estate) -> bool:
+    """Whether a node has GPUs; true where the nodes are not known."""
+    return estate.nodes is None or any(gpus.capacity(node) for node in estate.nodes)
+
+
 def splits(estate: Estate) -> tuple[Split, ...] | None:
     """The GPUs of all nodes; None where the nodes are not known."""
     if estate.nodes is None:

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from usher import model, paths
-from usher.audit import gpus, times
-from usher.audit.document import FindingEntry, Severity, Subject
+from usher.audit import gpus, subjects, times
+from usher.audit.document import FindingEntry, Severity
 from usher.audit.estate import Estate, Node, Workload
 from usher.config.models import ExceptionRule
 from usher.dataclass import dataclass
@@ -15,17 +15,6 @@ from usher.scan.devices import added
 
 _DIGITS = 32
 """Hexadecimal digits of a fingerprint: 128 bits."""
-
-
-def subject(identity: findings.Identity) -> Subject:
-    return Subject(
-        api_version=identity.api_version, kind=identity.kind, namespace=identity.namespace, name=identity.name
-    )
-
-
-def place(result: findings.Result, line: int = 0) -> str:
-    """`jobs/bert.yaml:41`, the line of a finding or else of its object; empty for what comes from a cluster."""
-    return f"{result.source}:{line or result.line}" if result.line and not result.exists else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +106,7 @@ def _entry(  # noqa: PLR0913 - what an entry is made of
         category=judgement.finding.check.partition("/")[0],
         outcome=judgement.outcome.value,
         severity=Severity(severity.value) if severity is not None else Severity.MEDIUM,
-        subject=subject(result.identity),
+        subject=subjects.of(result.identity),
         path=paths.readable(path) if path else "",
         message=judgement.finding.message,
         remedy=judgement.finding.remedy,
@@ -127,7 +116,7 @@ def _entry(  # noqa: PLR0913 - what an entry is made of
         other_accelerators=owned.others,
         because=judgement.because,
         exception=exception,
-        place=place(result, 0 if finding.place is None else finding.place.line),
+        place=subjects.place(result, 0 if finding.place is None else finding.place.line),
         since=owned.since,
         mended_by=result.change.mends.get(judgement.finding.check, "") if result.change is not None else "",
     )

@@ -10,11 +10,15 @@ from enum import StrEnum
 from typing import Final
 
 from usher import model, paths
+from usher.audit.scopes import WHOLE, Scope
 from usher.dataclass import dataclass
 from usher.kinds.kept_fields import Key
 from usher.reading.lookup import Absence
 from usher.scan.devices import Devices
 from usher.scan.findings import Identity
+
+MULTI_KUEUE: Final = "kueue.x-k8s.io/multikueue"
+"""The controller of workloads that Kueue sends to another cluster (docs/domain/lifecycle.md)."""
 
 
 class Phase(StrEnum):
@@ -55,6 +59,8 @@ class Pod:
     """When the scheduler placed it."""
     waiting: str = ""
     """Why the scheduler does not place it, in the scheduler's words."""
+    starting: str = ""
+    """Why it does not run on its node, in the kubelet's words; empty for a pod that runs."""
     gates: tuple[str, ...] = ()
     """Its scheduling gates: another controller holds it."""
     devices: Devices = field(default_factory=dict)
@@ -64,11 +70,28 @@ class Pod:
     tolerations: Sequence[Mapping[str, paths.Json]] = ()
     """With those that admission added."""
     terminating: bool = False
+    group: str = ""
+    """The group of pods of its workload that it is of; empty where its kind makes no groups."""
 
     @property
     def holds(self) -> bool:
         """Whether it holds its accelerators: it is on a node and has not ended."""
         return bool(self.node) and self.phase not in ENDED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported:
+    """What the controller of a workload has written into its status."""
+
+    refused: bool | None = None
+    """Whether something refuses its pods; None where the status does not tell."""
+    refusal: str = ""
+    """Why, in the words of the controller."""
+    refused_since: datetime | None = None
+    suspended_since: datetime | None = None
+
+
+NOTHING_REPORTED: Final = Reported()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,9 +120,16 @@ class Workload:
     priority: str = ""
     """The name of its priority class."""
     scheduler: str = ""
+    managed_by: str = ""
+    """The controller that it names; empty for the usual one of its kind."""
     suspended: bool = False
     gang: bool = False
     """Whether its pods need each other, so that some of them without the others only hold accelerators."""
+    gang_minimum: int | None = None
+    """How many of its pods are enough to work, where the object says so; None where all of them are needed."""
+    deleting: bool = False
+    """Whether it is being deleted, so that it makes no pods any more."""
+    reported: Reported = NOTHING_REPORTED
     is_template: bool = False
     """Whether it makes pods only when another object refers to it."""
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -157,7 +187,7 @@ class Estate:
     workloads: tuple[Workload, ...]
     """Those that hold or want accelerators, by namespace, kind and name."""
     objects: Mapping[Key, Sequence[paths.Object] | Absence] = field(default_factory=dict)
-    """Other objects that sections ask for, by group and kind: webhook configurations, DaemonSets, Namespaces."""
+    """Other objects that sections ask for, by group and kind: webhook configurations, DaemonSets, NetworkPolicies."""
     manifests: Mapping[str, paths.Object] = field(default_factory=dict)
     """The objects of workloads without a running pod, by uid: authorities say whether they can ever run. A workload
     that is missing here is not asked about."""
@@ -172,8 +202,10 @@ class Estate:
     missing: tuple[Missing, ...] = ()
     unlisted_owners: tuple[Missing, ...] = ()
     """Kinds that own pods with accelerators and that were not listed: `read` of their pods stand for themselves."""
-    only_namespace: str = ""
-    """The only namespace whose workloads were read; empty for all."""
+    cluster_id: str = ""
+    """The uid of the namespace kube-system; empty where it was not read."""
+    scope: Scope = WHOLE
+    """The part of the cluster whose workloads were read."""
 
     @property
     def knows_cluster(self) -> bool:
@@ -183,5 +215,5 @@ class Estate:
 
     @property
     def complete(self) -> bool:
-        """Whether all workloads were seen: files may hold no pods."""
+        """Whether all workloads of its part of the cluster were seen: files may hold no pods."""
         return not self.missing and self.pods_known

@@ -49,12 +49,12 @@ def numbers(devices: Devices) -> Mapping[str, float]:
 
 def capacity(node: Node) -> float:
     """The GPUs of a node, healthy or not."""
-    return _physical(node.capacity, node)
+    return of_devices(node.capacity, node)
 
 
 def allocatable(node: Node) -> float:
     """The GPUs of a node that pods may get."""
-    return _physical(node.allocatable, node)
+    return of_devices(node.allocatable, node)
 
 
 def held(pods: Iterable[Pod], node: Node | None = None) -> float:
@@ -67,8 +67,8 @@ def of_pods(pods: Iterable[Pod], nodes: Mapping[str, Node]) -> float:
     return round(sum(held([pod], nodes.get(pod.node)) for pod in pods), 6)
 
 
-def _physical(devices: Devices, node: Node) -> float:
-    """Of a node that has counted the replicas of its devices once."""
+def of_devices(devices: Devices, node: Node) -> float:
+    """The GPUs behind devices of a node itself, which has counted the replicas of its devices once."""
     total = sum((_part(name, node.product) * Fraction(each.number) for name, each in devices.items()), start=Fraction())
     return round(float(total), 6)
 

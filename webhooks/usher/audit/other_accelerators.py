@@ -39,17 +39,16 @@ def entries(estate: Estate, findings: Iterable[FindingEntry]) -> tuple[Accelerat
     waiting = _sum(map(_waiting, workloads))
     never = _sum({each.subject: each.other_accelerators for each in findings if each.never}.values())
     asked = _sum(_others(each.asks) for each in workloads)
-    known = estate.pods_known
     return tuple(
         AcceleratorEntry(
             resource=name,
             nodes=None if (found := of_nodes(name)) is None else len(found),
             capacity=_total(found, lambda each: each.capacity),
             usable=_total(found, lambda each: each.usable),
-            allocated=held[name] if known else None,
-            free=_total(found, lambda each: each.free) if known else None,
-            out_of_use=_total(found, lambda each: each.out_of_use) if known else None,
-            waiting=waiting[name] if known else None,
+            allocated=held[name],
+            free=_total(found, lambda each: each.free),
+            out_of_use=_total(found, lambda each: each.out_of_use),
+            waiting=waiting[name],
             never=never[name],
             asked=asked[name],
         )

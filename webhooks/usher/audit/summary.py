@@ -23,7 +23,8 @@ def of(
     workloads = [each for each in estate.workloads if not each.is_template or each.pods]
     never = {entry.subject: entry.known_gpus for entry in findings if entry.never}
     holding = [pod for workload in workloads for pod in workload.pods if pod.holds]
-    usage, cost, rest = sections.totals.usage, sections.totals.usage.cost, sections.totals.not_held
+    measured, usage = sections.measured, sections.measured.total
+    cost, rest = usage.cost, measured.not_held
     money = (cost, usage.cost_per_hour, rest.free_per_hour, rest.out_of_use_per_hour)
     return Summary(
         gpus=_sum(splits, lambda each: each.capacity),
@@ -52,17 +53,17 @@ def of(
         out_of_use=rest.out_of_use,
         activity=usage.activity,
         memory_share=usage.memory_share,
-        currency=sections.totals.currency if any(each is not None for each in money) else "",
+        currency=measured.currency if any(each is not None for each in money) else "",
         cost_allocated=None if cost is None else cost.allocated,
         cost_idle=None if cost is None else cost.idle,
         cost_free=rest.cost_free,
         cost_out_of_use=rest.cost_out_of_use,
         not_priced=usage.not_priced,
-        savings_gpu_hours=sections.totals.savings_gpu_hours,
-        savings_cost=sections.totals.savings_cost,
-        savings_cost_saved=sections.totals.savings_cost_saved,
-        savings_cost_freed=sections.totals.savings_cost_freed,
-        queue_wait_p95_seconds=sections.totals.queue_wait_p95_seconds,
+        savings_gpu_hours=measured.savings_gpu_hours,
+        savings_cost=measured.savings_cost,
+        savings_cost_saved=measured.savings_cost_saved,
+        savings_cost_freed=measured.savings_cost_freed,
+        queue_wait_p95_seconds=measured.queue_wait_p95_seconds,
         exceptions_ending=sum(each.ends_soon for each in exceptions),
         readiness=_standings(sections.readiness),
     )

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model
-from usher.audit import gpus, times
-from usher.audit.check_findings import place, subject
+from usher.audit import gpus, subjects, times
 from usher.audit.document import Usage, WorkloadEntry, WorkloadState
 from usher.audit.estate import Estate, Node, Pod, Workload
 from usher.scan import findings
@@ -24,21 +23,21 @@ def entries(
         usage: what was measured, by the identity of the workload.
     """
     nodes = {node.name: node for node in estate.nodes or ()}
-    places = {result.identity: place for place, result in enumerate(report.results) if result.makes_pods}
+    indexes = {result.identity: index for index, result in enumerate(report.results) if result.makes_pods}
     for workload in estate.workloads:
         if not workload.is_template or workload.pods:
-            judged = [report.results[place] for place in _places(workload, places)]
+            judged = [report.results[index] for index in _indexes(workload, indexes)]
             yield _entry(workload, judged, nodes, usage.get(workload.identity))
 
 
-def _places(workload: Workload, places: Mapping[findings.Identity, int]) -> list[int]:
-    """Where the decisions about a workload are. Of a group of pods each pod was judged, and of others the object."""
+def _indexes(workload: Workload, indexes: Mapping[findings.Identity, int]) -> list[int]:
+    """Those of the decisions about a workload. Of a group of pods each pod was judged, and of others the object."""
     if workload.index >= 0:
         return [workload.index]
     pods = (
         findings.Identity(api_version="v1", kind="Pod", namespace=pod.namespace, name=pod.name) for pod in workload.pods
     )
-    return [places[pod] for pod in pods if pod in places]
+    return [indexes[pod] for pod in pods if pod in indexes]
 
 
 def state(workload: Workload) -> WorkloadState:
@@ -71,7 +70,7 @@ def _entry(
     since = [pod.created for pod in waiting if pod.created is not None]
     suspended_since = workload.created if state(workload) is WorkloadState.SUSPENDED else None
     return WorkloadEntry(
-        subject=subject(workload.identity),
+        subject=subjects.of(workload.identity),
         team=workload.team,
         queue=workload.queue,
         priority=workload.priority,
@@ -90,7 +89,7 @@ def _entry(
         waiting_since=times.text(min(since, default=suspended_since)),
         outcome=_outcome(judged),
         findings=sum(len(result.findings) for result in judged),
-        place=next((place(result) for result in judged), ""),
+        place=next((subjects.place(result) for result in judged), ""),
         usage=Usage(gpus_now=now) if usage is None else usage.model_copy(update={"gpus_now": now}),
     )
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,6 +22,9 @@ from usher.cli import (
 from usher.cli.audit_run import Run, Taken
 from usher.cli.exit_codes import FailOn
 
+if TYPE_CHECKING:
+    from usher.audit.document import Audit
+
 
 @click.command(
     epilog="""\b
@@ -39,7 +43,8 @@ Exit codes (docs/ci.md has those of --exit-codes):
   0  the audit is complete, whatever it found; the report names kinds that may not be listed
   1  there are findings that --fail-on names
   2  the cluster or a file could not be read, an object could not be judged, or the history or a report object could not
-     be written; with --fail-on also if a part of a workload cannot be judged, unless --allow-unknown accepts it"""
+     be written; with --require-usage also if usage is not measured; with --fail-on also if a part of a workload cannot
+     be judged, unless --allow-unknown accepts it"""
 )
 @click.argument("paths", nargs=-1, metavar="[PATH...]", shell_complete=path_completion.files)
 @click.option("--demo", is_flag=True, help="Audit a synthetic cluster that ships with usher, with usage and prices.")
@@ -90,21 +95,24 @@ def audit(
         comparison.check_scope(is_whole=sharding.shard.is_whole)
         chosen, part = _of_shard(chosen, sharding)
     chosen = replace(chosen, usage=replace(chosen.usage, cluster=chosen.cluster_name))
+    scope = chosen.scope if part is None else part.key.shard
     # A wrong option must not end the command after minutes of reading.
     chosen.usage.source()
-    run = Run(chosen=chosen, policies=chosen.policies.divided(), seen=None if part is None else part.seen)
+    seen = None if part is None else part.seen
+    run = Run(chosen=chosen, policies=chosen.policies.divided(), scope=scope, seen=seen)
     if serving is not None:
-        serving.run(lambda: comparison.applied(_unwatched(run).audit)[0])
+        serving.run(lambda: _applied(comparison, _unwatched(run))[0])
         return
     with progress.shown(quiet=reporting.quiet) as watch:
-        taken = run.taken(datetime.now(UTC), watch=watch, quiet=reporting.quiet)
-    document, failure = comparison.applied(taken.audit)
+        taken = run.take(datetime.now(UTC), watch=watch, quiet=reporting.quiet)
+    document, failure = _applied(comparison, taken)
     if part is not None:
         document = part.write(document)
         reporting = audit_shards.without_text(reporting)
     # A gate does not pass what was not judged; a report alone passes nothing.
     accepted = allow_unknown or reporting.policy.fail_on is FailOn.NEVER
     code = audit_history.finish(reporting.finish(taken.found, allow_unknown=accepted, audit=document), failure)
+    code = chosen.usage.finish(code, document.measurement, quiet=reporting.quiet)
     if report_objects and taken.api is not None:
         only = audit_report_objects.scope(chosen.namespace, part)
         code = max(code, audit_report_objects.write(report_objects, document, taken.api, only=only))
@@ -122,9 +130,14 @@ def _of_shard(
         kubeconfig=kubeconfig,
         context_name=context_name,
         cluster_name=part.key.cluster,
-        usage=replace(chosen.usage, part=part.measured),
     ), part
 
 
+def _applied(comparison: audit_history.Comparison, taken: Taken) -> "tuple[Audit, str]":
+    return comparison.applied(taken.audit, former=taken.former_names)
+
+
 def _unwatched(run: Run) -> Taken:
-    return run.taken(datetime.now(UTC), watch=lambda _things, _done, _total: None, quiet=True)
+    from usher.scan import runner
+
+    return run.take(datetime.now(UTC), watch=runner.unwatched, quiet=True)

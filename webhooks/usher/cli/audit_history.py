@@ -1,20 +1,18 @@
 """The options of `usher audit` for what changed: a history of audits, or an earlier report."""
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from usher import errors
-from usher.cli import option_groups
+from usher.cli import exit_codes, option_groups
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
-
-FAILED = 2
-"""Exit code: the history could not be used. The reports are written all the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +29,10 @@ class Comparison:
         if not is_whole and (self.history or self.since is not None):
             raise click.UsageError("a shard is a part of a cluster; leave out --history and --since")
 
-    def applied(self, audit: "Audit") -> tuple["Audit", str]:
-        """The audit with its trend, and why the history could not be used; empty where it could.
+    def applied(self, audit: "Audit", *, former: Sequence[str] = ()) -> tuple["Audit", str]:
+        """The audit with its trend, and why earlier audits could not be used; empty where they could.
+
+        `former` are names that an earlier usher gave to the cluster.
 
         The history has the audit from now on.
         """
@@ -41,10 +41,11 @@ class Comparison:
 
         failure = ""
         if self.since is not None:
-            trend = comparison.since(self.since, audit)
+            trend = comparison.since(self.since, audit, former=former)
+            failure = comparison.why_not_since(self.since, audit, former=former)
         elif self.history:
             try:
-                trend = recording.record(self.history, audit)
+                trend = recording.record(self.history, audit, former=former)
             except errors.InputError as error:
                 failure = str(error)
                 trend = Trend(problems=(failure,))
@@ -54,13 +55,16 @@ class Comparison:
 
 
 def finish(code: int, failure: str) -> int:
-    """The exit code of an audit that would end with `code`; the failure of its history on standard error."""
+    """The exit code of an audit that would end with `code`. A comparison that failed goes to standard error.
+
+    The reports are written all the same.
+    """
     if not failure:
         return code
     from usher.reports import wording
 
     click.echo(f"usher: {wording.harmless(wording.printable(failure))}; the report is written without trends", err=True)
-    return max(code, FAILED)
+    return max(code, exit_codes.FAILED)
 
 
 def options(command: option_groups.Command) -> option_groups.Command:
@@ -75,6 +79,10 @@ def options(command: option_groups.Command) -> option_groups.Command:
         if history and since is not None:
             raise click.UsageError("--history and --since both name earlier audits; give one of them")
         earlier = None if since is None else _read(since)
+        if history:
+            from usher.history import recording
+
+            recording.check_place(history)
         return command(*arguments, comparison=Comparison(history=history or "", since=earlier), **parameters)
 
     return option_groups.added(

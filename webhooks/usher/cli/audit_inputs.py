@@ -15,7 +15,7 @@ from usher.dataclass import dataclass
 if TYPE_CHECKING:
     from usher.audit.building.builder import EstateBuilder
     from usher.audit.building.wanted import Wanted
-    from usher.audit.usage.series import Source as Series
+    from usher.audit.usage.series import Source
     from usher.cluster.api import Lists
     from usher.cluster.connection import Api
     from usher.facts.snapshot import Recorded
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Inputs:
     """The objects of an audit, and the facts of their cluster."""
 
     name: str
@@ -44,19 +44,21 @@ class Source:
     """Whether the files hold a list of all pods, even if it is empty."""
     api: "Api | None" = None
     """The API server; None for files and the demo."""
-    series: "Series | None" = None
+    series: "Source | None" = None
     """Answers questions about usage instead of Prometheus; None but for the demo."""
     manifests: "Sequence[Batch] | None" = None
     """Those of the batches that are applied together; None for all of them."""
+    lists_nodes: bool = False
+    """Whether the batches have the nodes and namespaces of a cluster; else those of the facts count."""
 
-    def fed(self, builder: "EstateBuilder", facts: "Store") -> "Iterator[Batch]":
-        """The batches, each after the builder has taken its objects.
+    def batches_beside(self, builder: "EstateBuilder", facts: "Store") -> "Iterator[Batch]":
+        """The batches to judge. The builder takes the objects of each one before it is handed on.
 
         Args:
             builder: takes them.
-            facts: those of files may hold nodes and namespaces that the manifests lack.
+            facts: they may hold nodes and namespaces that the batches lack: with manifests, or lists of one namespace.
         """
-        for value in _cluster_scoped(facts) if self.api is None else ():
+        for value in () if self.lists_nodes else _cluster_scoped(facts):
             builder.add(value)
         for recorded in self.recorded:
             builder.record(recorded)
@@ -86,7 +88,7 @@ def live(
     read_facts: bool,
     more: "Callable[[Lists], Iterable[Batch]]" = lambda _api: (),
     seen: "Callable[[Lists], Lists] | None" = None,
-) -> Source:
+) -> Inputs:
     """A cluster, whose objects are listed while the batches are taken.
 
     Args:
@@ -112,21 +114,34 @@ def live(
     if read_facts:
         recorded = list(recording.read(api))
         facts = recording.store(recorded)
-        batches = itertools.chain(_unlisted(recorded, "unknown to the checks"), batches)
+        batches = itertools.chain(_unlisted(recorded), batches)
     listed = recording.read(api, kinds=[each.fact_kind for each in wanted])
     others = [replace(each, values=Packed(each.values)) for each in listed]
-    return Source(
-        name=context_name or api.name,
+    if namespace and (facts is None or not facts.knows("", "Namespace")):
+        batches = itertools.chain(_namespace(api, namespace), batches)
+    return Inputs(
+        name=connection.cluster_name(api, kubeconfig=kubeconfig, context=context_name),
         origin=api.name,
         server=_version(api),
         facts=facts,
-        batches=itertools.chain(_unlisted(others, "not audited"), batches),
+        batches=itertools.chain(_unlisted(others), batches),
         recorded=others,
         api=api,
+        lists_nodes=not namespace,
     )
 
 
-def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Source:
+def _namespace(api: "Lists", name: str) -> "Iterator[Batch]":
+    """A namespace of its own, whose labels name the team, where not all of them may be listed."""
+    from usher.scan.batches import Batch
+
+    answer = api.get(f"/api/v1/namespaces/{name}")
+    if answer.status == 200:
+        value = {"apiVersion": "v1", "kind": "Namespace", **answer.value}
+        yield Batch(source="namespaces", aside=(value,), is_file=False)
+
+
+def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Inputs:
     """The synthetic cluster that ships with usher, with its usage.
 
     It has no objects of the kinds that it does not show, so all kinds are known.
@@ -148,7 +163,7 @@ def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Source:
             facts.replace(key, ())
         else:
             facts.lacks(key)
-    return Source(
+    return Inputs(
         name=cluster.NAME,
         origin="the synthetic cluster of the demo",
         server=cluster.SERVER,
@@ -171,7 +186,7 @@ def _cluster_scoped(facts: "Store") -> "Iterator[paths.Object]":
             yield found
 
 
-def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: bool, watch: "Watch") -> Source:
+def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: bool, watch: "Watch") -> Inputs:
     """Files, which are read as a whole first: they may hold a dump of a cluster, whose objects belong to each other.
 
     Args:
@@ -188,7 +203,7 @@ def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: boo
 
     survey = Survey({each.key: each.keep for each in wanted})
     read = dump_files.read(runner.watched(sources.find(names, stdin=sys.stdin.buffer), watch), survey=survey)
-    return Source(
+    return Inputs(
         name=", ".join(names),
         batches=itertools.chain([read.together], read.batches()),
         manifests=read.manifests,
@@ -213,17 +228,20 @@ def _version(api: "Lists") -> str:
     return found[:64] if isinstance(found, str) else ""
 
 
-def _unlisted(recorded: "Iterable[Recorded]", effect: str) -> "Iterator[Batch]":
-    """Notes on the kinds that the audit has to do without."""
+def _unlisted(recorded: "Iterable[Recorded]") -> "Iterator[Batch]":
+    """The kinds that the audit has to do without: notes where rights are missing, else problems."""
     from usher.facts.snapshot import State
     from usher.scan import findings
     from usher.scan.batches import Batch
 
     for each in recorded:
-        if each.state is State.NOT_KNOWN:
-            reason = f"{effect}, because usher may not list them: {each.reason}"
-            note = findings.Note(source=each.kind.resource, reason=reason)
-            yield Batch(source=each.kind.resource, notes=(note,), is_file=False)
+        source = each.kind.resource
+        if each.state is State.NOT_KNOWN and each.failed:
+            problem = findings.Problem(source=source, reason=f"the list ended: {each.reason}; run the audit again")
+            yield Batch(source=source, problems=(problem,), is_file=False)
+        elif each.state is State.NOT_KNOWN:
+            note = findings.Note(source=source, reason=f"not read: {each.reason}")
+            yield Batch(source=source, notes=(note,), is_file=False)
 
 
 def require_namespace(name: str, facts: "Store") -> None:

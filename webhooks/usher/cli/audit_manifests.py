@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from usher import errors
 from usher.cli import given_policies
 from usher.manifests.audits.settings import FLEET_IMAGE, IMAGE, Settings
 
@@ -16,6 +17,9 @@ _DEFAULT: Final = Settings()
 
 _IN_THE_IMAGE: Final = "s3fs"
 """The library for object stores in the image for fleets (pyproject.toml, `fleet-image`)."""
+
+
+_DATABASES: Final = ("postgresql://", "postgres://")
 
 
 @click.command(name="audit")
@@ -61,7 +65,12 @@ _IN_THE_IMAGE: Final = "s3fs"
     help="Secret whose entries become variables of the pods: for --output-dir and --prometheus.",
 )
 @click.option("--clusters", default="", help="Secret with clusters.yaml and kubeconfigs: audit these clusters instead.")
-@click.option("--configuration", default=_DEFAULT.configuration, show_default=True, help="ConfigMap with usher.yaml.")
+@click.option(
+    "--configuration",
+    default=_DEFAULT.configuration,
+    show_default=True,
+    help="ConfigMap with usher.yaml, which has to exist: without it no pod starts. Empty for the built-in defaults.",
+)
 @click.option(
     "--policies",
     multiple=True,
@@ -135,7 +144,7 @@ def audit(
     """
     import yaml
 
-    from usher.manifests.audits import documents
+    from usher.manifests.audits import documents, refusals
 
     names = tuple(Path(each).name for each in policies)
     settings = Settings(
@@ -145,9 +154,18 @@ def audit(
         raise click.UsageError("the parts of several shards need --output-dir URL or --claim NAME")
     if settings.clusters and settings.report_objects:
         raise click.UsageError("--report-objects writes to its own cluster; leave out --clusters")
+    if wrong := "\n".join(refusals.of(settings)):
+        raise errors.InputError(wrong)
+    _check_arguments(settings.arguments)
     _check_prometheus(settings)
     if settings.verifies_policies and not settings.configuration:
         raise click.UsageError("--verify-key needs --configuration NAME, whose entry policies.pub is the key")
+    if not settings.cluster_name and any(scheme in each for each in settings.arguments for scheme in _DATABASES):
+        click.echo(
+            "usher: each pod calls its cluster the cluster of this pod; where several clusters share a history, name "
+            "each with --cluster-name",
+            err=True,
+        )
     if settings.is_sharded and not settings.image:
         click.echo(f"usher: {_image_note(settings.output)}", err=True)
     rules = _rules_of(given_policies.listed_by_bundles(policies, verify_key=verify_key))
@@ -205,13 +223,26 @@ def _image_note(output: str) -> str:
     )
 
 
+def _check_arguments(arguments: tuple[str, ...]) -> None:
+    """Raises UsageError for options that `usher audit` does not have, or that lack their value."""
+    from usher.cli.audit import audit as command
+
+    try:
+        command.make_parser(click.Context(command)).parse_args([*arguments])
+    except click.UsageError as error:
+        raise click.UsageError(f"--argument is for the options of usher audit: {error.format_message()}") from None
+
+
 def _check_prometheus(settings: Settings) -> None:
     """Raises UsageError or InputError for options that the audit would refuse in each of its runs."""
-    from usher.prometheus import headers, selection
+    from usher.prometheus import address, headers, selection
 
     given = settings.prometheus_secret, settings.prometheus_headers, settings.prometheus_labels
     if not settings.prometheus and any(given):
         raise click.UsageError("the options --prometheus-... need --prometheus URL")
+    if settings.prometheus:
+        # Variables of this machine are not those of the pod.
+        address.read(settings.prometheus, environment={})
     headers.read(settings.prometheus_headers, {})
     # Each shard of --clusters knows its name.
     selection.read(settings.prometheus_labels, cluster=settings.cluster_name or settings.clusters)

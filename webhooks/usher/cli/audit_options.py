@@ -1,11 +1,15 @@
 """The options of `usher audit` that say what to audit and by which rules, and which of them exclude each other."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from usher.cli import audit_usage, given_policies, option_groups
 from usher.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from usher.audit.scopes import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +31,13 @@ class Options:
     engine: str
     opa_url: str | None
 
+    @property
+    def scope(self) -> "Scope":
+        """The part of the cluster that is audited, where no shard is."""
+        from usher.audit.scopes import WHOLE, OneNamespace
+
+        return OneNamespace(name=self.namespace) if self.namespace else WHOLE
+
     def check(self, *, report_objects: bool, parts: bool, served: bool) -> None:
         """Checks options that exclude each other.
 
@@ -47,6 +58,8 @@ class Options:
             raise click.UsageError("--output-dir is for parts of whole clusters; leave out --namespace")
         if parts and served:
             raise click.UsageError("--serve shows one report; leave out --output-dir")
+        if served and self.usage.is_required:
+            raise click.UsageError("--serve has no exit code before its end; leave out --require-usage")
         if report_objects and (self.demo or self.paths):
             raise click.UsageError("--report-objects writes into a cluster; leave out --demo and PATH")
 

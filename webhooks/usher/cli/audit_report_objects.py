@@ -4,15 +4,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from usher.cli import exit_codes
 from usher.cli.option_groups import Command
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
     from usher.cli.audit_shards import Part
     from usher.cluster.report_store import Api, Outcome
-
-FAILED = 2
-"""Exit code: not all objects could be written."""
 
 _NAMES = ("openreports", "policyreport")
 
@@ -39,7 +37,7 @@ def scope(namespace: str | None, part: "Part | None") -> frozenset[str] | None:
 
 
 def write(family_name: str, audit: "Audit", api: "Api", *, only: frozenset[str] | None = None) -> int:
-    """Writes the objects and says what became of them on standard error; the exit code, 0 or FAILED.
+    """Writes the objects and says what became of them on standard error; the exit code, FAILED if one was not written.
 
     Args:
         family_name: one of the choices.
@@ -65,7 +63,7 @@ def write(family_name: str, audit: "Audit", api: "Api", *, only: frozenset[str] 
     outcome = report_store.keep(api, reports, report_objects.objects(audit, family), run=run)
     for line in _lines(outcome, f"{family.plural}.{family.group}"):
         click.echo(f"usher: {line}", err=True)
-    return FAILED if outcome.problems else 0
+    return exit_codes.FAILED if outcome.problems else 0
 
 
 def _lines(outcome: "Outcome", resource: str) -> list[str]:

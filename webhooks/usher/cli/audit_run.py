@@ -12,8 +12,11 @@ from usher.cli.audit_options import Options
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
+    from usher.audit.building.builder import EstateBuilder
     from usher.audit.document import Audit
-    from usher.cli.audit_inputs import Source
+    from usher.audit.estate import Estate
+    from usher.audit.scopes import Scope
+    from usher.cli.audit_inputs import Inputs
     from usher.cluster.api import Lists
     from usher.cluster.connection import Api
     from usher.gatekeeper.evaluation import Policies
@@ -32,6 +35,11 @@ class Taken:
     api: "Api | None"
     """The API server of the cluster; None for files and the demo."""
 
+    @property
+    def former_names(self) -> tuple[str, ...]:
+        """What an earlier usher called the cluster without --cluster-name."""
+        return () if self.api is None else (self.api.name,)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
@@ -40,10 +48,12 @@ class Run:
     chosen: Options
     policies: "Given"
     """Policies of the site."""
+    scope: "Scope"
+    """The part of the cluster that is audited."""
     seen: "Callable[[Lists], Lists] | None" = None
-    """The part of the cluster that a shard lists."""
+    """What a shard lists of the cluster."""
 
-    def taken(self, now: datetime, *, watch: "Watch", quiet: bool) -> Taken:
+    def take(self, now: datetime, *, watch: "Watch", quiet: bool) -> Taken:
         """Takes the audit.
 
         Args:
@@ -54,53 +64,81 @@ class Run:
         Raises:
             UsherError: the objects cannot be read, or not be judged.
         """
-        with gatekeeper.started(self.policies, opa=self.chosen.policies.opa) as site:
-            return self._taken(now, site, watch=watch, quiet=quiet)
+        from usher.audit import pod_evidence
 
-    def _taken(self, now: datetime, site: "Policies | None", *, watch: "Watch", quiet: bool) -> Taken:
-        from usher.audit import assembly, pod_evidence
+        with gatekeeper.started(self.policies, opa=self.chosen.policies.opa) as site:
+            audited = self._inputs(now, site, watch=watch)
+            with self._evaluator(audited, now, quiet=quiet) as evaluator:
+                builder = self._builder(audited, evaluator)
+                found = self._judged(audited, evaluator, builder, site, watch=watch)
+            # The engine goes before the estate is made.
+            self._require(found)
+            estate = builder.built(results=found.results)
+            found = pod_evidence.settled(found, estate)
+            document = self._document(audited, evaluator, found, estate, now=now)
+        return Taken(found=found, audit=document, api=audited.api)
+
+    def _builder(self, audited: "Inputs", evaluator: "Evaluator") -> "EstateBuilder":
         from usher.audit.building.builder import EstateBuilder
+
+        if self.chosen.namespace and audited.api is not None:
+            audit_inputs.require_namespace(self.chosen.namespace, evaluator.facts)
+        return EstateBuilder(
+            evaluator.knowledge,
+            wanted=audit_sections.wanted(),
+            namespace="default" if self.chosen.paths else "",
+            scope=self.scope,
+        )
+
+    def _judged(
+        self,
+        audited: "Inputs",
+        evaluator: "Evaluator",
+        builder: "EstateBuilder",
+        site: "Policies | None",
+        *,
+        watch: "Watch",
+    ) -> "findings.Report":
+        """The decisions about all objects, which the builder takes at the same time."""
         from usher.scan import runner
 
-        source = self._source(now, site, watch=watch)
-        with self._evaluator(source, now, quiet=quiet) as evaluator:
-            if self.chosen.namespace and source.api is not None:
-                audit_inputs.require_namespace(self.chosen.namespace, evaluator.facts)
-            builder = EstateBuilder(
-                evaluator.knowledge,
-                wanted=audit_sections.wanted(),
-                namespace="default" if self.chosen.paths else "",
-                only=self.chosen.namespace,
-            )
-            batches = source.fed(builder, evaluator.facts)
-            found = runner.run(
-                batches,
-                evaluator=evaluator,
-                settings=self._settings(source),
-                watch=watch,
-                policies=site,
-                together=source.manifests,
-            )
-        self._require(found)
-        estate = builder.built(results=found.results)
-        found = pod_evidence.settled(found, estate)
+        return runner.run(
+            audited.batches_beside(builder, evaluator.facts),
+            evaluator=evaluator,
+            settings=self._settings(audited),
+            watch=watch,
+            policies=site,
+            together=audited.manifests,
+        )
+
+    def _document(
+        self,
+        audited: "Inputs",
+        evaluator: "Evaluator",
+        found: "findings.Report",
+        estate: "Estate",
+        *,
+        now: datetime,
+    ) -> "Audit":
+        from usher.audit import assembly
+
         sections = audit_sections.analysed(
-            estate, evaluator.knowledge, found, usage=self.chosen.usage, source=source, now=now
+            estate, evaluator.knowledge, found, usage=self.chosen.usage, audited=audited, now=now
         )
         document = assembly.document(
             report=self._noted(found),
             estate=estate,
             config=evaluator.config,
-            cluster=self.chosen.cluster_name or source.name,
-            server=source.server,
+            cluster=self.chosen.cluster_name or audited.name,
+            server=audited.server,
             sections=sections,
             now=now,
         )
-        if self.chosen.demo:
-            from usher.audit.demo import past
+        if not (self.chosen.demo and self.scope.is_whole):
+            return document
+        from usher.audit.demo import past
 
-            document = past.with_past(document, now=now)
-        return Taken(found=found, audit=document, api=source.api)
+        return past.with_past(document, now=now)
 
     def _noted(self, found: "findings.Report") -> "findings.Report":
         """The report, which says that it is about one namespace."""
@@ -108,11 +146,11 @@ class Run:
 
         if not self.chosen.namespace:
             return found
-        reason = "workloads of other namespaces are left out"
+        reason = "other namespaces are left out, and the numbers of nodes, targets, prices and the checklist with them"
         note = findings.Note(source=f"--namespace {self.chosen.namespace}", reason=reason)
         return replace(found, notes=(*found.notes, note))
 
-    def _source(self, now: datetime, site: "Policies | None", *, watch: "Watch") -> "Source":
+    def _inputs(self, now: datetime, site: "Policies | None", *, watch: "Watch") -> "Inputs":
         if self.chosen.demo:
             return audit_inputs.demo(now, wanted=audit_sections.wanted())
         if self.chosen.paths:
@@ -130,7 +168,7 @@ class Run:
         )
 
     @contextlib.contextmanager
-    def _evaluator(self, source: "Source", now: datetime, *, quiet: bool) -> "Iterator[Evaluator]":
+    def _evaluator(self, audited: "Inputs", now: datetime, *, quiet: bool) -> "Iterator[Evaluator]":
         if not self.chosen.demo or self.chosen.config is not None:
             file = inputs.find_config(self.chosen.config)
             with inputs.evaluator(
@@ -138,7 +176,7 @@ class Run:
                 engine=self.chosen.engine,
                 opa_url=self.chosen.opa_url,
                 facts=self.chosen.facts,
-                known=source.facts,
+                known=audited.facts,
                 quiet=quiet,
                 own=given_policies.own(self.policies, opa=self.chosen.policies.opa),
             ) as evaluator:
@@ -147,19 +185,19 @@ class Run:
         from usher.audit.demo import cluster
         from usher.policy import assembly
 
-        evaluator = assembly.embedded(cluster.configuration(now.date()), facts=source.facts)
+        evaluator = assembly.embedded(cluster.configuration(now.date()), facts=audited.facts)
         with contextlib.closing(evaluator.engine) as engine:
             engine.ready()
             yield evaluator
 
-    def _settings(self, source: "Source") -> "runner.Settings":
+    def _settings(self, audited: "Inputs") -> "runner.Settings":
         from usher.scan import findings, runner
 
         file = None if self.chosen.demo and self.chosen.config is None else inputs.find_config(self.chosen.config)
         return runner.Settings(
             command=findings.Command.AUDIT,
             configuration=str(file) if file else ("demo" if self.chosen.demo else ""),
-            origin=source.origin,
+            origin=audited.origin,
             only_namespace=self.chosen.namespace,
             # Manifests are judged as by `usher check`, and what exists as it is.
             mutated=bool(self.chosen.paths),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from usher.audit.estate import Estate
     from usher.audit.sections import Sections
     from usher.authorities.knowledge import Knowledge
-    from usher.cli.audit_inputs import Source
+    from usher.cli.audit_inputs import Inputs
     from usher.scan import findings
 
 
@@ -28,7 +28,7 @@ def analysed(
     report: "findings.Report",
     *,
     usage: audit_usage.Options,
-    source: "Source",
+    audited: "Inputs",
     now: datetime,
 ) -> "Sections":
     """What the analyses say.
@@ -38,40 +38,26 @@ def analysed(
         known: the facts and usher.yaml.
         report: the decisions.
         usage: where to measure usage.
-        source: the cluster or the files.
+        audited: the cluster or the files.
         now: the time of the audit, in UTC.
     """
     from usher.audit import standing
-    from usher.audit.sections import Sections, Totals
+    from usher.audit.sections import Sections
 
-    measured = usage.measure(estate, config=known.config.audit, now=now, source=source.series)
     return Sections(
+        measured=usage.measure(estate, config=known.config.audit, now=now, source=audited.series),
         standing=tuple(standing.findings(estate, known, report=report, config=known.config, now=now)),
-        readiness=_readiness(estate, known, source, now),
-        measurement=measured.measurement,
-        usage=measured.workloads,
-        tables=measured.groups,
-        prices=measured.prices,
-        targets=measured.targets,
-        savings=measured.savings,
-        totals=Totals(
-            usage=measured.total,
-            savings_gpu_hours=measured.saved_gpu_hours,
-            savings_cost=measured.saved_cost,
-            savings_cost_saved=measured.saved_on_bill,
-            savings_cost_freed=measured.freed,
-            not_held=measured.not_held,
-            currency=measured.currency,
-            queue_wait_p95_seconds=measured.queue_wait_p95_seconds,
-        ),
+        readiness=_readiness(estate, known, now, server_version=audited.server),
         window=usage.window,
     )
 
 
-def _readiness(estate: "Estate", known: "Knowledge", source: "Source", now: datetime) -> "tuple[ReadinessItem, ...]":
+def _readiness(
+    estate: "Estate", known: "Knowledge", now: datetime, *, server_version: str
+) -> "tuple[ReadinessItem, ...]":
     """The production checklist, which is about a cluster."""
     from usher.audit import readiness
 
     if not estate.knows_cluster:
         return ()
-    return readiness.items(estate, known, config=known.config, now=now, server_version=source.server)
+    return readiness.items(estate, known, config=known.config, now=now, server_version=server_version)

@@ -3,6 +3,7 @@
 import functools
 import os
 from dataclasses import field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +15,6 @@ from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
-    from usher.audit.usage.series import Source
     from usher.cli.reporting import Reporting
     from usher.cluster.api import Lists
     from usher.fleet.clusters import FleetCluster
@@ -36,6 +36,8 @@ class Sharding:
     again: bool
     cluster: "FleetCluster | None"
     """The one of --clusters that the index names; then the shard is the whole of it."""
+    listed: tuple[str, ...] = ()
+    """The names of all of --clusters, in the order of the file."""
 
     def connection(self, kubeconfig: Path | None, context: str | None) -> tuple[Path | None, str | None]:
         """The kubeconfig and the context to use: those of --clusters, where it is given.
@@ -63,10 +65,13 @@ class Sharding:
             UsageError: files cannot be sharded.
             ClusterError: the cluster does not answer, or does not list the namespaces that a shard has to know.
         """
-        from usher.fleet import parts
+        from usher.audit import times
+        from usher.fleet import cluster_lists, parts
 
         if self.cluster is not None:
             name = self.cluster.name
+            # Before the cluster is asked: where it does not answer, a merge knows of it all the same.
+            cluster_lists.write(self.store, self.listed, began=times.text(datetime.now(UTC)))
         if paths:
             if self.cluster is not None or not self.shard.is_whole:
                 raise click.UsageError("shards and --clusters are for live clusters; leave out PATH")
@@ -75,7 +80,8 @@ class Sharding:
             from usher.cluster import connection
 
             api = connection.connect(kubeconfig=kubeconfig, context=context)
-            found, name = self._namespaces(api), name or context or api.name
+            found = self._namespaces(api)
+            name = name or connection.cluster_name(api, kubeconfig=kubeconfig, context=context)
         key = parts.PartKey(cluster=name, cluster_id=found.cluster_id if found else "", shard=self.shard)
         names = tuple(each for each in found.names if self.shard.has(each)) if found else ()
         if not self.again and parts.is_done(self.store, key):
@@ -118,18 +124,13 @@ class Part:
 
         return api if self.key.shard.is_whole else partial_lists.PartialLists(api, names=self.names, shared=self.shared)
 
-    def measured(self, source: "Source") -> "Source":
-        """The part of the series that the shard measures."""
-        from usher.fleet.partial_series import PartialSeries
-
-        return source if self.key.shard.is_whole else PartialSeries(source, self.key.shard)
-
     def write(self, audit: "Audit") -> "Audit":
         """Writes the part, and says so on standard error. What the shard can say by itself is for other reports.
 
         Raises:
             InputError: it cannot be written; a part without its record is written again by the next run.
         """
+        from usher.audit import partial
         from usher.fleet import parts, reduction
         from usher.reports import wording
 
@@ -146,7 +147,10 @@ class Part:
         click.echo(
             f"usher: {self.sharding.what(self.key.cluster)}: {workloads}, {findings}{incomplete}: {place}", err=True
         )
-        return reduction.alone(reduced, self.key.shard)
+        if self.key.shard.is_whole:
+            return reduced
+        cluster = reduced.cluster.model_copy(update={"shard": str(self.key.shard)})
+        return partial.of(reduced, self.key.shard).model_copy(update={"cluster": cluster})
 
 
 def without_text(reporting: "Reporting") -> "Reporting":
@@ -209,7 +213,7 @@ def _taken(
     from usher.fleet.shards import Shard
 
     chosen = _shard(shard, shards)
-    cluster = None
+    cluster, listed = None, tuple[str, ...]()
     if clusters is not None:
         found = fleet_clusters.read(clusters)
         if chosen.of != len(found):
@@ -217,8 +221,9 @@ def _taken(
                 f"{clusters} has {len(found):,} clusters, one for each shard; write --shards {len(found)}, "
                 f"or --shard INDEX/{len(found)}"
             )
+        listed = tuple(each.name for each in found)
         cluster, chosen = found[chosen.index], Shard()
-    return Sharding(shard=chosen, store=stores.of(output_dir), again=again, cluster=cluster)
+    return Sharding(shard=chosen, store=stores.of(output_dir), again=again, cluster=cluster, listed=listed)
 
 
 def _shard(shard: str | None, shards: int | None) -> "Shard":

@@ -1,19 +1,20 @@
 """The options of `usher audit` that are about usage: where Prometheus is, and the window that is measured."""
 
 import functools
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from usher.cli import durations, prometheus_options
+from usher.cli import durations, exit_codes, prometheus_options
 from usher.cli.option_groups import Command
 from usher.cli.prometheus_options import Prometheus
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
+    from usher.audit.document import Measurement
     from usher.audit.estate import Estate
+    from usher.audit.scopes import Scope
     from usher.audit.usage.measured import Measured
     from usher.audit.usage.series import Source
     from usher.config.audit import Audit
@@ -33,19 +34,21 @@ class Options:
     step: timedelta | None
     cluster: str = ""
     """The name of the cluster that is audited; empty where no option says it."""
-    part: "Callable[[Source], Source] | None" = None
-    """What a shard measures of the series."""
+    is_required: bool = False
+    """Whether an audit without usage, or with a part of it, ends as failed."""
 
-    def source(self) -> "Source | None":
-        """The series of the Prometheus of the options; None without one.
+    def source(self, scope: "Scope | None" = None) -> "Source | None":
+        """The series of the Prometheus of the options, of a part of the cluster if one is given; None without one.
 
         Raises:
             InputError: the URL, a file, a header or a label of the options cannot be used.
         """
         if self.prometheus is None:
             return None
-        source = self.prometheus.source(cluster=self.cluster)
-        return source if self.part is None else self.part(source)
+        from usher.audit.usage import partial_series
+
+        found = self.prometheus.source(cluster=self.cluster)
+        return found if scope is None else partial_series.of(found, scope)
 
     def measure(
         self, estate: "Estate", *, config: "Audit", now: datetime, source: "Source | None" = None
@@ -56,10 +59,22 @@ class Options:
             InputError: the options cannot be used. A Prometheus that does not answer is a problem of the measurement,
                 so that the rest of the report is there.
         """
-        from usher.audit.usage import measuring
+        from usher.audit.usage import measuring, partial_series
 
-        given = source or self.source()
+        given = self.source(estate.scope) if source is None else partial_series.of(source, estate.scope)
         return measuring.measure(estate, given, config=config, window=self.window, now=now, step=self.step)
+
+    def finish(self, code: int, measurement: "Measurement", *, quiet: bool) -> int:
+        """The exit code of an audit that would end with `code`; what is missing of its usage on standard error."""
+        failures = measurement.failures
+        if not failures or (quiet and not self.is_required):
+            return code
+        from usher.reports import wording
+
+        more = f"; and {len(failures) - 1} more in the report" if len(failures) > 1 else ""
+        text = wording.harmless(wording.printable(failures[0]))
+        click.echo(f"usher: usage is not measured, or not all of it: {text}{more}", err=True)
+        return max(code, exit_codes.FAILED) if self.is_required else code
 
 
 def options(command: Command) -> Command:
@@ -78,20 +93,28 @@ def options(command: Command) -> Command:
         type=durations.Length(_SHORTEST_STEP, timedelta(days=1)),
         help="Length of a step of the measurement; by default one for which the window has at most 1,100 steps.",
     )
+    @click.option(
+        "--require-usage",
+        is_flag=True,
+        help="End with exit code 2 if Prometheus gives no answer to a query, or has no series of GPUs.",
+    )
     @functools.wraps(command)
     def wrapped(
         *args: object,
         prometheus: Prometheus | None,
         window: timedelta,
         step: timedelta | None,
+        require_usage: bool,
         **kwargs: object,
     ) -> object:
+        if require_usage and prometheus is None:
+            raise click.UsageError("--require-usage is about the usage that --prometheus URL measures; give it as well")
         if step is not None and not 1 <= window / step <= _MOST_STEPS:
             raise click.UsageError(
                 f"a window of {durations.text(window)} has 1 to {_MOST_STEPS} steps; choose another --step than "
                 f"{durations.text(step)}"
             )
-        given = Options(prometheus=prometheus, window=window, step=step)
+        given = Options(prometheus=prometheus, window=window, step=step, is_required=require_usage)
         return command(*args, usage=given, **kwargs)
 
     return wrapped

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from usher.cli import inputs
+from usher.cli import exit_codes, inputs
 
 
 @click.group()
@@ -43,7 +43,6 @@ def check(
 
     With facts of a cluster, also name each pool, taint, device, board, queue and class in which the cluster differs.
     """
-    from usher.cli import output as outputs
     from usher.config.load import located
     from usher.discovery import differences
     from usher.policy import assembly
@@ -64,9 +63,9 @@ def check(
     for kind in found.unknown:
         click.echo(f"usher: the objects of kind {kind} are unknown, so {file} cannot be compared with them", err=True)
     if found.differences:
-        context.exit(outputs.FINDINGS)
+        context.exit(exit_codes.FINDINGS)
     if found.unknown:
-        context.exit(outputs.FAILED)
+        context.exit(exit_codes.FAILED)
     click.echo(f"{file}: good, and the cluster has what it declares")
 
 

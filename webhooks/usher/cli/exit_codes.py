@@ -1,4 +1,4 @@
-"""The exit code of a command that reports, by what it found. docs/ci.md has the table for users."""
+"""The exit codes of commands, and which one a report ends with. docs/ci.md has the table for users."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from usher import model
     from usher.scan import findings
     from usher.scan.ending import Ending
+
+FINDINGS: Final = 1
+"""Something is denied."""
+FAILED: Final = 2
+"""Something could not be read, judged or written, so the run proves nothing."""
 
 
 class FailOn(StrEnum):
@@ -37,7 +42,7 @@ class Profile:
 
 
 PROFILES: Final = {
-    "usher": Profile(denied=1, failed=2, denied_with_milder=1, milder=1),
+    "usher": Profile(denied=FINDINGS, failed=FAILED, denied_with_milder=FINDINGS, milder=FINDINGS),
     "gator": Profile(denied=1, failed=1, denied_with_milder=1, milder=1),
     "kyverno": Profile(denied=1, failed=1, denied_with_milder=1, milder=1),
     "conftest": Profile(denied=1, failed=1, denied_with_milder=2, milder=1),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from usher import errors
-from usher.cli import found_objects, inputs
+from usher.cli import exit_codes, found_objects, inputs
 
 if TYPE_CHECKING:
     from usher.fixing import rounds, wishes
@@ -75,7 +75,6 @@ def fix(
     to standard output. Only the lines that need it change: comments, styles and the order of keys stay. usher parses
     and judges the result before it writes.
     """
-    from usher.cli import output
     from usher.fixing import rounds
     from usher.reports import fixes
     from usher.scan import findings, runner, sources
@@ -104,7 +103,7 @@ def fix(
     stream = sys.stderr if dry_run or sources.STDIN in paths else sys.stdout
     fixes.write(fixed, stream, dry_run=dry_run, failed=failed)
     if failed or fixed.incomplete:
-        context.exit(output.FAILED)
+        context.exit(exit_codes.FAILED)
     context.exit(_WOULD_CHANGE if dry_run and changed else 0)
 
 

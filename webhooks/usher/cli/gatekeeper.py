@@ -29,7 +29,7 @@ class Built:
     warnings: tuple[str, ...] = ()
 
 
-FAILED = 1
+CASE_FAILED = 1
 """Exit code: a case did not find what it expects."""
 NOT_RUN = 2
 """Exit code: a case could not be run."""
@@ -171,4 +171,4 @@ def verify(
     outcomes = {result.outcome for result in results}
     if verification.Outcome.NOT_RUN in outcomes:
         context.exit(NOT_RUN)
-    context.exit(FAILED if verification.Outcome.FAILED in outcomes else 0)
+    context.exit(CASE_FAILED if verification.Outcome.FAILED in outcomes else 0)

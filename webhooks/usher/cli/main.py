@@ -15,12 +15,12 @@ import click
 from click.shell_completion import add_completion_class, shell_complete
 
 from usher import __version__, errors
-from usher.cli import exit_codes
+from usher.cli import closed_streams, exit_codes, termination
 from usher.dataclass import dataclass
 
-_FAILED: Final = 2
-"""Something could not be read or judged, so the run proves nothing. (1: something is denied.)"""
 _INTERRUPTED: Final = 130
+_UNWRITABLE: Final = frozenset({errno.ENOSPC, errno.EBADF})
+"""A full disk, and a standard output that is closed."""
 _BROKEN_PIPE: Final = 141
 
 COMPLETION_VARIABLE: Final = "_USHER_COMPLETE"
@@ -124,18 +124,18 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     atexit.register(_skip_last_collection)
     # usher has no plugins of pydantic, which would look for them in every installed package.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    closed_streams.open_again()
+    termination.ended_cleanly()
     for stream in (sys.stdout, sys.stderr):
         # A locale that lacks a character must not make the command fail.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # tests replace the streams
     asked = os.environ.get(COMPLETION_VARIABLE)
-    code = _completed(asked) if asked else _exit_code(given)
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (OSError, ValueError):
-            # Otherwise Python flushes again at exit, prints an error, and ends with a code of its own.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    try:
+        code = _completed(asked) if asked else _exit_code(given)
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else exit_codes.FAILED
+    closed_streams.flush()
     sys.exit(code)
 
 
@@ -173,19 +173,23 @@ def _exit_code(arguments: list[str]) -> int:
     except click.UsageError as error:
         return _misused(error)
     except click.ClickException as error:
-        code = error.code if isinstance(error, exit_codes.CommandFailed) else _FAILED
+        code = error.code if isinstance(error, exit_codes.CommandFailed) else exit_codes.FAILED
         return _complain(error.format_message(), code=code)
     except errors.UsherError as error:
         return _complain(str(error))
-    except BrokenPipeError:
-        return _BROKEN_PIPE
     except OSError as error:
-        if error.errno != errno.ENOSPC:
-            return _internal(error, debug=debug)
-        return _complain(f"the output cannot be written: {error.strerror}")
+        return _unwritten(error, debug=debug)
     except Exception as error:  # noqa: BLE001 - the last resort: people see a message instead of a traceback
         return _internal(error, debug=debug)
     return 0
+
+
+def _unwritten(error: OSError, *, debug: bool) -> int:
+    if isinstance(error, BrokenPipeError):
+        return _BROKEN_PIPE
+    if error.errno not in _UNWRITABLE:
+        return _internal(error, debug=debug)
+    return _complain(f"the output cannot be written: {error.strerror}")
 
 
 def _misused(error: click.UsageError) -> int:
@@ -197,7 +201,7 @@ def _misused(error: click.UsageError) -> int:
     lines = [wording.harmless(wording.printable(line)) for line in shown.getvalue().splitlines()]
     with contextlib.suppress(OSError):
         click.echo("\n".join(lines), err=True)
-    return _FAILED
+    return exit_codes.FAILED
 
 
 def _internal(error: Exception, *, debug: bool) -> int:
@@ -209,7 +213,7 @@ def _internal(error: Exception, *, debug: bool) -> int:
     return _complain(f"internal error: {type(error).__name__}: {error}. This is a bug in usher; please report it{hint}")
 
 
-def _complain(message: str, *, code: int = _FAILED) -> int:
+def _complain(message: str, *, code: int = exit_codes.FAILED) -> int:
     from usher.reports import wording
 
     lines = [wording.harmless(wording.printable(line)) for line in message.splitlines()] or ["unknown error"]

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -18,11 +18,6 @@ from usher.reports.formats import FORMATS, Format
 if TYPE_CHECKING:
     from usher.audit.document import Audit
     from usher.scan import findings
-
-FINDINGS: Final = 1
-"""Exit code: something is denied."""
-FAILED: Final = 2
-"""Exit code: something could not be read or judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +35,19 @@ class Outcome:
 
     found: "findings.Report"
     audit: "Audit | None" = None
+
+
+def check_places(targets: Sequence[Target]) -> None:
+    """Looks for the folders of reports before the run, which may take minutes.
+
+    Raises:
+        InputError: a folder does not exist.
+    """
+    for each in targets:
+        if each.path is not None and not each.path.resolve().parent.is_dir():
+            raise errors.InputError(
+                f"{each.path}: the report cannot be written: the folder {each.path.parent} does not exist; make it"
+            )
 
 
 def write(outcome: Outcome, targets: Sequence[Target], *, color: str, quiet: bool = False) -> None:

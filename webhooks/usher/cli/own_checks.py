@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from usher.own_checks.compilation import Compiler
     from usher.own_checks.folders import Folder
 
-FAILED = 1
-"""Exit code: a test or an example failed."""
+MISTAKES = 1
+"""Exit code: a test or an example failed, or a page is not up to date."""
 
 
 def compiler(opa: Path | None) -> "Compiler":
@@ -132,7 +132,7 @@ def test(context: click.Context, *, directory: Path, opa: Path | None, coverage:
     folder = read(directory)
     found = trials.run(folder, compiler(opa), coverage=coverage)
     click.echo(trial_report.as_json(found) if format_name == "json" else trial_report.as_text(found).rstrip("\n"))
-    context.exit(0 if all(trial.passed for trial in found) else FAILED)
+    context.exit(0 if all(trial.passed for trial in found) else MISTAKES)
 
 
 @click.command(
@@ -171,7 +171,7 @@ def docs(context: click.Context, *, directory: Path, opa: Path | None, output: P
     if check:
         for name in (*stale, *gone):
             click.echo(f"{output / name}: is not up to date; run `usher policies docs` without --check")
-        context.exit(FAILED if stale or gone else 0)
+        context.exit(MISTAKES if stale or gone else 0)
     _write(output, {name: pages[name] for name in stale}, gone)
     click.echo(f"{output}: {len(pages)} pages, {len(stale)} changed, {len(gone)} removed")
 

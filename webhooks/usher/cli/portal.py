@@ -13,7 +13,7 @@ from urllib.parse import quote
 import click
 
 from usher import errors
-from usher.cli import inputs, option_groups, output, path_completion, portal_address
+from usher.cli import exit_codes, inputs, option_groups, path_completion, portal_address
 from usher.cli.portal_address import Asking
 
 _API: Final = "/api/v1"
@@ -59,7 +59,7 @@ def evaluate(context: click.Context, *, file: str, namespace: str, asking: Askin
     found = _asked(asking, "POST", f"/evaluate?namespace={quote(namespace)}", body=_content(file))
     _shown(asking, found, _decisions)
     if found["summary"]["findings"].get("deny"):
-        context.exit(output.FINDINGS)
+        context.exit(exit_codes.FINDINGS)
 
 
 @portal.command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from usher import errors
-from usher.cli import found_objects, inputs, path_completion
+from usher.cli import exit_codes, found_objects, inputs, path_completion
 
 if TYPE_CHECKING:
     from usher.policy.evaluator import Evaluator
@@ -61,7 +61,6 @@ def queue(
     webhook would add. --kubeconfig and --context imply --live.
     """
     from usher.authorities.verdict import Answer
-    from usher.cli import output as outputs
     from usher.reports import queue_json, queue_text
 
     given = inputs.given_facts(facts, live=live, kubeconfig=kubeconfig, context_name=context_name)
@@ -79,10 +78,10 @@ def queue(
         queue_text.write(found, sys.stdout)
     answers = {each.outlook.answer for each in found}
     if Answer.NEVER in answers:
-        context.exit(outputs.FINDINGS)
+        context.exit(exit_codes.FINDINGS)
     if Answer.UNKNOWN in answers and not allow_unknown:
         click.echo("usher: the answer for a workload is unknown (exit code 2); --allow-unknown accepts that", err=True)
-        context.exit(outputs.FAILED)
+        context.exit(exit_codes.FAILED)
 
 
 def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: bool) -> "Iterator[ShownOutlook]":

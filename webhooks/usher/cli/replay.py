@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from usher.cli import gatekeeper, given_policies, inputs, output, progress, replay_exit, replay_sides
+from usher.cli import exit_codes, gatekeeper, given_policies, inputs, output, progress, replay_exit, replay_sides
 from usher.cli.replay_exit import FailOn
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _save(side: "Side", file: Path) -> int:
         click.echo(f"usher: {wording.harmless(wording.printable(problem))}", err=True)
     verdicts = wording.count(len(side.verdicts), "verdict")
     click.echo(f"{file}: {verdicts}, {wording.harmless(wording.printable(side.label))}")
-    return output.FAILED if side.problems or any(each.failure for each in side.verdicts) else 0
+    return exit_codes.FAILED if side.problems or any(each.failure for each in side.verdicts) else 0
 
 
 def _write(found: "Impact", format_name: str, file: Path | None) -> None:

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from usher.cli import output
+from usher.cli import exit_codes
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def decide(found: "Impact", fail_on: FailOn, *, allow_unknown: bool) -> Ending:
 
     there = {each for each in found.by_difference if each is not Difference.NOTHING}
     if found.comparison.failed:
-        return Ending(code=output.FAILED, reason="the comparison is incomplete, so it does not pass (exit code 2)")
+        return Ending(code=exit_codes.FAILED, reason="the comparison is incomplete, so it does not pass (exit code 2)")
     failing = {
         FailOn.DENIED: {Difference.NEWLY_DENIED},
         FailOn.WARNED: {Difference.NEWLY_DENIED, Difference.NEWLY_WARNED},
@@ -42,8 +42,8 @@ def decide(found: "Impact", fail_on: FailOn, *, allow_unknown: bool) -> Ending:
         FailOn.NEVER: set(),
     }[fail_on]
     if there & failing:
-        return Ending(code=output.FINDINGS)
+        return Ending(code=exit_codes.FINDINGS)
     if there & {Difference.NOT_EVALUATED, Difference.ONE_SIDE} and not allow_unknown:
         reason = "some objects were evaluated on one side alone, so this does not pass (exit code 2); "
-        return Ending(code=output.FAILED, reason=f"{reason}--allow-unknown accepts them")
+        return Ending(code=exit_codes.FAILED, reason=f"{reason}--allow-unknown accepts them")
     return Ending(code=0)

@@ -19,6 +19,8 @@ _MOST_BYTES: Final = 256 << 20
 """Of an earlier document."""
 
 _INCOMPLETE: Final = 2
+_OF_TEXT: Final = frozenset({"", "txt", "log"})
+"""Endings of files with text."""
 
 
 @click.group()
@@ -85,6 +87,8 @@ def merge(
     from usher.fleet import merging
 
     name = format_name or _by_ending(file)
+    if file is not None and not file.resolve().parent.is_dir():
+        raise errors.InputError(f"{file}: the report cannot be written: there is no folder {file.parent}; make it")
     fleet = merging.merge(
         folders,
         version=__version__,
@@ -98,9 +102,20 @@ def merge(
 
 
 def _by_ending(file: Path | None) -> str:
-    """The format of a file name: fleet.json is JSON, and other names are text."""
-    ending = "" if file is None else file.suffix.removeprefix(".")
-    return ending if ending in FORMATS else next(iter(FORMATS))
+    """The format of a file name: fleet.json is JSON, and fleet.txt and fleet are text.
+
+    Raises:
+        UsageError: no format has this ending.
+    """
+    ending = "" if file is None else file.suffix.removeprefix(".").lower()
+    if ending in FORMATS:
+        return ending
+    if ending not in _OF_TEXT:
+        known = ", ".join(f".{each}" for each in FORMATS if each != "text")
+        raise click.UsageError(
+            f"--output {file}: no format has the ending .{ending}; write .txt, {known}, or name a format with --format"
+        )
+    return next(iter(FORMATS))
 
 
 def _read(file: Path) -> "Fleet":

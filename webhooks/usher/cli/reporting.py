@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 from usher import errors
 from usher.cli import exit_codes, output
-from usher.cli.option_groups import Command, added
+from usher.cli.option_groups import Command, Option, added
 from usher.dataclass import dataclass
 from usher.reports import formats
 from usher.reports.formats import FORMATS
@@ -71,7 +71,9 @@ class _Format(click.ParamType[output.Target]):
         if equals and not file:
             self.fail(f"{value!r} names no file; write {name}={place}, or {name} for standard output.", param, ctx)
         path = Path(file) if file and file != "-" else None
-        if FORMATS[name].is_folder and (path is None or path.is_file() or path.suffix == f".{name}"):
+        if FORMATS[name].is_folder and (
+            path is None or path.is_file() or (path.suffix == f".{name}" and not file.endswith("/"))
+        ):
             self.fail(f"{name} is several files; name a folder for them: {name}=FOLDER.", param, ctx)
         return output.Target(format_name=name, path=path)
 
@@ -98,11 +100,12 @@ def options(*, fail_on: exit_codes.FailOn, audits: bool = False) -> Callable[[Co
         def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
             reporting = _taken(parameters)
             try:
+                output.check_places(reporting.targets)
                 return command(*arguments, reporting=reporting, **parameters)
             except errors.UsherError as error:
                 raise exit_codes.CommandFailed(str(error), code=reporting.policy.profile.failed) from error
 
-        return _with_options(run, fail_on, audits=audits)
+        return added(run, *_report_options(audits=audits), *_exit_options(fail_on))
 
     return decorate
 
@@ -144,10 +147,10 @@ def _targets(formats: tuple[output.Target, ...], file: Path | None) -> tuple[out
     return targets
 
 
-def _with_options(command: Command, fail_on: exit_codes.FailOn, *, audits: bool) -> Command:
+def _report_options(*, audits: bool) -> tuple[Option, ...]:
+    """What to write, and where."""
     readers = ", ".join(f"{name} for {FORMATS[name].reader}" for name in formats.names(audits=audits))
-    return added(
-        command,
+    return (
         click.option(
             "--format",
             "formats",
@@ -175,6 +178,12 @@ def _with_options(command: Command, fail_on: exit_codes.FailOn, *, audits: bool)
             is_flag=True,
             help="Write findings alone: text has neither notes nor numbers, and standard error no warnings.",
         ),
+    )
+
+
+def _exit_options(fail_on: exit_codes.FailOn) -> tuple[Option, ...]:
+    """With which exit code the command ends."""
+    return (
         click.option(
             "--fail-on",
             type=click.Choice([each.value for each in exit_codes.FailOn]),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from usher.cli import inputs, snapshot_objects, unread_kinds
+from usher.cli import exit_codes, inputs, snapshot_objects, unread_kinds
 from usher.cli.snapshot_workloads import Workloads
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def snapshot(
     click.echo(f"{output}: {len(data):,} bytes, from {wording.harmless(wording.printable(api.name))}")
     for taker in takers:
         click.echo(taker.write())
-    context.exit(outputs.FAILED if unread or unfinished else 0)
+    context.exit(exit_codes.FAILED if unread or unfinished else 0)
 
 
 def _count(recorded: "Iterable[Recorded]") -> None:
@@ -116,10 +116,8 @@ def _count(recorded: "Iterable[Recorded]") -> None:
 
 
 def _not_written(path: Path) -> int:
-    from usher.cli import output as outputs
-
     click.echo(f"usher: {path} is not written (exit code 2); --partial writes what could be read", err=True)
-    return outputs.FAILED
+    return exit_codes.FAILED
 
 
 def _takers(workloads: Path | None, objects: Path | None) -> "Sequence[_Taker]":
@@ -150,9 +148,12 @@ def _list(api: "Api", takers: "Sequence[_Taker]") -> None:
         return
     listed = ((batch, takers) for batch in cluster.read(api))
     more = ((batch, [taker]) for taker in takers for batch in taker.more(api))
+    unread: list[tuple[str, str]] = []
     for batch, interested in itertools.chain(listed, more):
-        unread = [f"{note.source}: {note.reason}" for note in batch.notes]
-        for reason in (*map(wording.located, batch.problems), *unread):
-            click.echo(f"usher: {wording.harmless(wording.printable(reason))}", err=True)
+        unread += ((note.source, note.reason) for note in batch.notes)
+        for problem in batch.problems:
+            click.echo(f"usher: {wording.harmless(wording.printable(wording.located(problem)))}", err=True)
         for taker in interested:
             taker.add(batch)
+    for sources, reason in wording.by_reason(unread):
+        click.echo(f"usher: {wording.harmless(wording.printable(f'{sources}: {reason}'))}", err=True)

@@ -175,7 +175,9 @@ def _batch(found: "Recorded") -> "Batch":
     from usher.scan.batches import Batch, Item
 
     source = found.kind.resource
-    notes = (findings.Note(source=source, reason=found.reason),) if found.state is State.NOT_KNOWN else ()
+    notes = (
+        (findings.Note(source=source, reason=f"not read: {found.reason}"),) if found.state is State.NOT_KNOWN else ()
+    )
     return Batch(source=source, items=tuple(Item(value=value) for value in found.values), notes=notes, is_file=False)
 
 

@@ -10,12 +10,11 @@ if TYPE_CHECKING:
 
 
 def named(recorded: "Iterable[Recorded]") -> bool:
-    """Names the kinds that could not be read, each with its reason; false where all could."""
+    """Names the kinds that could not be read, with their reasons; false where all could."""
     from usher.facts.snapshot import State
     from usher.reports import wording
 
     unread = [each for each in recorded if each.state is State.NOT_KNOWN]
-    for each in unread:
-        reason = wording.harmless(wording.printable(f"{each.kind.resource}: not read: {each.reason}"))
-        click.echo(f"usher: {reason}", err=True)
+    for kinds, reason in wording.by_reason((each.kind.resource, each.reason) for each in unread):
+        click.echo(f"usher: {wording.harmless(wording.printable(f'{kinds}: not read: {reason}'))}", err=True)
     return bool(unread)

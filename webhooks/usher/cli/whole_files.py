@@ -2,8 +2,8 @@
 
 import contextlib
 import os
+import secrets
 import stat
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,7 +35,10 @@ def replace_all(files: Sequence[File], *, what: str) -> None:
     try:
         for each in regular:
             path = each.path
-            staged.append((path.resolve(), _stage(path.resolve(), each.content)))
+            target = path.resolve()
+            # Known before it exists: a signal may come at any moment, and leaves no file behind.
+            staged.append((target, target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}")))
+            _stage(each.content, target, staged[-1][1])
         for path, temporary in staged:
             temporary.replace(path)
         for each in files:
@@ -56,20 +59,14 @@ def _is_special(path: Path) -> bool:
     return False
 
 
-def _stage(path: Path, content: bytes) -> Path:
-    """A new file beside `path`, with the content on the disk and the permissions of `path`."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fchmod(stream.fileno(), _mode(path))
-            os.fsync(stream.fileno())
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
-    return Path(name)
+def _stage(content: bytes, target: Path, temporary: Path) -> None:
+    """Writes a new file, with the content on the disk and the permissions of `target`."""
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fchmod(stream.fileno(), _mode(target))
+        os.fsync(stream.fileno())
 
 
 def _mode(path: Path) -> int:

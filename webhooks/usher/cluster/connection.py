@@ -220,6 +220,11 @@ class Api:
         return headers
 
 
+def cluster_name(api: "Api", *, kubeconfig: Path | None, context: str | None) -> str:
+    """A cluster in reports, where no option names it: its context alone, which has no address."""
+    return context or kubeconfigs.context_name(kubeconfig=kubeconfig) or api.name
+
+
 def connect(*, kubeconfig: Path | None = None, context: str | None = None, hurried: bool = False) -> Api:
     """The cluster that kubectl would talk to; inside a pod without a kubeconfig, the cluster that the pod is in.
 

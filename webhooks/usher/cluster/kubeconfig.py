@@ -10,6 +10,7 @@ from kubernetes import client
 from kubernetes.config import config_exception, incluster_config, kube_config
 
 from usher import errors
+from usher.cluster import logins
 from usher.http_clients import proxies
 
 _NAMESPACE: Final = "gpu-usher"
@@ -23,7 +24,7 @@ def load(*, kubeconfig: Path | None, context: str | None) -> tuple[client.Config
         context: context to use instead of the current one.
 
     Raises:
-        ClusterError: there is no usable configuration.
+        ClusterError: there is no usable configuration, or its user gives no credentials.
     """
     configuration = client.Configuration()
     # The client has rules of its own for variables: it asks for localhost through a proxy, and sends it no password.
@@ -33,13 +34,25 @@ def load(*, kubeconfig: Path | None, context: str | None) -> tuple[client.Config
             incluster_config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]  # no types
             _choose_proxy(configuration)
             return configuration, f"the cluster of this pod ({configuration.host})"
-        file = str(kubeconfig) if kubeconfig is not None else None
-        kube_config.load_kube_config(file, context, configuration)  # type: ignore[no-untyped-call]  # no types
-        _, active = kube_config.list_kube_config_contexts(file)  # type: ignore[no-untyped-call]  # no types
+        file = str(kubeconfig) if kubeconfig is not None else kube_config.KUBE_CONFIG_DEFAULT_LOCATION
+        login = logins.Loader(file, context)
+        login.load(configuration)
         _choose_proxy(configuration)
     except (config_exception.ConfigException, OSError, ValueError, KeyError, TypeError, yaml.YAMLError) as error:
         raise errors.ClusterError(_unusable(kubeconfig, context, error)) from None
-    return configuration, f"cluster of context {context or active['name']} ({configuration.host})"
+    return configuration, f"cluster of context {login.context} ({configuration.host})"
+
+
+def context_name(*, kubeconfig: Path | None) -> str:
+    """The name of the current context; empty in a pod, and where no context is current."""
+    if kubeconfig is None and not _has_kubeconfig():
+        return ""
+    try:
+        file = str(kubeconfig) if kubeconfig is not None else None
+        _, active = kube_config.list_kube_config_contexts(file)  # type: ignore[no-untyped-call]  # no types
+        return str(active["name"])
+    except (config_exception.ConfigException, OSError, ValueError, KeyError, TypeError, yaml.YAMLError):
+        return ""
 
 
 def _choose_proxy(configuration: client.Configuration) -> None:

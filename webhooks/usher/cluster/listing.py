@@ -1,5 +1,6 @@
 """Lists of the API server, a page at a time. Objects of facts are trimmed at once to the fields that usher keeps."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -14,6 +15,17 @@ that once it is read."""
 
 NAMES: Final = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 """The media type of a list without contents."""
+
+ANONYMOUS: Final = "system:anonymous"
+"""Whom the API server takes a request without credentials for."""
+
+_USER: Final = re.compile(r'User "([^"]*)" cannot (?:list|get path)')
+"""k8s.io/apiserver, endpoints/handlers/responsewriters/errors.go (`forbiddenMessage`)."""
+
+_NAMESPACE: Final = re.compile(r'in the namespace "([^"]*)"')
+
+_CAUSE: Final = re.compile(r"\b(RBAC: .*)", re.DOTALL)
+"""Roles that a binding names and the cluster lacks."""
 
 _METADATA_OF_ONE: Final = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
@@ -84,6 +96,23 @@ class Refused:
     @property
     def forbidden(self) -> bool:
         return self.status == 403
+
+    @property
+    def user(self) -> str:
+        """Whom the API server refuses, where it says so in the words of its authorizers; else empty."""
+        found = _USER.search(self.reason)
+        return found[1] if found else ""
+
+    @property
+    def explained(self) -> str:
+        """The reason for people. A missing right has the same words for all kinds, so that reports can join them."""
+        if not self.forbidden:
+            return self.reason
+        words = f"user {self.user} may not list them" if self.user else self.reason
+        namespace, cause = _NAMESPACE.search(self.reason), _CAUSE.search(self.reason)
+        where = f" in namespace {namespace[1]}" if self.user and namespace else ""
+        because = f" ({cause[1]})" if self.user and cause else ""
+        return f"{words}{where}{because}; bind the ClusterRole of `usher manifests audit-role`"
 
 
 def pages(  # noqa: PLR0913 - the parts of a list request, all named

@@ -29,7 +29,7 @@ def read(api: Lists, *, kinds: Iterable[FactKind] = tuple(FACTS.values())) -> It
             values = _with_content(api, kind, found) if kind.key == CONFIG_MAP else found.values
             yield Recorded(kind=kind, state=State.KNOWN, values=values)
         else:
-            yield Recorded(kind=kind, state=State.NOT_KNOWN, reason=found.reason)
+            yield Recorded(kind=kind, state=State.NOT_KNOWN, reason=found.explained, failed=not found.forbidden)
 
 
 def store(recorded: Iterable[Recorded]) -> Store:

@@ -58,7 +58,7 @@ def json_object(data: bytes, response: urllib3.BaseHTTPResponse, *, name: str, p
     """The JSON object of an answer; an empty one where the request failed without a Status.
 
     Raises:
-        ClusterError: the request succeeded, but the answer is not a JSON object.
+        ClusterError: the request succeeded, but the answer is not a JSON object; or the port speaks TLS.
     """
     try:
         value = loads(data)
@@ -66,6 +66,10 @@ def json_object(data: bytes, response: urllib3.BaseHTTPResponse, *, name: str, p
         value = None
     if isinstance(value, dict):
         return value
+    if failures.NEEDS_TLS in data:
+        raise errors.ClusterError(
+            f"{name}: this port speaks TLS; write https:// into the `server` of the cluster in the kubeconfig"
+        )
     if response.status >= 400:
         return {}
     raise errors.ClusterError(f"{name}: the answer to {path} is not a JSON object; is that an API server?")

@@ -43,13 +43,17 @@ class Chunk:
 
     def check_size(self) -> None:
         """Raises ManifestError for a document above MAX_DOCUMENT_BYTES."""
-        if len(self.text) > MAX_DOCUMENT_BYTES // 4 and len(self.text.encode()) > MAX_DOCUMENT_BYTES:
+        # A character has one to four bytes, so most texts are not encoded for this.
+        length = len(self.text)
+        if length > MAX_DOCUMENT_BYTES or (
+            length > MAX_DOCUMENT_BYTES // 4 and len(self.text.encode()) > MAX_DOCUMENT_BYTES
+        ):
             reason = f"the document is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB; split it"
             raise self.refusal(f"{reason}: of a List in JSON, jq -c '.items[]' makes a document of each object")
 
 
-def whole(content: str | bytes, *, source: str) -> Chunk:
-    """A whole file as text, without a byte order mark.
+def whole(content: str | bytes, *, source: str, line: int = 1) -> Chunk:
+    """A whole file as text, without a byte order mark; or a part of it that begins at a line.
 
     Raises:
         ManifestError: too large, or no UTF-8.
@@ -58,12 +62,12 @@ def whole(content: str | bytes, *, source: str) -> Chunk:
     if len(content) > MAX_FILE_BYTES:
         raise too_large
     if isinstance(content, bytes):
-        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        if line == 1 and content.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise errors.ManifestError("the file is UTF-16; save it as UTF-8", source=source, line=1, column=1)
         try:
             text = content.decode()
         except UnicodeDecodeError as error:
-            before = Chunk(source=source, text=content[: error.start].decode(), line=1)
+            before = Chunk(source=source, text=content[: error.start].decode(), line=line)
             reason = f"byte 0x{content[error.start]:02x} is not UTF-8; save the file as UTF-8"
             raise before.refusal(reason, offset=len(before.text)) from None
     else:
@@ -71,12 +75,12 @@ def whole(content: str | bytes, *, source: str) -> Chunk:
         try:
             size = len(text.encode())
         except UnicodeEncodeError as error:
-            everything = Chunk(source=source, text=text, line=1)
+            everything = Chunk(source=source, text=text, line=line)
             reason = f"U+{ord(text[error.start]):04X} is half a character; save the file as UTF-8"
             raise everything.refusal(reason, offset=error.start) from None
         if size > MAX_FILE_BYTES:
             raise too_large
-    return Chunk(source=source, text=text.removeprefix(_BYTE_ORDER_MARK), line=1)
+    return Chunk(source=source, text=text.removeprefix(_BYTE_ORDER_MARK), line=line)
 
 
 def split(file: Chunk) -> Iterator[Chunk]:

@@ -42,6 +42,7 @@ def decode(chunk: chunks.Chunk) -> list[Value]:
     text, values = chunk.text, list[Value]()
     line, column, before = chunk.line, chunk.column, 0
     start = _after_space(text, 0)
+    _check_first(chunk, start)
     while start < len(text):
         value, end = _one(chunk, start)
         line += text.count("\n", before, start)
@@ -55,6 +56,21 @@ def decode(chunk: chunks.Chunk) -> list[Value]:
             raise chunks.too_many(part)
         before, start = start, _after_space(text, end)
     return values
+
+
+def _check_first(chunk: chunks.Chunk, start: int) -> None:
+    """Raises ManifestError where the first value does not end within the size of a document.
+
+    Decoded as a whole, a dump of 50 MB that is one List takes 750 MB, only to be refused.
+    """
+    if len(chunk.text) <= chunks.MAX_DOCUMENT_BYTES:
+        return
+    try:
+        _DECODER.raw_decode(chunk.text[start : start + chunks.MAX_DOCUMENT_BYTES])
+    except json.JSONDecodeError:
+        chunk.check_size()
+    except (errors.InputError, RecursionError):
+        pass  # what follows names the reason
 
 
 def event_source(chunk: chunks.Chunk, *, start: int = 0) -> composing.EventSource:

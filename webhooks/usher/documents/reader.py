@@ -65,11 +65,14 @@ def parse(text: str | bytes, *, source: str) -> list[Document]:
     return found.documents
 
 
-def parse_each(text: str | bytes, *, source: str) -> Parsed:
-    """As `parse`, but an unusable document does not keep the others of its file from being read."""
+def parse_each(text: str | bytes, *, source: str, line: int = 1) -> Parsed:
+    """As `parse`, but an unusable document does not keep the others of its file from being read.
+
+    The text may be a part of a file, which begins at a line of it.
+    """
     found, aliased = Parsed([], []), 0
     try:
-        for chunk in chunks.split(chunks.whole(text, source=source)):
+        for chunk in chunks.split(chunks.whole(text, source=source, line=line)):
             try:
                 aliased = _read(chunk, found.documents, aliased)
             except errors.ManifestError as error:

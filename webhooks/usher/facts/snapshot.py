@@ -49,6 +49,8 @@ class Recorded:
     """Trimmed objects, in any order."""
     reason: str = ""
     """Why the kind is not known."""
+    failed: bool = False
+    """Whether the list ended early, and not because usher lacks the right. A file of a snapshot does not say it."""
 
 
 def dumps(recorded: Iterable[Recorded]) -> bytes:

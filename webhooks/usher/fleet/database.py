@@ -31,6 +31,8 @@ _LATER: Final = frozenset({"accelerators"})
 MOST_ROWS: Final = 20_000_000
 """Of one table of one part."""
 
+_TOO_LARGE: Final = "the merge needs more memory or disk than its limits; merge fewer folders at once, or see --memory"
+
 _LONGEST: Final = 500
 """Characters of a text that are kept: names of Kubernetes have at most 253."""
 
@@ -118,9 +120,7 @@ class Database:
         try:
             yield
         except duckdb.OutOfMemoryException:
-            raise errors.InputError(
-                "the merge needs more memory or disk than its limits; merge fewer folders at once, or see --memory"
-            ) from None
+            raise errors.InputError(_TOO_LARGE) from None
         except duckdb.BinderException:
             raise ValueError(f"the table {table} lacks a column, or one has another type") from None
         except duckdb.Error as error:
@@ -140,9 +140,7 @@ class Database:
         try:
             found = self._connection.execute(query, list(values))
         except duckdb.OutOfMemoryException:
-            raise errors.InputError(
-                "the merge needs more memory or disk than its limits; merge fewer folders at once, or see --memory"
-            ) from None
+            raise errors.InputError(_TOO_LARGE) from None
         names = [each[0] for each in found.description or ()]
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 

@@ -8,9 +8,9 @@ from itertools import count
 from pathlib import Path
 
 from usher import errors
-from usher.audit.document.fleet import Fleet, FleetProblem, FleetRow
+from usher.audit.document.fleet import Fleet, FleetProblem, FleetRow, ProblemKind
 from usher.dataclass import dataclass
-from usher.fleet import gathering, rankings, selection, stores, tables, totals, trends
+from usher.fleet import cluster_lists, gathering, rankings, selection, stores, tables, totals, trends
 from usher.fleet.database import KEPT, Database
 from usher.fleet.selection import ChosenCluster
 
@@ -47,12 +47,13 @@ def merge(
     opened = [stores.of(each) for each in folders]
     records = gathering.records_of(opened)
     chosen = selection.select(records.found, version=version)
+    absent = cluster_lists.missing(cluster_lists.read(opened), chosen.clusters)
     with (
         tempfile.TemporaryDirectory(prefix="gpu-usher-") as name,
         contextlib.closing(Database(Path(name).resolve(), memory=bounds.memory)) as database,
     ):
         clusters, damaged = _loaded(database, chosen.clusters, opened, Path(name).resolve())
-        problems = [*records.problems, *damaged, *chosen.problems]
+        problems = [*absent, *records.problems, *damaged, *chosen.problems]
         if not any(each.parts for each in clusters):
             first = f"; the first: {problems[0].reason}" if problems else ""
             raise errors.InputError(f"{', '.join(each.place for each in opened)}: no usable part of an audit{first}")
@@ -95,14 +96,15 @@ def _document(  # noqa: PLR0913 - the parts of the document, all named
     codes = {} if before is None else {each.code: each.findings for each in before.findings}
     largest, rest = _bounded(trends.compared(rows, before), bounds.clusters)
     taken = [part.record.taken for each in clusters for part in each.parts]
+    absent = sum(each.kind is ProblemKind.ABSENT for each in problems)
     document = Fleet(
         version=version,
         taken=max(taken),
         oldest=min(taken),
-        complete=all(each.complete for each in rows) and len(rows) == len(clusters),
+        complete=all(each.complete for each in rows) and len(rows) == len(clusters) and not absent,
         problems=tuple(problems[: bounds.problems]),
         problems_left_out=max(0, len(problems) - bounds.problems),
-        summary=totals.summary(database, rows, totals.exceptions_ending(database)),
+        summary=totals.summary(database, rows, totals.exceptions_ending(database), missing=absent),
         clusters=largest,
         clusters_rest=rest,
         tables=tables.group_tables(database, most=bounds.groups),
@@ -119,7 +121,7 @@ def _bounded(rows: Sequence[FleetRow], most: int) -> tuple[tuple[FleetRow, ...],
     """The clusters with the most idle hours, then GPUs; and the sum of the others."""
 
     def size(row: FleetRow) -> tuple[float, float, float, str]:
-        return -(row.usage.idle or 0), -row.gpus_allocated, -(row.gpus or 0), row.name
+        return -(row.usage.idle or 0), -(row.gpus_allocated or 0), -(row.gpus or 0), row.name
 
     ordered = sorted(rows, key=size)
     largest, rest = ordered[:most], ordered[most:]

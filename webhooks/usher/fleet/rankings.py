@@ -31,7 +31,7 @@ ORDER BY idle DESC, cluster, namespace, kind, name, api_version LIMIT ?
 """
 _ACCELERATORS: Final = """
 SELECT resource, count(DISTINCT cluster) AS clusters, sum(nodes)::BIGINT AS nodes, fsum(capacity) AS capacity,
-    fsum(allocated) AS allocated, fsum(waiting) AS waiting, coalesce(fsum(never), 0) AS never
+    fsum(allocated) AS allocated, fsum(waiting) AS waiting, fsum(never) AS never
 FROM accelerators GROUP BY resource ORDER BY greatest(fsum(capacity), fsum(allocated), 0) DESC, resource LIMIT ?
 """
 _SAVINGS: Final = """
@@ -94,7 +94,7 @@ def accelerators(database: Database, *, most: int) -> tuple[AcceleratorRow, ...]
             capacity=rounded(row["capacity"]),
             allocated=rounded(row["allocated"]),
             waiting=rounded(row["waiting"]),
-            never=rounded(row["never"]) or 0,
+            never=rounded(row["never"]),
         )
         for row in database.rows(_ACCELERATORS, [most])
     )

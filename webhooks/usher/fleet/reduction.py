@@ -4,30 +4,19 @@ A shard judges with the facts of the whole cluster: nodes, queues, quotas. Findi
 and the merge keeps one of each. The nodes themselves are in shard 0 alone.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
 from typing import Final
 
-from usher.audit.document import AcceleratorEntry, Audit, FindingEntry
+from usher.audit import partial
+from usher.audit.document import Audit
 from usher.fleet.shards import Shard
 
-_OF_ALL_PODS: Final = (
-    *("gpus_out_of_use", "cost_per_hour_free", "cost_per_hour_out_of_use"),
-    *("capacity", "free", "out_of_use", "cost_free", "cost_out_of_use"),
-)
-"""A shard sees its own pods alone, so it does not know which GPUs no pod holds."""
-
-ABOUT_ABSENCE: Final = frozenset({"USA010", "USA012", "USA020", "USA024", "USA032"})
-"""Codes of findings which say that nothing uses or needs something: true only where every shard says it."""
-
-ABOUT_WORKLOADS: Final = frozenset({"USA050", "USA051"})
-"""Codes of findings without a namespace that count workloads: each shard has the GPUs of its own."""
+_OF_MERGE: Final = ("gpus_usable", "gpus_free", "readiness")
+"""What no shard knows by itself, and the merge makes whole: it subtracts from the usable GPUs what the pods of each
+shard hold there, and an item of the checklist stands as in the worst shard."""
 
 
 def reduce(audit: Audit, shard: Shard, *, shared: int = 0) -> Audit:
     """The document with the objects of the shard alone.
-
-    Findings without a namespace stay, because only all shards together know whether a queue has no workloads.
 
     Args:
         audit: what the shard has found.
@@ -36,58 +25,8 @@ def reduce(audit: Audit, shard: Shard, *, shared: int = 0) -> Audit:
     """
     if shard.is_whole:
         return audit
-    findings = tuple(each for each in audit.findings if not each.subject.namespace or shard.has(each.subject.namespace))
-    workloads = tuple(each for each in audit.workloads if shard.has(each.subject.namespace))
-    summary = audit.summary.model_copy(
-        update={
-            "workloads": len(workloads),
-            "findings": _outcomes(findings),
-            # Neither a rate of the whole cluster nor a percentile is a sum of shards.
-            "queue_wait_p95_seconds": None,
-            **dict.fromkeys(_OF_ALL_PODS),
-            **({} if shard.has_nodes else {"gpus": None, "gpus_allocatable": None}),
-        }
-    )
-    cluster, completeness = audit.cluster, audit.completeness
-    if not shard.has_nodes:
-        cluster = cluster.model_copy(update={"nodes": None})
-        completeness = completeness.model_copy(update={"objects": max(0, completeness.objects - shared)})
-    return audit.model_copy(
-        update={
-            "cluster": cluster,
-            "completeness": completeness,
-            "summary": summary,
-            "workloads": workloads,
-            "findings": findings,
-            "savings": tuple(each for each in audit.savings if shard.has(each.subject.namespace)),
-            "targets": (),
-            "prices": audit.prices if shard.has_nodes else (),
-            "other_accelerators": tuple(_of_shard(each, shard) for each in audit.other_accelerators),
-        }
-    )
-
-
-def _of_shard(entry: AcceleratorEntry, shard: Shard) -> AcceleratorEntry:
-    """What the pods of the shard hold and want; the numbers of the nodes are in shard 0."""
-    of_nodes = {} if shard.has_nodes else {"nodes": None, "capacity": None, "usable": None}
-    return entry.model_copy(update={"free": None, "out_of_use": None, **of_nodes})
-
-
-def alone(reduced: Audit, shard: Shard) -> Audit:
-    """What the shard can say by itself, for reports beside its part: without what only all shards together prove.
-
-    Without a namespace only shard 0 reports, so that one of all shards does.
-    """
-    if shard.is_whole:
-        return reduced
-    findings = tuple(
-        each
-        for each in reduced.findings
-        if each.subject.namespace or (shard.has_nodes and each.code not in ABOUT_ABSENCE | ABOUT_WORKLOADS)
-    )
-    summary = reduced.summary.model_copy(update={"findings": _outcomes(findings)})
-    return reduced.model_copy(update={"findings": findings, "summary": summary})
-
-
-def _outcomes(findings: Iterable[FindingEntry]) -> Mapping[str, int]:
-    return dict(sorted(Counter(each.outcome for each in findings).items()))
+    found = partial.of_objects(audit, shard, keeping=_OF_MERGE)
+    if shard.has_nodes:
+        return found
+    objects = max(0, found.completeness.objects - shared)
+    return found.model_copy(update={"completeness": found.completeness.model_copy(update={"objects": objects})})

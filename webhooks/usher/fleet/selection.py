@@ -57,7 +57,7 @@ def select(found: Iterable[Found], *, version: str) -> Selection:
     names = _names(by_cluster)
     clusters, problems = [], list[FleetProblem]()
     for key in sorted(by_cluster, key=names.__getitem__):
-        parts = sorted(by_cluster[key], key=_age, reverse=True)
+        parts = sorted(by_cluster[key], key=_order, reverse=True)
         chosen = _of_newest_run(parts)
         cluster = ChosenCluster(name=names[key], id=parts[0].record.cluster_id, of=parts[0].record.of, parts=chosen)
         clusters.append(cluster)
@@ -65,13 +65,13 @@ def select(found: Iterable[Found], *, version: str) -> Selection:
     return Selection(clusters=tuple(clusters), problems=tuple(problems))
 
 
-def _age(found: Found) -> tuple[str, int, str]:
+def _order(found: Found) -> tuple[str, int, str]:
     return found.record.taken, found.store, found.folder
 
 
 def _names(by_cluster: dict[str, list[Found]]) -> dict[str, str]:
     """A name for each cluster; where two have one name, the beginning of their ids makes them differ."""
-    plain = {key: max(parts, key=_age).record.cluster for key, parts in by_cluster.items()}
+    plain = {key: max(parts, key=_order).record.cluster for key, parts in by_cluster.items()}
     taken = list(plain.values())
     return {
         key: f"{name} ({key[:13]})" if taken.count(name) > 1 and not key.startswith("name ") else name
@@ -84,12 +84,12 @@ def _of_newest_run(parts: Sequence[Found]) -> tuple[Found, ...]:
     first = parts[0].record
     shards: dict[int, Found] = {}
     for each in parts:
-        if each.record.of == first.of and _time(first.taken) - _time(each.record.taken) <= RUN:
+        if each.record.of == first.of and moment(first.taken) - moment(each.record.taken) <= RUN:
             shards.setdefault(each.record.shard, each)
     return tuple(shards[index] for index in sorted(shards))
 
 
-def _time(text: str) -> datetime:
+def moment(text: str) -> datetime:
     """The time of a record, whose spelling is checked; one that no calendar has is the oldest."""
     try:
         return datetime.fromisoformat(text)
@@ -114,8 +114,8 @@ def _problems(cluster: ChosenCluster, parts: Sequence[Found], *, newest: str, ve
         yield problem(
             ProblemKind.VERSION, f"written by usher {written}, merged by {version}; findings may differ for that reason"
         )
-    if _time(newest) - _time(cluster.taken) > OLD:
-        days = (_time(newest) - _time(cluster.taken)).days
+    if moment(newest) - moment(cluster.taken) > OLD:
+        days = (moment(newest) - moment(cluster.taken)).days
         yield problem(ProblemKind.AGE, f"its newest part is of {cluster.taken}, {days} days older than that of others")
 
 

@@ -32,6 +32,16 @@ class Shard:
         return self.of == 1
 
     @property
+    def is_merged(self) -> bool:
+        """Whether other shards have the rest of the cluster."""
+        return not self.is_whole
+
+    @property
+    def namespace(self) -> str:
+        """A shard is no single namespace."""
+        return ""
+
+    @property
     def has_nodes(self) -> bool:
         return self.index == 0
 

@@ -5,9 +5,9 @@ from typing import Final
 
 from usher.audit.document import Cost
 from usher.audit.document.fleet import FleetTable, GroupRow
+from usher.audit.partial import ABOUT_ABSENCE, ABOUT_WORKLOADS
 from usher.fleet import totals
 from usher.fleet.database import Database
-from usher.fleet.reduction import ABOUT_ABSENCE, ABOUT_WORKLOADS
 
 BY: Final = ("team", "product", "capacityType", "priority")
 """The groups that mean the same in all clusters; namespaces and queues do not."""

@@ -20,13 +20,14 @@ WITH a AS (
         sum(nodes) FILTER (shard = 0) AS nodes,
         fsum(gpus) FILTER (shard = 0) AS gpus,
         fsum(gpus_allocatable) FILTER (shard = 0) AS gpus_allocatable,
-        -- Each shard subtracts from the GPUs of usable nodes what its own pods hold there.
-        fsum(gpus_usable) FILTER (shard = 0) - fsum(gpus_usable - gpus_free) AS gpus_free,
-        coalesce(fsum(gpus_allocated), 0) AS gpus_allocated,
-        coalesce(fsum(gpus_waiting), 0) AS gpus_waiting,
-        coalesce(fsum(gpus_never), 0) AS gpus_never,
-        coalesce(fsum(gpus_half_started), 0) AS gpus_half_started,
-        coalesce(sum(workloads_never), 0) AS workloads_never,
+        -- Each shard subtracts from the GPUs of usable nodes what its own pods hold there, if it knows all of them.
+        CASE WHEN count(gpus_free) = count(*)
+            THEN fsum(gpus_usable) FILTER (shard = 0) - fsum(gpus_usable - gpus_free) END AS gpus_free,
+        fsum(gpus_allocated) AS gpus_allocated,
+        fsum(gpus_waiting) AS gpus_waiting,
+        fsum(gpus_never) AS gpus_never,
+        fsum(gpus_half_started) AS gpus_half_started,
+        sum(workloads_never) AS workloads_never,
         coalesce(sum(objects), 0) AS objects,
         coalesce(sum(pods), 0) AS pods,
         arg_min(server, shard) AS server,
@@ -59,9 +60,11 @@ ORDER BY audits.currency
 _OUTCOMES: Final = "SELECT outcome AS name, count(*) AS number FROM kept_findings GROUP BY ALL ORDER BY ALL LIMIT 20"
 _SEVERITIES: Final = "SELECT severity AS name, count(*) AS number FROM kept_findings GROUP BY ALL ORDER BY ALL LIMIT 20"
 
-_COUNTED: Final = ("workloads", "workloads_never", "objects", "pods", "findings")
-_SUMMED: Final = ("gpus_allocated", "gpus_waiting", "gpus_never", "gpus_half_started")
-_KNOWN: Final = ("gpus", "gpus_allocatable", "gpus_free")
+_COUNTED: Final = ("workloads", "objects", "pods", "findings")
+_KNOWN: Final = (
+    *("gpus", "gpus_allocatable", "gpus_free"),
+    *("gpus_allocated", "gpus_waiting", "gpus_never", "gpus_half_started"),
+)
 
 
 def cluster_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple[FleetRow, ...]:
@@ -75,9 +78,11 @@ def cluster_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple[F
 
 
 def _cluster(row: Mapping[str, Any], cluster: ChosenCluster, costs: tuple[Cost, ...]) -> FleetRow:
-    missing, free = len(missing_shards(cluster)), row["gpus_free"]
-    numbers: dict[str, Any] = {name: row[name] for name in (*_COUNTED, "nodes", "readiness_failed")}
-    numbers |= {name: rounded(row[name]) for name in ("gpus", "gpus_allocatable", *_SUMMED)}
+    missing = len(missing_shards(cluster))
+    # The pods of a missing shard hold some of what the others leave.
+    free = None if missing else row["gpus_free"]
+    numbers: dict[str, Any] = {name: row[name] for name in (*_COUNTED, "nodes", "workloads_never", "readiness_failed")}
+    numbers |= {name: rounded(row[name]) for name in _KNOWN}
     return FleetRow(
         name=cluster.name,
         id=cluster.id,
@@ -87,9 +92,8 @@ def _cluster(row: Mapping[str, Any], cluster: ChosenCluster, costs: tuple[Cost, 
         complete=not missing and all(each.record.complete for each in cluster.parts),
         shards=cluster.of,
         shards_missing=missing,
-        gpus_free=None if free is None else rounded(max(0.0, free)),
         usage=usage(row, costs),
-        **numbers,
+        **{**numbers, "gpus_free": None if free is None else rounded(max(0.0, free))},
     )
 
 
@@ -126,7 +130,6 @@ def rounded(number: float | None) -> float | None:
 def summed(rows: Sequence[FleetRow], *, name: str) -> FleetRow:
     """The sum of clusters, as one row."""
     sums: dict[str, Any] = {field: sum(getattr(each, field) for each in rows) for field in _COUNTED}
-    sums |= {field: rounded(fsum(getattr(each, field) for each in rows)) for field in _SUMMED}
     sums |= {field: total(getattr(each, field) for each in rows) for field in _KNOWN}
     return FleetRow(
         name=name,
@@ -137,6 +140,7 @@ def summed(rows: Sequence[FleetRow], *, name: str) -> FleetRow:
         shards_missing=sum(each.shards_missing for each in rows),
         nodes=count(each.nodes for each in rows),
         usage=_usage_of(rows),
+        workloads_never=count(each.workloads_never for each in rows),
         readiness_failed=count(each.readiness_failed for each in rows),
         **sums,
     )
@@ -190,17 +194,20 @@ def _costs_of(rows: Iterable[FleetRow]) -> tuple[Cost, ...]:
     )
 
 
-def summary(database: Database, rows: Sequence[FleetRow], exceptions_ending: int) -> FleetSummary:
-    """The headline numbers of all clusters."""
+def summary(database: Database, rows: Sequence[FleetRow], exceptions_ending: int, *, missing: int) -> FleetSummary:
+    """The headline numbers of all clusters; `missing` more have no part."""
     whole = summed(rows, name="")
     (savings,) = database.rows(_SAVINGS)
     saved = {row["currency"]: rounded(row["cost"]) or 0 for row in database.rows(_SAVED)}
-    same = (*_SUMMED, *_KNOWN, "workloads", "workloads_never", "objects", "pods")
+    same = (*_KNOWN, "workloads", "workloads_never", "objects", "pods")
     fields: dict[str, Any] = {field: getattr(whole, field) for field in same}
     return FleetSummary(
         clusters=len(rows),
+        clusters_missing=missing,
         clusters_complete=sum(each.complete for each in rows),
         clusters_without_nodes=sum(each.gpus is None for each in rows),
+        clusters_without_pods=sum(each.gpus_allocated is None for each in rows),
+        clusters_without_free=sum(each.gpus_free is None and each.gpus is not None for each in rows),
         clusters_not_measured=sum(each.usage.measured is None for each in rows),
         findings={row["name"]: row["number"] for row in database.rows(_OUTCOMES)},
         severities={row["name"]: row["number"] for row in database.rows(_SEVERITIES)},

@@ -1,11 +1,11 @@
 """Compares an audit with the past: new, fixed, still there since. An audit fixes no finding that it could not see."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from usher.audit.document import Audit, Entry, Point, Trend
+from usher.audit.document import Audit, Cluster, Entry, Point, Trend
 from usher.dataclass import dataclass
 from usher.history import past
 from usher.history.past import Past, Seen
@@ -15,7 +15,6 @@ POINTS: Final = 104
 """The most points of a trend: two years of weekly audits."""
 
 _NAMESPACE: Final = "namespace "
-_ONLY: Final = "--namespace "
 _CHECK: Final = "check "
 
 
@@ -56,17 +55,46 @@ def compare(known: Past, audit: Audit) -> Change:
     return Change(trend=trend, written=(*written, *gone))
 
 
-def since(earlier: Audit, audit: Audit) -> Trend:
-    """The trend since an earlier audit that comes from a file."""
-    if earlier.cluster.name != audit.cluster.name:
-        problem = f"the earlier report is of cluster {earlier.cluster.name}, so it is not compared with this one"
-        return Trend(problems=(problem,))
-    if earlier.taken >= audit.taken:
-        return Trend(problems=(f"the earlier report is of {earlier.taken}, which is not earlier than this one",))
+def since(earlier: Audit, audit: Audit, *, former: Collection[str] = ()) -> Trend:
+    """The trend since an earlier audit that comes from a file.
+
+    Args:
+        earlier: the audit of the file.
+        audit: the one of now.
+        former: names that an earlier usher gave to the cluster of now.
+    """
+    if reason := why_not_since(earlier, audit, former=former):
+        return Trend(problems=(reason,))
     found = compare(past.of(earlier), audit).trend
     # The earlier report may itself know what came before it.
     points = {each.taken: each for each in (*earlier.trend.points, *found.points)}
     return found.model_copy(update={"points": _last(points.values())})
+
+
+def why_not_since(earlier: Audit, audit: Audit, *, former: Collection[str] = ()) -> str:
+    """Why an earlier audit says nothing about this one; empty where it does. Arguments as for `since`."""
+    if not _is_same(earlier.cluster, audit.cluster, former):
+        return (
+            f"the earlier report is of cluster {earlier.cluster.name}, so it is not compared with this one, of "
+            f"{audit.cluster.name}; if they are the same cluster, give its name with --cluster-name"
+        )
+    if earlier.cluster.namespace != audit.cluster.namespace:
+        seen, now = earlier.cluster.namespace, audit.cluster.namespace
+        return f"the earlier report is of {_scope(seen)}, so it is not compared with this one, of {_scope(now)}"
+    if earlier.taken >= audit.taken:
+        return f"the earlier report is of {earlier.taken}, which is not earlier than this one, of {audit.taken}"
+    return ""
+
+
+def _is_same(earlier: Cluster, now: Cluster, former: Collection[str]) -> bool:
+    """By the ids of the clusters; by name where one of them is not known."""
+    if earlier.id and now.id:
+        return earlier.id == now.id
+    return earlier.name in (now.name, *former)
+
+
+def _scope(namespace: str) -> str:
+    return f"namespace {namespace}" if namespace else "all namespaces"
 
 
 def _joined(before: Seen | None, now: Seen) -> Seen:
@@ -96,8 +124,6 @@ def _covers(source: str, finding: Seen) -> bool:
         return finding.code == source.removeprefix(_CHECK)
     if source.startswith(_NAMESPACE):
         return finding.subject.namespace == source.removeprefix(_NAMESPACE)
-    if source.startswith(_ONLY):
-        return finding.subject.namespace != source.removeprefix(_ONLY)
     group = finding.subject.api_version.rpartition("/")[0]
     kind = _workload_kinds().get(source)
     return kind is None or finding.category == "cluster" or (group, finding.subject.kind) == kind

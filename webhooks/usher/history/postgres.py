@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from usher import errors
-from usher.history.tables import Row
+from usher.history.sessions import Row
 
 if TYPE_CHECKING:
     import psycopg

@@ -7,12 +7,24 @@ from pathlib import Path
 from typing import Final
 
 from usher import errors
-from usher.history.tables import Row
+from usher.history.sessions import Row
 
 _WAIT: Final = 60.0
 """Seconds to wait for another run that is writing."""
 _APPLICATION: Final = 0x75736872
 """Marks the file as a history of usher (https://sqlite.org/pragma.html#pragma_application_id)."""
+
+_REMEDIES: Final = (
+    ("SQLITE_CANTOPEN", "see that usher may write the file, and other files into its folder"),
+    ("SQLITE_READONLY", "see that usher may write the file and its folder, and that the disk is not read-only"),
+    ("SQLITE_PERM", "see that usher may write the file and its folder"),
+    ("SQLITE_FULL", "make room on its disk"),
+    ("SQLITE_BUSY", f"another audit has held it for {_WAIT:.0f} s; see that none hangs"),
+    ("SQLITE_NOTADB", "name another file"),
+    ("SQLITE_CORRUPT", "restore a copy, or name a new file"),
+    ("SQLITE_IOERR", "see that its disk has room, and can lock files as SQLite needs it: NFS often cannot"),
+)
+"""By the code of SQLite: https://www.sqlite.org/rescode.html."""
 
 
 class _Session:
@@ -46,7 +58,19 @@ def session(path: Path) -> Iterator[_Session]:
                 raise
             connection.commit()
     except sqlite3.Error as error:
-        raise errors.InputError(f"{path}: the history cannot be used: {error}") from None
+        raise errors.InputError(f"{path}: the history cannot be used: {_reason(error, path)}") from None
+
+
+def _reason(error: sqlite3.Error, path: Path) -> str:
+    """Why the file cannot be used, and what to do about it. SQLite says the same for many causes."""
+    if path.is_dir():
+        return "this is a folder; name a file in it, for example history.sqlite"
+    if not path.parent.is_dir():
+        return f"the folder {path.parent} does not exist; make it, or name another file"
+    # Extended codes begin with the name of the code: SQLITE_READONLY_DBMOVED.
+    name = getattr(error, "sqlite_errorname", "") or ""
+    remedy = next((remedy for code, remedy in _REMEDIES if name.startswith(code)), "")
+    return f"{error}; {remedy}" if remedy else str(error)
 
 
 def _check_application(connection: sqlite3.Connection, path: Path) -> None:

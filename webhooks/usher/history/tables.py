@@ -4,14 +4,14 @@ A version is added by a list of statements at the end of MIGRATIONS; older histo
 """
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from usher import errors
 from usher.audit.document import Audit, Point, Subject
-from usher.history import comparison, past
+from usher.history import clusters, comparison, past
 from usher.history.comparison import Change
 from usher.history.past import Past, Seen
+from usher.history.sessions import Row, Session, clean
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
@@ -24,6 +24,11 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
             name TEXT NOT NULL, first_seen TEXT NOT NULL, last_seen TEXT NOT NULL, gone TEXT NOT NULL,
             PRIMARY KEY (cluster, fingerprint))""",
     ),
+    # `cluster` was the name of the cluster. Since then it is the key of `usher.history.clusters`.
+    (
+        "ALTER TABLE gpu_usher_audits ADD COLUMN name TEXT NOT NULL DEFAULT ''",
+        "UPDATE gpu_usher_audits SET name = cluster",
+    ),
 )
 
 _FINDING: Final = "fingerprint, code, title, category, api_version, kind, namespace, name, first_seen, last_seen, gone"
@@ -33,19 +38,7 @@ _UPSERT: Final = f"""INSERT INTO gpu_usher_findings (cluster, {_FINDING}) VALUES
     namespace = excluded.namespace, name = excluded.name, first_seen = excluded.first_seen,
     last_seen = excluded.last_seen, gone = excluded.gone"""  # noqa: S608 - names of our own columns
 
-Row = Sequence[str]
-
-
-class Session(Protocol):
-    """A transaction. Parameters are the `?` of a statement."""
-
-    def rows(self, statement: str, parameters: Sequence[str] = ()) -> list[Row]:
-        """The rows of a question; also of a statement without rows."""
-        ...
-
-    def many(self, statement: str, parameters: Iterable[Sequence[str]]) -> None:
-        """Does a statement for each of the parameters."""
-        ...
+_WHOLE: Final = "AND left_out NOT LIKE '%\"--namespace %'"
 
 
 def prepare(session: Session, *, place: str) -> None:
@@ -68,22 +61,23 @@ def prepare(session: Session, *, place: str) -> None:
         session.rows("INSERT INTO gpu_usher_history (version) VALUES (?)", [str(len(MIGRATIONS))])
 
 
-def read(session: Session, audit: Audit) -> Past:
+def read(session: Session, audit: Audit, *, key: str) -> Past:
     """What is known of the cluster beside an audit: other audits, and findings that are not gone before this one."""
-    (cluster,) = _clean([audit.cluster.name])
     points = session.rows(
-        "SELECT point FROM gpu_usher_audits WHERE cluster = ? ORDER BY taken DESC LIMIT ?",
-        [cluster, str(comparison.POINTS)],
+        # An earlier usher added audits of one namespace to the history of their cluster.
+        f"SELECT point FROM gpu_usher_audits WHERE cluster = ? {'' if audit.cluster.namespace else _WHOLE} "  # noqa: S608
+        "ORDER BY taken DESC LIMIT ?",
+        [key, str(comparison.POINTS)],
     )
     left_out = session.rows(
         "SELECT taken, left_out FROM gpu_usher_audits WHERE cluster = ? AND left_out <> '[]' AND taken IN "
         "(SELECT last_seen FROM gpu_usher_findings WHERE cluster = ? AND gone = '')",
-        [cluster, cluster],
+        [key, key],
     )
     findings = session.rows(
         f"SELECT {_FINDING} FROM gpu_usher_findings "  # noqa: S608 - names of our own columns
         "WHERE cluster = ? AND (gone = '' OR gone >= ?)",
-        [cluster, audit.taken],
+        [key, audit.taken],
     )
     return Past(
         points=tuple(Point.model_validate_json(point) for (point,) in reversed(points)),
@@ -92,21 +86,23 @@ def read(session: Session, audit: Audit) -> Past:
     )
 
 
-def write(session: Session, audit: Audit, change: Change) -> None:
+def write(session: Session, audit: Audit, change: Change, *, key: str) -> None:
     """Adds an audit, and its findings as they are from now on. An audit that is there already is replaced."""
     session.rows(
-        "INSERT INTO gpu_usher_audits (cluster, taken, point, left_out) VALUES (?, ?, ?, ?) "
-        "ON CONFLICT (cluster, taken) DO UPDATE SET point = excluded.point, left_out = excluded.left_out",
-        _clean(
+        "INSERT INTO gpu_usher_audits (cluster, taken, point, left_out, name) VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT (cluster, taken) DO UPDATE SET point = excluded.point, left_out = excluded.left_out, "
+        "name = excluded.name",
+        clean(
             [
-                audit.cluster.name,
+                key,
                 audit.taken,
                 past.point(audit).model_dump_json(by_alias=True),
                 json.dumps(sorted(past.left_out(audit))),
+                clusters.named(audit.cluster.name, audit.cluster),
             ]
         ),
     )
-    session.many(_UPSERT, (_clean([audit.cluster.name, *_fields(each)]) for each in change.written))
+    session.many(_UPSERT, (clean([key, *_fields(each)]) for each in change.written))
 
 
 def _fields(seen: Seen) -> list[str]:
@@ -136,8 +132,3 @@ def _seen(row: Row) -> Seen:
         last_seen=last_seen,
         gone=gone,
     )
-
-
-def _clean(texts: Iterable[str]) -> list[str]:
-    """Texts that every database holds: without NUL, and with whole characters only."""
-    return [each.replace("\0", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode() for each in texts]

@@ -8,6 +8,9 @@ import urllib3
 
 LONGEST: Final = 300
 
+NEEDS_TLS: Final = b"HTTP request to an HTTPS server"
+"""What a server that is written in Go says in plain HTTP at a port with TLS (net/http/server.go)."""
+
 _CONNECTION: Final = re.compile(r"\A(<[^>]*>|\w+\(host=[^)]*\)): ")
 """How urllib3 begins: with the representation of its connection."""
 
@@ -45,8 +48,8 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         cause = getattr(cause, "reason", None) or getattr(cause, "original_error", None)
 
 
-def plain(text: str) -> str:
-    """A text of another program as one short line of printable characters."""
-    line = "".join(letter if letter.isprintable() else " " for letter in text[: 4 * LONGEST])
+def plain(text: str, *, longest: int = LONGEST) -> str:
+    """A text of another program as one line of printable characters, at most so many."""
+    line = "".join(letter if letter.isprintable() else " " for letter in text[: 4 * longest])
     line = " ".join(line.split())
-    return line if len(line) <= LONGEST else line[: LONGEST - 3] + "..."
+    return line if len(line) <= longest else line[: longest - 3] + "..."

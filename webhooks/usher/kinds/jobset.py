@@ -1,10 +1,11 @@
 """jobset.x-k8s.io: JobSet."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.reading.counts import concurrent_pods
+from usher.reading.counts import concurrent_pods, in_turns
 from usher.reading.pod_templates import pod_template
 from usher.reading.templates import Place, Template
 from usher.reading.values import Reading
@@ -18,12 +19,13 @@ def _job_set(job_set: Mapping[str, paths.Json], reading: Reading) -> Iterator[Te
         job_path = path + "/template/spec"
         job_spec = reading.mapping(job_template.get("spec"), job_path)
         pods = replicas * concurrent_pods(job_spec, job_path, reading)
-        yield pod_template(
+        found = pod_template(
             Place(job_spec.get("template"), job_path + "/template"),
             reading,
             name=reading.text(job.get("name"), path + "/name"),
             count=model.Count(minimum=pods, maximum=pods),
         )
+        yield replace(found, in_turns=True) if in_turns(job_spec) else found
 
 
 KINDS = [

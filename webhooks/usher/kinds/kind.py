@@ -142,6 +142,8 @@ class Kind:
     """Kinds whose controllers make objects of this kind (docs/domain/kinds.md#owner-chains)."""
     owns_any_kind: bool = False
     """Whether its objects hold, and make, objects of any other kind (AppWrapper)."""
+    bounds_nodes: bool = False
+    """Whether the accelerators that its objects name are bounds of nodes, which no pod asks for."""
     named_by_others: bool = True
     """Whether rules look its objects up by name; where they do not, no verdict about another object follows from it."""
     finished: completion.Finished = completion.by_condition

@@ -30,6 +30,7 @@ from usher.kinds import (
     multus,
     nvidia,
     ray,
+    slinky,
     spark,
     tekton,
     vllm,
@@ -58,6 +59,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     *appwrapper.KINDS,
     *autoscaling.KINDS,
     *hyperpod.KINDS,
+    *slinky.KINDS,
     *kubeflow_pipelines.KINDS,
     *gpu_usher.KINDS,
 )
@@ -96,6 +98,9 @@ FACTS: Final[Mapping[Key, FactKind]] = {
     if kind.facts is not None
 }
 """Kinds whose objects usher keeps when it reads a cluster."""
+
+BOUNDS_OF_NODES: Final = frozenset(key for key, kind in BY_KEY.items() if kind.bounds_nodes)
+"""Kinds whose objects name accelerators that no pod asks for."""
 
 NEVER_NAMED: Final = frozenset(key for key, kind in BY_KEY.items() if not kind.named_by_others)
 """Kinds whose objects rules do not look up by name; a test compares them with what rules look up on corpora."""

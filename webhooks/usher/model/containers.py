@@ -86,7 +86,7 @@ class Container:
     lookalikes: tuple[str, ...] = ()
     """Resources in its requests or limits that look like accelerators, but that neither usher nor usher.yaml knows."""
     asks_accelerators: bool = False
-    """Whether it gets accelerators by any route."""
+    """Whether it gets accelerators by any route, or names one with an amount that cannot be read."""
     uses_claims: bool = False
     """Whether it uses a claim of its pod, for accelerators or anything else."""
     trains: bool = False
@@ -94,6 +94,8 @@ class Container:
     image: str = ""
     command: tuple[str, ...] = ()
     """`command` and `args`, as far as they are texts. They tell the role and never leave the normaliser."""
+    passes_on: tuple[str, ...] = ()
+    """Variables that its command hands to the ranks that it starts, of the families that rules read."""
     processes: Processes | None = None
     """None where the launcher finds the number itself, where it is unknown, and without accelerators."""
     parallelism: ModelParallelism | None = None

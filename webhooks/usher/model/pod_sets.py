@@ -48,6 +48,8 @@ class PodSet:
     own_metadata_path: str = ""
     """The metadata that only these pods get, in kinds whose templates also get those of the whole object."""
     count: Count
+    in_turns: bool = False
+    """Whether more pods follow than run at one time, so that they cannot wait for each other."""
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
     containers: tuple[Container, ...]

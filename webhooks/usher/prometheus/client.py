@@ -99,7 +99,7 @@ class Client:
         if status == 502:
             raise self._error("a gateway before it does not reach it (HTTP 502)")
         if not isinstance(value, dict) or value.get("status") not in {"success", "error"}:
-            raise self._error(f"the answer (HTTP {status}) is not that of Prometheus; {_other_address(body)}")
+            raise self._error(_of_another_server(status, body))
         if status != 200 or value["status"] == "error":
             raise self._error(f"it refuses the query (HTTP {status}){_reason(value)}")
         return value
@@ -201,10 +201,16 @@ def _missing(body: bytes) -> str:
     return "see --prometheus-token-file and --prometheus-header, or write user:password@ into the URL"
 
 
-def _other_address(body: bytes) -> str:
-    if b"HTTP request to an HTTPS server" in body:
-        return "this port speaks TLS: write https:// into the URL"
-    return "write the URL that comes before /api/v1; that of Mimir ends with /prometheus"
+def _of_another_server(status: int, body: bytes) -> str:
+    """What an answer that Prometheus would not give says about the URL."""
+    if status >= 500:
+        return f"it fails (HTTP {status}); look at its log, or at that of the gateway before it"
+    remedy = (
+        "this port speaks TLS: write https:// into the URL"
+        if failures.NEEDS_TLS in body
+        else "write the URL that comes before /api/v1; that of Mimir ends with /prometheus"
+    )
+    return f"the answer (HTTP {status}) is not that of Prometheus; {remedy}"
 
 
 def _json(body: bytes) -> object:

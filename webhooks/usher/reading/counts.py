@@ -20,6 +20,16 @@ def concurrent_pods(spec: Mapping[str, paths.Json], path: str, reading: Reading)
     return min(parallelism, completions)
 
 
+def in_turns(spec: Mapping[str, paths.Json]) -> bool:
+    """Whether a JobSpec completes more pods than it runs at one time: a later one starts when an earlier has ended.
+
+    Values of wrong types are recorded elsewhere.
+    """
+    given, completions = spec.get("parallelism"), spec.get("completions")
+    parallelism = 1 if given is None else given
+    return isinstance(parallelism, int) and isinstance(completions, int) and completions > parallelism
+
+
 def share_of(  # noqa: PLR0913 - a field, what it is a share of, and how
     replicas: int,
     value: object,

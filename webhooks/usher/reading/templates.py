@@ -120,6 +120,8 @@ class Template:
     """Where that object stands."""
     waits: bool = False
     """Whether the template itself shows that its pods wait for each other."""
+    in_turns: bool = False
+    """As in `model.PodSet`."""
 
 
 TERMS: Final = "nodeSelectorTerms"

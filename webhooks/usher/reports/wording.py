@@ -1,7 +1,7 @@
 """Numbers and names for people."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Final
 
@@ -19,6 +19,9 @@ ADDED: Final = "the mutating webhook adds this field; it is not in the file"
 _LOG_COMMAND: Final = re.compile(r"##(?=\[|vso\[)")
 # GitHub Actions reads these at the start of a line.
 _LINE_COMMAND: Final = re.compile(r"^(\s*)::", re.MULTILINE)
+
+_NAMED: Final = 6
+"""Sources that share a reason and are named."""
 
 _PLAIN_WORD: Final = re.compile(r"[a-z]+[ ,]")
 
@@ -144,6 +147,20 @@ def located(problem: findings.Problem) -> str:
     """`jobs/bert.yaml:3:1: the list in [ ] misses a , or its ] before this`"""
     where = f"{problem.source}:{problem.line}:{problem.column}" if problem.line else problem.source
     return f"{where}: {problem.reason}"
+
+
+def by_reason(entries: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Sources with their reasons; those with the same reason are together: `pods, nodes and 58 more`.
+
+    A cluster in which a user may list little would otherwise fill screens with one sentence.
+    """
+    grouped: dict[str, dict[str, None]] = {}
+    for source, reason in entries:
+        grouped.setdefault(reason, {})[source] = None
+    for reason, sources in grouped.items():
+        names = [*sources]
+        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+        yield f"{', '.join(names[:_NAMED])}{more}", reason
 
 
 def sentence(parts: Iterable[str]) -> str:

@@ -39,3 +39,5 @@ class Batch:
     finished: int = 0
     """Objects left out because they are finished."""
     is_file: bool = True
+    part: int = 0
+    """The first line of a part of a large file; 0 for a whole one."""

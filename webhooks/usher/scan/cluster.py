@@ -8,9 +8,10 @@ from typing import Final
 from usher import errors, paths
 from usher.cluster import listing
 from usher.cluster.api import Lists, root
-from usher.cluster.listing import Refused
+from usher.cluster.listing import ANONYMOUS, Refused
 from usher.config.models import EXEMPTION_LABEL
 from usher.dataclass import dataclass
+from usher.http_clients import failures
 from usher.kinds import registry
 from usher.kinds.kind import Kind
 from usher.scan import findings
@@ -50,9 +51,10 @@ def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
     which hold no GPUs, and those in exempt namespaces.
 
     Raises:
-        ClusterError: the API server does not answer, or usher may list no kind at all.
+        ClusterError: the API server does not answer, or lists no kind at all.
     """
-    resources, refused = _served(api)
+    refusals: list[Refused] = []
+    resources, refused = _served(api, refusals)
     yield from refused
     if namespace:
         # Cluster-scoped kinds belong to no namespace.
@@ -62,7 +64,7 @@ def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
     anything_allowed = False
     for resource in sorted(resources, key=_owners_first):
         try:
-            for batch in _list(api, resource, namespace=namespace, owners=owners):
+            for batch in _list(api, resource, namespace=namespace, owners=owners, refusals=refusals):
                 anything_allowed |= not batch.notes
                 if resource.kind.kind == "Namespace":
                     exempt.update(_exempt(batch.items))
@@ -81,11 +83,29 @@ def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
         note = findings.Note(source=f"namespace {name}", reason=f"its label {EXEMPTION_LABEL} exempts it")
         yield Batch(source=note.source, notes=(note,), is_file=False)
     if not anything_allowed:
-        where = f" in namespace {namespace}" if namespace else ""
-        raise errors.ClusterError(
-            f"{api.name}: usher may list no kind of workload{where}; the audit needs the verb list on them, "
-            "see `kubectl auth can-i --list`"
+        raise errors.ClusterError(f"{api.name}: {_nothing_listed(refusals, namespace)}")
+
+
+def _nothing_listed(refusals: Sequence[Refused], namespace: str) -> str:
+    """Why there is nothing to audit, and what to do about it."""
+    if not refusals:
+        return "it serves no kind of workload that usher knows; is that an API server of Kubernetes?"
+    first = refusals[0]
+    where = f" in namespace {namespace}" if namespace else ""
+    if not first.forbidden:
+        return (
+            f"no kind of workload can be listed{where}: HTTP {first.status}: {failures.plain(first.reason)}; see that "
+            "`kubectl get pods` works"
         )
+    if first.user == ANONYMOUS:
+        return (
+            f"it does not know you: {first.reason}; usher sent no credentials that it takes: log in again, and see "
+            "that `kubectl auth whoami` works"
+        )
+    return (
+        f"usher may list no kind of workload{where}: {first.reason}; bind the ClusterRole of "
+        "`usher manifests audit-role` to this user"
+    )
 
 
 def _exempt(namespaces: Iterable[Item]) -> Iterator[str]:
@@ -117,7 +137,7 @@ def _owners_first(resource: Resource) -> tuple[bool, int, str]:
     return key != ("", "Namespace"), registry.owners_above(key), resource.name
 
 
-def _served(api: Lists) -> tuple[list[Resource], list[Batch]]:
+def _served(api: Lists, refusals: list[Refused]) -> tuple[list[Resource], list[Batch]]:
     """The served kinds, each in the first of our versions that is served, and the groups that cannot be discovered."""
     resources: dict[tuple[str, str], Resource] = {}
     refused = []
@@ -129,7 +149,8 @@ def _served(api: Lists) -> tuple[list[Resource], list[Batch]]:
             continue
         if answer.status != 200:
             name = f"{group}/{version}" if group else version
-            refused.append(not_listed(name, Refused(status=answer.status, reason=answer.message)))
+            refusals.append(Refused(status=answer.status, reason=answer.message))
+            refused.append(not_listed(name, refusals[-1]))
             continue
         plurals = _plurals(answer.value)
         for kind in served:
@@ -138,11 +159,14 @@ def _served(api: Lists) -> tuple[list[Resource], list[Batch]]:
     return list(resources.values()), refused
 
 
-def _list(api: Lists, resource: Resource, *, namespace: str, owners: Owners) -> Iterator[Batch]:
-    """All objects of one kind, one batch per page."""
+def _list(
+    api: Lists, resource: Resource, *, namespace: str, owners: Owners, refusals: list[Refused]
+) -> Iterator[Batch]:
+    """All objects of one kind, one batch per page. A refusal joins those of other kinds."""
     seen: set[str] = set()
     for page in listing.pages(api, resource.path(namespace), size=PAGE, resume=True):
         if isinstance(page, Refused):
+            refusals.append(page)
             yield not_listed(resource.name, page, after=len(seen))
             return
         fresh = [resource.completed(item) for item in page.items if _uid(item) not in seen or not _uid(item)]
@@ -173,7 +197,7 @@ def settled(values: Sequence[paths.Object], resource: Resource, owners: Owners) 
 def not_listed(name: str, refused: Refused, *, after: int = 0) -> Batch:
     """Why a kind has no objects: a note for 403, as the cluster is set up so; else a problem, and so incomplete."""
     if refused.forbidden:
-        reason = f"not evaluated, because it may not be listed: {refused.reason}"
+        reason = f"not read: {refused.explained}"
         note = findings.Note(source=name, reason=reason, hides_objects=True)
         return Batch(source=name, notes=(note,), is_file=False)
     so_far = f" after {after:,} objects" if after else ""

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from usher.dataclass import dataclass
-from usher.scan import sources
+from usher.scan import json_lines, sources
 from usher.scan.batches import Batch
 from usher.scan.dumps import Survey, is_dump
+from usher.scan.json_lines import Lines
 from usher.scan.sources import File, Found
 
 
@@ -17,8 +18,8 @@ class Files:
     """Their statements about the cluster."""
     together: Batch
     """What follows from all of them."""
-    found: Sequence[Found]
-    """In their order: the dumps as files, the others with their objects, settled."""
+    found: Sequence[Found | Lines]
+    """In their order: the dumps as files, or as parts of large ones; the others with their objects, settled."""
 
     @property
     def manifests(self) -> Sequence[Batch]:
@@ -28,7 +29,7 @@ class Files:
     def batches(self) -> Iterator[Batch]:
         """All files in their order, settled; a dump is read once more when its turn comes."""
         for each in self.found:
-            yield each if isinstance(each, Batch) else self.survey.settled(sources.load(each))
+            yield each if isinstance(each, Batch) else self.survey.settled(_load(each))
 
 
 def read(found: Iterable[Found], *, survey: Survey) -> Files:
@@ -37,14 +38,27 @@ def read(found: Iterable[Found], *, survey: Survey) -> Files:
     Raises:
         InputError: they hold two clusters.
     """
-    surveyed = [_surveyed(each, survey) for each in found]
+    surveyed = [_surveyed(part, survey) for each in found for part in _parts(each)]
     together = survey.finished()
     settled = [survey.settled(each) if isinstance(each, Batch) else each for each in surveyed]
     return Files(survey=survey, together=together, found=settled)
 
 
-def _surveyed(found: Found, survey: Survey) -> Found:
-    batch = sources.load(found)
+def _parts(found: Found) -> Iterator[Found | Lines]:
+    """A file as it is, or the parts of a large dump."""
+    parts = json_lines.of_file(found) if isinstance(found, File) else None
+    if parts is None or isinstance(parts, Batch):
+        yield parts or found
+    else:
+        yield from parts
+
+
+def _load(found: Found | Lines) -> Batch:
+    return json_lines.read(found) if isinstance(found, Lines) else sources.load(found)
+
+
+def _surveyed(found: Found | Lines, survey: Survey) -> Found | Lines:
+    batch = _load(found)
     survey.add(batch)
-    again = isinstance(found, File) and found.is_regular and is_dump(batch.items)
-    return found if again else batch
+    again = isinstance(found, Lines) or (isinstance(found, File) and found.is_regular)
+    return found if again and is_dump(batch.items) else batch

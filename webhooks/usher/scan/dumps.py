@@ -56,7 +56,7 @@ class Survey:
         for number, item in enumerate(batch.items):
             value = item.value
             self._owners.add(value)
-            if not exists(value) or self._repeated.leaves_out(batch.source, number):
+            if not exists(value) or self._repeated.leaves_out(batch, number):
                 continue
             key = ownership.key(value)
             self._kinds.add(key)
@@ -106,7 +106,7 @@ class Survey:
         for number, item in enumerate(batch.items):
             if not exists(item.value):
                 judged.append(item)
-            elif self._repeated.leaves_out(batch.source, number):
+            elif self._repeated.leaves_out(batch, number):
                 again += 1
             elif self._owners.own(item.value) or self._is_judged_by_its_pods(item.value):
                 aside.append(item.value)

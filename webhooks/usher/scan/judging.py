@@ -90,18 +90,7 @@ def judge(  # noqa: PLR0913 - the file, what it is judged by, and who may end it
         policies: policies of Gatekeeper.
         before_each: called before each object; an error that it raises ends the judging.
     """
-    as_before = settings.changes is not None and batch.source not in settings.changes.sources
-    part = Part() if as_before else Part(problems=[*batch.problems], notes=[*batch.notes])
-    part.counts.update(
-        unread=len(batch.problems) if as_before else 0,
-        files=batch.is_file and bool(batch.items),
-        objects=len(batch.items) + batch.owned + batch.finished,
-        finished=batch.finished,
-        ignored=batch.ignored,
-        owned=batch.owned,
-    )
-    rules = evaluator.config.enforcement.exceptions
-    part.excepted.update(exception_coverage.matching(rules, batch.aside, namespace=settings.namespace))
+    part = _counted(batch, evaluator=evaluator, settings=settings)
     # The objects of one file are applied together, so they may refer to each other.
     values = [item.value for item in batch.items]
     applied = _Applied(
@@ -121,6 +110,26 @@ def judge(  # noqa: PLR0913 - the file, what it is judged by, and who may end it
             part.failures.append(judged)
         elif judged is not None:
             part.results.append(judged)
+    return part
+
+
+def _counted(batch: Batch, *, evaluator: Evaluator, settings: Settings) -> Part:
+    """What a file says before its objects are judged: problems, notes and numbers.
+
+    Of a file that did not change since a commit, problems and notes are left out.
+    """
+    as_before = settings.changes is not None and batch.source not in settings.changes.sources
+    part = Part() if as_before else Part(problems=[*batch.problems], notes=[*batch.notes])
+    part.counts.update(
+        unread=len(batch.problems) if as_before else 0,
+        files=batch.is_file and batch.part <= 1 and bool(batch.items),
+        objects=len(batch.items) + batch.owned + batch.finished,
+        finished=batch.finished,
+        ignored=batch.ignored,
+        owned=batch.owned,
+    )
+    rules = evaluator.config.enforcement.exceptions
+    part.excepted.update(exception_coverage.matching(rules, batch.aside, namespace=settings.namespace))
     return part
 
 
@@ -174,16 +183,40 @@ def answered(  # noqa: PLR0913 - a request, and its place
         decision, merged = _decided(request, evaluator, settings)
     except (errors.EngineError, errors.MutationError) as error:
         return findings.Failure(source=source, line=line, identity=identity_as_written(item.value), reason=str(error))
-    workload = decision.workload
     judged = merged.value if merged is not None and _is_admitted(request, settings) else item.value
     of_policies = policies.judged(item, judged) if policies else None
+    workload = decision.workload
     if workload is None:
         return of_policies.result(item, source, identity_as_written(item.value)) if of_policies else None
     if settings.only_namespace and workload.namespace != settings.only_namespace:
         return None
     # The text of what exists is a copy, in which nothing is to be mended.
     pointer = Pointer(replace(item, document=None) if settings.drift and objects.exists(item.value) else item)
-    own = findings.Result(
+    own = _result(
+        decision,
+        workload,
+        pointer,
+        source=source,
+        line=line,
+        found=placed_findings.of(decision, workload, pointer, before=item.value, judged=judged),
+        change=None if merged is None else mutation_changes.of(item, merged, workload, evaluator, diff=settings.diff),
+        evaluator=evaluator,
+    )
+    return of_policies.combined(own) if of_policies else own
+
+
+def _result(  # noqa: PLR0913 - a decision, and its place
+    decision: model.Decision,
+    workload: model.Workload,
+    pointer: Pointer,
+    *,
+    source: str,
+    line: int,
+    found: tuple[findings.Finding, ...],
+    change: findings.Change | None,
+    evaluator: Evaluator,
+) -> findings.Result:
+    return findings.Result(
         source=source,
         line=line,
         identity=_identity(workload),
@@ -192,18 +225,17 @@ def answered(  # noqa: PLR0913 - a request, and its place
         accelerators=devices.of_workload(workload),
         accelerators_known=asked.is_known(workload, decision.unknowns, is_accelerator=evaluator.vocabulary.contains),
         is_template=workload.is_template,
-        findings=placed_findings.of(decision, workload, pointer, before=item.value, judged=judged),
+        findings=found,
         not_judged=tuple(
             findings.NotJudged(unknown=unknown, place=None if unknown.check else pointer.place(unknown.path))
             for unknown in decision.unknowns
         ),
         exemption=decision.exemption,
         makes_pods=workload.makes_pods,
-        change=None if merged is None else mutation_changes.of(item, merged, workload, evaluator, diff=settings.diff),
+        change=change,
         owner=workload.owner,
         exists=workload.exists,
     )
-    return of_policies.combined(own) if of_policies else own
 
 
 def _decided(request: Request, evaluator: Evaluator, settings: Settings) -> tuple[model.Decision, merge.Merged | None]:

@@ -9,7 +9,7 @@ from usher.scan import answers, findings, objects
 from usher.scan.batches import Batch, Item
 
 
-def parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
+def parsed(content: bytes, *, source: str, explicit: bool, line: int = 1) -> Batch:
     """The objects of a file.
 
     Args:
@@ -17,10 +17,11 @@ def parsed(content: bytes, *, source: str, explicit: bool) -> Batch:
         source: its name.
         explicit: whether the user named the file. A directory may well hold Helm values, workflows and kustomizations
             between the manifests; a named file was meant to be judged.
+        line: where the content begins in its file.
     """
     if reason := answers.why_no_text(content):
         return Batch(source=source, problems=(findings.Problem(source=source, reason=reason),))
-    found = reader.parse_each(content, source=source)
+    found = reader.parse_each(content, source=source, line=line)
     if not found.errors:
         return of_documents(found.documents, source=source, explicit=explicit)
     if not explicit and _holds_no_object(content):

@@ -161,6 +161,7 @@ def _work(
 ) -> None:
     """What another process does. Whatever happens, it says it to the first one and prints nothing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends this one
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # at once: it has no files to remove
     try:
         evaluator = make()
         with contextlib.closing(evaluator.engine), remember(evaluator) as verdicts:

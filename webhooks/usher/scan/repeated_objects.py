@@ -27,8 +27,8 @@ class Repeated:
         """By name."""
         self._states = set[int]()
         """Uids with their versions."""
-        self._again = set[tuple[str, int]]()
-        """Files, and the numbers of the objects there that are left out."""
+        self._again = set[tuple[str, int, int]]()
+        """Files with their parts, and the numbers of the objects there that are left out."""
         self._changed = 0
         self._others = 0
         """Objects with the name of an earlier one and another uid."""
@@ -56,7 +56,7 @@ class Repeated:
                 self._uids[place] = hash(uid)
                 self._states.add(state)
                 continue
-            self._again.add((batch.source, number))
+            self._again.add((batch.source, batch.part, number))
             if self._uids[place] != hash(uid):
                 self._differs(key, "/".join(filter(None, (namespace, name))), batch.source)
             elif state not in self._states:
@@ -73,9 +73,9 @@ class Repeated:
             self._other = Problem(source=source, reason=reason)
         self._others += 1
 
-    def leaves_out(self, source: str, number: int) -> bool:
+    def leaves_out(self, batch: Batch, number: int) -> bool:
         """Whether an object of a file, by its number there, stands in the files before."""
-        return (source, number) in self._again
+        return (batch.source, batch.part, number) in self._again
 
     def problems(self) -> Iterator[Problem]:
         """Objects that two clusters have, or that were made again between two dumps."""

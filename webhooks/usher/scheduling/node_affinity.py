@@ -28,7 +28,7 @@ def matches(pod_set: model.PodSet, *, labels: Labels, name: str) -> bool:
         return False
     if not pod_set.has_required_affinity:
         return True
-    return any(_term_matches(term, labels, name) for term in pod_set.required_terms)
+    return any(term_matches(term, labels=labels, name=name) for term in pod_set.required_terms)
 
 
 def parsed(term: Mapping[str, paths.Json]) -> Term | None:
@@ -40,7 +40,8 @@ def parsed(term: Mapping[str, paths.Json]) -> Term | None:
     return Term(on_labels, on_fields)
 
 
-def _term_matches(term: Mapping[str, paths.Json], labels: Labels, name: str) -> bool:
+def term_matches(term: Mapping[str, paths.Json], *, labels: Labels, name: str) -> bool:
+    """Whether a node of this name with exactly these labels meets a term of required affinity."""
     found = parsed(term)
     if found is None:
         return False

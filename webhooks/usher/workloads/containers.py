@@ -12,7 +12,7 @@ from usher.reading import shapes as reading_shapes
 from usher.reading.environment import of_operator, sources, variables
 from usher.reading.templates import ALL_REQUESTING, FIRST, ContainerPlace, Place, Template
 from usher.reading.values import Reading
-from usher.workloads import launching
+from usher.workloads import launching, passed_variables
 
 _PLAIN: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 """Resources that nearly every container asks for, and that are not accelerators."""
@@ -46,11 +46,13 @@ def read(
     names = [name for name in {**requests, **limits} if name not in _PLAIN]
     accelerators = tuple(filter(vocabulary.contains, names))
     asks = any(requests[name] if name in requests else limits[name] for name in accelerators)
+    asks = asks or _asks_unreadable(place, stated, {**requests, **limits}, vocabulary)
     if stated.get("claims") is not None:
         asks = _claims(stated["claims"], resources_path + "/claims", reading, giving) or asks
     name = place.name or reading.text(value.get("name"), path + "/name")
     environment = _environment(place, reading)
     launch = launching.read(value, path, environment, reading) if asks else launching.NOTHING
+    command = _command(value)
     return model.Container(
         name=name,
         path=path,
@@ -66,7 +68,8 @@ def read(
         uses_claims=bool(stated.get("claims")),
         trains=_trains(place.type, name, path, template=template, asks=asks),
         image=image if isinstance(image := value.get("image"), str) else "",
-        command=_command(value),
+        command=command,
+        passes_on=passed_variables.read(command) if command else (),
         processes=launch.processes,
         parallelism=launch.parallelism or _started_by_operator(value, template, asks=asks),
         idle_command=launch.idle_command,
@@ -106,6 +109,19 @@ def _quantities(
         return reading.resources(*elsewhere)
     value = resources.get(name)
     return {} if value is None else reading.resources(value, f"{path}/{name}")
+
+
+def _asks_unreadable(
+    place: ContainerPlace, resources: Mapping[str, paths.Json], read: model.Resources, vocabulary: Vocabulary
+) -> bool:
+    """Whether it names an accelerator with an amount that cannot be read, as in a template that is not rendered."""
+    lists = (
+        resources.get("requests") if place.requests is None else place.requests.value,
+        resources.get("limits") if place.limits is None else place.limits.value,
+    )
+    return any(
+        name not in read and vocabulary.contains(name) for each in lists if isinstance(each, dict) for name in each
+    )
 
 
 def _claims(value: object, path: str, reading: Reading, giving: Mapping[str, frozenset[str]]) -> bool:

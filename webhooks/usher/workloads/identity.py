@@ -123,7 +123,8 @@ def _of_pods(  # noqa: PLR0913 - all that can make a gang
     formed_by = f"its kind, {kind}" if own.gang_native else _formed_by(pod_sets, metadata)
     if not formed_by and minimum is not None:
         formed_by = "its operator, if it is configured to"
-    several = sum(2 if pod_set.count.maximum is None else pod_set.count.maximum for pod_set in pod_sets) > 1
+    together = [pod_set.count.maximum for pod_set in pod_sets if not pod_set.in_turns]
+    several = sum(2 if most is None else most for most in together) > 1
     waiting = own.needs_gang or waits
     return model.Gang(
         wanted=bool(formed_by) or (several and waiting),

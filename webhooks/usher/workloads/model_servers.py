@@ -1,8 +1,11 @@
 """How many GPUs a model server uses, by the parallelism in its command.
 
-Sources: docs.vllm.ai/en/latest/cli/serve.html, docs.sglang.ai/advanced_features/server_arguments.html and
-nvidia.github.io/TensorRT-LLM/commands/trtllm-serve. A server uses one GPU for each rank: the product of the sizes.
-usher reads plain flags, and concludes nothing from a server that spans several pods or reads a file of its own.
+Sources: docs.vllm.ai/en/latest/cli/serve.html, docs.vllm.ai/projects/vllm-omni/en/stable/configuration/stage_configs,
+docs.sglang.ai/advanced_features/server_arguments.html, docs.sglang.io/diffusion/api/cli.html,
+huggingface.co/docs/text-generation-inference/reference/launcher and
+nvidia.github.io/TensorRT-LLM/commands/trtllm-serve; access.redhat.com/node/7118070 on the image of Red Hat. A server
+uses one GPU for each rank: the product of the sizes. usher reads plain flags, and concludes nothing from a server that
+spans several pods or reads a file of its own.
 """
 
 import re
@@ -21,11 +24,13 @@ class _Server:
     images: frozenset[str]
     """Last parts of the names of images whose entry point is the server."""
     tensor: re.Pattern[str]
-    pipeline: re.Pattern[str]
+    takes_all: bool = False
+    """Whether it uses all GPUs that it sees where its command has no tensor parallel size, and not one."""
+    pipeline: re.Pattern[str] | None = None
     data: re.Pattern[str] | None = None
-    spanning: re.Pattern[str]
+    spanning: re.Pattern[str] | None = None
     """Flags of a server that may span several pods."""
-    elsewhere: re.Pattern[str]
+    elsewhere: re.Pattern[str] | None = None
     """Flags that bring a file, or other servers, into play."""
 
 
@@ -41,7 +46,7 @@ _SERVERS: Final = (
     _Server(
         name="vLLM",
         program=re.compile(r"\bvllm\s{1,40}serve\b|\bvllm\.entrypoints\.(?:openai\.)?api_server\b"),
-        images=frozenset({"vllm-openai"}),
+        images=frozenset({"vllm-cuda-rhel9", "vllm-openai"}),
         tensor=_flag("--tensor[-_]parallel[-_]size", "-tp"),
         pipeline=_flag("--pipeline[-_]parallel[-_]size", "-pp"),
         data=_flag("--data[-_]parallel[-_]size", "-dp"),
@@ -49,6 +54,10 @@ _SERVERS: Final = (
         elsewhere=_any_flag(
             "--config",
             "--data[-_]parallel[-_](?:address|backend|hybrid[-_]lb|external[-_]lb|rank|size[-_]local|start[-_]rank)",
+            # vLLM-Omni serves a model in stages, and each has GPUs of its own.
+            "--omni",
+            "--prefill[-_]context[-_]parallel[-_]size",
+            "-pcp",
         ),
     ),
     _Server(
@@ -59,7 +68,8 @@ _SERVERS: Final = (
         pipeline=_flag("--pipeline-parallel-size", "--pp-size", "--pp"),
         data=_flag("--data-parallel-size", "--dp-size", "--dp"),
         spanning=_any_flag("--dist-init-addr", "--nnodes", "--node-rank"),
-        elsewhere=_any_flag("--config", "--enable-dp-attention"),
+        # A diffusion model has its number of GPUs here, and the tensor parallel size is that of its encoder.
+        elsewhere=_any_flag("--config", "--enable-dp-attention", "--num-gpus"),
     ),
     _Server(
         name="TensorRT-LLM",
@@ -70,8 +80,17 @@ _SERVERS: Final = (
         spanning=_any_flag("trtllm-llmapi-launch"),
         elsewhere=_any_flag("--config", "--config_file", "--extra_llm_api_options", "disaggregated"),
     ),
+    _Server(
+        name="Text Generation Inference",
+        program=re.compile(r"\btext-generation-launcher\b"),
+        images=frozenset({"text-generation-inference", "tgi-gaudi"}),
+        tensor=_flag("--num[-_]shard"),
+        takes_all=True,
+        # It switches the number of shards off.
+        elsewhere=re.compile(r"(?:^|\s)--sharded(?:=|\s{1,40})[\"']?false"),
+    ),
 )
-HINTS: Final = ("vllm", "sglang", "trtllm", nim_servers.HINT)
+HINTS: Final = ("vllm", "sglang", "trtllm", "text-generation", "tgi-", nim_servers.HINT)
 """The command or the image of every server has one of these words."""
 
 _NUMBER: Final = re.compile(r"[0-9]{1,4}", re.ASCII)
@@ -93,7 +112,7 @@ def read(container: Mapping[str, paths.Json], words: Sequence[str], path: str) -
     server = _server(text, image if isinstance(image, str) else "", has_command=bool(container.get("command")))
     if server is None:
         return nim_servers.read(container, path)
-    if not words or server.elsewhere.search(text):
+    if not words or _has(server.elsewhere, text) or (server.takes_all and not _has(server.tensor, text)):
         return None
     sizes = [_size(flag, text, container) for flag in (server.tensor, server.pipeline, server.data)]
     if None in sizes:
@@ -104,7 +123,7 @@ def read(container: Mapping[str, paths.Json], words: Sequence[str], path: str) -
         tensor=tensor,
         pipeline=pipeline,
         data=data,
-        spans=server.spanning.search(text) is not None,
+        spans=_has(server.spanning, text),
         path=_place(server, container, path),
     )
 
@@ -115,6 +134,10 @@ def _server(text: str, image: str, *, has_command: bool) -> _Server | None:
         return found[0] if len(found) == 1 else None
     name = image.rpartition("/")[2].partition("@")[0].partition(":")[0]
     return next((server for server in _SERVERS if name in server.images and not has_command), None)
+
+
+def _has(flags: re.Pattern[str] | None, text: str) -> bool:
+    return flags is not None and flags.search(text) is not None
 
 
 def _size(flag: re.Pattern[str] | None, text: str, container: Mapping[str, paths.Json]) -> int | None:

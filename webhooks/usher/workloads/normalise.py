@@ -84,6 +84,8 @@ def normalise(
     group, version, kind = identity.group_version_kind(value)
     if (group, kind) in registry.OBJECTS:
         return read(value, namespace=namespace)
+    if (group, kind) in registry.BOUNDS_OF_NODES:
+        return None
     known = registry.WORKLOADS.get((group, kind))
     if known is None or known.pods is None or version not in known.versions:
         return unrecognised.read(value, known=known, namespace=namespace, vocabulary=vocabulary)

@@ -150,6 +150,7 @@ def pod_set(
         spec_path=template.spec.path,
         own_metadata_path=template.own_metadata_path,
         count=template.count,
+        in_turns=template.in_turns,
         labels=reading.strings(metadata.get("labels"), metadata_path + "/labels"),
         annotations=annotations,
         containers=devices.containers,

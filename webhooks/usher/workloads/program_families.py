@@ -107,7 +107,9 @@ SERVERS: Final = (
         name="vLLM",
         role=_INFERENCE,
         commands=("vllm serve", "python -m vllm.entrypoints.*"),
-        images=("vllm/vllm-*", "*vllm-openai", "*vllm-serve", "nvidia/vllm", "vllm-tpu"),
+        # Vendors name their builds after the device: vllm-cuda-rhel9 and odh-vllm-rocm-rhel9 of Red Hat, vllm-gaudi of
+        # Intel, pytorch-inference-vllm-neuronx of AWS, vllm of AMD and NVIDIA. llm-d names them after itself.
+        images=("vllm", "vllm-*", "odh-vllm-*", "*vllm-neuronx", "*vllm-openai", "*vllm-serve", "llm-d/llm-d*"),
         source="https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html",
     ),
     Family(
@@ -121,14 +123,14 @@ SERVERS: Final = (
         name="Text Generation Inference",
         role=_INFERENCE,
         commands=("text-generation-launcher", "text-generation-server serve"),
-        images=("*text-generation-inference*",),
+        images=("*text-generation-inference*", "tgi-gaudi"),
         source="https://huggingface.co/docs/text-generation-inference/reference/launcher",
     ),
     Family(
         name="Text Embeddings Inference",
         role=_INFERENCE,
         commands=("text-embeddings-router",),
-        images=("*text-embeddings-inference*",),
+        images=("*text-embeddings-inference*", "tei-gaudi"),
         source="https://huggingface.co/docs/text-embeddings-inference/cli_arguments",
     ),
     Family(
@@ -251,8 +253,8 @@ TESTS: Final = (
         name="tests of NCCL and of networks",
         role=_TEST,
         commands=("*_perf", "*_perf_mpi", "ib_*_bw", "ib_*_lat", "nvbandwidth", "nvloom*"),
-        images=("*nccl-test*", "k8s-samples:nvbandwidth*", "*nccl-plugin*-diagnostic*"),
-        source="https://github.com/NVIDIA/nccl-tests, https://github.com/NVIDIA/nvbandwidth",
+        images=("*nccl-test*", "*rccl-test*", "k8s-samples:nvbandwidth*", "*nccl-plugin*-diagnostic*"),
+        source="https://github.com/NVIDIA/nccl-tests, https://github.com/ROCm/rccl-tests, https://github.com/NVIDIA/nvbandwidth",
     ),
     Family(
         name="tests of GPUs",

@@ -1,11 +1,31 @@
 """Objects of unknown kinds, and of known kinds in unknown versions: usher names their pod specs and judges nothing."""
 
+from collections.abc import Mapping
+from typing import Final
+
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.kinds.kind import Kind
 from usher.reading import search
 from usher.reading.values import Reading
 from usher.workloads import identity
+
+_CHARTS: Final = frozenset({
+    ("argoproj.io", "Application"),
+    ("argoproj.io", "ApplicationSet"),
+    ("helm.toolkit.fluxcd.io", "HelmRelease"),
+})  # fmt: skip
+"""Kinds that hold the values of a Helm chart: a controller renders the chart, and only the result can be judged."""
+
+_GPUS: Final = frozenset({"gpu", "gpus"})
+"""What operators call GPUs whose resource they name themselves (DynamoGraphDeployment v1alpha1, VLLMRuntime)."""
+
+_MACHINES: Final[Mapping[tuple[str, str], str]] = {
+    ("kaito.sh", "InferenceSet"): "/spec/template/resource",
+    ("kaito.sh", "RAGEngine"): "/spec/compute",
+    ("kaito.sh", "Workspace"): "/resource",
+}
+"""Kinds whose pods get the accelerators of a machine type, and where they name it (KAITO: api/v1beta1)."""
 
 
 def read(value: paths.Object, *, known: Kind | None, namespace: str, vocabulary: Vocabulary) -> model.Workload | None:
@@ -18,8 +38,17 @@ def read(value: paths.Object, *, known: Kind | None, namespace: str, vocabulary:
     full_name = f"{kind or 'object without kind'} ({'/'.join(filter(None, (group, version))) or 'no apiVersion'})"
     reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
     if found == [] and known is None:
-        found = search.resource_requests(value, vocabulary.contains)
+        found = search.resource_requests(value, lambda name: name in _GPUS or vocabulary.contains(name))
         reason = f"unrecognised kind {full_name} asks for accelerators, which is not judged"
+    if found and (group, kind) in _CHARTS:
+        reason = (
+            f"{full_name} has values for a chart that asks for accelerators: render the chart, "
+            "e.g. helm template | usher check -"
+        )
+    machines = _MACHINES.get((group, kind), "")
+    if found == [] and machines and _holds(value, machines):
+        found = [machines]
+        reason = f"unrecognised kind {full_name} gets the accelerators of its machines, which is not judged"
     if found is None:
         found, reason = [paths.ROOT], f"{full_name} is too large to be searched for pod specs: not judged"
     if known is not None:
@@ -49,3 +78,10 @@ def read(value: paths.Object, *, known: Kind | None, namespace: str, vocabulary:
         exists=bool(paths.metadata(value).get("uid")),
         unknowns=reading.found(),
     )
+
+
+def _holds(value: paths.Object, pointer: str) -> bool:
+    try:
+        return paths.resolve(value, pointer) is not None
+    except LookupError:
+        return False

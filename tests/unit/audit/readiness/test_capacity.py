@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from builders import custom
+from builders.autoscalers import node_pool
 from builders.checklists import checklist
 from builders.estates import H100, entry, estate, gpu_node
 from usher import model, paths
@@ -31,6 +32,16 @@ def test_a_taint_keeps_other_pods_off() -> None:
     found = checklist(estate(nodes=[gpu_node(), soft]))["node-taints"]
     assert (found.standing, found.evidence) == (Standing.FAIL, ("without a taint: 1 of 2 nodes, soft",))
     assert checklist(estate(nodes=[gpu_node()]))["node-taints"].standing is Standing.PASS
+
+
+def test_where_other_pods_have_no_other_nodes_a_taint_does_not_apply() -> None:
+    own: paths.Object = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "home"}}
+
+    found = checklist(estate(nodes=[gpu_node("home", taints=())], objects=[own]))["node-taints"]
+    assert (found.standing, found.evidence) == (
+        Standing.NOT_APPLICABLE,
+        ("every node for other pods has accelerators, so a taint would leave those pods no node",),
+    )
 
 
 @pytest.mark.parametrize("item", ["node-labels", "node-taints", "mig", "gpu-sharing"])
@@ -84,19 +95,12 @@ def test_device_claims_are_served_and_their_drivers_named() -> None:
     assert checklist(estate())["device-claims"].standing is Standing.NOT_KNOWN
 
 
-def pool(name: str, *, limits: Any = None, key: str = "karpenter.k8s.aws/instance-gpu-name") -> paths.Object:
-    spec: dict[str, Any] = {"template": {"spec": {"requirements": [{"key": key, "operator": "Exists"}]}}}
-    if limits is not None:
-        spec["limits"] = limits
-    return custom("karpenter.sh/v1", "NodePool", spec, name=name, namespace=None)
-
-
 @pytest.mark.parametrize(
     ("seen", "standing"),
     [
-        (estate(objects=[pool("gpus", limits={"nvidia.com/gpu": 64})]), Standing.PASS),
-        (estate(objects=[pool("gpus"), pool("more", limits={"cpu": 1})]), Standing.FAIL),
-        (estate(objects=[pool("cpus", key="kubernetes.io/arch")]), Standing.NOT_APPLICABLE),
+        (estate(objects=[node_pool(limits={"nvidia.com/gpu": 64})]), Standing.PASS),
+        (estate(objects=[node_pool(), node_pool("more", limits={"cpu": 1})]), Standing.FAIL),
+        (estate(objects=[node_pool("cpus", key="kubernetes.io/arch")]), Standing.NOT_APPLICABLE),
         (estate(), Standing.NOT_KNOWN),
     ],
 )

@@ -1,11 +1,12 @@
 """The checklist: drivers and their software, and metrics of GPUs."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from builders import custom
+from builders import custom, replaced
 from builders.checklists import checklist, definitions
 from builders.estates import devices, estate, gpu_node
 from usher import paths
@@ -16,6 +17,7 @@ from usher.audit.readiness.wanted import CLUSTER_POLICY, POD_MONITOR, SERVICE, S
 from usher.audit.standing.wanted import DAEMON_SET
 from usher.kinds.kept_fields import DEFINITION
 from usher.policy.checks import catalogue
+from usher.scan.devices import Amount, Devices
 
 CATALOGUE = Path(__file__).parents[4] / "policies" / "catalogue.json"
 
@@ -35,6 +37,10 @@ def daemon(image: str, *, ready: int = 2, wanted: int = 2, name: str = "stack") 
 
 def nvidia(*objects: paths.Object, **fields: Any) -> Estate:
     return estate(nodes=[gpu_node()], objects=objects, **fields)
+
+
+def eight(name: str) -> Devices:
+    return {name: Amount(number=8)}
 
 
 def told(item: ReadinessItem) -> tuple[Standing, tuple[str, ...]]:
@@ -64,16 +70,40 @@ def test_an_operator_that_is_not_ready_fails_with_a_remedy() -> None:
     ("seen", "standing"),
     [
         (nvidia(daemon("k8s-device-plugin:v1"), without=[CLUSTER_POLICY.key]), Standing.NOT_APPLICABLE),
-        (nvidia(without=[CLUSTER_POLICY.key, DAEMON_SET]), Standing.FAIL),
+        (nvidia(without=[CLUSTER_POLICY.key, DAEMON_SET]), Standing.NOT_APPLICABLE),
+        (
+            estate(nodes=[gpu_node(allocatable=0)], without=[CLUSTER_POLICY.key, DAEMON_SET]),
+            Standing.FAIL,
+        ),
         (nvidia(without=[CLUSTER_POLICY.key]), Standing.NOT_KNOWN),
         (nvidia(unknown=[CLUSTER_POLICY.key]), Standing.NOT_KNOWN),
         (estate(nodes=None), Standing.NOT_KNOWN),
         (estate(nodes=[gpu_node(capacity={"amd.com/gpu": devices(1)["nvidia.com/gpu"]})]), Standing.NOT_APPLICABLE),
     ],
-    ids=["plugin alone", "neither", "DaemonSets unknown", "policies unknown", "nodes unknown", "other vendor"],
+    ids=[
+        "plugin alone",
+        "plugin of the node",
+        "neither",
+        "DaemonSets unknown",
+        "policies unknown",
+        "nodes unknown",
+        "other vendor",
+    ],
 )
 def test_a_cluster_without_the_operator(seen: Estate, standing: Standing) -> None:
     assert checklist(seen)["gpu-operator"].standing is standing
+
+
+def test_a_kind_without_a_definition_does_not_exist_even_if_it_was_not_read() -> None:
+    without_operator = checklist(nvidia(daemon("k8s-device-plugin:v1")), definitions("x.example.com"))
+
+    assert told(without_operator["gpu-operator"]) == (
+        Standing.NOT_APPLICABLE,
+        ("no ClusterPolicy; the device plugin was installed without the GPU operator",),
+    )
+    assert checklist(nvidia(daemon("k8s-device-plugin:v1")))["gpu-operator"].standing is Standing.NOT_KNOWN
+    there = checklist(nvidia(daemon("k8s-device-plugin:v1")), definitions("clusterpolicies.nvidia.com"))
+    assert there["gpu-operator"].standing is Standing.NOT_KNOWN
 
 
 def test_the_rule_that_the_auditor_lacks_is_named() -> None:
@@ -157,9 +187,42 @@ def test_a_daemon_set_passes_if_all_its_pods_are_ready(item: str, image: str) ->
         ("DaemonSet gpu-operator/stack: 1 of 2 pods are ready",),
     )
     assert checklist(nvidia(daemon(image, ready=0, wanted=0)))[item].standing is Standing.FAIL
-    assert checklist(nvidia(without=[DAEMON_SET]))[item].standing is Standing.FAIL
+    assert checklist(estate(nodes=[gpu_node(allocatable=0)], without=[DAEMON_SET]))[item].standing is Standing.FAIL
     assert checklist(nvidia({**daemon(image), "status": "x"}))[item].standing is Standing.NOT_KNOWN
     assert checklist(nvidia(unknown=[DAEMON_SET]))[item].standing is Standing.NOT_KNOWN
+
+
+def test_where_the_nodes_offer_gpus_without_a_daemon_set_no_device_plugin_is_missing() -> None:
+    claimed = gpu_node(capacity=eight("gpu.nvidia.com"), allocatable_devices=eight("gpu.nvidia.com"))
+
+    assert told(checklist(nvidia(without=[DAEMON_SET]))["device-plugin"]) == (
+        Standing.NOT_APPLICABLE,
+        ("no DaemonSet of the device plugin; the nodes offer GPUs, as where the image of a node brings the plugin",),
+    )
+    assert told(checklist(estate(nodes=[claimed], without=[DAEMON_SET]))["device-plugin"]) == (
+        Standing.NOT_APPLICABLE,
+        ("no DaemonSet of the device plugin; drivers of device claims offer the GPUs",),
+    )
+
+
+def test_labels_of_a_service_stand_for_those_of_feature_discovery() -> None:
+    labels = {"cloud.google.com/gke-accelerator": "nvidia-h100-80gb"}
+    of_service = replace(gpu_node(product="nvidia-h100-80gb"), labels=labels)
+
+    assert told(checklist(estate(nodes=[of_service], without=[DAEMON_SET]))["feature-discovery"]) == (
+        Standing.NOT_APPLICABLE,
+        ("no DaemonSet of the GPU feature discovery; labels of the service say the board of each node",),
+    )
+    assert checklist(nvidia(without=[DAEMON_SET]))["feature-discovery"].standing is Standing.FAIL
+
+
+def test_feature_discovery_is_known_by_its_name_where_it_shares_the_image_of_the_device_plugin() -> None:
+    found = checklist(nvidia(daemon("nvcr.io/nvidia/k8s-device-plugin:v0.17.4", name="gpu-feature-discovery")))
+
+    assert told(found["feature-discovery"]) == (
+        Standing.PASS,
+        ("DaemonSet gpu-operator/gpu-feature-discovery: 2 of 2 pods are ready",),
+    )
 
 
 def monitor(kind: str, **selector: str) -> paths.Object:
@@ -181,8 +244,13 @@ def monitor(kind: str, **selector: str) -> paths.Object:
                 "annotations": {"prometheus.io/scrape": "true"},
             },
         },
+        replaced(
+            daemon("dcgm-exporter:4", name="dcgm-exporter"),
+            "/spec/template/metadata",
+            {"annotations": {"prometheus.io/scrape": "true"}},
+        ),
     ],
-    ids=["ServiceMonitor", "PodMonitor", "operator", "annotation"],
+    ids=["ServiceMonitor", "PodMonitor", "operator", "annotation", "annotation of its pods"],
 )
 def test_whatever_has_the_exporter_scraped_passes(value: paths.Object) -> None:
     assert checklist(nvidia(value))["dcgm-scraped"].standing is Standing.PASS
@@ -193,6 +261,21 @@ def test_an_exporter_that_is_not_scraped_fails_only_if_all_ways_are_known() -> N
 
     assert checklist(nvidia(other, without=MONITORS[1:]))["dcgm-scraped"].standing is Standing.FAIL
     assert checklist(nvidia(other, without=MONITORS[2:]))["dcgm-scraped"].standing is Standing.NOT_KNOWN
+
+
+def test_how_other_systems_find_the_exporter_is_not_known() -> None:
+    google = definitions("podmonitorings.monitoring.googleapis.com")
+    without_operator = estate(
+        nodes=[gpu_node()],
+        without=MONITORS[2:],
+        missing_kinds=MONITORS[:2],
+    )
+
+    assert checklist(nvidia(without=MONITORS), google)["dcgm-scraped"].standing is Standing.NOT_KNOWN
+    assert told(checklist(without_operator)["dcgm-scraped"]) == (
+        Standing.NOT_KNOWN,
+        ("the kinds of the Prometheus operator are not there; files that configure it cannot be seen",),
+    )
 
 
 def test_metrics_of_services() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from builders import GPU, custom, gpu_quota, resource_quota
-from builders.checklists import checklist
+from builders.checklists import checklist, definitions
 from builders.estates import entry, estate, gpu_node
 from builders.standings import namespaces
 from usher import paths
@@ -66,15 +66,44 @@ def policy(**spec: Any) -> paths.Object:
         (policy(podSelector={}), Standing.PASS),
         (policy(podSelector={}, policyTypes=["Egress"]), Standing.FAIL),
         (policy(podSelector={}, policyTypes=["Ingress"], ingress=[{}]), Standing.FAIL),
+        (policy(podSelector={}, ingress=[{"from": [{"podSelector": {}}]}]), Standing.PASS),
+        (policy(podSelector={}, ingress=[{"from": [{"namespaceSelector": {}}]}]), Standing.FAIL),
+        (policy(podSelector={}, ingress=[{"from": [{"ipBlock": {"cidr": "0.0.0.0/0"}}]}]), Standing.FAIL),
+        (policy(podSelector={}, ingress=[{"ports": [{"port": 80}]}]), Standing.FAIL),
         (policy(podSelector={"matchLabels": {"app": "x"}}, policyTypes=["Ingress"]), Standing.FAIL),
         (policy(podSelector=None), Standing.FAIL),
     ],
-    ids=["denies", "by default", "outgoing", "allows all", "some pods", "hostile"],
+    ids=[
+        "denies",
+        "by default",
+        "outgoing",
+        "allows all",
+        "allows its own namespace",
+        "allows all namespaces",
+        "allows all addresses",
+        "allows a port for all",
+        "some pods",
+        "hostile",
+    ],
 )
 def test_each_namespace_denies_incoming_traffic(value: paths.Object, standing: Standing) -> None:
     seen = estate(workloads=[entry()], objects=[value])
 
     assert checklist(seen)["network-policies"].standing is standing
+
+
+@pytest.mark.parametrize(
+    ("item", "definition"),
+    [
+        ("network-policies", "ciliumnetworkpolicies.cilium.io"),
+        ("pod-security", "securitycontextconstraints.security.openshift.io"),
+    ],
+)
+def test_what_other_policies_may_hold_is_not_known(item: str, definition: str) -> None:
+    seen = estate(workloads=[entry()], without=[NETWORK_POLICY.key])
+
+    assert checklist(seen, namespaces(SPACE))[item].standing is Standing.FAIL
+    assert checklist(seen, [*namespaces(SPACE), *definitions(definition)])[item].standing is Standing.NOT_KNOWN
 
 
 def test_network_policies_that_may_not_be_listed() -> None:

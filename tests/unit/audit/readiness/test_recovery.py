@@ -53,7 +53,12 @@ def test_a_bundle_that_cannot_be_read_fails() -> None:
     ("server", "standing", "evidence"),
     [
         ("v1.36.2", Standing.PASS, "Kubernetes 1.36 gets patches until 2027-06-28"),
-        ("v1.34.9-gke.100", Standing.FAIL, "patches of Kubernetes 1.34 ended on 2026-10-27"),
+        ("v1.34.9+rke2r1", Standing.FAIL, "patches of Kubernetes 1.34 ended on 2026-10-27"),
+        (
+            "v1.34.9-gke.100",
+            Standing.NOT_KNOWN,
+            "patches of Kubernetes 1.34 ended on 2026-10-27 for the project; see the calendar of GKE",
+        ),
         ("v1.29.0", Standing.FAIL, "Kubernetes 1.29; usher needs 1.30 or newer"),
         ("1.36+", Standing.PASS, "Kubernetes 1.36 gets patches until 2027-06-28"),
         ("v1.99.0", Standing.NOT_KNOWN, "usher does not know when Kubernetes 1.99 ends"),
@@ -81,6 +86,24 @@ def test_kubelets_may_be_three_versions_older(kubelet: str, standing: Standing) 
     seen = estate(nodes=[gpu_node(system={"kubeletVersion": kubelet})])
 
     assert checklist(seen, server="v1.36.2")["kubelet-versions"].standing is standing
+
+
+def test_labels_of_nodes_say_whose_release_it_is_too() -> None:
+    nodes = [gpu_node(labels={"kubernetes.azure.com/cluster": "MC_research"})]
+
+    found = checklist(estate(nodes=nodes), server="v1.34.9")["kubernetes-version"]
+    assert (found.standing, found.evidence[0].rpartition("; ")[2]) == (
+        Standing.NOT_KNOWN,
+        "see the calendar of AKS",
+    )
+
+
+def test_a_virtual_kubelet_has_versions_of_its_own() -> None:
+    other = gpu_node("virtual", labels={"type": "virtual-kubelet"}, system={"kubeletVersion": "v1.15.2-vk"})
+    real = gpu_node("real", system={"kubeletVersion": "v1.36.2"})
+
+    assert checklist(estate(nodes=[other, real]), server="v1.36.2")["kubelet-versions"].standing is Standing.PASS
+    assert checklist(estate(nodes=[other]), server="v1.36.2")["kubelet-versions"].standing is Standing.NOT_APPLICABLE
 
 
 def test_backups_are_never_known() -> None:

@@ -37,6 +37,29 @@ def test_without_a_gang_scheduler_or_without_knowing() -> None:
     assert checklist(estate())["gang-scheduler"].standing is Standing.NOT_KNOWN
 
 
+@pytest.mark.parametrize(
+    ("scheduler", "standing"),
+    [
+        ("default-scheduler", Standing.FAIL),
+        ("gke.io/optimize-utilization-scheduler", Standing.FAIL),
+        ("yunikorn", Standing.NOT_KNOWN),
+    ],
+)
+def test_a_scheduler_that_workloads_name_may_start_gangs(scheduler: str, standing: Standing) -> None:
+    seen = estate(workloads=[entry(scheduler=scheduler)])
+
+    assert checklist(seen, definitions("x.example.com"))["gang-scheduler"].standing is standing
+
+
+def test_where_no_queueing_system_is_installed_no_queue_is_missing_alone() -> None:
+    found = checklist(estate(workloads=[entry()]), definitions("x.example.com"), without=[LOCAL_QUEUE])["queues"]
+
+    assert (found.standing, found.evidence) == (
+        Standing.FAIL,
+        ("the kinds of Kueue, Volcano and KAI are not there, so no workload has a queue",),
+    )
+
+
 def test_each_namespace_of_a_tenant_needs_a_queue() -> None:
     seen = estate(workloads=[entry(), entry(namespace="cv"), entry(namespace="gpu-operator")])
     mine = queues.local_queue("a", namespace="ml-research")
@@ -96,6 +119,18 @@ def test_without_workloads_of_both_roles_the_classes_count() -> None:
     assert checklist(estate(), CLASSES)["priorities"].evidence == ("PriorityClasses: high (1,000), low (10)",)
     assert checklist(estate(), CLASSES[1:])["priorities"].standing is Standing.FAIL
     assert checklist(estate())["priorities"].standing is Standing.NOT_KNOWN
+
+
+def test_classes_of_kueue_order_queues_and_no_pods() -> None:
+    made = custom("kueue.x-k8s.io/v1beta2", "WorkloadPriorityClass", {}, name="high", namespace=None)
+    high: paths.Object = {**made, "value": 10}
+    low: paths.Object = {**made, "metadata": {"name": "low"}, "value": 1}
+
+    found = checklist(estate(), [*CLASSES[1:], high, low])["priorities"]
+    assert (found.standing, found.evidence) == (
+        Standing.NOT_KNOWN,
+        ("pods have one priority; WorkloadPriorityClasses of Kueue order its queues: high, low",),
+    )
 
 
 def test_gangs_on_several_nodes_want_a_topology() -> None:

@@ -65,7 +65,12 @@ def test_of_a_daemon_set_it_keeps_images_and_no_variables() -> None:
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
         "metadata": {"name": "plugin", "annotations": {"last-applied": "secret"}},
-        "spec": {"template": {"spec": {"containers": [container], "tolerations": [{"operator": "Exists"}]}}},
+        "spec": {
+            "template": {
+                "metadata": {"annotations": {"prometheus.io/scrape": "true", "token": "secret"}},
+                "spec": {"containers": [container], "tolerations": [{"operator": "Exists"}]},
+            }
+        },
         "status": {"numberReady": 3, "desiredNumberScheduled": 4, "other": 1},
     }
     keep = {each.key: each.keep for each in wanted.WANTED}[wanted.DAEMON_SET]
@@ -76,10 +81,11 @@ def test_of_a_daemon_set_it_keeps_images_and_no_variables() -> None:
         "metadata": {"name": "plugin"},
         "spec": {
             "template": {
+                "metadata": {"annotations": {"prometheus.io/scrape": "true"}},
                 "spec": {
                     "containers": [{"name": "main", "image": "plugin:1"}],
                     "tolerations": [{"operator": "Exists"}],
-                }
+                },
             }
         },
         "status": {"numberReady": 3, "desiredNumberScheduled": 4},

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from builders.estates import entry, estate
+from builders.estates import entry, estate, gpu_node
 from builders.standings import found, namespaces
 from usher import model, paths
 from usher.audit.estate import Estate, Workload
@@ -46,6 +46,28 @@ def test_without_webhooks_nothing_is_judged() -> None:
         "USA050",
         "no ValidatingWebhookConfiguration of usher is registered, and the cluster has 1 workload with accelerators",
     )
+
+
+def test_a_cluster_without_accelerators_needs_no_webhooks() -> None:
+    assert found(estate(without=[VALIDATING, MUTATING]), namespaces(SPACE), codes=COVERAGE) == []
+    assert len(found(estate(nodes=[gpu_node()], without=[VALIDATING, MUTATING]), codes=COVERAGE)) == 1
+
+
+@pytest.mark.parametrize(("resource", "codes"), [("pods", []), ("jobs", ["USA051"])])
+def test_of_a_kind_that_usher_does_not_know_it_judges_the_pods(resource: str, codes: list[str]) -> None:
+    rule: paths.Object = {
+        "apiGroups": ["", "batch"],
+        "apiVersions": ["v1"],
+        "resources": [resource],
+        "operations": ["CREATE"],
+    }
+    rules: list[paths.Json] = [rule]
+    mini_cluster = entry("MiniCluster", api_version="flux-framework.org/v1alpha2")
+    pod_group = entry("Workload", api_version="kueue.x-k8s.io/v1beta2")
+
+    for workload in (mini_cluster, pod_group):
+        seen = covered(workload, rules=rules)
+        assert [each.code for each in found(seen, namespaces(SPACE), codes=COVERAGE)] == codes
 
 
 def test_where_webhooks_may_not_be_listed_it_has_no_findings() -> None:
@@ -128,6 +150,7 @@ def test_timeouts_that_add_up_are_reported_with_the_longest() -> None:
         "the 60 s of a request"
     )
     assert finding.evidence[0] == "slow-0 (MutatingWebhookConfiguration kyverno): 30 s"
+    assert finding.remedy == "Shorten their timeoutSeconds, the longest first, or narrow their rules."
 
 
 @pytest.mark.parametrize("resource", ["nodes", "pods"])

@@ -7,7 +7,7 @@ import pytest
 from builders.estates import entry, estate, running, waiting
 from builders.standings import found, judged, judgement, result
 from usher import model
-from usher.audit.estate import Estate
+from usher.audit.estate import Estate, Pod, Workload
 
 CODES = ("USA002",)
 
@@ -82,8 +82,44 @@ def test_an_elastic_job_with_its_minimum_of_pods_runs() -> None:
     pods = [running("a"), running("b"), waiting("c")]
 
     assert found(estate(workloads=[entry("PyTorchJob", pods=pods, wanted=2)]), codes=CODES) == []
+    assert found(estate(workloads=[entry("PyTorchJob", pods=pods, gang_minimum=2)]), codes=CODES) == []
+    assert len(found(estate(workloads=[entry("PyTorchJob", pods=pods, gang_minimum=3)]), codes=CODES)) == 1
 
 
 def test_a_half_started_gang_does_not_count_as_waiting_too() -> None:
     assert [each.code for each in found(half(), codes=("USA002", "USA003"))] == ["USA002"]
     assert [each.code for each in found(half("Job"), codes=("USA002", "USA003"))] == ["USA003"]
+
+
+def group(name: str, *, waits: bool, **fields: Any) -> list[Pod]:
+    """Two pods of one group of a LeaderWorkerSet; one of them may wait."""
+    second = waiting(f"{name}-1", group=name, **fields) if waits else running(f"{name}-1", group=name, **fields)
+    return [running(f"{name}-0", group=name, **fields), second]
+
+
+def leader_workers(*pods: Pod, size: int | None = 2) -> Workload:
+    return entry("LeaderWorkerSet", pods=pods, gang_minimum=size)
+
+
+def test_each_group_of_a_leader_worker_set_is_a_gang_of_its_own() -> None:
+    whole, half = group("a", waits=False), group("b", waits=True)
+
+    (finding,) = found(estate(workloads=[leader_workers(*whole, *half)]), codes=CODES)
+    assert (finding.gpus, finding.message) == (
+        8,
+        "1 pod of its gang holds 8 nvidia.com/gpu, and 1 pod waited for 5 hours",
+    )
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        leader_workers(*group("a", waits=False), *[waiting(f"b-{index}", group="b") for index in range(2)]),
+        leader_workers(*group("a", waits=True), size=1),
+        leader_workers(*group("a", waits=True), size=None),
+        leader_workers(running("a"), waiting("b")),
+    ],
+    ids=["one group runs and one waits", "one pod is enough", "the size is not known", "groups are not known"],
+)
+def test_whole_groups_that_wait_are_not_half_started(workload: Workload) -> None:
+    assert found(estate(workloads=[workload]), codes=CODES) == []

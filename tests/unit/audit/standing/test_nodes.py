@@ -1,133 +1,25 @@
-"""GPU nodes whose GPUs are lost: taints, health, drivers, MIG."""
+"""GPU nodes whose GPUs are lost: health, drivers, MIG."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import pytest
 
+import builders
 from builders import custom
 from builders.estates import H100, ago, devices, entry, estate, gpu_node, running
-from builders.standings import found, judged, judgement, result
+from builders.standings import found
 from usher import paths
+from usher.audit.building.claimable import SLICE
 from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.estate import Node
-from usher.audit.standing.wanted import DAEMON_SET
-from usher.scan.devices import Amount, Devices
+from usher.scan.devices import Amount
 
-TAINTS = ("USA030", "USA031")
 HEALTH = ("USA033", "USA034", "USA035", "USA036")
 MIG = ("USA032",)
-OTHER_TAINT = (("gpu", "true", "NoSchedule"),)
 
 
-def eight(resource: str) -> Devices:
-    return {resource: Amount(number=8)}
-
-
-def test_nodes_without_a_taint_are_one_finding_for_each_pool() -> None:
-    nodes = [
-        gpu_node("a", taints=()),
-        gpu_node("b", taints=(("node.kubernetes.io/unschedulable", "", "NoSchedule"),)),
-        gpu_node("c", taints=(("soft", "", "PreferNoSchedule"),), labels={"eks.amazonaws.com/nodegroup": "gpus"}),
-        gpu_node("d"),
-    ]
-
-    entries = found(estate(nodes=nodes), codes=TAINTS)
-    assert [(each.subject.name, each.message, each.gpus) for each in entries] == [
-        (
-            f"board {H100}",
-            f"2 nodes of board {H100} have no taint that keeps other pods off",
-            16,
-        ),
-        ("pool gpus", "1 node of pool gpus has no taint that keeps other pods off", 8),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("node", "pool", "key"),
-    [
-        (
-            gpu_node(taints=(), product="AMD_Instinct_MI300X", capacity=eight("amd.com/gpu")),
-            "board AMD_Instinct_MI300X",
-            "amd.com/gpu",
-        ),
-        (
-            gpu_node(taints=(), product="", capacity=eight("habana.ai/gaudi")),
-            "an unknown board with habana.ai/gaudi",
-            "habana.ai/gaudi",
-        ),
-        (gpu_node(taints=(), capacity=eight("nvidia.com/mig-1g.10gb")), f"board {H100}", "nvidia.com/gpu"),
-    ],
-    ids=["AMD", "Gaudi", "MIG"],
-)
-def test_the_taint_that_nodes_lack_is_named_after_their_devices(node: Node, pool: str, key: str) -> None:
-    (entry,) = found(estate(nodes=[node]), codes=("USA030",))
-
-    assert entry.message == f"1 node of {pool} has no taint that keeps other pods off"
-    assert entry.remedy.startswith(f"Taint the nodes with {key}=present:NoSchedule, ")
-
-
-def daemon_set(image: str, *tolerations: dict[str, str], **spec: Any) -> paths.Object:
-    pod = {"containers": [{"name": "main", "image": image}], "tolerations": list(tolerations), **spec}
-    return custom("apps/v1", "DaemonSet", {"template": {"spec": pod}}, name="stack", namespace="gpu-operator")
-
-
-PLUGIN = "nvcr.io/nvidia/k8s-device-plugin:v0.17.1"
-USUAL = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-
-
-@pytest.mark.parametrize(
-    ("image", "part"),
-    [
-        (PLUGIN, "device plugin"),
-        ("nvcr.io/nvidia/k8s/dcgm-exporter:4.2.0", "DCGM exporter"),
-        ("nvcr.io/nvidia/gpu-feature-discovery:v0.17.1", "GPU feature discovery"),
-        ("nvcr.io/nvidia/driver/nvidia-driver:570", "driver"),
-    ],
-)
-def test_a_daemon_set_of_the_gpu_stack_that_does_not_tolerate_a_taint_of_the_nodes(image: str, part: str) -> None:
-    seen = estate(nodes=[gpu_node(taints=OTHER_TAINT)], objects=[daemon_set(image, USUAL)])
-
-    (finding,) = found(seen, codes=TAINTS)
-    assert (finding.code, finding.message) == (
-        "USA031",
-        f"the {part} does not tolerate the taint gpu=true:NoSchedule of 1 node",
-    )
-    assert (finding.gpus, finding.prevented_by, finding.preventable_by) == (8, "", "USH1431")
-
-
-def test_a_rule_about_daemon_sets_prevents_where_it_denies() -> None:
-    seen = estate(nodes=[gpu_node(taints=OTHER_TAINT)], objects=[daemon_set(PLUGIN, USUAL)])
-    _, of = judged(seen, result(entry(), judgement("USH1431")))
-
-    (finding,) = found(seen, of=of, codes=TAINTS)
-    assert (finding.prevented_by, finding.preventable_by) == ("USH1431", "")
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        daemon_set(PLUGIN, USUAL, {"operator": "Exists"}),
-        daemon_set("registry.example.com/node-exporter:1"),
-        daemon_set(PLUGIN, USUAL, nodeSelector={"pool": "others"}),
-    ],
-    ids=["tolerates everything", "is no part of the GPU stack", "is for other nodes"],
-)
-def test_others_stay_away_from_no_gpu_node(value: paths.Object) -> None:
-    assert found(estate(nodes=[gpu_node(taints=OTHER_TAINT)], objects=[value]), codes=TAINTS) == []
-
-
-def test_the_stack_of_one_vendor_need_not_reach_nodes_of_another() -> None:
-    tpus = gpu_node("tpu", product="", capacity=eight("google.com/tpu"), taints=(("google.com/tpu", "", "NoSchedule"),))
-    unknown = "registry.example.com/device-plugin:1"
-
-    assert found(estate(nodes=[tpus], objects=[daemon_set(PLUGIN)]), codes=("USA031",)) == []
-    assert len(found(estate(nodes=[tpus], objects=[daemon_set(unknown)]), codes=("USA031",))) == 1
-
-
-def test_where_daemon_sets_or_nodes_are_not_known_it_has_no_findings() -> None:
-    assert found(estate(nodes=[gpu_node(taints=OTHER_TAINT)], unknown=[DAEMON_SET]), codes=TAINTS) == []
-    assert found(estate(nodes=None, objects=[daemon_set(PLUGIN)]), codes=(*TAINTS, *HEALTH, *MIG)) == []
+def test_where_nodes_are_not_known_it_has_no_findings() -> None:
+    assert found(estate(nodes=None, objects=[node_object()]), codes=(*HEALTH, *MIG)) == []
 
 
 def node_object(name: str = "node-0", *, since: float = 48, labels: Mapping[str, str] | None = None) -> paths.Object:
@@ -201,6 +93,29 @@ def test_devices_that_are_unhealthy_are_counted() -> None:
     assert (finding.code, finding.message, finding.gpus) == ("USA035", "it offers 6 of its 8 nvidia.com/gpu", 2)
 
 
+def test_where_a_node_offers_no_device_at_all_its_plugin_comes_first() -> None:
+    updating = {"nvidia.com/gpu-driver-upgrade-state": "pod-restart-required"}
+    (finding,) = found(estate(nodes=[gpu_node(allocatable=0, labels=updating)]), codes=HEALTH)
+
+    assert (finding.message, finding.gpus) == ("it offers 0 of its 8 nvidia.com/gpu", 8)
+    assert finding.remedy.startswith("Look at the device plugin of this node first")
+    assert finding.evidence == (f"board: {H100}", "the GPU operator updates its driver: pod-restart-required")
+
+
+def test_lost_slices_count_by_the_board_of_their_node() -> None:
+    profile = "nvidia.com/mig-1g.10gb"
+    node = gpu_node(
+        product="NVIDIA-A100-SXM4-40GB",
+        capacity={profile: Amount(number=8)},
+        allocatable_devices={profile: Amount(number=4)},
+    )
+
+    (finding,) = found(estate(nodes=[node]), codes=HEALTH)
+    assert finding.gpus == 1, "1g.10gb is a quarter of the memory of this board"
+    (unused,) = found(estate(nodes=[node]), codes=MIG)
+    assert unused.gpus == 2
+
+
 def test_a_mig_configuration_that_failed() -> None:
     labels = {"nvidia.com/mig.config": "all-1g.10gb", "nvidia.com/mig.config.state": "failed"}
     (finding,) = found(estate(nodes=[gpu_node(labels=labels), gpu_node("fine")]), codes=HEALTH)
@@ -215,6 +130,81 @@ def test_a_node_that_the_operator_labelled_and_that_offers_nothing() -> None:
 
     (finding,) = found(estate(nodes=[gpu_node()], objects=objects), codes=HEALTH)
     assert (finding.code, finding.subject.name, finding.gpus) == ("USA036", "lost", 8)
+
+
+def test_a_node_that_offers_nothing_because_mig_failed_names_mig() -> None:
+    labels = {
+        "nvidia.com/gpu.present": "true",
+        "nvidia.com/gpu.count": "8",
+        "nvidia.com/mig.config": "all-1g.10gb",
+        "nvidia.com/mig.config.state": "failed",
+    }
+
+    (finding,) = found(estate(objects=[node_object("lost", labels=labels)]), codes=HEALTH)
+    assert (finding.code, finding.evidence, finding.gpus) == ("USA033", ("it offers no accelerator",), 8)
+
+
+@pytest.mark.parametrize(
+    ("labels", "board", "gpus"),
+    [
+        (
+            {
+                "cloud.google.com/gke-accelerator": "nvidia-l4",
+                "cloud.google.com/gke-accelerator-count": "4",
+            },
+            "board: nvidia-l4",
+            4,
+        ),
+        ({"kubernetes.azure.com/accelerator": "nvidia"}, "no label says the board", 0),
+        (
+            {"karpenter.k8s.aws/instance-gpu-name": "h100", "karpenter.k8s.aws/instance-gpu-count": "8"},
+            "board: h100",
+            8,
+        ),
+    ],
+    ids=["GKE", "AKS", "Karpenter"],
+)
+def test_a_node_of_a_service_without_a_device_plugin_lacks_its_installation(
+    labels: dict[str, str], board: str, gpus: float
+) -> None:
+    (finding,) = found(estate(objects=[node_object("lost", labels=labels)]), codes=HEALTH)
+
+    assert (finding.code, finding.evidence[0], finding.gpus) == ("USA036", board, gpus)
+    assert finding.message.startswith("its service says that it has GPUs (label ")
+    assert finding.remedy.startswith("Install the driver and the device plugin")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"nvidia.com/gpu.workload.config": "vm-passthrough"},
+        {"nvidia.com/gpu.deploy.operands": "false"},
+        {"nvidia.com/gpu.deploy.device-plugin": "false"},
+    ],
+)
+def test_gpus_that_an_administrator_keeps_from_pods_are_not_lost(labels: dict[str, str]) -> None:
+    objects = [node_object("kept", labels={"nvidia.com/gpu.present": "true", **labels})]
+
+    assert found(estate(objects=objects), codes=HEALTH) == []
+
+
+@pytest.mark.parametrize(("hours", "findings"), [(0.2, 0), (2, 1)])
+def test_a_new_node_may_still_install_its_driver(hours: float, findings: int) -> None:
+    value = builders.replaced(
+        node_object("new", labels={"nvidia.com/gpu.present": "true"}),
+        "/metadata/creationTimestamp",
+        ago(hours).isoformat(),
+    )
+
+    assert len(found(estate(objects=[value]), codes=HEALTH)) == findings
+
+
+def test_where_claims_for_gpus_exist_and_their_slices_were_not_read_nothing_is_lost() -> None:
+    objects = [node_object("claimed", labels={"nvidia.com/gpu.present": "true"})]
+    classes = [custom("resource.k8s.io/v1", "DeviceClass", {}, name="gpu.nvidia.com", namespace=None)]
+
+    assert found(estate(objects=objects), classes, codes=HEALTH) == []
+    assert len(found(estate(objects=objects, without=[SLICE]), classes, codes=HEALTH)) == 1
 
 
 def mig_node() -> Node:

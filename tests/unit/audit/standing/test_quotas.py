@@ -3,11 +3,13 @@
 import pytest
 
 from builders import GPU, gpu_quota, resource_quota
+from builders.autoscalers import STATUS, node_pool
 from builders.estates import entry, estate, gpu_node
 from builders.standings import found, namespaces
 from usher import paths
-from usher.audit.estate import Estate, Missing
+from usher.audit.estate import Estate, Missing, Node
 from usher.config import models
+from usher.scan.devices import Amount
 
 ABOVE = ("USA022",)
 TOGETHER = ("USA023",)
@@ -24,6 +26,28 @@ def test_a_quota_above_the_capacity_bounds_nothing() -> None:
 
     assert finding.message == "it allows 100 nvidia.com/gpu, and the cluster has 8"
     assert (finding.path, finding.team, finding.gpus) == ("spec.hard.requests.nvidia.com/gpu", "nlp", 100)
+
+
+@pytest.mark.parametrize(
+    ("node", "resource"),
+    [
+        (gpu_node(gpus=2, shared_by=4), GPU),
+        (gpu_node(gpus=2, shared_by=4), f"{GPU}.shared"),
+        (gpu_node(capacity={"gpu.nvidia.com": Amount(number=8)}), GPU),
+    ],
+    ids=["shared devices", "shared devices by their own name", "device claims for an extended resource"],
+)
+def test_a_quota_counts_devices_by_each_name_that_pods_may_ask_for(node: Node, resource: str) -> None:
+    allowed = resource_quota({f"requests.{resource}": 8}, name="gpus", namespace="ml-research")
+    more = resource_quota({f"requests.{resource}": 9}, name="gpus", namespace="ml-research")
+
+    assert found(estate(nodes=[node]), [allowed], codes=ABOVE) == []
+    assert len(found(estate(nodes=[node]), [more], codes=ABOVE)) == 1
+
+
+def test_where_an_autoscaler_may_add_nodes_no_quota_is_above_the_capacity() -> None:
+    assert found(estate(nodes=[], objects=[node_pool()]), [quota(100)], codes=ABOVE) == []
+    assert found(estate(nodes=[]), [quota(100), STATUS], codes=ABOVE) == []
 
 
 @pytest.mark.parametrize(
@@ -46,6 +70,13 @@ def test_quotas_that_cannot_all_be_used_at_once_are_reported_with_the_largest() 
     assert finding.message == "2 ResourceQuotas allow 10 nvidia.com/gpu together, and the cluster has 8"
     assert (finding.subject.kind, finding.subject.name, finding.gpus) == ("Cluster", GPU, 2)
     assert finding.evidence == ("a/gpus: 6", "b/gpus: 4")
+
+
+def test_quotas_that_are_each_above_the_capacity_make_one_finding_each() -> None:
+    facts = [quota(100, "a"), quota(100, "b"), quota(8, "c")]
+
+    seen = estate(nodes=[gpu_node()])
+    assert [each.code for each in found(seen, facts, codes=(*ABOVE, *TOGETHER))] == ["USA022", "USA022"]
 
 
 def test_quotas_within_the_capacity_fit_together() -> None:

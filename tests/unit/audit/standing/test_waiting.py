@@ -11,7 +11,7 @@ from builders.estates import ago, entry, estate, running, waiting
 from builders.standings import found, judged, judgement, namespaces, result
 from usher import paths
 from usher.audit.document import FindingEntry, Severity, Subject
-from usher.audit.estate import Estate, Missing, Phase
+from usher.audit.estate import Estate, Missing, Phase, Reported
 from usher.audit.standing.wanted import KUEUE_WORKLOAD, POD_GROUP
 from usher.authorities import registry
 from usher.authorities.authority import Case
@@ -126,7 +126,10 @@ def test_the_words_of_the_scheduler_are_the_evidence() -> None:
         16,
         "2026-11-23T09:00:00Z",
     )
-    assert finding.message == "2 pods have waited for 3 hours, held back by the scheduler"
+    assert finding.message == (
+        "2 pods have waited for 3 hours, held back by the scheduler: "
+        "0/4 nodes are available: 4 Insufficient nvidia.com/gpu."
+    )
 
 
 def kueue_workload(**condition: Any) -> paths.Object:
@@ -237,16 +240,57 @@ def test_a_pod_that_has_a_node_and_does_not_run_is_reported_as_it_is_seen() -> N
     )
 
 
+def test_the_kubelet_says_why_a_pod_on_a_node_does_not_run() -> None:
+    pods = [waiting(name, node="gpu-1", scheduled=ago(4), starting="container main: ErrImagePull") for name in "ab"]
+
+    (finding,) = found(estate(workloads=[entry(pods=pods)]), codes=CODES)
+    assert finding.evidence[0] == "kubelet, container main: ErrImagePull"
+    assert finding.message.endswith("held back by the node: ErrImagePull")
+    assert finding.remedy.startswith("Read the events of the pods (kubectl describe pod)")
+
+
+def test_a_suspended_job_waits_since_it_was_suspended_and_its_author_can_resume_it() -> None:
+    job_of_old = entry(wanted=1, suspended=True, created=ago(900), reported=Reported(suspended_since=ago(3)))
+
+    (finding,) = found(estate(workloads=[job_of_old]), codes=CODES)
+    assert (finding.since, finding.message) == (
+        "2026-11-23T09:00:00Z",
+        "the workload has waited for 3 hours, held back by its author: it is suspended, and has no queue",
+    )
+    assert finding.remedy == "Ask its owner; then resume it (suspend: false), put it into a queue, or delete it."
+
+
+def test_pods_that_a_controller_was_refused_are_missing_since_then_in_its_words() -> None:
+    reported = Reported(refused=True, refusal="exceeded quota: gpus", refused_since=ago(2))
+    (finding,) = found(estate(workloads=[entry("Deployment", wanted=2, reported=reported)]), codes=CODES)
+
+    assert (finding.code, finding.since, finding.evidence) == (
+        "USA004",
+        "2026-11-23T10:00:00Z",
+        ("controller: exceeded quota: gpus",),
+    )
+
+
+def test_a_job_whose_pods_volcano_does_not_make_yet_is_held_by_volcano() -> None:
+    volcano_job = entry(api_version="batch.volcano.sh/v1alpha1", wanted=2, gang=True)
+
+    (finding,) = found(estate(workloads=[volcano_job], objects=[pod_group("Pending")]), codes=CODES)
+    assert (finding.code, finding.held_by) == ("USA003", "Volcano")
+
+
 def test_pods_that_a_quota_refuses_are_missing_and_the_quota_is_named() -> None:
     value = stateful_set(template(container(gpus=8)), replicas=2, name="train")
     full = resource_quota({f"requests.{GPU}": 8}, used={f"requests.{GPU}": 8}, name="gpus")
     seen = estate(workloads=[entry("StatefulSet", wanted=2)], manifests={"uid-of-train": value})
 
     (finding,) = found(seen, [full, *namespaces(SPACE)], without=[("", "LimitRange")], codes=CODES)
-    assert (finding.code, finding.held_by, finding.message) == ("USA004", "ResourceQuota", "it wants 2 pods and has 0")
-    assert finding.evidence == (
-        "ResourceQuota gpus: 16 requests.nvidia.com/gpu needed for all pods, ResourceQuota gpus allows 8",
+    why = "16 requests.nvidia.com/gpu needed for all pods, ResourceQuota gpus allows 8"
+    assert (finding.code, finding.held_by, finding.message) == (
+        "USA004",
+        "ResourceQuota",
+        f"it wants 2 pods and has 0: {why}",
     )
+    assert finding.evidence == (f"ResourceQuota gpus: {why}",)
 
 
 @pytest.mark.parametrize(
@@ -258,6 +302,8 @@ def test_pods_that_a_quota_refuses_are_missing_and_the_quota_is_named() -> None:
         entry("PyTorchJob", wanted=2, is_template=True),
         entry("Notebook", wanted=1),
         entry("Deployment", wanted=2, pods=[running("a"), running("b")]),
+        entry("Deployment", wanted=2, pods=[running("a")], reported=Reported(refused=False)),
+        entry("Deployment", wanted=2, pods=[running("a")], deleting=True),
     ],
     ids=[
         "between runs",
@@ -266,6 +312,8 @@ def test_pods_that_a_quota_refuses_are_missing_and_the_quota_is_named() -> None:
         "a template",
         "stopped",
         "complete",
+        "their controller was refused none",
+        "being deleted",
     ],
 )
 def test_pods_that_may_have_ended_are_not_missing(workload: Any) -> None:

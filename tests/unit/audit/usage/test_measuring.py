@@ -1,11 +1,14 @@
 """The usage of an estate from series: sources that lack something, and labels as different exporters write them."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+import builders
 from builders import usage as build
+from unit.audit.building import built
 from usher.audit import estate
 from usher.audit.usage import grids, measuring, metrics
 from usher.audit.usage.measured import Measured
@@ -46,7 +49,7 @@ def test_without_a_source_only_what_pods_hold_now_is_known() -> None:
     assert found.total.allocated is found.total.measured is found.total.idle is None
     assert found.total.cost is None
     assert found.savings == ()
-    assert found.saved_gpu_hours is None
+    assert found.savings_gpu_hours is None
     assert {target.actual for target in found.targets} == {None}
     assert found.measurement.problems == ()
 
@@ -59,6 +62,52 @@ def test_a_source_that_is_down_is_asked_once_and_said() -> None:
     assert len(source.asked) == 1
     assert found.total.allocated is None
     assert said(found) == f"{ACTIVE} is missing: Prometheus at http://p: it cannot be reached"
+    assert found.measurement.failures == found.measurement.problems
+
+
+def test_a_source_without_series_of_gpus_has_failed_where_a_node_has_gpus() -> None:
+    with_gpus, without = measure(table()), measure(table(), nodes=[])
+
+    assert said(with_gpus).startswith("Prometheus has no usable series of dcgm-exporter")
+    (failure,) = with_gpus.measurement.failures
+    assert failure.endswith("so no usage was measured. Scrape the exporter of the GPU operator")
+    assert failure in without.measurement.problems
+    assert without.measurement.failures == ()
+
+
+def test_labels_that_no_series_has_are_named_as_the_likely_cause() -> None:
+    source = table()
+    source.selection = "cluster=other"
+
+    (failure,) = measure(source).measurement.failures
+
+    assert failure.endswith(
+        "with cluster=other, so no usage was measured. Compare --prometheus-label with the labels of these series; or "
+        "scrape the exporter of the GPU operator"
+    )
+
+
+def test_series_of_other_shards_show_that_the_exporter_is_scraped() -> None:
+    source = table()
+    source.left_out = 3
+
+    found = measure(source)
+
+    assert "no usable series" not in said(found)
+    assert found.measurement.failures == ()
+
+
+@pytest.mark.parametrize(("hours", "is_said"), [(1, True), (2, False)])
+def test_a_window_that_is_hardly_longer_than_the_idle_period_is_said(hours: int, is_said: bool) -> None:
+    source = table(build.dcgm(0.0, 60 * hours, **KUBELET))
+
+    found = measure(source, window=timedelta(hours=hours), step=timedelta(minutes=1))
+
+    sentence = (
+        "The window has 1.0 hours, and a GPU is idle after 1.0 hours without a break (audit.idle.lasting), so most "
+        "idle GPU-hours are missing. Choose a --window of at least 2h"
+    )
+    assert (sentence in found.measurement.problems) == is_said
 
 
 def test_what_one_metric_lacks_does_not_hide_the_others() -> None:
@@ -71,6 +120,7 @@ def test_what_one_metric_lacks_does_not_hide_the_others() -> None:
     assert found.total.used == 12
     assert found.total.memory_share is None
     missing, warning, *_ = found.measurement.problems
+    assert found.measurement.failures == (missing,)
     assert missing.startswith("DCGM_FI_DEV_FB_USED, DCGM_FI_DEV_FB_FREE are missing: Prometheus at http://p: ")
     assert warning == f"demo warns that metrics may be incomplete ({ACTIVE}, kube_pod_owner): store-2 did not answer"
 
@@ -230,10 +280,8 @@ def test_gpus_that_pods_share_count_once() -> None:
 
 
 def test_teams_of_namespaces_are_those_of_pods_without_a_workload() -> None:
-    namespace: Any = {"metadata": {"name": "red", "labels": {"team": "a"}}}
-    given = estate.Estate(
-        nodes=(build.node("n1"),), workloads=(), objects={("", "Namespace"): [namespace, {"metadata": None}]}
-    )
+    labelled = builders.custom("v1", "Namespace", {}, name="red", namespace=None)
+    given = built([builders.node("n1", gpus=8), builders.replaced(labelled, "/metadata/labels", {"team": "a"})])
 
     found = measuring.measure(
         given, table(build.dcgm(0.5, HOURS, **KUBELET)), config=Audit(), window=timedelta(days=1), now=NOW
@@ -241,6 +289,21 @@ def test_teams_of_namespaces_are_those_of_pods_without_a_workload() -> None:
 
     (teams,) = [each for each in found.groups if each.by == "team"]
     assert [(row.name, row.workloads) for row in teams.rows] == [("a", 0)]
+
+
+def test_a_workload_that_only_waits_counts_in_its_groups_and_in_no_product() -> None:
+    """As in the list of workloads by team, so that a report has one number of workloads."""
+    waits = build.workload("waits", team="late", queue="research")
+    template = replace(build.workload("runtime", team="late"), is_template=True)
+    manifest = replace(build.workload("planned", team="late"), exists=False)
+
+    found = measure(table(build.dcgm(0.5, HOURS, **KUBELET)), TRAIN, waits, template, manifest)
+
+    rows = {each.by: {row.name: row.workloads for row in each.rows} for each in found.groups}
+    assert rows["team"] == {"a": 1, "late": 1}
+    assert rows["queue"] == {"": 1, "research": 1}
+    assert rows["namespace"] == {"red": 2}
+    assert sum(rows["product"].values()) == sum(rows["capacityType"].values()) == 1
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from builders import usage as build
 from usher.audit.estate import CapacityType
 from usher.audit.usage import prices
-from usher.audit.usage.prices import Priced
+from usher.audit.usage.prices import NodeType
 from usher.config.audit import Prices
 
 
@@ -15,7 +15,7 @@ def rules(*each: dict[str, Any], **fields: Any) -> Prices:
     return Prices.model_validate({"rules": list(each), **fields})
 
 
-H100 = Priced(product=build.H100, capacity_type=CapacityType.SPOT, instance_type="p5.48xlarge", gpus=8)
+H100 = NodeType(product=build.H100, capacity_type=CapacityType.SPOT, instance_type="p5.48xlarge", gpus=8)
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def test_a_price_of_a_node_is_shared_by_its_gpus() -> None:
     left = build.node("n", product=build.A100, capacity={"nvidia.com/mig-3g.40gb": 15})
     assert prices.per_gpu_hour(found, prices.of_node(left)) == pytest.approx(90 / 8)
     # The GPUs of a node that is gone are not known.
-    assert prices.per_gpu_hour(found, Priced(product=build.H100)) is None
+    assert prices.per_gpu_hour(found, NodeType(product=build.H100)) is None
 
 
 def test_rules_that_match_nothing_and_boards_without_price_are_said() -> None:
     found = rules({"product": "NVIDIA-H800-*", "perGpuHour": 1}, {"product": "NVIDIA-A100-*", "perGpuHour": 2})
-    seen = [H100, Priced(product=build.A100), Priced(product="")]
+    seen = [H100, NodeType(product=build.A100), NodeType(product="")]
 
     unmatched, unpriced = prices.problems(found, seen)
 

@@ -91,6 +91,7 @@ class Scraped:
     change: Change
     name: str = "prometheus"
     url: str = ""
+    selection: str = ""
 
     def read(self, question: Question, grid: Grid, /) -> Answer:
         found = self.source.read(question, grid).series

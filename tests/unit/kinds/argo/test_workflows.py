@@ -96,6 +96,38 @@ def test_a_literal_list_can_be_counted() -> None:
     assert of_step(withParam='{"no": "list"}')[:2] == (0, None)
 
 
+def with_arguments(*parameters: Fields, **fan_out: Fields) -> tuple[int, int | None]:
+    """The count of the pods of one step, in a workflow with these parameters."""
+    value = workflow(pod(), steps(step(**fan_out)), arguments={"parameters": list(parameters)})
+    (found,) = readable_workload(value).pod_sets
+    return found.count.minimum, found.count.maximum
+
+
+def test_a_parameter_that_the_workflow_itself_gives_can_be_counted() -> None:
+    seeds: Fields = {"name": "seeds", "value": "[1, 2, 3]"}
+
+    assert with_arguments(seeds, withParam="{{workflow.parameters.seeds}}") == (3, 3)
+    assert with_arguments(seeds, withParam="{{ workflow.parameters.seeds }}") == (3, 3)
+    assert with_arguments({"name": "n", "value": "4"}, withSequence={"count": "{{workflow.parameters.n}}"}) == (4, 4)
+    assert with_arguments({"name": "n", "value": 4}, withSequence={"count": "{{workflow.parameters.n}}"}) == (4, 4)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "param"),
+    [
+        ({"name": "seeds", "value": "[1, 2]"}, "{{workflow.parameters.other}}"),
+        ({"name": "seeds", "value": "[1, 2]"}, "{{inputs.parameters.seeds}}"),
+        ({"name": "seeds", "value": "one"}, "{{workflow.parameters.seeds}}"),
+        ({"name": "seeds", "valueFrom": {"configMapKeyRef": {"name": "a"}}}, "{{workflow.parameters.seeds}}"),
+        ({"name": "seeds"}, "{{workflow.parameters.seeds}}"),
+        ({"value": "[1, 2]"}, "{{workflow.parameters.seeds}}"),
+        (None, "{{workflow.parameters.seeds}}"),
+    ],
+)
+def test_a_parameter_that_comes_from_elsewhere_has_no_bound(parameter: Fields, param: str) -> None:
+    assert with_arguments(parameter, withParam=param) == (0, None)
+
+
 def test_a_step_with_a_condition_need_not_run() -> None:
     assert of_step(when="{{inputs.parameters.train}} == yes", withItems=[1, 2]) == (
         0,

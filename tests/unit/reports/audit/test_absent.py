@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from builders import audit_documents as audits
-from usher.audit.document import Audit, Cluster, Completeness, Gap, Group, GroupTable, Measurement, Summary
+from usher.audit.document import Audit, Cluster, Completeness, Gap, Group, GroupTable, Measurement, PriceEntry, Summary
 from usher.reports import audit_html
 from usher.reports.audit import csv_tables, markdown, text, textfile
 
@@ -62,8 +62,39 @@ def test_what_may_not_be_read_is_not_known_and_stands_first() -> None:
     assert "as far as usher knows" not in in_html(FORBIDDEN)
 
 
-def test_forty_kinds_that_were_left_out_take_ten_lines() -> None:
-    assert in_text(FORBIDDEN).count("left out: ") == 11
+def test_an_audit_that_read_nothing_does_not_claim_to_have_no_errors() -> None:
+    assert in_text(FORBIDDEN).endswith("INCOMPLETE, nothing was judged\n")
+
+
+def test_with_prices_only_the_usage_of_gpus_is_missing_for_money() -> None:
+    note = "audit.prices.rules[1] matches no node (product B200, instance type *, capacity type *). The GPUs are H100"
+    priced = audits.audit(
+        summary=Summary(gpus=16, gpus_free=16),
+        measurement=Measurement(source="none", problems=(note,)),
+        prices=(PriceEntry(product="H100", capacity_type="on-demand", per_gpu_hour=2.0),),
+    )
+
+    shown = in_text(priced, width=200)
+
+    assert "money        not measured; it needs the usage of GPUs\n" in shown
+    assert f"measurement  {note}\n" in shown
+
+
+def test_forty_kinds_that_were_left_out_for_one_reason_are_one_entry() -> None:
+    shown = in_text(FORBIDDEN, width=200)
+
+    assert shown.count("left out: ") == 1
+    assert "kind-5.example.com and 34 more: no right to list\n" in shown
+
+
+def test_forty_reasons_take_ten_lines_and_one_that_counts_the_others() -> None:
+    left_out = tuple(Gap(source=f"kind-{number}", reason=f"reason {number}") for number in range(40))
+    given = FORBIDDEN.completeness.model_copy(update={"left_out": left_out})
+
+    shown = in_text(FORBIDDEN.model_copy(update={"completeness": given}))
+
+    assert shown.count("left out: kind-") == 10
+    assert "left out: 30 more; --format json lists all" in shown
 
 
 def test_without_prometheus_every_report_says_how_to_measure() -> None:

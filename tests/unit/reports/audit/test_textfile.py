@@ -4,7 +4,7 @@ import io
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from builders import audit_documents as audits
-from usher.audit.document import Audit, Group, GroupTable, Prevented, Summary
+from usher.audit.document import Audit, Group, GroupTable, Measurement, Prevented, Summary
 from usher.reports.audit import textfile
 
 Series = dict[tuple[str, frozenset[tuple[str, str]]], float]
@@ -47,6 +47,23 @@ def test_the_headline_numbers_are_in_base_units() -> None:
     assert value(FULL, "cost", currency="USD", part="idle") == 2250.625
     assert value(FULL, "window_seconds") == 7 * 24 * 3600
     assert value(FULL, "complete") == 0
+
+
+@pytest.mark.parametrize(
+    ("measurement", "expected"),
+    [
+        ({"source": "prometheus"}, 1.0),
+        ({"source": "prometheus", "failures": ("it cannot be reached",)}, 0.0),
+        ({"source": "none"}, None),
+    ],
+    ids=["measured", "failed", "not asked for"],
+)
+def test_an_alert_can_tell_usage_that_failed_from_usage_that_was_not_asked_for(
+    measurement: dict[str, Any], expected: float | None
+) -> None:
+    audit = audits.full().model_copy(update={"measurement": Measurement(**measurement)})
+
+    assert value(series(audit), "usage_measured") == expected
 
 
 def test_groups_have_a_series_each() -> None:

@@ -12,6 +12,7 @@ from usher.audit.building.gathered import Gathered, Held
 from usher.audit.building.packed import Packed
 from usher.audit.building.wanted import Wanted
 from usher.audit.estate import ENDED, Estate, Missing, Node, Pod, Workload
+from usher.audit.scopes import WHOLE, Scope
 from usher.authorities.knowledge import Knowledge
 from usher.facts.snapshot import Recorded, State
 from usher.kinds import registry
@@ -24,23 +25,26 @@ from usher.scan.objects import exists
 _POD: Final[Key] = ("", "Pod")
 _NODE: Final[Key] = ("", "Node")
 _NAMESPACE: Final[Key] = ("", "Namespace")
+_SYSTEM: Final = "kube-system"
 
 
 class EstateBuilder:
     """Takes objects, and makes an estate of them."""
 
-    def __init__(self, known: Knowledge, *, wanted: Iterable[Wanted] = (), namespace: str = "", only: str = "") -> None:
+    def __init__(
+        self, known: Knowledge, *, wanted: Iterable[Wanted] = (), namespace: str = "", scope: Scope = WHOLE
+    ) -> None:
         """An empty estate.
 
         Args:
             known: reads workloads as admission does.
             wanted: the other kinds to keep.
             namespace: the namespace of objects without one.
-            only: the namespace whose workloads and pods count; empty for all.
+            scope: the part of the cluster whose workloads and pods count.
         """
         self._known = known
         self._namespace = namespace
-        self._only = only
+        self._scope = scope
         self._workloads = workloads.Workloads(known.config)
         self._pods = pods.Pods(self._normalised)
         self._gathered = Gathered()
@@ -48,7 +52,7 @@ class EstateBuilder:
         self._readers: Mapping[Key, Callable[[paths.Object], None]] = {
             _POD: self._pod,
             _NODE: self._node,
-            _NAMESPACE: self._labels_of_namespace,
+            _NAMESPACE: self._namespace_object,
             SLICE: self._slice,
         }
 
@@ -66,10 +70,11 @@ class EstateBuilder:
             self._object(value, key)
 
     def _is_elsewhere(self, key: Key, metadata: Mapping[str, paths.Json]) -> bool:
-        """Whether an object is in another namespace than the only one that counts."""
-        if not self._only or key in (_NODE, _NAMESPACE, SLICE):
+        """Whether an object is in a namespace that does not count. Nodes say what the devices of pods stand for."""
+        if self._scope.is_whole or key in (_NODE, _NAMESPACE, SLICE):
             return False
-        return paths.text(metadata.get("namespace") or self._namespace) not in ("", self._only)
+        namespace = paths.text(metadata.get("namespace") or self._namespace)
+        return bool(namespace) and not self._scope.has(namespace)
 
     def knows_nodes(self) -> None:
         """Notes that all nodes were listed, even if there was no node."""
@@ -96,6 +101,9 @@ class EstateBuilder:
         self._gathered.objects[key] = values if isinstance(values, Packed) else Packed(values)
         for value in values if key == SLICE else ():
             self._slice(value)
+        for value in values if key == _NODE and not self._scope.is_whole else ():
+            # The lists of a namespace have no nodes.
+            self._node(value)
 
     def _is_recorded(self, key: Key, value: paths.Object) -> bool:
         """Whether an object of the cluster is already among those that were recorded of its kind."""
@@ -113,11 +121,13 @@ class EstateBuilder:
         else:
             self._gathered.plain_nodes.append(nodes.trimmed(value))
 
-    def _labels_of_namespace(self, value: paths.Object) -> None:
+    def _namespace_object(self, value: paths.Object) -> None:
         metadata = paths.metadata(value)
         team = self._workloads.team(fields.texts(metadata.get("labels")))
         if team:
             self._gathered.teams[paths.text(metadata.get("name"))] = team
+        if metadata.get("name") == _SYSTEM:
+            self._gathered.cluster_id = paths.text(metadata.get("uid"))
 
     def _object(self, value: paths.Object, key: Key) -> None:
         """An object that makes pods, or of a kind that usher does not know."""
@@ -210,7 +220,8 @@ class EstateBuilder:
             teams=gathered.teams,
             missing=(*gathered.missing, *missing),
             unlisted_owners=folded.unlisted_owners,
-            only_namespace=self._only,
+            cluster_id=gathered.cluster_id,
+            scope=self._scope,
         )
 
     def _nodes(self, gathered: Gathered) -> tuple[Node, ...] | None:
@@ -231,6 +242,8 @@ def _team(workload: Workload, teams: Mapping[str, str]) -> str:
 
 
 def _kind(reference: paths.Object) -> str:
-    """The kind of an owner, as in `kubectl get`, but in the singular."""
+    """The kind of an owner, as in `kubectl get`, but in the singular; empty for a node, which owns its static pods."""
+    if (reference.get("apiVersion"), reference.get("kind")) == ("v1", "Node"):
+        return ""
     group = paths.text(reference.get("apiVersion")).rpartition("/")[0]
     return ".".join(filter(None, (paths.text(reference.get("kind")), group)))

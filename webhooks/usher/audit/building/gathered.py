@@ -56,6 +56,7 @@ class Gathered:
     """The kinds that were read in full: all objects that the cluster has."""
     teams: dict[str, str] = field(default_factory=dict)
     """By namespace."""
+    cluster_id: str = ""
     pods: int = 0
     pods_known: bool = False
     missing: list[Missing] = field(default_factory=list)

@@ -23,6 +23,12 @@ _DIFFERENT: Final = 512
 _PLACED: Final = frozenset({"nodeName", "hostname", "subdomain"})
 """Fields of the spec of an existing pod that say which one it is, and nothing about its accelerators."""
 
+_GROUP: Final = "leaderworkerset.sigs.k8s.io/group-key"
+"""The label of the pods of one group of a LeaderWorkerSet (LW:api/leaderworkerset/v1/leaderworkerset_types.go)."""
+
+_USUAL: Final = ("ContainerCreating", "PodInitializing")
+"""Reasons that every starting container has for a while."""
+
 _LONGEST_REASON: Final = 1000
 """Characters of a scheduler's message; one about many nodes is far longer."""
 
@@ -97,12 +103,27 @@ def pod(value: paths.Object, asked: Asked) -> Pod:
         created=fields.time(metadata.get("creationTimestamp")),
         scheduled=fields.time(placed.get("lastTransitionTime")) if on_node else None,
         waiting="" if on_node else paths.text(placed.get("message"))[:_LONGEST_REASON],
+        starting=_starting(status) if on_node and phase(value) is Phase.PENDING else "",
         gates=tuple(paths.text(each.get("name")) for each in fields.mappings(spec.get("schedulingGates"))),
         devices=asked.devices,
         memory_profile=asked.memory_profile,
         tolerations=asked.tolerations,
         terminating=bool(metadata.get("deletionTimestamp")),
+        group=fields.texts(metadata.get("labels")).get(_GROUP, ""),
     )
+
+
+def _starting(status: paths.Object) -> str:
+    """What the kubelet says of a container that does not start: of one with a mistake before those in the making."""
+    found = []
+    for key in ("initContainerStatuses", "containerStatuses"):
+        for container in fields.mappings(status.get(key)):
+            state = fields.mapping(fields.mapping(container.get("state")).get("waiting"))
+            reason = paths.text(state.get("reason"))
+            if reason:
+                words = ": ".join(filter(None, (reason, paths.text(state.get("message")))))
+                found.append((reason in _USUAL, f"container {paths.text(container.get('name'))}: {words}"))
+    return min(found, key=lambda each: each[0], default=(True, ""))[1][:_LONGEST_REASON]
 
 
 def _is_of_scheduler(condition: paths.Object) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from usher import model, paths
-from usher.audit.building import fields
+from usher.audit.building import fields, reports
 from usher.audit.estate import Workload
 from usher.authorities.kueue.read import QUEUE_LABEL
 from usher.authorities.volcano import named_queues
@@ -55,7 +55,11 @@ class Workloads:
             queue=self._queue(read),
             priority=_priority(read),
             scheduler=next((each.scheduler.name for each in read.pod_sets), ""),
+            managed_by=read.managed_by,
             suspended=read.suspended,
+            gang_minimum=read.gang.minimum or _elastic_minimum(value),
+            deleting=read.deleting,
+            reported=reports.read(value),
             gang=read.gang.wanted or read.gang.waits or read.gang_native,
             is_template=read.is_template,
             labels=read.labels if with_labels else _NO_LABELS,
@@ -73,6 +77,13 @@ class Workloads:
         of_volcano = next((each.name for each in named_queues.queues(read, self._schedulers)), "")
         labels = (read.labels, *(each.labels for each in read.pod_sets))
         return of_volcano or next(filter(None, (each.get(_KAI_QUEUE) for each in labels)), "")
+
+
+def _elastic_minimum(value: paths.Object) -> int | None:
+    """The least pods with which elastic training of a PyTorchJob goes on; None for all other workloads."""
+    policy = fields.mapping(fields.mapping(value.get("spec")).get("elasticPolicy"))
+    found = policy.get("minReplicas") if value.get("kind") == "PyTorchJob" else None
+    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else None
 
 
 def _priority(read: model.Workload) -> str:

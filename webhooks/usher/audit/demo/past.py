@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from usher.audit import times
-from usher.audit.demo import nodes
 from usher.audit.document import Audit, Entry, FindingEntry, Point, Trend
 from usher.dataclass import dataclass
 
@@ -44,10 +43,6 @@ _FIXED: Final = (
 )
 
 
-_ABOUT: Final = dict.fromkeys(("nodes-without-taint", "accelerator-node-without-taint"), nodes.WITHOUT_TAINT)
-"""What a finding is about, where that is not its object: findings about one thing began together."""
-
-
 def with_past(audit: Audit, *, now: datetime) -> Audit:
     """The audit, compared with an invented one for each of seven weeks before."""
     weeks = {times.text(now - _WEEK * (len(_WEEKS) - number)): each for number, each in enumerate(_WEEKS)}
@@ -67,8 +62,7 @@ def with_past(audit: Audit, *, now: datetime) -> Audit:
 def _first_seen(found: FindingEntry, weeks: list[str], now: str) -> str:
     """The first audit after what the finding is about began; without a beginning any of them."""
     if not found.since:
-        about = _ABOUT.get(found.name, found.subject.name)
-        return weeks[sum(about.encode()) % len(weeks)]
+        return weeks[sum(found.subject.name.encode()) % len(weeks)]
     return next((week for week in weeks if week >= found.since), now)
 
 

@@ -26,6 +26,7 @@ class Source:
 
     name = "demo"
     url = ""
+    selection = ""
 
     def __init__(self, objects: Sequence[paths.Object]) -> None:
         self._boards = tuple(_boards(objects))

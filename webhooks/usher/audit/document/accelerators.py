@@ -24,7 +24,7 @@ class AcceleratorEntry(Part):
     """Neither allocated nor free: on nodes that are cordoned or not ready, or not healthy."""
     waiting: float | None = None
     """Wanted by pods without a node, and by suspended workloads beyond what they hold."""
-    never: float = 0
-    """Wanted by workloads that can never run."""
+    never: float | None = 0
+    """Wanted by workloads that can never run; null where it is not known which workloads wait, and for what."""
     asked: float = 0
     """The most that all workloads ask for."""

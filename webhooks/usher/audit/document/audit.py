@@ -17,9 +17,25 @@ class Cluster(Part):
     """`name` is that of the context or of --cluster-name; `server` the version of the API server, where known."""
 
     name: str
+    id: str = ""
+    """The uid of the namespace kube-system, which a cluster keeps for its life; empty where it was not read."""
     server: str = ""
     nodes: int | None = None
     """Nodes with accelerators; null where nodes are not known."""
+    namespace: str = ""
+    """The only namespace that was audited; empty for all."""
+    shard: str = ""
+    """The shard that was audited, like `3/10`; empty for all of the cluster."""
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.namespace and not self.shard
+
+    @property
+    def title(self) -> str:
+        """What the document is about: `prod`, `namespace ml-research of prod`, `shard 3/10 of prod`."""
+        parts = (f"{what} {name}" for what, name in (("shard", self.shard), ("namespace", self.namespace)) if name)
+        return " of ".join((*parts, self.name))
 
 
 class Gap(Part):
@@ -69,7 +85,8 @@ class Summary(Part):
     gpus_waiting: float | None = 0
     """Wanted by pods that wait, and by suspended workloads."""
     gpus_never: float | None = 0
-    """Wanted by workloads that can never run; null where nothing is known of the cluster."""
+    """Wanted by workloads that can never run; null where nothing is known of the cluster, or of pods that could wait.
+    So is `workloads_never`."""
     gpus_half_started: float | None = 0
     """Held by gangs whose other pods wait."""
     accelerators: Mapping[str, float] = Field(default={})

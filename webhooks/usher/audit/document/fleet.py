@@ -38,21 +38,29 @@ class FleetSummary(Part):
 
     clusters: int
     clusters_complete: int
+    clusters_missing: int = 0
+    """Clusters of the list of the run (`--clusters`) that have no part at all: they are in no other number."""
     gpus: float | None = None
     """Capacity of the clusters whose nodes are known; null where no cluster's are."""
     gpus_allocatable: float | None = None
-    gpus_allocated: float = 0
+    gpus_allocated: float | None = None
+    """Of the clusters whose pods are known, as the GPUs that wait, never run or are half-started."""
     gpus_free: float | None = None
-    """Allocatable and not allocated, of the clusters whose nodes are known."""
-    gpus_waiting: float = 0
-    gpus_never: float = 0
-    gpus_half_started: float = 0
+    """Allocatable and not allocated, of the clusters whose nodes and pods are all known."""
+    gpus_waiting: float | None = None
+    gpus_never: float | None = None
+    gpus_half_started: float | None = None
     clusters_without_nodes: int = 0
     """Clusters whose nodes are not known: their GPUs are missing in the capacity."""
+    clusters_without_pods: int = 0
+    """Clusters whose pods are not known: what they hold and want is missing."""
+    clusters_without_free: int = 0
+    """Clusters whose nodes are known and not all of their pods, for example because a shard is missing: their free GPUs
+    are not known."""
     clusters_not_measured: int = 0
     """Clusters without measured usage: their idle hours are missing."""
     workloads: int = 0
-    workloads_never: int = 0
+    workloads_never: int | None = None
     objects: int = 0
     pods: int = 0
     findings: Mapping[str, int] = Field(default={})
@@ -80,13 +88,13 @@ class FleetRow(Part):
     nodes: int | None = None
     gpus: float | None = None
     gpus_allocatable: float | None = None
-    gpus_allocated: float = 0
+    gpus_allocated: float | None = None
     gpus_free: float | None = None
-    gpus_waiting: float = 0
-    gpus_never: float = 0
-    gpus_half_started: float = 0
+    gpus_waiting: float | None = None
+    gpus_never: float | None = None
+    gpus_half_started: float | None = None
     workloads: int = 0
-    workloads_never: int = 0
+    workloads_never: int | None = None
     objects: int = 0
     pods: int = 0
     findings: int = 0
@@ -128,7 +136,7 @@ class AcceleratorRow(Part):
     """Of the clusters where it is known."""
     allocated: float | None = None
     waiting: float | None = None
-    never: float = 0
+    never: float | None = None
 
 
 class CodeRow(Part):
@@ -184,9 +192,10 @@ class ReadinessRow(Part):
 
 
 class ProblemKind(StrEnum):
-    """Why numbers of the fleet may be too small, or not comparable."""
+    """Why numbers of the fleet may be wrong, or not comparable."""
 
     MISSING = "missing shard"
+    ABSENT = "missing cluster"
     INCOMPLETE = "incomplete"
     DAMAGED = "damaged"
     DOUBLED = "doubled"
@@ -208,13 +217,13 @@ class FleetPoint(Part):
     complete: bool
     clusters: int
     gpus: float | None = None
-    gpus_allocated: float = 0
+    gpus_allocated: float | None = None
     allocated: float | None = None
     idle: float | None = None
     idle_costs: Mapping[str, float] = Field(default={})
     activity: float | None = None
     findings: int = 0
-    never: int = 0
+    never: int | None = None
 
 
 class FleetTrend(Part):

@@ -1,5 +1,6 @@
 """Reads a saved audit document: of this version of usher, or of an earlier one that wrote v1alpha1 as well."""
 
+from datetime import datetime
 from typing import Any, Final
 
 import orjson
@@ -33,9 +34,22 @@ def loads(data: bytes, *, source: str) -> Audit:
         raise errors.InputError(f"{source}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
     _check_kind(value, source)
     try:
-        return Audit.model_validate(value)
+        found = Audit.model_validate(value)
     except ValidationError as error:
         raise errors.InputError(f"{source}: not an audit document: {_problems(error)}") from None
+    _check_time(found.taken, source)
+    return found
+
+
+def _check_time(taken: str, source: str) -> None:
+    """Raises InputError for a text by which audits cannot be ordered."""
+    try:
+        datetime.fromisoformat(taken)
+    except ValueError:
+        raise errors.InputError(
+            f"{source}: not an audit document: taken: {taken[:40]!r} is not a time of ISO 8601, for example "
+            "2026-03-02T06:00:00Z"
+        ) from None
 
 
 def _check_kind(value: Any, source: str) -> None:  # noqa: ANN401 - any value of JSON

@@ -30,6 +30,9 @@ class Measurement(Part):
     idle_minutes: int = 60
     """How long it has to stay below."""
     problems: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    """Those of the problems for which usage is missing, though a source was asked: a query without an answer, or no
+    series of GPUs at all."""
 
 
 class Cost(Part):
@@ -135,7 +138,8 @@ class Group(Part):
 
     name: str
     workloads: int
-    """Those that held GPUs in the window or hold some now; a workload that only waits is in no table of usage."""
+    """Those of `Summary.workloads` in the group; of a product or a capacity type those that held its GPUs in the window
+    or hold some now."""
     usage: Usage
 
 

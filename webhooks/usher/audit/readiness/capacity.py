@@ -10,22 +10,18 @@ from usher.audit.building import claimable
 from usher.audit.readiness import judgement
 from usher.audit.readiness.judgement import Item, Judgement, failed, not_applicable, not_known, passed
 from usher.audit.readiness.look import Look
-from usher.audit.readiness.wanted import API_SERVICE, NODE_POOL
-from usher.audit.standing import entries
-from usher.audit.standing.wanted import NODE
-from usher.kinds.kept_fields import CONFIG_MAP
+from usher.audit.readiness.wanted import API_SERVICE
+from usher.audit.standing import autoscalers, entries
+from usher.audit.standing import taints as standing_taints
+from usher.audit.standing.wanted import KARPENTER_POOL, NODE
 from usher.reading.lookup import Absence
-from usher.scheduling.taints import GUARDING
 
 _AREA: Final = "capacity"
 _CONFORMANCE: Final = "https://github.com/cncf/k8s-ai-conformance/blob/main/docs/AIConformance-1.37.yaml"
-_MOMENTARY: Final = "node.kubernetes.io/"
 _WANTED: Final = "nvidia.com/mig.config"
 _STATE: Final = "nvidia.com/mig.config.state"
 _DISABLED: Final = ("", "all-disabled")
 _CLASS: Final = ("resource.k8s.io", "DeviceClass")
-_STATUS: Final = "cluster-autoscaler-status"
-"""The ConfigMap that Cluster Autoscaler writes into its namespace."""
 _METRICS: Final = ("custom.metrics.k8s.io", "external.metrics.k8s.io")
 _SERVICES: Final = frozenset({model.Role.INFERENCE, model.Role.SERVICE})
 
@@ -53,17 +49,14 @@ def taints(look: Look) -> Judgement:
     early = _no_nodes(look)
     if early is not None:
         return early
-    guarded = {
-        node.name
-        for node in look.nodes or ()
-        for key, _, effect in node.taints
-        if effect in GUARDING and not key.startswith(_MOMENTARY)
-    }
-    without = [node.name for node in look.nodes or () if node.name not in guarded]
+    nodes = look.nodes or ()
+    without = [node.name for node in nodes if not standing_taints.keeps_off(node)]
+    if without and not standing_taints.have_other_nodes(look.estate):
+        return not_applicable("every node for other pods has accelerators, so a taint would leave those pods no node")
     if without:
-        number = f"{len(without):,} of {entries.counted(len(look.nodes or ()), 'node')}"
+        number = f"{len(without):,} of {entries.counted(len(nodes), 'node')}"
         return failed(f"without a taint: {number}, {fields.listing(without)}")
-    return passed(f"nodes with a taint: {len(guarded):,}")
+    return passed(f"nodes with a taint: {len(nodes):,}")
 
 
 def mig(look: Look) -> Judgement:
@@ -123,33 +116,19 @@ def claims(look: Look) -> Judgement:
 
 def autoscaler(look: Look) -> Judgement:
     """Whether an autoscaler of nodes is there, and has a limit for GPUs."""
-    pools = fields.listed(look.estate, *NODE_POOL.key)
+    pools = autoscalers.node_pools(look.estate, look.known.vocabulary)
     if pools:
-        gpus = [each for each in pools if _is_for_gpus(each, look)]
-        if not gpus:
-            return not_applicable("no NodePool of Karpenter is for nodes with accelerators")
-        without = [fields.name(each) for each in gpus if not fields.at(each, "/spec/limits")]
+        without = [fields.name(each) for each in pools if not fields.at(each, "/spec/limits")]
         if without:
             return failed(f"NodePools for GPUs without limits: {fields.listing(without)}")
-        return passed(f"NodePools for GPUs with limits: {fields.listing([fields.name(each) for each in gpus])}")
-    names = look.known.facts.names(*CONFIG_MAP)
-    if names is not None and _STATUS in names:
-        return passed(f"Cluster Autoscaler writes the ConfigMap {_STATUS}")
+        return passed(f"NodePools for GPUs with limits: {fields.listing([fields.name(each) for each in pools])}")
+    if autoscalers.has_status(look.known.facts):
+        return passed(f"Cluster Autoscaler writes the ConfigMap {autoscalers.STATUS}")
     if any(pool.scales for pool in look.config.pools):
         return passed("usher.yaml declares pools that an autoscaler fills")
+    if fields.listed(look.estate, *KARPENTER_POOL):
+        return not_applicable("no NodePool of Karpenter is for nodes with accelerators")
     return not_known("no NodePool of Karpenter and no status of Cluster Autoscaler is seen; a cloud may run its own")
-
-
-def _is_for_gpus(pool: paths.Object, look: Look) -> bool:
-    """Whether a NodePool names an accelerator in its limits, taints or requirements."""
-    limits = fields.at(pool, "/spec/limits")
-    if isinstance(limits, dict) and any(look.known.vocabulary.contains(name) for name in limits):
-        return True
-    entries = [
-        *fields.objects(pool, "/spec/template/spec/requirements"),
-        *fields.objects(pool, "/spec/template/spec/taints"),
-    ]
-    return any("gpu" in fields.text(each, "/key") or "accelerator" in fields.text(each, "/key") for each in entries)
 
 
 def pod_autoscaling(look: Look) -> Judgement:
@@ -187,7 +166,8 @@ ITEMS: Final = (
         id="node-taints",
         area=_AREA,
         title="A taint keeps other pods off GPU nodes",
-        how="Each node with accelerators has a taint with NoSchedule or NoExecute.",
+        how="Each node with accelerators has a taint with NoSchedule or NoExecute. It does not apply where other pods "
+        "have no other nodes.",
         remedy="Taint the node pools with nvidia.com/gpu=present:NoSchedule.",
         reference="docs/domain/nodes.md#taints",
         judge=taints,

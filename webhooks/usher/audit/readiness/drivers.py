@@ -1,16 +1,17 @@
 """Drivers and the software of GPU nodes: operator, toolkit, device plugin, feature discovery, versions."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from usher import paths
+from usher.accelerators import boards
 from usher.audit import fields
 from usher.audit.readiness import judgement, versions
 from usher.audit.readiness.judgement import Item, Judgement, failed, not_applicable, not_known, passed
 from usher.audit.readiness.look import Look
 from usher.audit.readiness.wanted import CLUSTER_POLICY
-from usher.audit.standing import capacity
+from usher.audit.standing import capacity, gpu_stack
 from usher.audit.standing.wanted import DAEMON_SET
 
 _AREA: Final = "drivers"
@@ -33,7 +34,7 @@ def gpu_operator(look: Look) -> Judgement:
     early = _no_nvidia(look)
     if early is not None:
         return early
-    policies = fields.listed(look.estate, *CLUSTER_POLICY.key)
+    policies = look.listed(CLUSTER_POLICY)
     if policies is None:
         return judgement.not_wanted([CLUSTER_POLICY])
     if policies:
@@ -44,9 +45,16 @@ def gpu_operator(look: Look) -> Judgement:
         return passed(*seen) if set(states.values()) == {"ready"} else failed(*seen)
     if look.daemons is None:
         return judgement.not_listed(_DAEMON_SETS)
-    if "device plugin" in look.daemons:
+    if gpu_stack.DEVICE_PLUGIN in look.daemons:
         return not_applicable("no ClusterPolicy; the device plugin was installed without the GPU operator")
-    return failed("no ClusterPolicy, and no DaemonSet of a device plugin")
+    if _offer_gpus(look):
+        return not_applicable("no ClusterPolicy; the nodes offer their GPUs without the GPU operator")
+    return failed("no ClusterPolicy, no DaemonSet of a device plugin, and no node offers a GPU")
+
+
+def _offer_gpus(look: Look) -> bool:
+    """Whether each node with GPUs of NVIDIA offers some, by whatever program."""
+    return all(any(amount.number for amount in node.allocatable.values()) for node in look.nvidia)
 
 
 def toolkit_version(look: Look) -> Judgement:
@@ -56,7 +64,7 @@ def toolkit_version(look: Look) -> Judgement:
         return early
     found = sorted(_toolkits(look))
     if not found:
-        unread = [CLUSTER_POLICY.resource] if fields.listed(look.estate, *CLUSTER_POLICY.key) is None else []
+        unread = [CLUSTER_POLICY.resource] if look.listed(CLUSTER_POLICY) is None else []
         unread += [_DAEMON_SETS] if look.daemons is None else []
         if unread:
             return judgement.not_listed(*unread)
@@ -79,7 +87,7 @@ def toolkit_version(look: Look) -> Judgement:
 
 def _toolkits(look: Look) -> Iterator[tuple[versions.Version, str]]:
     """Versions of the toolkit, with the object that names each."""
-    for each in fields.listed(look.estate, *CLUSTER_POLICY.key) or ():
+    for each in look.listed(CLUSTER_POLICY) or ():
         version = versions.read(fields.text(each, "/spec/toolkit/version"))
         if version is not None and fields.at(each, "/spec/toolkit/enabled") is not False:
             yield version, f"ClusterPolicy {fields.name(each)}"
@@ -116,6 +124,28 @@ def driver_versions(look: Look) -> Judgement:
     return passed(*(f"{pool}: {next(iter(found))}" for pool, found in sorted(by_pool.items())))
 
 
+def _instead_of_plugin(look: Look) -> str:
+    """What offers the GPUs where no DaemonSet is a device plugin; empty where a node offers none."""
+    if not _offer_gpus(look):
+        return ""
+    if all("/" not in name for node in look.nvidia for name in node.allocatable):
+        return "drivers of device claims offer the GPUs"
+    return "the nodes offer GPUs, as where the image of a node brings the plugin"
+
+
+def _instead_of_discovery(look: Look) -> str:
+    """What says the boards where GPU feature discovery never ran; empty where no label says one of them."""
+    from_services = all(node.product and boards.PRODUCT_LABEL not in node.labels for node in look.nvidia)
+    return "labels of the service say the board of each node" if from_services else ""
+
+
+_REPLACED: Final[Mapping[str, Callable[[Look], str]]] = {
+    gpu_stack.DEVICE_PLUGIN: _instead_of_plugin,
+    gpu_stack.FEATURE_DISCOVERY: _instead_of_discovery,
+}
+"""By part of the GPU stack, what does its work on nodes that come without its DaemonSet."""
+
+
 def ready(part: str) -> Callable[[Look], Judgement]:
     """Judges whether the pods of a DaemonSet are ready on all its nodes."""
 
@@ -127,7 +157,10 @@ def ready(part: str) -> Callable[[Look], Judgement]:
             return judgement.not_listed(_DAEMON_SETS)
         found = look.daemons.get(part, ())
         if not found:
-            return failed(f"no DaemonSet of the {part}")
+            instead = _REPLACED.get(part)
+            replaced = "" if instead is None else instead(look)
+            missing = f"no DaemonSet of the {part}"
+            return not_applicable(f"{missing}; {replaced}") if replaced else failed(missing)
         return _judged([_pods(each) for each in found], [_place(each) for each in found])
 
     return judge
@@ -160,7 +193,7 @@ ITEMS: Final = (
         id="gpu-operator",
         area=_AREA,
         title="NVIDIA's GPU operator is ready",
-        how="The state of each ClusterPolicy is `ready`. It does not apply where a device plugin runs without the "
+        how="The state of each ClusterPolicy is `ready`. It does not apply where the nodes offer GPUs without the "
         "operator.",
         remedy="Read the pods of the operator: kubectl get pods -n gpu-operator",
         reference=_GUIDE,
@@ -191,18 +224,18 @@ ITEMS: Final = (
         id="device-plugin",
         area=_AREA,
         title="The device plugin runs on all its nodes",
-        how="All pods of its DaemonSets are ready.",
+        how="All pods of its DaemonSets are ready. It does not apply where the nodes offer GPUs without a DaemonSet.",
         remedy="Look at the pods that are not ready: kubectl describe pod",
         reference="https://github.com/NVIDIA/k8s-device-plugin/blob/main/README.md",
-        judge=ready("device plugin"),
+        judge=ready(gpu_stack.DEVICE_PLUGIN),
     ),
     Item(
         id="feature-discovery",
         area=_AREA,
         title="GPU feature discovery labels the nodes",
-        how="All pods of its DaemonSets are ready.",
+        how="All pods of its DaemonSets are ready. It does not apply where only labels of the service say the boards.",
         remedy="Install it with the GPU operator or the chart of the device plugin (gfd.enabled).",
         reference="https://github.com/NVIDIA/k8s-device-plugin/blob/main/docs/gpu-feature-discovery/README.md",
-        judge=ready("GPU feature discovery"),
+        judge=ready(gpu_stack.FEATURE_DISCOVERY),
     ),
 )

@@ -23,6 +23,14 @@ _CONFORMANCE: Final = "https://github.com/cncf/k8s-ai-conformance/blob/main/docs
 _ENFORCE: Final = "pod-security.kubernetes.io/enforce"
 _LEVELS: Final = ("baseline", "restricted")
 _NO_TENANTS: Final = "no namespace of a tenant has workloads with accelerators"
+_CONSTRAINTS: Final = "securitycontextconstraints.security.openshift.io"
+_EVERYWHERE: Final = ("0.0.0.0/0", "::/0")
+_OTHER_POLICIES: Final = (
+    *("ciliumnetworkpolicies.cilium.io", "ciliumclusterwidenetworkpolicies.cilium.io"),
+    *("globalnetworkpolicies.crd.projectcalico.org", "adminnetworkpolicies.policy.networking.k8s.io"),
+)
+"""Definitions of policies that may deny traffic beside NetworkPolicies."""
+
 _SANDBOXES: Final = ("kata", "runsc", "gvisor", "firecracker")
 """Parts of the handlers of runtimes that isolate pods from the kernel of their node."""
 
@@ -66,6 +74,11 @@ def pod_security(look: Look) -> Judgement:
         labels = look.labels(name)
         levels[name] = None if labels is None else labels.get(_ENFORCE, "")
     without = [name for name, level in levels.items() if level is not None and level not in _LEVELS]
+    if without and _CONSTRAINTS in (look.definitions or ()):
+        return not_known(
+            f"namespaces that enforce neither baseline nor restricted: {fields.listing(without)}",
+            "SecurityContextConstraints of OpenShift hold there, and usher does not read them",
+        )
     if without:
         return failed(f"namespaces that enforce neither baseline nor restricted: {fields.listing(without)}")
     if None in levels.values():
@@ -82,6 +95,12 @@ def network_policies(look: Look) -> Judgement:
         return judgement.not_wanted([NETWORK_POLICY])
     closed = {fields.namespace(each) for each in listed if _denies_by_default(each)}
     without = [name for name in look.tenants if name not in closed]
+    others = [each for each in _OTHER_POLICIES if each in (look.definitions or ())]
+    if without and others:
+        return not_known(
+            f"namespaces without a NetworkPolicy that denies incoming traffic by default: {fields.listing(without)}",
+            f"usher does not read {fields.listing(others)}, which may deny it",
+        )
     if without:
         return failed(f"namespaces without a policy that denies incoming traffic by default: {fields.listing(without)}")
     return passed(
@@ -91,11 +110,26 @@ def network_policies(look: Look) -> Judgement:
 
 
 def _denies_by_default(policy: paths.Object) -> bool:
-    """Whether it selects all pods and allows no incoming traffic itself."""
+    """Whether it selects all pods and allows no incoming traffic itself, or only that of senders that it names."""
     selector = fields.at(policy, "/spec/podSelector")
     types = fields.texts(policy, "/spec/policyTypes")
     selects_all = isinstance(selector, Mapping) and not any(selector.values())
-    return selects_all and ("Ingress" in types or not types) and not fields.at(policy, "/spec/ingress")
+    rules = fields.at(policy, "/spec/ingress") or []
+    return (
+        selects_all
+        and ("Ingress" in types or not types)
+        and isinstance(rules, list)
+        and all(map(_names_senders, rules))
+    )
+
+
+def _names_senders(rule: paths.Json) -> bool:
+    """Whether a rule lets in traffic of some pods or addresses alone, and not of all namespaces or networks."""
+    senders = fields.objects(rule, "/from")
+    everywhere = any(
+        each.get("namespaceSelector") == {} or fields.text(each, "/ipBlock/cidr") in _EVERYWHERE for each in senders
+    )
+    return bool(senders) and not everywhere
 
 
 def secure_access(look: Look) -> Judgement:
@@ -156,7 +190,8 @@ ITEMS: Final = (
         id="network-policies",
         area=_AREA,
         title="Namespaces deny incoming traffic by default",
-        how="Each namespace of a tenant has a NetworkPolicy that selects all pods and allows no incoming traffic.",
+        how="Each namespace of a tenant has a NetworkPolicy that selects all pods and allows no incoming traffic, or "
+        "only that of senders that it names.",
         remedy="Add a policy that denies incoming traffic, and one that allows it within the namespace.",
         reference="https://kubernetes.io/docs/concepts/services-networking/network-policies/#default-deny-all-ingress-traffic",
         judge=network_policies,

@@ -3,17 +3,23 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
+from typing import Final
 
 from usher import paths
 from usher.audit import fields
+from usher.audit.building.wanted import Wanted
 from usher.audit.estate import Estate, Node
-from usher.audit.standing.taints import part_of_stack
+from usher.audit.standing import gpu_stack
 from usher.audit.standing.wanted import DAEMON_SET
 from usher.authorities.knowledge import Knowledge
 from usher.config import models, selection
 from usher.dataclass import dataclass
 from usher.facts import namespaces
 from usher.kinds.kept_fields import DEFINITION
+from usher.reading.lookup import Absence
+
+_BUILT_IN: Final = ".k8s.io"
+"""What groups of the API server itself end with."""
 
 
 def _is_nvidia(name: str) -> bool:
@@ -31,6 +37,17 @@ class Look:
     now: datetime
     server_version: str
     """As the API server says it: `v1.36.2`; empty where it is not known."""
+
+    def listed(self, kind: Wanted) -> Sequence[paths.Object] | None:
+        """All objects of a kind, empty where the cluster does not have it; None where they are not known."""
+        return () if self.lacks(kind) else fields.listed(self.estate, *kind.key)
+
+    def lacks(self, kind: Wanted) -> bool:
+        """Whether the cluster does not have a kind: the API server does not serve it, or it has no definition."""
+        found = self.estate.objects.get(kind.key, Absence.NOT_KNOWN)
+        is_defined = not kind.group.endswith(_BUILT_IN) and "." in kind.group
+        undefined = is_defined and self.definitions is not None and kind.resource not in self.definitions
+        return found is Absence.MISSING or (found is Absence.NOT_KNOWN and undefined)
 
     @cached_property
     def nodes(self) -> Sequence[Node] | None:
@@ -51,7 +68,7 @@ class Look:
             return None
         found: dict[str, list[paths.Object]] = {}
         for value in listed:
-            part = part_of_stack(value)
+            part = gpu_stack.part(value)
             if part:
                 found.setdefault(part, []).append(value)
         return found

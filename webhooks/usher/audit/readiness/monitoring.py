@@ -9,10 +9,18 @@ from usher.audit.readiness import drivers, judgement
 from usher.audit.readiness.judgement import Item, Judgement, failed, not_applicable, not_known, passed
 from usher.audit.readiness.look import Look
 from usher.audit.readiness.wanted import CLUSTER_POLICY, POD_MONITOR, SERVICE, SERVICE_MONITOR
+from usher.audit.standing import gpu_stack
 
 _AREA: Final = "monitoring"
 _DCGM: Final = "dcgm"
 _SCRAPE: Final = "prometheus.io/scrape"
+_OTHER_SYSTEMS: Final = (
+    *("podmonitorings.monitoring.googleapis.com", "clusterpodmonitorings.monitoring.googleapis.com"),
+    *("podmonitors.azmonitoring.coreos.com", "servicemonitors.azmonitoring.coreos.com"),
+    *("vmpodscrapes.operator.victoriametrics.com", "vmservicescrapes.operator.victoriametrics.com"),
+)
+"""Definitions by which other systems find what they scrape: Google's, Azure's and VictoriaMetrics'."""
+
 _MONITORS: Final = ("servicemonitors.monitoring.coreos.com", "podmonitors.monitoring.coreos.com")
 
 
@@ -26,23 +34,32 @@ def dcgm_scraped(look: Look) -> Judgement:
     if found:
         return passed(*found)
     kinds = (SERVICE_MONITOR, POD_MONITOR, SERVICE, CLUSTER_POLICY)
-    unknown = [each for each in kinds if fields.listed(look.estate, *each.key) is None]
+    unknown = [each for each in kinds if look.listed(each) is None]
     if unknown:
         return judgement.not_wanted(unknown)
+    others = [each for each in _OTHER_SYSTEMS if each in (look.definitions or ())]
+    if others:
+        return not_known(f"usher does not read {fields.listing(others)}, by which the exporter may be scraped")
+    if look.lacks(SERVICE_MONITOR):
+        return not_known("the kinds of the Prometheus operator are not there; files that configure it cannot be seen")
     return failed("no ServiceMonitor, PodMonitor or annotation prometheus.io/scrape is for the DCGM exporter")
 
 
 def _scraping(look: Look) -> Iterator[str]:
     for kind in (SERVICE_MONITOR, POD_MONITOR):
-        for value in fields.listed(look.estate, *kind.key) or ():
+        for value in look.listed(kind) or ():
             selected = fields.strings(value, "/spec/selector/matchLabels").values()
             if _DCGM in fields.name(value) or any(_DCGM in text for text in selected):
                 yield f"{kind.kind} {_place(value)}"
-    for value in fields.listed(look.estate, *SERVICE.key) or ():
+    for value in look.listed(SERVICE) or ():
         annotations = fields.strings(value, "/metadata/annotations")
         if _DCGM in fields.name(value) and annotations.get(_SCRAPE) == "true":
             yield f"Service {_place(value)} has the annotation {_SCRAPE}"
-    for value in fields.listed(look.estate, *CLUSTER_POLICY.key) or ():
+    for value in (look.daemons or {}).get(gpu_stack.DCGM_EXPORTER, ()):
+        annotations = fields.strings(value, "/spec/template/metadata/annotations")
+        if annotations.get(_SCRAPE) == "true":
+            yield f"the pods of DaemonSet {_place(value)} have the annotation {_SCRAPE}"
+    for value in look.listed(CLUSTER_POLICY) or ():
         if fields.at(value, "/spec/dcgmExporter/serviceMonitor/enabled") is True:
             yield f"ClusterPolicy {fields.name(value)} makes a ServiceMonitor"
 
@@ -70,14 +87,14 @@ ITEMS: Final = (
         remedy="Enable dcgmExporter in the ClusterPolicy, or install the chart dcgm-exporter.",
         reference="https://docs.nvidia.com/datacenter/cloud-native/gpu-telemetry/latest/dcgm-exporter.html",
         conformance="accelerator_metrics",
-        judge=drivers.ready("DCGM exporter"),
+        judge=drivers.ready(gpu_stack.DCGM_EXPORTER),
     ),
     Item(
         id="dcgm-scraped",
         area=_AREA,
         title="Prometheus scrapes the DCGM exporter",
-        how="A ServiceMonitor or PodMonitor names it, its Service has the annotation prometheus.io/scrape, or the "
-        "ClusterPolicy makes a ServiceMonitor.",
+        how="A ServiceMonitor or PodMonitor names it, its Service or pods have the annotation prometheus.io/scrape, or "
+        "the ClusterPolicy makes a ServiceMonitor.",
         remedy="Set dcgmExporter.serviceMonitor.enabled of the GPU operator to true.",
         reference="https://docs.nvidia.com/datacenter/cloud-native/gpu-telemetry/latest/dcgm-exporter.html",
         conformance="accelerator_metrics",

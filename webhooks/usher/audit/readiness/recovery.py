@@ -17,6 +17,13 @@ from usher.preflight.registered import Webhook
 _AREA: Final = "recovery"
 _BACKUPS: Final = "backups.velero.io"
 _CERTIFICATE: Final = "certificate"
+_SERVICES: Final = {
+    "EKS": ("-eks-", "eks.amazonaws.com/nodegroup"),
+    "GKE": ("-gke.", "cloud.google.com/gke-nodepool"),
+    "AKS": ("-aks", "kubernetes.azure.com/cluster"),
+    "OpenShift": ("openshift", "node.openshift.io/os_id"),
+}
+"""By service, a part of the version of its API server, and a label of its nodes."""
 
 
 def webhooks(look: Look) -> Judgement:
@@ -58,6 +65,14 @@ def _judged(points: Sequence[point.Point]) -> Judgement:
     return not_known(*texts) if State.NOT_KNOWN in states else passed(*texts)
 
 
+def _service(look: Look) -> str:
+    """The service or distribution that runs the cluster and patches releases by a calendar of its own."""
+    labels = {key for node in look.nodes or () for key in node.labels}
+    return next(
+        (name for name, (version, label) in _SERVICES.items() if version in look.server_version or label in labels), ""
+    )
+
+
 def kubernetes_version(look: Look) -> Judgement:
     """Whether the release of Kubernetes still gets patches, and is new enough for usher."""
     version = versions.read(look.server_version)
@@ -72,7 +87,10 @@ def kubernetes_version(look: Look) -> Judgement:
         return not_known(f"usher does not know when {name} ends")
     today = look.now.date()
     if end < today:
-        return failed(f"patches of {name} ended on {end.isoformat()}")
+        ended = f"patches of {name} ended on {end.isoformat()}"
+        service = _service(look)
+        # Services patch a release for longer than the project.
+        return not_known(f"{ended} for the project; see the calendar of {service}") if service else failed(ended)
     return passed(f"{name} gets patches until {end.isoformat()}")
 
 
@@ -83,7 +101,11 @@ def kubelet_versions(look: Look) -> Judgement:
     if not look.nodes:
         return not_applicable("no node has accelerators")
     server = versions.read(look.server_version)
-    kubelets = {node.name: versions.read(node.system.get("kubeletVersion", "")) for node in look.nodes}
+    # A virtual kubelet is a program of its own, with versions of its own.
+    real = [node for node in look.nodes if node.labels.get("type") != "virtual-kubelet"]
+    if not real:
+        return not_applicable("only virtual kubelets have accelerators")
+    kubelets = {node.name: versions.read(node.system.get("kubeletVersion", "")) for node in real}
     if server is None or None in kubelets.values():
         return not_known("the version of the API server or of a kubelet is not known")
     known = {name: version for name, version in kubelets.items() if version is not None}
@@ -124,7 +146,8 @@ ITEMS: Final = (
         id="kubernetes-version",
         area=_AREA,
         title="The release of Kubernetes gets patches",
-        how="Its end, by the calendar of the project, is later than today.",
+        how="Its end, by the calendar of the project, is later than today. After it, releases of EKS, GKE, AKS and "
+        "OpenShift are not known: their calendars are longer.",
         remedy="Update the control plane, one minor version at a time.",
         reference="https://kubernetes.io/releases/",
         judge=kubernetes_version,

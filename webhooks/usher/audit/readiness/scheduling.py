@@ -26,6 +26,10 @@ _GANGS: Final = {
 }
 """Definitions of schedulers that start the pods of a gang together, or not at all."""
 
+_PLAIN_SCHEDULERS: Final = ("", "default-scheduler", "gke.io/optimize-utilization-scheduler")
+"""Schedulers that place pods one by one."""
+
+_LOCAL_QUEUES: Final = f"localqueues.{GROUP}"
 _KAI_QUEUES: Final = "queues.scheduling.run.ai"
 _OWN: Final = ("default", "root")
 """Queues that Volcano makes by itself."""
@@ -39,7 +43,11 @@ def gang_scheduler(look: Look) -> Judgement:
     found = [name for definition, name in _GANGS.items() if definition in look.definitions]
     if found:
         return passed(*(f"{name} is installed" for name in found))
-    return failed("the kinds of Kueue, Volcano, KAI and the coscheduling plugin are not there")
+    missing = "the kinds of Kueue, Volcano, KAI and the coscheduling plugin are not there"
+    others = sorted({each.scheduler for each in look.estate.workloads}.difference(_PLAIN_SCHEDULERS))
+    if others:
+        return not_known(f"{missing}; workloads name {fields.listing(others)}, which may start gangs")
+    return failed(missing)
 
 
 def queues(look: Look) -> Judgement:
@@ -58,12 +66,14 @@ def queues(look: Look) -> Judgement:
             passed(f"queues of KAI: {fields.listing(names)}") if names else failed("KAI has its default queues alone")
         )
     if not facts.knows(GROUP, "LocalQueue"):
-        return judgement.not_listed(f"localqueues.{GROUP}")
+        return judgement.not_listed(_LOCAL_QUEUES)
     there = facts.namespaces(GROUP, "LocalQueue")
     spaces = look.tenants
     if not spaces:
         return not_applicable("no namespace of a tenant has workloads with accelerators")
     without = [name for name in spaces if name not in there]
+    if without and look.definitions is not None and _LOCAL_QUEUES not in look.definitions:
+        return failed("the kinds of Kueue, Volcano and KAI are not there, so no workload has a queue")
     if without:
         return failed(f"namespaces without a LocalQueue: {fields.listing(without)}")
     return passed(f"namespaces with a LocalQueue: {fields.listing(spaces)}")
@@ -76,6 +86,12 @@ def priorities(look: Look) -> Judgement:
         return judgement.not_listed("priorityclasses.scheduling.k8s.io")
     own = {name: each.value for name, each in sorted(classes.items()) if not name.startswith(_SYSTEM)}
     if len(set(own.values())) < 2:
+        in_queue = priority_read.classes(look.known.facts, priority_read.IN_QUEUE) or {}
+        if len({each.value for each in in_queue.values()}) > 1:
+            return not_known(
+                f"pods have one priority; WorkloadPriorityClasses of Kueue order its queues: "
+                f"{fields.listing(sorted(in_queue))}"
+            )
         return failed(f"fewer than two priorities: {fields.listing(list(own)) or 'no PriorityClass of the site'}")
     services, training = _used(look, own, model.Role.INFERENCE), _used(look, own, model.Role.TRAINING)
     if not services or not training:
@@ -100,7 +116,7 @@ def topology(look: Look) -> Judgement:
     names = facts.names(GROUP, "Topology") or frozenset()
     if names:
         return passed(f"Topology of Kueue: {fields.listing(sorted(names))}")
-    nodes = fields.listed(look.estate, *HYPER_NODE.key)
+    nodes = look.listed(HYPER_NODE)
     if nodes:
         return passed(f"HyperNodes of Volcano: {len(nodes):,}")
     if not facts.knows(GROUP, "Topology") or nodes is None:
@@ -178,7 +194,7 @@ ITEMS: Final = (
         area=_AREA,
         title="Workloads with accelerators have a queue",
         how="Each namespace of a tenant has a LocalQueue of Kueue; or Volcano has a queue of the site.",
-        remedy="Create a LocalQueue in each of these namespaces.",
+        remedy="Install a queueing system, such as Kueue, and give each of these namespaces a queue.",
         reference="https://kueue.sigs.k8s.io/docs/concepts/local_queue/",
         judge=queues,
     ),

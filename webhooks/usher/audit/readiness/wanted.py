@@ -59,13 +59,6 @@ NETWORK_POLICY: Final = Wanted(
     kind="NetworkPolicy",
     keep=keeping("/spec/podSelector", "/spec/policyTypes", "/spec/ingress"),
 )
-NODE_POOL: Final = Wanted(
-    group="karpenter.sh",
-    versions=("v1", "v1beta1"),
-    plural="nodepools",
-    kind="NodePool",
-    keep=keeping("/spec/limits", "/spec/template/spec/requirements", "/spec/template/spec/taints"),
-)
 API_SERVICE: Final = Wanted(
     group="apiregistration.k8s.io",
     versions=("v1",),
@@ -87,7 +80,6 @@ WANTED: Final = (
     POD_MONITOR,
     SERVICE,
     NETWORK_POLICY,
-    NODE_POOL,
     API_SERVICE,
     HYPER_NODE,
 )

@@ -11,6 +11,7 @@ from usher.audit.document import FindingEntry, Severity
 from usher.audit.estate import Estate
 from usher.audit.standing import (
     admission,
+    autoscalers,
     coverage,
     exceptions,
     half_started,
@@ -63,7 +64,14 @@ def findings(
     """
     nodes = {node.name: node for node in estate.nodes or ()}
     situation = Situation(
-        estate=estate, known=known, report=report, config=config, now=now, nodes=nodes, records=records.of(estate)
+        estate=estate,
+        known=known,
+        report=report,
+        config=config,
+        now=now,
+        nodes=nodes,
+        records=records.of(estate),
+        autoscaler=autoscalers.named(estate, known),
     )
     found = chain.from_iterable(part.findings(situation) for part in _PARTS)
     yield from sorted(found, key=_place)

@@ -1,9 +1,10 @@
 """The accelerators that a cluster has, by resource, and whether there may be more tomorrow."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Final
 
+from usher.accelerators import device_classes
 from usher.audit import fields
 from usher.audit.estate import Node
 from usher.audit.standing.situation import Situation
@@ -14,22 +15,39 @@ _SCALED: Final = (*pool_labels.KARPENTER, "node.cluster-x-k8s.io/autoscaled")
 _GPU: Final = "nvidia.com/gpu"
 """The name of MIG devices of nodes with the strategy `single`."""
 
+_SHARED: Final = "nvidia.com/gpu.shared"
+"""The device plugin's name for replicas, where it renames them."""
+
 Number = int | Decimal
 
 
 def of(nodes: Iterable[Node]) -> Mapping[str, Number]:
-    """Accelerators of nodes by the resource that pods ask for, healthy or not; each share of a device counts."""
+    """Accelerators of nodes by each resource that pods may ask for, healthy or not; each share of a device counts."""
     found: dict[str, Number] = {}
     for node in nodes:
         for name, amount in node.capacity.items():
-            resource = _GPU if name == node.partition else name
-            found[resource] = found.get(resource, 0) + amount.number * node.shared_by
+            for resource in _asked_by(name, node):
+                found[resource] = found.get(resource, 0) + amount.number * node.shared_by
     return found
+
+
+def _asked_by(name: str, node: Node) -> Iterator[str]:
+    """The resources by which pods may ask for devices of a node: an estate has one name for them."""
+    resource = _GPU if name == node.partition else name
+    yield resource
+    if resource == _GPU and node.shared_by > 1:
+        yield _SHARED
+    # A DeviceClass may stand for an extended resource.
+    of_class = device_classes.device_class(name).resource
+    if of_class:
+        yield of_class
 
 
 def grows(resource: str, situation: Situation) -> bool:
     """Whether an autoscaler may add nodes with a resource: then a number above the capacity of today proves nothing."""
     if any(pool.scales and resource in pool.resources for pool in situation.config.pools):
+        return True
+    if situation.autoscaler:
         return True
     nodes = situation.estate.nodes or ()
     return any(resource in of([node]) and any(key in node.labels for key in _SCALED) for node in nodes)

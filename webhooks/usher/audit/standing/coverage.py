@@ -29,6 +29,8 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
         return
     held = [each for each in situation.estate.workloads if each.identity.namespace not in exempt]
     if not webhooks:
+        if not held and not situation.estate.nodes:
+            return
         yield entries.finding(
             "USA050",
             entries.named(_API_VERSION, VALIDATING[1], NAME),
@@ -56,6 +58,14 @@ def _key(workload: Workload) -> tuple[str, str]:
     return workload.identity.api_version.rpartition("/")[0], workload.identity.kind
 
 
+def _judged_as(key: tuple[str, str]) -> tuple[str, str]:
+    """Group and resource by which usher judges a workload: of a kind that it does not know, and of a group of pods,
+    it judges the pods.
+    """
+    kind = registry.WORKLOADS.get(key)
+    return ("", "pods") if kind is None else (kind.group, kind.plural)
+
+
 def _kinds_without_rule(
     workloads: Sequence[Workload], webhooks: Sequence[Webhook]
 ) -> Mapping[tuple[str, str], list[Workload]]:
@@ -64,8 +74,8 @@ def _kinds_without_rule(
     for workload in workloads:
         key = _key(workload)
         if key not in covered:
-            kind = registry.WORKLOADS.get(key)
-            covered[key] = kind is not None and any(each.creates(kind.group, kind.plural) for each in webhooks)
+            resource = _judged_as(key)
+            covered[key] = any(each.creates(*resource) for each in webhooks)
         if not covered[key]:
             found[key].append(workload)
     return found
@@ -111,8 +121,7 @@ def _left_out(
 
 
 def _is_left_out(workload: Workload, labels: Mapping[str, str], webhooks: Sequence[Webhook]) -> bool:
-    kind = registry.WORKLOADS[_key(workload)]
-    asked = [each for each in webhooks if each.creates(kind.group, kind.plural)]
+    asked = [each for each in webhooks if each.creates(*_judged_as(_key(workload)))]
     return all(each.selects(labels) is False for each in asked)
 
 

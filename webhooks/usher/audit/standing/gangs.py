@@ -1,5 +1,6 @@
 """Whether the pods of a workload wait for each other."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -18,13 +19,15 @@ _APPS: Final = "apps"
 
 
 def is_gang(workload: Workload) -> bool:
-    """Whether some of its pods without the others only hold accelerators.
+    """Whether some of its pods without the others only hold accelerators."""
+    return workload.gang and not _has_groups(workload)
 
-    A kind whose objects have several groups of pods is left out, because an estate does not tell groups apart.
-    """
+
+def _has_groups(workload: Workload) -> bool:
+    """Whether its kind makes groups of pods, each of them a gang of its own."""
     group = workload.identity.api_version.rpartition("/")[0]
     pods = registry.PODS.get((group, workload.identity.kind))
-    return workload.gang and (pods is None or pods.kueue_unit is not KueueUnit.GROUP)
+    return pods is not None and pods.kueue_unit is KueueUnit.GROUP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +46,35 @@ _NO_RECORDS: Final = Records()
 def half_started(workload: Workload, now: datetime, recorded: Records = _NO_RECORDS) -> HalfStarted | None:
     """How a gang has started in part for longer than the grace; None for all other workloads.
 
-    A workload is a gang by its kind, or by its PodGroup, which then says how many pods it needs.
+    A workload is a gang by its kind, or by its PodGroup, which then says how many pods it needs. Each group of
+    pods of a LeaderWorkerSet is a gang of its own.
     """
     members = records.members(workload, recorded)
-    if members < 2 and not is_gang(workload):
+    if members > 1:
+        return _half(workload.pods, members, workload, now)
+    if is_gang(workload):
+        return _half(workload.pods, workload.gang_minimum or workload.wanted.minimum, workload, now)
+    if not workload.gang:
         return None
-    needed = members if members > 1 else workload.wanted.minimum
-    held = [pod for pod in workload.pods if pod.holds and not pod.terminating]
-    waiting = [pod for pod in workload.pods if waits(pod)]
+    by_group: defaultdict[str, list[Pod]] = defaultdict(list)
+    for pod in workload.pods:
+        by_group[pod.group].append(pod)
+    by_group.pop("", None)
+    needed = min(records.sizes(workload, recorded), default=workload.gang_minimum or 0)
+    found = [half for pods in by_group.values() if (half := _half(pods, needed, workload, now)) is not None]
+    if not found:
+        return None
+    return HalfStarted(
+        held=[pod for half in found for pod in half.held],
+        waiting=[pod for half in found for pod in half.waiting],
+        since=min(half.since for half in found),
+    )
+
+
+def _half(pods: Sequence[Pod], needed: int, workload: Workload, now: datetime) -> HalfStarted | None:
+    """How a gang of some pods has started in part. Its pods without accelerators may be any of the workload."""
+    held = [pod for pod in pods if pod.holds and not pod.terminating]
+    waiting = [pod for pod in pods if waits(pod)]
     if not held or not waiting or len(held) + workload.other_pods >= needed:
         return None
     since = min((pod.created for pod in waiting if pod.created is not None), default=None)
@@ -68,8 +92,11 @@ def misses_pods(workload: Workload) -> bool:
     """Whether it has fewer pods than it wants, and not because some of them have ended.
 
     A controller of apps keeps its pods. A job that runs at once has none at all only where they were refused. Of other
-    kinds an estate does not tell: between its runs a schedule has no pods, and a service may scale to zero.
+    kinds an estate does not tell: between its runs a schedule has no pods, and a service may scale to zero. Where the
+    controller says that nothing refuses its pods, they come by themselves.
     """
+    if workload.reported.refused is False:
+        return False
     group, there = workload.identity.api_version.rpartition("/")[0], len(workload.pods) + workload.other_pods
     if group == _APPS:
         return there < workload.wanted.minimum

@@ -9,7 +9,6 @@ from usher.audit.document import FindingEntry
 from usher.audit.estate import Node
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
-from usher.scan.devices import Amount
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
@@ -36,7 +35,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
             entries.of_cluster(resource),
             f"{entries.counted(len(nodes), 'node')} {'offers' if len(nodes) == 1 else 'offer'} {number:,} {resource}, "
             "and no workload asks for it",
-            gpus=gpus.number({resource: Amount(number=number)}),
+            gpus=sum(gpus.of_devices({resource: node.capacity[resource]}, node) for node in nodes),
             evidence=(
                 f"nodes: {fields.listing([node.name for node in nodes])}",
                 *sorted({f"configuration: {node.labels['nvidia.com/mig.config']}"

@@ -6,7 +6,10 @@ from datetime import datetime
 from typing import Final
 
 from usher import paths
+from usher.accelerators import device_classes
 from usher.audit import fields, gpus
+from usher.audit.building import node_labels
+from usher.audit.building.claimable import SLICE
 from usher.audit.document import FindingEntry, Subject
 from usher.audit.estate import Node
 from usher.audit.standing import entries
@@ -18,6 +21,33 @@ _CORDON: Final = "node.kubernetes.io/unschedulable"
 """The taint that the control plane adds to a cordoned node, with the time."""
 
 _PRESENT: Final = "nvidia.com/gpu.present"
+_COUNT: Final = "nvidia.com/gpu.count"
+_OF_SERVICES: Final = {
+    "cloud.google.com/gke-accelerator": "cloud.google.com/gke-accelerator-count",
+    "kubernetes.azure.com/accelerator": "",
+    "karpenter.k8s.aws/instance-gpu-name": "karpenter.k8s.aws/instance-gpu-count",
+    "karpenter.azure.com/sku-gpu-name": "karpenter.azure.com/sku-gpu-count",
+}
+"""Labels of services for nodes with GPUs, each with the label of their number (docs/domain/nodes.md#labels)."""
+
+_ON_PURPOSE: Final = {
+    "nvidia.com/gpu.workload.config": ("vm-passthrough", "vm-vgpu"),
+    "nvidia.com/gpu.deploy.operands": ("false",),
+    "nvidia.com/gpu.deploy.device-plugin": ("false",),
+}
+"""Labels with which an administrator gives the GPUs of a node to virtual machines, or keeps the GPU operator off it
+(NVIDIA/gpu-operator controllers/state_manager.go).
+"""
+
+_UPDATE: Final = "nvidia.com/gpu-driver-upgrade-state"
+_UPDATED: Final = ("", "upgrade-done")
+_INSTALL: Final = (
+    "Install the driver and the device plugin: as the documentation of the service says, or with the GPU operator."
+)
+_PLUGIN: Final = (
+    "Look at the device plugin of this node first, then at its driver: where the plugin does not run, no device is "
+    "offered. It offers them again when it starts."
+)
 _STATE: Final = "nvidia.com/mig.config.state"
 _WANTED: Final = "nvidia.com/mig.config"
 
@@ -32,10 +62,14 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
         value = objects.get(node.name, {})
         yield from _out_of_service(node, value, pods.get(node.name, ()), situation)
         yield from _unhealthy(node, situation)
-        yield from _divided(node)
-    if nodes is not None:
+        if node.labels.get(_STATE) == "failed":
+            offered = [f"{amount.number:,} {resource}" for resource, amount in sorted(node.allocatable.items())]
+            yield _divided(node.name, node.labels, offered, gpus.capacity(node))
+    if nodes is not None and not _may_claim_unseen(situation):
         there = {node.name for node in nodes}
-        yield from _offers_nothing({name: value for name, value in objects.items() if name not in there})
+        for name, value in sorted(objects.items()):
+            if name not in there:
+                yield from _offers_nothing(name, value, situation)
 
 
 def _pods_on(names: set[str], situation: Situation) -> Mapping[str, list[str]]:
@@ -76,6 +110,7 @@ def _out_of_service(
             f"kubelet: {reason.message}" if reason is not None and not node.ready and reason.message else "",
             f"pods with accelerators on it: {fields.listing(pods)}" if pods else "no pod with accelerators is on it",
             "" if since is not None else "since when is not known",
+            _update(node.labels),
             _cost(node, gpus.capacity(node), situation),
         ),
         gpus=gpus.capacity(node),
@@ -100,14 +135,19 @@ def _unhealthy(node: Node, situation: Situation) -> Iterator[FindingEntry]:
         offered = node.allocatable.get(resource)
         number = offered.number if offered is not None else 0
         if number < amount.number and node.ready:
-            lost = gpus.number({resource: type(amount)(number=amount.number - number)})
+            lost = gpus.of_devices({resource: type(amount)(number=amount.number - number)}, node)
             yield entries.finding(
                 "USA035",
                 _subject(node.name),
                 f"it offers {number:,} of its {amount.number:,} {resource}",
                 part=resource,
                 path=f'status.allocatable["{resource}"]',
-                evidence=(f"board: {node.product}" if node.product else "", _cost(node, lost, situation)),
+                remedy="" if number else _PLUGIN,
+                evidence=(
+                    f"board: {node.product}" if node.product else "",
+                    _update(node.labels),
+                    _cost(node, lost, situation),
+                ),
                 gpus=lost,
             )
 
@@ -122,36 +162,68 @@ def _cost(node: Node, number: float, situation: Situation) -> str:
     return f"{entries.counted(number, 'GPU')} cost{'s' if number == 1 else ''} {money}, by audit.prices"
 
 
-def _divided(node: Node) -> Iterator[FindingEntry]:
-    if node.labels.get(_STATE) == "failed":
-        wanted = node.labels.get(_WANTED, "")
-        offered = [f"{amount.number:,} {resource}" for resource, amount in sorted(node.allocatable.items())]
-        yield entries.finding(
-            "USA033",
-            _subject(node.name),
-            f"the MIG manager could not apply {fields.excerpt(wanted) or 'its configuration'}",
-            path=f'metadata.labels["{_STATE}"]',
-            evidence=(f"it offers {fields.listing(offered)}" if offered else "it offers no accelerator",),
-            gpus=gpus.capacity(node),
-        )
+def _update(labels: Mapping[str, str]) -> str:
+    """How far the GPU operator is with an update of the driver; empty where it makes none."""
+    state = labels.get(_UPDATE, "")
+    return "" if state in _UPDATED else f"the GPU operator updates its driver: {fields.excerpt(state)}"
 
 
-def _offers_nothing(others: Mapping[str, paths.Object]) -> Iterator[FindingEntry]:
-    """Nodes that the GPU operator has labelled and that are none of the nodes with accelerators."""
-    for name, value in sorted(others.items()):
-        labels = fields.labels(value)
-        if labels.get(_PRESENT) == "true":
-            product = labels.get("nvidia.com/gpu.product", "")
-            yield entries.finding(
-                "USA036",
-                _subject(name),
-                f"the GPU operator found GPUs on it (label {_PRESENT}), and it offers no accelerator",
-                evidence=(
-                    f"board: {fields.excerpt(product)}" if product else "no label says the board",
-                    *(f"GPUs by its label: {labels[key]}" for key in ("nvidia.com/gpu.count",) if labels.get(key)),
-                ),
-                gpus=_count(labels.get("nvidia.com/gpu.count", "")),
-            )
+def _divided(name: str, labels: Mapping[str, str], offered: Sequence[str], number: float) -> FindingEntry:
+    return entries.finding(
+        "USA033",
+        _subject(name),
+        f"the MIG manager could not apply {fields.excerpt(labels.get(_WANTED, '')) or 'its configuration'}",
+        path=f'metadata.labels["{_STATE}"]',
+        evidence=(f"it offers {fields.listing(offered)}" if offered else "it offers no accelerator",),
+        gpus=number,
+    )
+
+
+def _may_claim_unseen(situation: Situation) -> bool:
+    """Whether nodes may offer GPUs for claims that the audit did not read: the cluster has a class for them."""
+    classes = situation.known.facts.names("resource.k8s.io", "DeviceClass") or ()
+    return fields.listed(situation.estate, *SLICE) is None and any(
+        device_classes.device_class(name).accelerator for name in classes
+    )
+
+
+def _offers_nothing(name: str, value: paths.Object, situation: Situation) -> Iterator[FindingEntry]:
+    """One that has GPUs by its labels and that is none of the nodes with accelerators. The driver of a new node takes
+    minutes to install.
+    """
+    labels, created = fields.labels(value), fields.when(value, "/metadata/creationTimestamp")
+    if any(labels.get(key) in found for key, found in _ON_PURPOSE.items()):
+        return
+    if created is not None and not situation.is_old(created):
+        return
+    if labels.get(_PRESENT) == "true":
+        if labels.get(_STATE) == "failed":
+            yield _divided(name, labels, (), _count(labels.get(_COUNT, "")))
+        else:
+            why = f"the GPU operator found GPUs on it (label {_PRESENT})"
+            yield _without_plugin(name, labels, why, labels.get(_COUNT, ""))
+        return
+    for label, count in _OF_SERVICES.items():
+        if labels.get(label):
+            why = f"its service says that it has GPUs (label {label}: {fields.excerpt(labels[label])})"
+            yield _without_plugin(name, labels, why, labels.get(count, ""), remedy=_INSTALL)
+            return
+
+
+def _without_plugin(name: str, labels: Mapping[str, str], why: str, count: str, *, remedy: str = "") -> FindingEntry:
+    product = node_labels.product(labels)
+    return entries.finding(
+        "USA036",
+        _subject(name),
+        f"{why}, and it offers no accelerator",
+        remedy=remedy,
+        evidence=(
+            f"board: {fields.excerpt(product)}" if product else "no label says the board",
+            f"GPUs by its label: {fields.excerpt(count)}" if count else "",
+            _update(labels),
+        ),
+        gpus=_count(count),
+    )
 
 
 def _count(text: str) -> float:

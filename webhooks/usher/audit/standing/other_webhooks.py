@@ -32,7 +32,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
             "USA054",
             entries.of_cluster("webhooks of Pods"),
             fields.excerpt(slowest.text),
-            remedy=slowest.remedy,
+            remedy=_sentence(slowest.remedy),
             evidence=[fields.excerpt(f"{each.title}: {each.timeout} s") for each in asked[:10]],
         )
     namespaces = _namespaces(situation)
@@ -50,9 +50,14 @@ def _blocking(webhook: Webhook, namespaces: Mapping[str, Mapping[str, str]]) -> 
                 entries.named(_API_VERSION, kind, webhook.configuration),
                 fields.excerpt(problem.text),
                 part=f"{webhook.name} {problem.remedy}",
-                remedy=fields.excerpt(problem.remedy),
+                remedy=_sentence(fields.excerpt(problem.remedy)),
                 path=f'webhooks["{fields.excerpt(webhook.name)}"]',
             )
+
+
+def _sentence(words: str) -> str:
+    """A remedy of a preflight as one of an audit."""
+    return f"{words[:1].upper()}{words[1:]}." if words else ""
 
 
 def _namespaces(situation: Situation) -> Mapping[str, Mapping[str, str]]:

@@ -2,19 +2,26 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 import orjson
 
-from usher import paths
+from usher import model, paths
 from usher.audit import fields
-from usher.audit.estate import Workload
+from usher.audit.estate import MULTI_KUEUE, Workload
 from usher.audit.standing.situation import Situation
 from usher.authorities import registry
 from usher.authorities.authority import Case
+from usher.authorities.kueue import read as kueue_read
+from usher.authorities.kueue.queues import ClusterQueue
+from usher.authorities.nodes import read as nodes_read
+from usher.authorities.nodes import remembered as node_verdicts
+from usher.authorities.nodes.obstacles import Obstacles
 from usher.authorities.outlook import Section, together
 from usher.authorities.verdict import Answer
 from usher.dataclass import dataclass
+from usher.scan.devices import WHOLE_GPUS
 
 _HOLDING: Final = (Answer.NEVER, Answer.NOT_NOW)
 _NAMES: Final = {"nodes": "the nodes", "classes": "the priority classes"}
@@ -32,6 +39,10 @@ _NUMBERED: Final = (
 """Labels that the Job controller gives the pods of each Job."""
 _MOST: Final = 8
 """Reasons of one authority that are shown."""
+
+_KUEUE: Final = "Kueue"
+_LARGEST: Final = 16
+"""The most GPUs of one machine that a node may be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +75,7 @@ class Outlooks:
     def __init__(self, situation: Situation) -> None:
         self._manifests = situation.estate.manifests
         self._known = situation.known
+        self._autoscaler = situation.autoscaler
         self._made: dict[bytes, Verdicts] = {}
         """By what decides."""
 
@@ -88,7 +100,55 @@ class Outlooks:
         written = self._known.workload(value, namespace=namespace)
         if written is None or not written.pod_sets or not written.makes_pods or written.is_template:
             return NOTHING
-        return Verdicts(sections=tuple(registry.sections(Case(workload=written), self._known)))
+        sections = registry.sections(Case(workload=written), self._known)
+        if written.managed_by == MULTI_KUEUE:
+            # Its pods run in another cluster, and a queue of this one decides whether they may.
+            return Verdicts(sections=tuple(each for each in sections if each.authority == _KUEUE))
+        return Verdicts(sections=tuple(self._provisional(each, written) for each in sections))
+
+    def _provisional(self, section: Section, workload: model.Workload) -> Section:
+        """The section of nodes as one that may change, where nodes may come that hold the pods."""
+        if not section.is_of_nodes or section.answer is not Answer.NEVER:
+            return section
+        adding = self._adds_nodes(workload)
+        if not adding or not self._could_hold(workload):
+            return section
+        return replace(
+            section,
+            answer=Answer.NOT_NOW,
+            holding=tuple(
+                replace(each, answer=Answer.NOT_NOW) if each.answer is Answer.NEVER else each
+                for each in section.holding
+            ),
+            waits=(*section.waits, f"{adding} may add nodes that hold the pods"),
+            remedies=(),
+        )
+
+    def _adds_nodes(self, workload: model.Workload) -> str:
+        """What may add nodes for a workload; empty where nothing is known to. Pools of usher.yaml say it themselves."""
+        queue = self._cluster_queue(workload)
+        if queue is not None and queue.has_checks is not False:
+            return f"an admission check of ClusterQueue {fields.excerpt(queue.name)}"
+        return "" if self._known.config.pools else self._autoscaler
+
+    def _cluster_queue(self, workload: model.Workload) -> ClusterQueue | None:
+        facts, name = self._known.facts, workload.queue_labels.get(kueue_read.QUEUE_LABEL, "")
+        local = (kueue_read.local_queues(facts, workload.namespace) or {}).get(name) if name else None
+        return None if local is None else (kueue_read.cluster(facts).queues or {}).get(local.cluster_queue)
+
+    def _could_hold(self, workload: model.Workload) -> bool:
+        """Whether other nodes than those of now could hold the pods."""
+        verdicts = node_verdicts.verdicts(self._known)
+        if verdicts is None:
+            return True
+        found = [verdicts.of(each).nearest for each in nodes_read.demands(workload, self._known)]
+        return not any(nearest is not None and _stays(nearest.obstacles) for nearest in found)
+
+
+def _stays(obstacles: Obstacles) -> bool:
+    """Whether new nodes would not help: those of a pool have its taint too, and no machine has that many GPUs."""
+    too_many = any(each.resource in WHOLE_GPUS and each.asked > _LARGEST for each in obstacles.amounts)
+    return bool(obstacles.taints or obstacles.names or obstacles.nowhere or too_many)
 
 
 def _deciding(value: paths.Object, namespace: str) -> bytes:
@@ -122,7 +182,8 @@ def reasons(section: Section) -> Iterator[str]:
     """Why an authority holds the workload, each as a sentence that names the authority."""
     way = " of ".join(section.way[:2])
     who = way if way.startswith(name(section)) else f"{name(section)} ({way})" if way else name(section)
-    found = [*section.reasons, *_missing(section)] or list(section.waits)
+    found = [*section.reasons, *_missing(section)]
+    found = [*found, *section.waits] if section.is_of_nodes or not found else found
     for each in found[:_MOST]:
         yield fields.excerpt(f"{who}: {each}")
 

@@ -91,8 +91,10 @@ def _above_capacity(hard: list[_Hard], situation: Situation) -> Iterator[Finding
                 gpus=each.gpus,
             )
     for resource, quotas in sorted(by_resource.items()):
-        counted = [each for each in quotas if not each.scoped]
-        total, has = sum(each.number for each in counted), there.get(resource, 0)
+        has = there.get(resource, 0)
+        # One that is above the capacity by itself has a finding of its own, and bounds nothing.
+        counted = [each for each in quotas if not each.scoped and each.number <= has]
+        total = sum(each.number for each in counted)
         if len(counted) > 1 and total > has > 0:
             largest = sorted(counted, key=lambda each: (-each.number, each.namespace, each.name))[:10]
             yield entries.finding(

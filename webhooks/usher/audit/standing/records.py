@@ -49,14 +49,20 @@ def of(estate: Estate) -> Records:
 
 def members(workload: Workload, records: Records) -> int:
     """The pods that must run together, as the only PodGroup of a workload says; 0 where no PodGroup says it alone."""
-    groups = [*_of(workload, records.volcano), *_of(workload, records.kai)]
-    if len(groups) != 1:
-        return 0
-    parents = {fields.text(each, "/parent") for each in fields.objects(groups[0], "/spec/subGroups")}
-    leaves = [
-        each for each in fields.objects(groups[0], "/spec/subGroups") if fields.text(each, "/name") not in parents
-    ]
-    return fields.whole(groups[0], "/spec/minMember") or sum(fields.whole(each, "/minMember") or 0 for each in leaves)
+    found = sizes(workload, records)
+    return found[0] if len(found) == 1 else 0
+
+
+def sizes(workload: Workload, records: Records) -> Sequence[int]:
+    """The pods that must run together, by each PodGroup of a workload; 0 where one does not say it."""
+    return [_size(each) for each in (*_of(workload, records.volcano), *_of(workload, records.kai))]
+
+
+def _size(group: paths.Object) -> int:
+    sub_groups = fields.objects(group, "/spec/subGroups")
+    parents = {fields.text(each, "/parent") for each in sub_groups}
+    leaves = [each for each in sub_groups if fields.text(each, "/name") not in parents]
+    return fields.whole(group, "/spec/minMember") or sum(fields.whole(each, "/minMember") or 0 for each in leaves)
 
 
 def held_by_kueue(workload: Workload, records: Records) -> Held | None:

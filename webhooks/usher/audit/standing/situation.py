@@ -39,12 +39,18 @@ class Situation:
     """Those with accelerators, by name."""
     records: Records = field(default_factory=Records)
     """What schedulers have written about workloads."""
+    autoscaler: str = ""
+    """What may add nodes with accelerators, for people; empty where no object shows an autoscaler."""
 
     @property
     def complete(self) -> bool:
-        """Whether every workload of the cluster was seen: else something only seems to have no workload."""
+        """Whether every workload of the cluster was seen: else something only seems to have no workload.
+
+        The merge of shards asks each of them.
+        """
         listed = self.estate.complete and not any(note.hides_objects for note in self.report.notes)
-        return listed and not self.estate.only_namespace and not self.report.failed
+        scope = self.estate.scope
+        return listed and (scope.is_whole or scope.is_merged) and not self.report.failed
 
     @property
     def threshold(self) -> timedelta:

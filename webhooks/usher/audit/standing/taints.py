@@ -1,59 +1,22 @@
 """Taints of GPU nodes: those that are missing, and those that keep the GPU stack itself away."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from usher import paths
+from usher.accelerators import device_classes
 from usher.audit import fields, gpus
 from usher.audit.document import FindingEntry
-from usher.audit.estate import Node
-from usher.audit.standing import capacity, entries
+from usher.audit.estate import Estate, Node
+from usher.audit.standing import capacity, entries, gpu_stack
 from usher.audit.standing.situation import Situation
-from usher.audit.standing.wanted import DAEMON_SET
+from usher.audit.standing.wanted import DAEMON_SET, NODE
 from usher.facts.node_reading import Taint
 from usher.scheduling import taints
 
-_STACK: Final = {
-    "driver": ("nvidia-driver", "amdgpu-driver"),
-    "container toolkit": ("container-toolkit",),
-    "device plugin": ("device-plugin", "deviceplugin"),
-    "GPU feature discovery": ("gpu-feature-discovery",),
-    "DCGM exporter": ("dcgm-exporter",),
-    "MIG manager": ("mig-manager",),
-    "DRA driver": ("dra-driver-nvidia-gpu", "k8s-dra-driver-gpu", "dra-driver-gpu"),
-}
-"""Parts of images of the DaemonSets that GPU nodes need, by what they are (NVIDIA/gpu-operator assets/)."""
-
-_VENDORS: Final = {
-    "nvidia.com/": ("nvidia", "container-toolkit", "gpu-feature-discovery", "dcgm", "mig-manager"),
-    "amd.com/": ("amd", "rocm"),
-    "habana.ai/": ("habana", "gaudi"),
-    "gpu.intel.com/": ("intel",),
-    "aws.amazon.com/neuron": ("neuron",),
-    "google.com/tpu": ("tpu",),
-}
-"""Words in images, by what the resources of the vendor begin with."""
-
 _MOMENTARY: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "ToBeDeletedByClusterAutoscaler")
 """Taints of the control plane: the controller of DaemonSets tolerates most of them, and they pass."""
-
-
-def part_of_stack(daemon_set: paths.Object) -> str:
-    """What a DaemonSet is for the GPU nodes, by its images; empty for all others."""
-    for container in fields.objects(daemon_set, "/spec/template/spec/containers"):
-        image = fields.text(container, "/image")
-        for part, words in _STACK.items():
-            if any(word in image for word in words):
-                return part
-    return ""
-
-
-def _vendor(daemon_set: paths.Object) -> str:
-    """What the resources begin with that a DaemonSet is for; empty where its images name no vendor."""
-    images = [fields.text(each, "/image") for each in fields.objects(daemon_set, "/spec/template/spec/containers")]
-    found = (vendor for vendor, words in _VENDORS.items() if any(word in image for word in words for image in images))
-    return next(found, "")
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
@@ -61,17 +24,45 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
     nodes = situation.estate.nodes or ()
     yield from _untainted(nodes, situation)
     for daemon_set in fields.listed(situation.estate, *DAEMON_SET) or ():
-        part = part_of_stack(daemon_set)
+        part = gpu_stack.part(daemon_set)
         if part:
-            vendor = _vendor(daemon_set)
+            vendor = gpu_stack.vendor(daemon_set)
             of_vendor = [node for node in nodes if any(name.startswith(vendor) for name in node.capacity)]
             yield from _kept_away(daemon_set, part, of_vendor, situation)
 
 
+def keeps_off(node: Node) -> bool:
+    """Whether a lasting taint keeps pods without accelerators off a node."""
+    return any(_keeps_off(*taint) for taint in node.taints)
+
+
+def _keeps_off(key: str, _: str, effect: str) -> bool:
+    return effect in taints.GUARDING and not key.startswith(_MOMENTARY)
+
+
+def have_other_nodes(estate: Estate) -> bool:
+    """Whether pods without accelerators have nodes of their own: else a taint would leave them without any.
+
+    True where the other nodes are not known.
+    """
+    listed = fields.listed(estate, *NODE)
+    with_accelerators = {node.name for node in estate.nodes or ()}
+    others = [value for value in listed or () if fields.name(value) not in with_accelerators]
+    return listed is None or not all(map(_is_kept_for_others, others))
+
+
+def _is_kept_for_others(node: paths.Object) -> bool:
+    """Whether a node without accelerators takes no ordinary pods, as those of a control plane."""
+    found = fields.objects(node, "/spec/taints")
+    return any(_keeps_off(fields.text(each, "/key"), "", fields.text(each, "/effect")) for each in found)
+
+
 def _untainted(nodes: Sequence[Node], situation: Situation) -> Iterator[FindingEntry]:
+    if not have_other_nodes(situation.estate):
+        return
     by_pool: defaultdict[str, list[Node]] = defaultdict(list)
     for node in nodes:
-        if not any(effect in taints.GUARDING and not key.startswith(_MOMENTARY) for key, _, effect in node.taints):
+        if not keeps_off(node):
             by_pool[capacity.pool(node)].append(node)
     for pool, found in sorted(by_pool.items()):
         names = [node.name for node in found]
@@ -91,19 +82,19 @@ def _untainted(nodes: Sequence[Node], situation: Situation) -> Iterator[FindingE
 def _key(node: Node) -> str:
     """The usual key of the taint of a node: the resource of its devices, and for all devices of NVIDIA that of GPUs."""
     names = sorted(node.capacity)
-    return names[0] if names and not names[0].startswith("nvidia.com/") else "nvidia.com/gpu"
+    # A driver of device claims offers devices by their class.
+    resource = (names[0] if "/" in names[0] else device_classes.device_class(names[0]).resource) if names else ""
+    return resource if resource and not resource.startswith("nvidia.com/") else "nvidia.com/gpu"
 
 
 def _kept_away(
     daemon_set: paths.Object, part: str, nodes: Sequence[Node], situation: Situation
 ) -> Iterator[FindingEntry]:
     """The taints of nodes that the DaemonSet selects and does not tolerate, each with its nodes."""
-    template = "/spec/template/spec"
-    selector: Mapping[str, str] = fields.strings(daemon_set, f"{template}/nodeSelector")
-    tolerations = fields.objects(daemon_set, f"{template}/tolerations")
+    tolerations = fields.objects(daemon_set, f"{gpu_stack.TEMPLATE}/tolerations")
     by_taint: defaultdict[Taint, list[Node]] = defaultdict(list)
     for node in nodes:
-        if any(node.labels.get(key) != value for key, value in selector.items()):
+        if not gpu_stack.selects(daemon_set, node):
             continue
         lasting = [Taint(*taint) for taint in node.taints if not taint[0].startswith(_MOMENTARY)]
         for taint in taints.untolerated(tolerations, lasting):

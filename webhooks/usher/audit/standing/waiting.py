@@ -6,7 +6,7 @@ from typing import Final
 
 from usher.audit import fields, gpus
 from usher.audit.document import FindingEntry
-from usher.audit.estate import Estate, Pod, Workload
+from usher.audit.estate import MULTI_KUEUE, Estate, Pod, Workload
 from usher.audit.standing import entries, gangs, outlooks, records
 from usher.audit.standing.outlooks import Outlooks, Verdicts
 from usher.audit.standing.records import Held, Records
@@ -28,7 +28,15 @@ _PREVENTING: Final = {
 """By authority, the checks that find the same before the workload comes in."""
 
 _PODS: Final = ("pods", "Pod")
-_NAMED: Final = {"scheduler": "the scheduler", "node": "the node"}
+_AUTHOR: Final = "its author"
+_NODE: Final = "node"
+_NAMED: Final = {"scheduler": "the scheduler", _NODE: "the node"}
+_REMEDIES: Final = {
+    _AUTHOR: "Ask its owner; then resume it (suspend: false), put it into a queue, or delete it.",
+    _NODE: "Read the events of the pods (kubectl describe pod): most often an image or a volume is missing, or an init "
+    "container does not end.",
+}
+"""What to do where no authority can give way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,24 +73,26 @@ def _knows_all_pods(estate: Estate) -> bool:
 
 def _wait(workload: Workload, *, all_pods: bool) -> _Wait | None:
     """How a workload waits; None for one that does not wait."""
-    if workload.is_template:
+    if workload.is_template or workload.deleting:
         return None
     if not workload.exists:
         return _Wait(waiting=(), starting=(), runs=False, since=None)
     waiting = [pod for pod in workload.pods if gangs.waits(pod)]
     starting = [pod for pod in workload.pods if pod.holds and pod.phase == "Pending" and not pod.terminating]
     runs = any(pod.holds for pod in workload.pods)
-    too_few = all_pods and gangs.misses_pods(workload)
+    too_few = all_pods and workload.managed_by != MULTI_KUEUE and gangs.misses_pods(workload)
     # A schedule that is suspended waits for nothing.
     suspended = workload.suspended and not gangs.is_schedule(workload)
     if not waiting and not starting and not suspended and not too_few:
         return None
     began = [pod.created for pod in waiting] or [pod.scheduled or pod.created for pod in starting]
+    reported = workload.reported
+    otherwise = (reported.suspended_since if suspended else reported.refused_since) or workload.created
     return _Wait(
         waiting=waiting,
         starting=starting,
         runs=runs,
-        since=min((each for each in began if each is not None), default=workload.created),
+        since=min((each for each in began if each is not None), default=otherwise),
     )
 
 
@@ -93,10 +103,15 @@ def _findings(
     if verdicts.never:
         yield _never(workload, wait, verdicts, situation)
     elif situation.is_old(wait.since):
-        if wait.waiting or wait.starting or workload.suspended:
+        if wait.waiting or wait.starting or workload.suspended or _is_queued(workload, known):
             yield _pending(workload, wait, verdicts, known, situation)
         else:
-            yield _fewer(workload, verdicts)
+            yield _fewer(workload, wait, verdicts)
+
+
+def _is_queued(workload: Workload, known: Records) -> bool:
+    """Whether a queue holds it before its pods are made."""
+    return any(held(workload, known) is not None for held in (records.held_by_kueue, records.held_by_volcano))
 
 
 def _never(workload: Workload, wait: _Wait, verdicts: Verdicts, situation: Situation) -> FindingEntry:
@@ -132,13 +147,21 @@ def _pending(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records
     return entries.finding(
         "USA003",
         entries.of_workload(workload),
-        f"{what} {verb}{lasting}, held back by {_NAMED.get(held.by, held.by)}",
+        f"{what} {verb}{lasting}, held back by {_NAMED.get(held.by, held.by)}{_because(held.evidence)}",
+        remedy=_REMEDIES.get(held.by, ""),
         evidence=held.evidence,
         team=workload.team,
         gpus=wanted,
         since=since,
         held_by=held.by,
     )
+
+
+def _because(evidence: Sequence[str]) -> str:
+    """The first reason, without the authority that gives it: texts show findings without their evidence."""
+    first = next(filter(None, evidence), "")
+    _, colon, words = first.partition(": ")
+    return f": {words if colon else first}" if first else ""
 
 
 def _held(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records) -> Held:
@@ -157,7 +180,7 @@ def _held(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records) -
         return Held(by=_gatekeeper(gates), evidence=(f"scheduling gates: {fields.listing(gates)}", *own))
     if workload.suspended:
         where = f"in queue {workload.queue}" if workload.queue else "and has no queue"
-        by = "Kueue" if workload.labels.get(QUEUE_LABEL) else "its author"
+        by = "Kueue" if workload.labels.get(QUEUE_LABEL) else _AUTHOR
         return Held(by=by, evidence=(f"it is suspended, {where}", *own))
     if wait.waiting:
         words = _words(wait.waiting)
@@ -165,7 +188,8 @@ def _held(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records) -
         scheduler = f"scheduler {workload.scheduler}" if named else "scheduler"
         return Held(by=scheduler, evidence=(*words, *own) or ("the scheduler says nothing about the pods",))
     nodes = sorted({pod.node for pod in wait.starting})
-    return Held(by="node", evidence=(f"the pods have a node and do not run: {fields.listing(nodes)}",))
+    words = sorted({f"kubelet, {fields.excerpt(pod.starting)}" for pod in wait.starting if pod.starting})[:3]
+    return Held(by=_NODE, evidence=(*words, f"the pods have a node and do not run: {fields.listing(nodes)}"))
 
 
 def _gatekeeper(gates: Iterable[str]) -> str:
@@ -182,16 +206,20 @@ def _words(pods: Iterable[Pod]) -> list[str]:
     return [f"scheduler: {fields.excerpt(words)}" for words in sorted({pod.waiting for pod in pods if pod.waiting})[:3]]
 
 
-def _fewer(workload: Workload, verdicts: Verdicts) -> FindingEntry:
+def _fewer(workload: Workload, wait: _Wait, verdicts: Verdicts) -> FindingEntry:
     there = len(workload.pods) + workload.other_pods
     holding = verdicts.refusing()
+    evidence = [
+        f"controller: {fields.excerpt(workload.reported.refusal)}" if workload.reported.refusal else "",
+        *(reason for section in holding for reason in outlooks.reasons(section)),
+    ]
     return entries.finding(
         "USA004",
         entries.of_workload(workload),
-        f"it wants {entries.counted(workload.wanted.minimum, 'pod')} and has {there:,}",
-        evidence=[reason for section in holding for reason in outlooks.reasons(section)],
+        f"it wants {entries.counted(workload.wanted.minimum, 'pod')} and has {there:,}{_because(evidence)}",
+        evidence=evidence,
         team=workload.team,
         gpus=max(0.0, gpus.least(workload.asks) - sum(gpus.number(pod.devices) for pod in workload.pods)),
-        since=workload.created,
+        since=wait.since,
         held_by=outlooks.name(holding[0]) if holding else "",
     )

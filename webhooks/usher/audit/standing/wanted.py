@@ -15,18 +15,27 @@ KUEUE_WORKLOAD: Final = ("kueue.x-k8s.io", "Workload")
 POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
 KAI_POD_GROUP: Final = ("scheduling.run.ai", "PodGroup")
 KAI_QUEUE: Final = ("scheduling.run.ai", "Queue")
+KARPENTER_POOL: Final = ("karpenter.sh", "NodePool")
 
 _DAEMON: Final = keeping(
     "/spec/template/spec/tolerations",
     "/spec/template/spec/nodeSelector",
+    "/spec/template/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution",
     "/status/desiredNumberScheduled",
     "/status/numberReady",
 )
 
 
+_SCRAPE: Final = "prometheus.io/scrape"
+
+
 def _daemon_set(value: paths.Object) -> paths.Object:
-    """Of its containers only names and images: their variables may be secrets."""
+    """Of its containers only names and images, and of annotations of its pods only one: others may be secrets."""
     kept = _DAEMON(value)
+    template = fields.at(kept, "/spec/template")
+    scrape = fields.strings(value, "/spec/template/metadata/annotations").get(_SCRAPE)
+    if isinstance(template, dict) and scrape is not None:
+        template["metadata"] = {"annotations": {_SCRAPE: scrape}}
     spec = fields.at(kept, "/spec/template/spec")
     if isinstance(spec, dict):
         spec["containers"] = [
@@ -36,7 +45,9 @@ def _daemon_set(value: paths.Object) -> paths.Object:
     return kept
 
 
-_NODE: Final = keeping("/spec/taints", "/spec/unschedulable", "/status/capacity", "/status/allocatable")
+_NODE: Final = keeping(
+    "/metadata/creationTimestamp", "/spec/taints", "/spec/unschedulable", "/status/capacity", "/status/allocatable"
+)
 
 
 def _node(value: paths.Object) -> paths.Object:
@@ -107,6 +118,13 @@ WANTED: Final = (
         plural="queues",
         kind=KAI_QUEUE[1],
         keep=keeping("/spec/parentQueue", "/spec/resources/gpu"),
+    ),
+    Wanted(
+        group=KARPENTER_POOL[0],
+        versions=("v1", "v1beta1"),
+        plural="nodepools",
+        kind=KARPENTER_POOL[1],
+        keep=keeping("/spec/limits", "/spec/template/spec/requirements", "/spec/template/spec/taints"),
     ),
 )
 """All of them. Secrets and the contents of ConfigMaps are not among them."""

@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class HeldDevice:
     """A device while a pod held it, with the share of a GPU that counts for the pod at each point."""
 
     track: Track
@@ -45,7 +45,7 @@ class Part:
     """NaN where the pod did not hold it."""
 
 
-def parts(tracks: Iterable[Track], share: Callable[[Track], float | None]) -> Iterator[Part]:
+def held_devices(tracks: Iterable[Track], share: Callable[[Track], float | None]) -> Iterator[HeldDevice]:
     """The tracks of pods with their weights: the share of the device, divided by the pods that hold it at a point.
 
     A track without a share is left out.
@@ -58,23 +58,23 @@ def parts(tracks: Iterable[Track], share: Callable[[Track], float | None]) -> It
         for track in found:
             of_gpu = share(track)
             if of_gpu is not None:
-                yield Part(track=track, weights=_weights(track, found, of_gpu))
+                yield HeldDevice(track=track, weights=_weights(track, found, of_gpu))
 
 
-def count(held: Line, found: Iterable[Part], *, grid: Grid, idle: Idle) -> Tally:
+def count(held: Line, found: Iterable[HeldDevice], *, grid: Grid, idle: Idle) -> Tally:
     """The GPU-hours of one pod on one node: `held` are the GPUs that it is known to have held."""
     tally = Tally()
-    mine = [part for part in found if part.weights.values]
-    lines = [held, *(part.weights for part in mine)]
+    mine = [device for device in found if device.weights.values]
+    lines = [held, *(device.weights for device in mine)]
     first = min((line.first for line in lines if line.values), default=0)
     end = max((line.end for line in lines if line.values), default=0)
     factors = _count_allocated(tally, held, mine, range(first, end), grid)
-    for part in mine:
-        counted = _counted(part, factors, first, grid)
-        _count_activity(tally, part, counted, grid)
-        _count_memory(tally, part, counted)
-        for start, stop in stretches(part, below=idle.below, points=idle.points):
-            tally.idle += sum(counted[start - part.weights.first : stop - part.weights.first])
+    for device in mine:
+        counted = _counted(device, factors, first, grid)
+        _count_activity(tally, device, counted, grid)
+        _count_memory(tally, device, counted)
+        for start, stop in stretches(device, below=idle.below, points=idle.points):
+            tally.idle += sum(counted[start - device.weights.first : stop - device.weights.first])
     # Sums of the same parts in another order may differ in the last digit.
     tally.measured = min(tally.measured, tally.allocated)
     tally.memory = min(tally.memory, tally.allocated)
@@ -102,11 +102,11 @@ def _samples(track: Track, first: int, end: int) -> list[bool]:
     return [not (math.isnan(activity) and math.isnan(used)) for activity, used in zip(*lines, strict=True)]
 
 
-def _count_allocated(tally: Tally, held: Line, mine: list[Part], points: range, grid: Grid) -> "array[float]":
+def _count_allocated(tally: Tally, held: Line, mine: list[HeldDevice], points: range, grid: Grid) -> "array[float]":
     """Counts what was held; gives, by point, the part of the devices that counts."""
     factors = array("d")
     hours = grid.hours
-    weights = [merging.spread(part.weights, points.start, points.stop) for part in mine]
+    weights = [merging.spread(device.weights, points.start, points.stop) for device in mine]
     known = merging.spread(held, points.start, points.stop)
     for point, gpus, *each in zip(points, known, *weights, strict=True):
         weight = sum(value for value in each if not math.isnan(value))
@@ -119,17 +119,17 @@ def _count_allocated(tally: Tally, held: Line, mine: list[Part], points: range, 
     return factors
 
 
-def _counted(part: Part, factors: "array[float]", first: int, grid: Grid) -> "array[float]":
+def _counted(device: HeldDevice, factors: "array[float]", first: int, grid: Grid) -> "array[float]":
     """The GPU-hours of each point of a device that count for the pod; NaN where it did not hold it."""
-    start = part.weights.first - first
-    of_part = factors[start : start + len(part.weights.values)]
-    return array("d", map(operator.mul, part.weights.values, (factor * grid.hours for factor in of_part)))
+    start = device.weights.first - first
+    of_device = factors[start : start + len(device.weights.values)]
+    return array("d", map(operator.mul, device.weights.values, (factor * grid.hours for factor in of_device)))
 
 
-def _count_activity(tally: Tally, part: Part, counted: "array[float]", grid: Grid) -> None:
-    first, bins = part.weights.first, tally.bins
+def _count_activity(tally: Tally, device: HeldDevice, counted: "array[float]", grid: Grid) -> None:
+    first, bins = device.weights.first, tally.bins
     measured = used = 0.0
-    activities = merging.spread(part.track.activity, first, part.weights.end)
+    activities = merging.spread(device.track.activity, first, device.weights.end)
     for point, (hours, activity) in enumerate(zip(counted, activities, strict=True), start=first):
         # Comparisons with NaN are false.
         if hours > 0 and activity >= 0:
@@ -143,8 +143,8 @@ def _count_activity(tally: Tally, part: Part, counted: "array[float]", grid: Gri
     tally.used += used
 
 
-def _count_memory(tally: Tally, part: Part, counted: "array[float]") -> None:
-    track, first, end = part.track, part.weights.first, part.weights.end
+def _count_memory(tally: Tally, device: HeldDevice, counted: "array[float]") -> None:
+    track, first, end = device.track, device.weights.first, device.weights.end
     if not track.memory_used.values:
         return
     lines = (merging.spread(line, first, end) for line in (track.memory_used, track.memory_total, track.memory_peak))
@@ -159,13 +159,13 @@ def _count_memory(tally: Tally, part: Part, counted: "array[float]") -> None:
             tally.memory_total = max(tally.memory_total, total)
 
 
-def stretches(part: Part, *, below: float, points: int) -> Iterator[tuple[int, int]]:
+def stretches(device: HeldDevice, *, below: float, points: int) -> Iterator[tuple[int, int]]:
     """The stretches in which a held device stayed below an activity, each as its first point and the point after it.
 
     A point that was not measured ends a stretch.
     """
-    first, weights = part.weights.first, part.weights
-    activities = merging.spread(part.track.activity, first, weights.end)
+    first, weights = device.weights.first, device.weights
+    activities = merging.spread(device.track.activity, first, weights.end)
     start = -1
     for point, (weight, activity) in enumerate(zip(weights.values, activities, strict=True), start=first):
         # A comparison with NaN is false.

@@ -16,7 +16,7 @@ from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class Allocation:
     """The GPUs that a pod held on a node; NaN where it is not known."""
 
     pod: PodName
@@ -24,7 +24,7 @@ class Held:
     gpus: Line
 
 
-def recorded(requests: Answer, phases: Answer, nodes: Mapping[str, estate.Node]) -> tuple[Held, ...]:
+def recorded(requests: Answer, phases: Answer, nodes: Mapping[str, estate.Node]) -> tuple[Allocation, ...]:
     """What kube-state-metrics recorded: requests of pods on a node, while they had not ended."""
     alive = {pod: merging.bridge(merging.merge(series)) for pod, series in _by_pod(phases.series).items()}
     found = []
@@ -38,11 +38,13 @@ def recorded(requests: Answer, phases: Answer, nodes: Mapping[str, estate.Node])
         for node, lines in sorted(by_node.items()):
             held = _while_alive(added(lines), living)
             if held.values:
-                found.append(Held(pod=pod, node=node, gpus=held))
+                found.append(Allocation(pod=pod, node=node, gpus=held))
     return tuple(found)
 
 
-def present(workloads: Iterable[estate.Workload], nodes: Mapping[str, estate.Node], grid: Grid) -> tuple[Held, ...]:
+def present(
+    workloads: Iterable[estate.Workload], nodes: Mapping[str, estate.Node], grid: Grid
+) -> tuple[Allocation, ...]:
     """What the pods hold that the cluster has now: from the moment when they were placed, to the end of the window."""
     found = []
     for workload in workloads:
@@ -55,7 +57,7 @@ def present(workloads: Iterable[estate.Workload], nodes: Mapping[str, estate.Nod
             if first < grid.points:
                 values = array("d", [held]) * (grid.points - first)
                 name = PodName(pod.namespace, pod.name)
-                found.append(Held(pod=name, node=pod.node, gpus=Line(first=first, values=values)))
+                found.append(Allocation(pod=name, node=pod.node, gpus=Line(first=first, values=values)))
     return tuple(sorted(found, key=lambda each: (each.pod, each.node)))
 
 
@@ -67,7 +69,7 @@ def held_now(pod: estate.Pod, nodes: Mapping[str, estate.Node]) -> float:
     return sum(float(gpus.share(name, node)) * float(amount.number) for name, amount in pod.devices.items())
 
 
-def together(first: Iterable[Held], second: Iterable[Held]) -> dict[tuple[PodName, str], Line]:
+def together(first: Iterable[Allocation], second: Iterable[Allocation]) -> dict[tuple[PodName, str], Line]:
     """By pod and node; the second says what the first does not know."""
     lines: dict[tuple[PodName, str], list[Line]] = {}
     for each in (*first, *second):

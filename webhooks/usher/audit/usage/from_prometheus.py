@@ -26,6 +26,10 @@ class PrometheusSource:
     def url(self) -> str:
         return self._client.url
 
+    @property
+    def selection(self) -> str:
+        return ", ".join(f"{label}={value}" for label, value in self._only)
+
     def read(self, question: Question, grid: Grid, /) -> Answer:
         """Raises PrometheusError where there is no usable answer."""
         found = ranges.read(

@@ -7,7 +7,7 @@ look up claims (NVIDIA/gpu-operator#2706).
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from usher.audit import estate
+from usher.audit import estate, gpus
 from usher.audit.usage import allocations, merging
 from usher.audit.usage.devices import Track
 from usher.audit.usage.labels import PodName
@@ -24,22 +24,22 @@ class Joined:
     """Nodes where pods hold GPUs, and no series names a pod."""
 
 
-def join(
-    tracks: Sequence[Track], workloads: Iterable[estate.Workload], nodes: Mapping[str, estate.Node], grid: Grid
-) -> Joined:
+def join(tracks: Sequence[Track], found: estate.Estate, nodes: Mapping[str, estate.Node], grid: Grid) -> Joined:
     """The tracks, with the pods of those nodes whose series name none."""
-    holders = _holders(workloads, nodes)
+    holders = _holders(found.workloads, nodes)
     silent = {track.node for track in tracks if track.node} - {track.node for track in tracks if track.holder}
     joined: list[str] = []
     left: list[str] = []
     pods: dict[str, estate.Pod] = {}
     for node in sorted(silent):
-        found = holders.get(node, [])
-        if not found:
+        holding = holders.get(node, [])
+        if not holding:
             continue
         devices = len({track.device for track in tracks if track.node == node and not track.device.instance})
-        if len(found) == 1 and devices and allocations.held_now(found[0], nodes) >= devices:
-            pods[node] = found[0]
+        # The series that name pods of another part of the cluster are not here.
+        there = devices if found.scope.is_whole else max(devices, gpus.capacity(nodes[node]))
+        if len(holding) == 1 and devices and allocations.held_now(holding[0], nodes) >= there:
+            pods[node] = holding[0]
             joined.append(node)
         else:
             left.append(node)

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Mapping
 from usher.accelerators import profiles
 from usher.audit import estate, gpus
 from usher.audit.usage import accounting, merging, prices
-from usher.audit.usage.accounting import Idle, Part, Place
+from usher.audit.usage.accounting import HeldDevice, Idle, Place
 from usher.audit.usage.attribution import Attribution, Owner
 from usher.audit.usage.devices import Track
 from usher.audit.usage.labels import PodName
 from usher.audit.usage.merging import EMPTY, Line
-from usher.audit.usage.prices import Priced
+from usher.audit.usage.prices import NodeType
 from usher.audit.usage.series import Grid
 from usher.audit.usage.tallies import Tally
 from usher.dataclass import dataclass
@@ -23,7 +23,7 @@ class Entry:
     place: Place
     owner: Owner
     tally: Tally
-    what: Priced
+    node_type: NodeType
     """The board, and how its node is paid for."""
     price: float | None
     """Of a GPU for an hour; None where no rule has it."""
@@ -32,8 +32,8 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fleet:
-    """All measured devices, held or not, in GPU-hours."""
+class AllDevices:
+    """The measured devices of the cluster, held or not, in GPU-hours."""
 
     measured: float
     used: float
@@ -45,30 +45,30 @@ def entries(  # noqa: PLR0913 - what is joined, all named
     *,
     nodes: Mapping[str, estate.Node],
     attribution: Attribution,
-    price: Callable[[Priced], float | None],
+    price: Callable[[NodeType], float | None],
     grid: Grid,
     idle: Idle,
 ) -> tuple[Entry, ...]:
     """The entries, by pod and node."""
     homes = _homes(held)
-    found: dict[Place, list[Part]] = {Place(*key): [] for key in held}
-    for part in accounting.parts(tracks, lambda track: share(track, nodes)):
-        pod = part.track.holder
+    found: dict[Place, list[HeldDevice]] = {Place(*key): [] for key in held}
+    for device in accounting.held_devices(tracks, lambda track: share(track, nodes)):
+        pod = device.track.holder
         if pod is not None:
-            place = Place(pod, part.track.node or homes.get(pod, ""))
-            found.setdefault(place, []).append(part)
+            place = Place(pod, device.track.node or homes.get(pod, ""))
+            found.setdefault(place, []).append(device)
     result = []
-    for place, parts in sorted(found.items()):
-        tally = accounting.count(held.get((place.pod, place.node), EMPTY), parts, grid=grid, idle=idle)
-        what = _what(nodes.get(place.node), parts)
+    for place, devices in sorted(found.items()):
+        tally = accounting.count(held.get((place.pod, place.node), EMPTY), devices, grid=grid, idle=idle)
+        node_type = _node_type(nodes.get(place.node), devices)
         result.append(
             Entry(
                 place=place,
                 owner=attribution.owner(place.pod),
                 tally=tally,
-                what=what,
-                price=price(what),
-                profile=next((part.track.profile for part in parts if part.track.profile), ""),
+                node_type=node_type,
+                price=price(node_type),
+                profile=next((device.track.profile for device in devices if device.track.profile), ""),
             )
         )
     return tuple(result)
@@ -83,7 +83,7 @@ def share(track: Track, nodes: Mapping[str, estate.Node]) -> float | None:
     return None if profile is None else float(gpus.of_profile(profile, node.product if node else track.product))
 
 
-def fleet(tracks: Iterable[Track], nodes: Mapping[str, estate.Node], grid: Grid) -> Fleet:
+def all_devices(tracks: Iterable[Track], nodes: Mapping[str, estate.Node], grid: Grid) -> AllDevices:
     """Each device counts once at each point, whether a pod holds it or not."""
     by_device: dict[object, list[Track]] = {}
     for track in tracks:
@@ -97,7 +97,7 @@ def fleet(tracks: Iterable[Track], nodes: Mapping[str, estate.Node], grid: Grid)
             if values:
                 measured += of_gpu * grid.hours
                 used += of_gpu * grid.hours * sum(values) / len(values)
-    return Fleet(measured=measured, used=used)
+    return AllDevices(measured=measured, used=used)
 
 
 def _homes(held: Iterable[tuple[PodName, str]]) -> dict[PodName, str]:
@@ -108,7 +108,7 @@ def _homes(held: Iterable[tuple[PodName, str]]) -> dict[PodName, str]:
     return {pod: next(iter(found)) for pod, found in nodes.items() if len(found) == 1}
 
 
-def _what(node: estate.Node | None, parts: Iterable[Part]) -> Priced:
+def _node_type(node: estate.Node | None, devices: Iterable[HeldDevice]) -> NodeType:
     if node is not None:
         return prices.of_node(node)
-    return Priced(product=next((part.track.product for part in parts if part.track.product), ""))
+    return NodeType(product=next((device.track.product for device in devices if device.track.product), ""))

@@ -6,10 +6,10 @@ from usher.audit.capacity import Split
 from usher.audit.usage import amounts, prices
 from usher.audit.usage.ledger import Entry
 from usher.audit.usage.node_hours import NodeHours
-from usher.audit.usage.prices import Priced
+from usher.audit.usage.prices import NodeType
 from usher.dataclass import dataclass
 
-Price = Callable[[Priced], float | None]
+Price = Callable[[NodeType], float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +41,9 @@ def of(
         price: the price of a GPU for an hour.
     """
     now = [(each, price(prices.of_node(each.node))) for each in splits or ()]
-    boards = {entry.place.node: entry.what for entry in entries}
+    boards = {entry.place.node: entry.node_type for entry in entries}
     boards |= {each.node.name: prices.of_node(each.node) for each in splits or ()}
-    window = [(each, price(boards.get(name, Priced(product="")))) for name, each in (hours or {}).items()]
+    window = [(each, price(boards.get(name, NodeType(product="")))) for name, each in (hours or {}).items()]
     return NotHeld(
         gpus_not_priced=None if splits is None else _sum(each.capacity for each, cost in now if cost is None),
         free_per_hour=_money((each.free, cost) for each, cost in now),

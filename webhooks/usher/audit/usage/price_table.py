@@ -7,7 +7,7 @@ from usher.audit import estate, gpus
 from usher.audit.document.usage import PriceEntry
 from usher.audit.usage import amounts, prices
 from usher.audit.usage.ledger import Entry
-from usher.audit.usage.prices import Priced
+from usher.audit.usage.prices import NodeType
 from usher.config.audit import Prices
 
 
@@ -36,7 +36,7 @@ def rows(
     for node in nodes.values():
         of_nodes.setdefault(_key(config, prices.of_node(node)), []).append(node)
     for entry in entries:
-        key = _key(config, entry.what)
+        key = _key(config, entry.node_type)
         hours[key] = hours.get(key, 0.0) + entry.tally.allocated
     result = [
         _row(key, of_nodes.get(key, ()), hours.get(key, 0.0) if is_measured else None)
@@ -45,15 +45,15 @@ def rows(
     return tuple(sorted(result, key=lambda row: (-row.gpus, row.product, row.capacity_type, row.rule, row.formula)))
 
 
-def _key(config: Prices, what: Priced) -> _Key:
-    place, price = prices.deciding(config, what), prices.per_gpu_hour(config, what)
+def _key(config: Prices, node_type: NodeType) -> _Key:
+    place, price = prices.deciding(config, node_type), prices.per_gpu_hour(config, node_type)
     if place is None or price is None:
-        return _Key(what.product, what.capacity_type.value, -1, 0.0, "")
+        return _Key(node_type.product, node_type.capacity_type.value, -1, 0.0, "")
     of_node = config.rules[place].per_node_hour
     formula = f"{price:g} {config.currency} per GPU and hour"
     if of_node is not None:
-        formula = f"{of_node:g} {config.currency} per node and hour x {config.gpu_share:g} / {what.gpus} GPUs"
-    return _Key(what.product, what.capacity_type.value, place, price, formula)
+        formula = f"{of_node:g} {config.currency} per node and hour x {config.gpu_share:g} / {node_type.gpus} GPUs"
+    return _Key(node_type.product, node_type.capacity_type.value, place, price, formula)
 
 
 def _row(key: _Key, nodes: Sequence[estate.Node], allocated: float | None) -> PriceEntry:

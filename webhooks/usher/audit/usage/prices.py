@@ -1,7 +1,7 @@
 """The price of a GPU on a node, by the section `audit.prices` of usher.yaml."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from usher.audit import estate, gpus
 from usher.config import globs
@@ -12,8 +12,8 @@ _INSTANCE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/inst
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Priced:
-    """What a rule looks at: a node of now, or the board of one that is gone."""
+class NodeType:
+    """What a price follows from. Of a node that is gone only the board is known."""
 
     product: str
     capacity_type: estate.CapacityType = estate.CapacityType.UNKNOWN
@@ -22,9 +22,9 @@ class Priced:
     """GPUs of the node; 0 where they are not known."""
 
 
-def of_node(node: estate.Node) -> Priced:
+def of_node(node: estate.Node) -> NodeType:
     instance = next((node.labels[key] for key in _INSTANCE_LABELS if key in node.labels), "")
-    return Priced(
+    return NodeType(
         product=node.product,
         capacity_type=node.capacity_type,
         instance_type=instance,
@@ -33,36 +33,36 @@ def of_node(node: estate.Node) -> Priced:
     )
 
 
-def per_gpu_hour(prices: Prices, what: Priced) -> float | None:
+def per_gpu_hour(prices: Prices, node_type: NodeType) -> float | None:
     """The price of one whole GPU for an hour: that of the first rule that matches; None without one.
 
     A price of a node is multiplied with gpuShare and divided by the GPUs of the node.
     """
-    place = deciding(prices, what)
+    place = deciding(prices, node_type)
     if place is None:
         return None
     rule = prices.rules[place]
-    return rule.per_gpu_hour if rule.per_node_hour is None else rule.per_node_hour * prices.gpu_share / what.gpus
+    return rule.per_gpu_hour if rule.per_node_hour is None else rule.per_node_hour * prices.gpu_share / node_type.gpus
 
 
-def deciding(prices: Prices, what: Priced) -> int | None:
+def deciding(prices: Prices, node_type: NodeType) -> int | None:
     """The place of the rule that gives the price; the price of a node needs the number of its GPUs."""
     for place, rule in enumerate(prices.rules):
-        if matches(rule, what) and (rule.per_gpu_hour is not None or what.gpus):
+        if matches(rule, node_type) and (rule.per_gpu_hour is not None or node_type.gpus):
             return place
     return None
 
 
-def matches(rule: PriceRule, what: Priced) -> bool:
+def matches(rule: PriceRule, node_type: NodeType) -> bool:
     """Whether a rule is about a node. Products are compared without case, because clouds and drivers differ in it."""
     return (
-        globs.fits(what.product.casefold(), rule.product.casefold())
-        and globs.fits(what.instance_type, rule.instance_type)
-        and rule.capacity_type in {"*", what.capacity_type.value}
+        globs.fits(node_type.product.casefold(), rule.product.casefold())
+        and globs.fits(node_type.instance_type, rule.instance_type)
+        and rule.capacity_type in {"*", node_type.capacity_type.value}
     )
 
 
-def problems(prices: Prices, seen: Iterable[Priced]) -> Iterator[str]:
+def problems(prices: Prices, seen: Iterable[NodeType]) -> Iterator[str]:
     """Rules that match nothing of the cluster, and boards that no rule prices."""
     known = sorted(set(seen), key=lambda each: (each.product, each.capacity_type, each.instance_type))
     if not known:
@@ -71,7 +71,7 @@ def problems(prices: Prices, seen: Iterable[Priced]) -> Iterator[str]:
         yield "audit.prices of usher.yaml has no rules, so GPU-hours are not priced"
         return
     for index, rule in enumerate(prices.rules):
-        if not any(matches(rule, what) for what in known):
+        if not any(matches(rule, node_type) for node_type in known):
             products = ", ".join(sorted({each.product for each in known if each.product})) or "of no known product"
             yield (
                 f"audit.prices.rules[{index}] matches no node (product {rule.product}, instance type "
@@ -81,7 +81,3 @@ def problems(prices: Prices, seen: Iterable[Priced]) -> Iterator[str]:
     if missing:
         names = sorted({f"{each.product or 'GPUs of unknown product'} ({each.capacity_type})" for each in missing})
         yield f"audit.prices has no price for {', '.join(names)}: these GPU-hours count as not priced"
-
-
-def by_node(nodes: Mapping[str, estate.Node]) -> dict[str, Priced]:
-    return {name: of_node(node) for name, node in nodes.items()}

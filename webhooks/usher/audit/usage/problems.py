@@ -1,16 +1,17 @@
 """What a report has to say about its numbers: their source, and what is missing in them."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from usher.audit import estate, fields
+from usher.audit import estate, fields, times
 from usher.audit.usage import metrics
 from usher.audit.usage.devices import Track
 from usher.audit.usage.joining import Joined
 from usher.audit.usage.ledger import Entry, share
 from usher.audit.usage.node_hours import NodeHours
 from usher.audit.usage.reading import Readings
-from usher.audit.usage.series import Grid, moment
+from usher.audit.usage.series import Grid
 from usher.audit.usage.tallies import Tally
 
 _LATE: Final = 3
@@ -34,21 +35,43 @@ def of_source(readings: Readings, grid: Grid, tracks: Sequence[Track], *, idle_s
             "pods that the cluster has now and from the labels of series, so those of ended pods on nodes without "
             "series are missing"
         )
+    if not tracks and readings.devices_left_out:
+        yield "Prometheus has no series of a GPU that is not held by other namespaces, so no usage was measured"
+        return
     if not tracks:
-        yield (
-            f"Prometheus has no usable series of dcgm-exporter ({metrics.ENGINE_ACTIVE.metric}, "
-            f"{metrics.GPU_UTIL.metric}) and of AMD's exporter ({metrics.AMD_ACTIVE.metric}), so no usage was "
-            "measured. Scrape the exporter of the GPU operator"
-        )
         return
     first = min(track.first for track in tracks)
     if first >= _LATE:
-        yield f"The first sample is of {moment(grid.time(first - 1))}: before, nothing was measured"
+        yield f"The first sample is of {times.of_seconds(grid.time(first - 1))}: before, nothing was measured"
+    window = grid.points * grid.step
+    if window < 2 * idle_seconds:
+        yield (
+            f"The window has {window / 3600:.1f} hours, and a GPU is idle after {idle_seconds / 3600:.1f} hours "
+            "without a break (audit.idle.lasting), so most idle GPU-hours are missing. Choose a --window of at least "
+            f"{math.ceil(2 * idle_seconds / 3600)}h"
+        )
     if grid.step > idle_seconds:
         yield (
             f"A step has {grid.step} s, which is longer than audit.idle.lasting ({idle_seconds:.0f} s): idle is what "
             "has a low mean over a step. Choose a shorter --step"
         )
+
+
+def no_series(selection: str) -> str:
+    """Nothing to measure by. `selection` are the labels that series must have; empty for all series."""
+    exporters = (
+        f"dcgm-exporter ({metrics.ENGINE_ACTIVE.metric}, {metrics.GPU_UTIL.metric}) and of AMD's exporter "
+        f"({metrics.AMD_ACTIVE.metric})"
+    )
+    if selection:
+        return (
+            f"Prometheus has no usable series of {exporters} with {selection}, so no usage was measured. Compare "
+            "--prometheus-label with the labels of these series; or scrape the exporter of the GPU operator"
+        )
+    return (
+        f"Prometheus has no usable series of {exporters}, so no usage was measured. Scrape the exporter of the GPU "
+        "operator"
+    )
 
 
 def of_devices(tracks: Iterable[Track], nodes: Mapping[str, estate.Node]) -> Iterator[str]:
@@ -75,7 +98,7 @@ def of_devices(tracks: Iterable[Track], nodes: Mapping[str, estate.Node]) -> Ite
 
 
 def of_nodes(joined: Joined, nodes: Mapping[str, estate.Node]) -> Iterator[str]:
-    """Nodes that are not measured, or whose series name no pods."""
+    """Nodes that are not measured."""
     measured = {track.node for track in joined.tracks}
     missing = sorted(name for name, node in nodes.items() if node.capacity and name not in measured)
     if missing and any(track.node for track in joined.tracks):
@@ -86,6 +109,10 @@ def of_nodes(joined: Joined, nodes: Mapping[str, estate.Node]) -> Iterator[str]:
         yield f"GPUs of Intel are not measured, because usher reads no exporter of Intel: {fields.listing(intel)}"
     if nodes and joined.tracks and not any(track.node for track in joined.tracks):
         yield "No label of the series names a node of the cluster. Set NODE_NAME in the exporter, or add a label `node`"
+
+
+def of_attribution(joined: Joined) -> Iterator[str]:
+    """Nodes whose series name no pods."""
     if joined.by_node:
         yield (
             f"Series of {fields.listing(joined.by_node)} name no pods; they count for the one pod that holds all GPUs "
@@ -114,7 +141,7 @@ def of_capacity(hours: Mapping[str, NodeHours] | None, nodes: Mapping[str, estat
             f"that no pod held there are missing: {fields.listing(missing)}"
         )
     known, window = max(each.known for each in hours.values()), grid.points * grid.hours
-    if known < _NEARLY * window:
+    if known < _NEARLY * window and f"{known:.1f}" != f"{window:.1f}":
         yield (
             f"{metrics.NODE_CAPACITY.metric} covers {known:.1f} of {window:.1f} hours: in the others, GPU-hours that "
             "no pod held are not measured"

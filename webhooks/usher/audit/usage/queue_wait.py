@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Final
 
 from usher import paths
-from usher.audit import estate
+from usher.audit.building import fields
+from usher.audit.estate import Estate
 from usher.audit.usage import metrics
 from usher.audit.usage.series import Answer
 
@@ -18,13 +19,13 @@ _LATE: Final = 3
 """A counter whose series begins so many points after the window began, or later, began at 0."""
 
 
-def of_estate(found: estate.Estate, answer: Answer, *, start: datetime | None) -> tuple[float | None, str]:
+def of_estate(estate: Estate, answer: Answer, *, start: datetime | None) -> tuple[float | None, str]:
     """Seconds, and how they were computed: by the metrics of Kueue, else by its Workloads since `start`."""
     if answer.series:
         formula = f"histogram_quantile(0.95) over the growth of {metrics.QUEUE_WAIT.metric} of all queues"
         return of_histogram(answer), formula
     formula = "95th percentile of Admitted - creationTimestamp of the Workloads of Kueue admitted in the window"
-    listed = found.objects.get(_WORKLOADS, ())
+    listed = estate.objects.get(_WORKLOADS, ())
     if start is None or not isinstance(listed, Sequence):
         return None, formula
     return of_workloads(listed, start=start), formula
@@ -74,25 +75,15 @@ def of_workloads(objects: Iterable[paths.Object], *, start: datetime, share: flo
 
 
 def _wait(value: paths.Object, start: datetime) -> float | None:
-    metadata, status = value.get("metadata"), value.get("status")
-    conditions = status.get("conditions") if isinstance(status, dict) else None
-    created = _time(metadata.get("creationTimestamp")) if isinstance(metadata, dict) else None
-    if created is None or not isinstance(conditions, list):
+    created = fields.time(paths.metadata(value).get("creationTimestamp"))
+    if created is None:
         return None
-    for each in conditions:
-        if isinstance(each, dict) and each.get("type") == "Admitted" and each.get("status") == "True":
-            admitted = _time(each.get("lastTransitionTime"))
+    for each in fields.mappings(fields.mapping(value.get("status")).get("conditions")):
+        if each.get("type") == "Admitted" and each.get("status") == "True":
+            admitted = fields.time(each.get("lastTransitionTime"))
             if admitted is not None and admitted >= max(start, created):
                 return (admitted - created).total_seconds()
     return None
-
-
-def _time(value: object) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
-    return found if found is not None and found.tzinfo is not None else None
 
 
 def _number(text: str) -> float | None:

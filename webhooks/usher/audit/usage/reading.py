@@ -24,6 +24,8 @@ DEVICES: Final = (
 )
 PODS: Final = (metrics.REQUESTS, metrics.PHASES, metrics.POD_OWNERS, metrics.REPLICASET_OWNERS, metrics.JOB_OWNERS)
 NODES: Final = (metrics.NODE_CAPACITY, metrics.NODE_ALLOCATABLE, metrics.NODE_CORDONED, metrics.NODE_NOT_READY)
+OF_CLUSTER: Final = (*NODES, metrics.QUEUE_WAIT)
+"""About nodes and queues, which all namespaces share."""
 
 _NAMED: Final = 5
 """Clusters named in one sentence."""
@@ -40,6 +42,8 @@ class Readings:
 
     answers: dict[Question, Answer] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    """Those of the problems that say which metrics got no answer."""
 
     def of(self, question: Question) -> Answer:
         return self.answers.get(question, _NOTHING)
@@ -47,6 +51,11 @@ class Readings:
     @property
     def devices(self) -> Mapping[Question, Answer]:
         return {question: self.of(question) for question in DEVICES}
+
+    @property
+    def devices_left_out(self) -> int:
+        """Series of devices that belong to other parts of the cluster."""
+        return sum(answer.left_out for answer in self.devices.values())
 
     def forget_devices(self) -> None:
         """Lets go of the series of devices, which are most of the memory of an audit."""
@@ -67,7 +76,7 @@ def read(source: Source, grid: Grid) -> Readings:
     found = Readings()
     missing: dict[str, dict[str, None]] = {}
     warned: dict[str, dict[str, None]] = {}
-    for question in (*DEVICES, *PODS, *NODES, metrics.QUEUE_WAIT):
+    for question in (*DEVICES, *PODS, *OF_CLUSTER):
         try:
             answer = source.read(question, grid)
         except errors.PrometheusError as error:
@@ -79,10 +88,11 @@ def read(source: Source, grid: Grid) -> Readings:
                 found.problems.append("After these failures usher asked for no further metrics")
                 break
             continue
-        found.answers[question] = Answer(series=ordered(answer.series))
+        found.answers[question] = Answer(series=ordered(answer.series), left_out=answer.left_out)
         for warning in answer.warnings:
             warned.setdefault(warning, {})[question.metric] = None
-    found.problems[:0] = [f"{_named(names)} missing: {reason}" for reason, names in missing.items()]
+    found.failures = [f"{_named(names)} missing: {reason}" for reason, names in missing.items()]
+    found.problems[:0] = found.failures
     found.problems.extend(
         f"{source.name} warns that metrics may be incomplete ({', '.join(names)}): {warning}"
         for warning, names in warned.items()

@@ -5,7 +5,7 @@ else: it may ignore the fold, and the matchers if its series match them anyway.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
@@ -90,6 +90,8 @@ class Answer:
 
     series: tuple[Series, ...] = ()
     warnings: tuple[str, ...] = ()
+    left_out: int = 0
+    """The series that a source has and leaves out, because they belong to other parts of the cluster."""
 
 
 class Source(Protocol):
@@ -108,14 +110,14 @@ class Source(Protocol):
         """The address without user and password; empty where there is none."""
         ...
 
+    @property
+    def selection(self) -> str:
+        """The labels that a user chose series by, as `cluster=prod`; empty where all series count."""
+        ...
+
     def read(self, question: Question, grid: Grid, /) -> Answer: ...
 
 
 def ordered(series: Sequence[Series]) -> tuple[Series, ...]:
     """The series in the order of their labels, so that the same cluster gives the same numbers."""
     return tuple(sorted(series, key=lambda each: (sorted(each.labels.items()), each.first)))
-
-
-def moment(seconds: int) -> str:
-    """A time as the document has it: ISO 8601 in UTC."""
-    return datetime.fromtimestamp(seconds, tz=UTC).isoformat().replace("+00:00", "Z")

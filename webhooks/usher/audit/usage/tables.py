@@ -1,6 +1,7 @@
 """Usage by team, namespace, queue, priority, product and capacity type. Each table adds up to the total."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from usher.audit import estate
 from usher.audit.document.usage import Group, GroupTable
@@ -8,7 +9,7 @@ from usher.audit.usage import amounts
 from usher.audit.usage.amounts import Now
 from usher.audit.usage.attribution import Owner
 from usher.audit.usage.ledger import Entry
-from usher.audit.usage.prices import Priced
+from usher.audit.usage.prices import NodeType
 from usher.dataclass import dataclass
 
 
@@ -17,21 +18,24 @@ class Holding:
     """What a pod of the estate holds now."""
 
     workload: int
-    what: Priced
+    node_type: NodeType
     now: Now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """An entry or a holding with the values that tables group by."""
+    """An entry, a holding or a workload with the values that tables group by."""
 
     owner: Owner
-    what: Priced
+    node_type: NodeType
     entry: Entry | None = None
     now: Now | None = None
 
 
 _Name = Callable[[Row], str]
+
+_OF_NODES: Final = ("product", "capacityType")
+"""Groups that a workload without a GPU does not have."""
 
 
 def tables(
@@ -42,8 +46,13 @@ def tables(
     teams: Mapping[str, str],
     currency: str,
 ) -> tuple[GroupTable, ...]:
-    """The tables. `teams` are those of namespaces, for pods whose workload is not known."""
+    """The tables. `teams` are those of namespaces, for pods whose workload is not known.
+
+    Each workload counts in its team, namespace, queue and priority, also one that holds nothing, and in the products
+    and capacity types that it held.
+    """
     rows = [*_rows(entries, holdings, workloads)]
+    everything = [*rows, *_members(workloads)]
 
     def of_workload(value: Callable[[estate.Workload], str]) -> _Name:
         return lambda row: value(workloads[row.owner.workload]) if row.owner.workload >= 0 else ""
@@ -57,18 +66,28 @@ def tables(
         "namespace": lambda row: row.owner.namespace,
         "queue": of_workload(lambda workload: workload.queue),
         "priority": of_workload(lambda workload: workload.priority),
-        "product": lambda row: row.what.product,
-        "capacityType": lambda row: row.what.capacity_type.value,
+        "product": lambda row: row.node_type.product,
+        "capacityType": lambda row: row.node_type.capacity_type.value,
     }
-    return tuple(GroupTable(by=by, rows=_groups(rows, name, currency)) for by, name in names.items())
+    return tuple(
+        GroupTable(by=by, rows=_groups(rows if by in _OF_NODES else everything, name, currency))
+        for by, name in names.items()
+    )
+
+
+def _members(workloads: Sequence[estate.Workload]) -> Iterator[Row]:
+    """The workloads of a cluster: without templates, which make pods only for others, and without manifests."""
+    for index, each in enumerate(workloads):
+        if each.exists and (each.pods or not each.is_template):
+            yield Row(owner=Owner(index, each.identity.namespace), node_type=NodeType(product=""))
 
 
 def _rows(entries: Iterable[Entry], holdings: Iterable[Holding], workloads: Sequence[estate.Workload]) -> Iterator[Row]:
     for entry in entries:
-        yield Row(owner=entry.owner, what=entry.what, entry=entry)
+        yield Row(owner=entry.owner, node_type=entry.node_type, entry=entry)
     for each in holdings:
         namespace = workloads[each.workload].identity.namespace
-        yield Row(owner=Owner(each.workload, namespace), what=each.what, now=each.now)
+        yield Row(owner=Owner(each.workload, namespace), node_type=each.node_type, now=each.now)
 
 
 def _groups(rows: Iterable[Row], name: _Name, currency: str) -> tuple[Group, ...]:
@@ -90,15 +109,3 @@ def _groups(rows: Iterable[Row], name: _Name, currency: str) -> tuple[Group, ...
     return tuple(
         sorted(groups, key=lambda group: (-(group.usage.idle or 0), -(group.usage.allocated or 0), group.name))
     )
-
-
-def teams(found: estate.Estate, keys: Sequence[str]) -> dict[str, str]:
-    """The teams of namespaces, by the first of the labels that each has."""
-    listed = found.objects.get(("", "Namespace"), ())
-    result: dict[str, str] = {}
-    for value in listed if isinstance(listed, Sequence) else ():
-        metadata = value.get("metadata")
-        tags = metadata.get("labels") if isinstance(metadata, dict) else None
-        if isinstance(metadata, dict) and isinstance(tags, dict):
-            result[str(metadata.get("name"))] = next((str(tags[key]) for key in keys if key in tags), "")
-    return result

@@ -2,18 +2,26 @@
 
 from usher.audit.document.usage import Target
 from usher.audit.usage import amounts
-from usher.audit.usage.ledger import Fleet
+from usher.audit.usage.ledger import AllDevices
 from usher.audit.usage.tallies import Tally
 from usher.config.audit import Range, Targets
 from usher.config.fields import seconds
 
 
 def targets(
-    wanted: Targets, *, fleet: Fleet | None, tally: Tally | None, queue_wait: float | None, wait_formula: str
+    wanted: Targets, *, devices: AllDevices | None, tally: Tally | None, queue_wait: float | None, wait_formula: str
 ) -> tuple[Target, ...]:
-    """The targets; `actual` is None where it was not measured."""
-    measured = fleet.measured if fleet is not None and fleet.measured else None
-    activity = fleet.used / measured if fleet is not None and measured else None
+    """The targets; `actual` is None where it was not measured.
+
+    Args:
+        wanted: the section `audit.targets` of usher.yaml.
+        devices: all of the cluster.
+        tally: of what pods held.
+        queue_wait: seconds.
+        wait_formula: how the wait was computed.
+    """
+    measured = devices.measured if devices is not None and devices.measured else None
+    activity = devices.used / measured if devices is not None and measured else None
     return (
         _share(
             "activity",

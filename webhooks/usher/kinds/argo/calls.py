@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-import orjson
-
 from usher import paths
 from usher.dataclass import dataclass
+from usher.kinds.argo.parameters import Parameters, items_of, named
 from usher.reading import layers
 from usher.reading.counts import ONCE, Times
 from usher.reading.templates import NOWHERE, Place
@@ -72,16 +71,18 @@ def of_workflow(specs: Sequence[Place], reading: Reading) -> Iterator[Call]:
             seen.add(name)
 
 
-def of_template(template: Mapping[str, paths.Json], path: str, reading: Reading) -> Iterator[Call]:
+def of_template(
+    template: Mapping[str, paths.Json], path: str, reading: Reading, parameters: Parameters
+) -> Iterator[Call]:
     """What the steps or the tasks of a template run, every time that it does."""
     if template.get("steps") is not None:
         for index, group in enumerate(reading.sequence(template["steps"], path + "/steps")):
             if group is None:
                 reading.unknown(f"{path}/steps/{index}", "expected a list, found null")
             for step_path, step in reading.items(group, f"{path}/steps/{index}"):
-                yield from _calls(step, step_path, _times(step, step_path, reading), reading)
+                yield from _calls(step, step_path, _times(step, step_path, reading, parameters), reading)
     elif template.get("dag") is not None:
-        yield from _tasks(reading.mapping(template["dag"], path + "/dag"), path + "/dag", reading)
+        yield from _tasks(reading.mapping(template["dag"], path + "/dag"), path + "/dag", reading, parameters)
 
 
 def _call(value: Mapping[str, paths.Json], path: str, name: str, times: Times) -> Call:
@@ -116,12 +117,12 @@ def _hooks(place: Place, reading: Reading) -> Iterator[tuple[str, str, Mapping[s
         yield path, name, reading.mapping(hook, path)
 
 
-def _times(step: Mapping[str, paths.Json], path: str, reading: Reading) -> Times:
-    times = _fan_out(step, path, reading)
+def _times(step: Mapping[str, paths.Json], path: str, reading: Reading, parameters: Parameters) -> Times:
+    times = _fan_out(step, path, reading, parameters)
     return times.perhaps(_WHEN) if reading.text(step.get("when"), path + "/when") else times
 
 
-def _fan_out(step: Mapping[str, paths.Json], path: str, reading: Reading) -> Times:
+def _fan_out(step: Mapping[str, paths.Json], path: str, reading: Reading, parameters: Parameters) -> Times:
     """An empty list of items counts as missing: the step runs once. Of several lists the first counts."""
     items = reading.sequence(step.get("withItems"), path + "/withItems")
     param = reading.text(step.get("withParam"), path + "/withParam")
@@ -129,27 +130,28 @@ def _fan_out(step: Mapping[str, paths.Json], path: str, reading: Reading) -> Tim
     if items:
         return _exactly(len(items))
     if param:
-        return _of_literal(param)
+        return _of_list(param, parameters)
     if step.get("withSequence") is None:
         return ONCE
-    return _sequence(sequence, path + "/withSequence", reading)
+    return _sequence(sequence, path + "/withSequence", reading, parameters)
 
 
 def _exactly(number: int) -> Times:
     return Times(number, number)
 
 
-def _of_literal(param: str) -> Times:
-    try:
-        literal = None if is_parameter(param) else orjson.loads(param)
-    except orjson.JSONDecodeError:
-        literal = None
-    return _exactly(len(literal)) if isinstance(literal, list) else Times(0, None, (_PARAM,))
+def _of_list(param: str, parameters: Parameters) -> Times:
+    known = named(param, parameters)
+    items = known.items if known else None if is_parameter(param) else items_of(param)
+    return Times(0, None, (_PARAM,)) if items is None else _exactly(items)
 
 
-def _sequence(sequence: Mapping[str, paths.Json], path: str, reading: Reading) -> Times:
+def _sequence(sequence: Mapping[str, paths.Json], path: str, reading: Reading, parameters: Parameters) -> Times:
     """Both ends count, whichever is the larger one."""
     given = {name: sequence[name] for name in ("start", "end", "count") if sequence.get(name) is not None}
+    for name, value in given.items():
+        known = named(value, parameters) if isinstance(value, str) else None
+        given[name] = known.text if known else value
     literal = {name: value for name, value in given.items() if not (isinstance(value, str) and is_parameter(value))}
     numbers = {name: _whole(value, f"{path}/{name}", reading) for name, value in literal.items()}
     if len(literal) < len(given):
@@ -172,13 +174,13 @@ def _whole(value: object, path: str, reading: Reading) -> int | None:
     return None
 
 
-def _tasks(dag: Mapping[str, paths.Json], path: str, reading: Reading) -> Iterator[Call]:
+def _tasks(dag: Mapping[str, paths.Json], path: str, reading: Reading, parameters: Parameters) -> Iterator[Call]:
     tasks = list(reading.items(dag.get("tasks"), path + "/tasks"))
     graph = _Graph(tasks, reading)
     target = reading.text(dag.get("target"), path + "/target")
     wanted = None if not target or is_parameter(target) else graph.ancestors(target.split())
     for task_path, task in tasks:
-        times = _times(task, task_path, reading)
+        times = _times(task, task_path, reading, parameters)
         name = reading.text(task.get("name"), task_path + "/name")
         if wanted is not None and name not in wanted:
             continue

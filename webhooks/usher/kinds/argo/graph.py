@@ -12,6 +12,7 @@ from usher import paths
 from usher.dataclass import dataclass
 from usher.kinds.argo import calls as argo_calls
 from usher.kinds.argo.calls import Call, is_parameter
+from usher.kinds.argo.parameters import Parameters
 from usher.reading import counts, layers
 from usher.reading.counts import NEVER, Times, each, together, united
 from usher.reading.lookup import Reference
@@ -164,16 +165,18 @@ def spec_of(wanted: Reference, path: str, reading: Reading) -> Place | None:
 class Graph:
     """Finds templates, each of them once, however many steps run it."""
 
-    def __init__(self, own: Holder, defaults: tuple[Place, ...], reading: Reading) -> None:
+    def __init__(self, own: Holder, defaults: tuple[Place, ...], parameters: Parameters, reading: Reading) -> None:
         """
         Args:
             own: the templates of the workflow itself.
             defaults: the `templateDefaults` of the workflow.
+            parameters: those of the workflow that are known.
             reading: looks up the referenced objects.
         """
         self.nodes: list[Node] = []
         self.own = own
         self._defaults = defaults
+        self._parameters = parameters
         self._reading = reading
         self._numbers: dict[str, int] = {}
         self._holders: dict[Reference, Holder | None] = {}
@@ -193,7 +196,7 @@ class Graph:
     def _follow(self) -> None:
         while self._unread:
             node = self.nodes[self._unread.popleft()]
-            calls = argo_calls.of_template(node.value, node.template.path, self._reading)
+            calls = argo_calls.of_template(node.value, node.template.path, self._reading, self._parameters)
             node.runs = self._capped(self._runs(calls, node.holder, node.template), node)
 
     def _runs(self, calls: Iterable[Call], holder: Holder, caller: Place) -> Runs:

@@ -10,7 +10,7 @@ from typing import Final
 
 from usher import model, paths
 from usher.kinds import completion
-from usher.kinds.argo import calls, pods, shapes
+from usher.kinds.argo import calls, parameters, pods, shapes
 from usher.kinds.argo import graph as argo_graph
 from usher.kinds.argo.graph import GROUP, Graph, Holder, Node
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
@@ -54,7 +54,9 @@ def _templates(spec: Place, reading: Reading, *, used_by_others: bool = False) -
     workflow = pods.workflow(specs, reading)
     pods.opaque_patch(workflow, reading)
     templates = argo_graph.named(workflow.field("templates"), reading)
-    graph = Graph(Holder(templates=templates), workflow.defaults, reading)
+    # The workflow that runs a template may give its parameters other values.
+    known = parameters.NOT_KNOWN if used_by_others else parameters.of_workflow(specs)
+    graph = Graph(Holder(templates=templates), workflow.defaults, known, reading)
     starts = graph.start(calls.of_workflow(specs, reading))
     if used_by_others:
         for name, template in templates.items():
@@ -147,8 +149,8 @@ def _cron_workflow(cron_workflow: Mapping[str, paths.Json], reading: Reading) ->
 
 _COUNTED: Final = (
     "every pod of one run, from the entrypoint, the exit handler and the hooks through steps, tasks and references: "
-    "once for each item of `withItems` or `withSequence`, without bound for `withParam`, parameters and recursion, "
-    "perhaps not at all under `when`; at most `parallelism`"
+    "once for each item of `withItems` or `withSequence`, or of a list that `withParam` or a parameter of the workflow "
+    "holds; without bound for other parameters and recursion, perhaps not at all under `when`; at most `parallelism`"
 )
 _SOURCE: Final = (
     "AR:workflow/controller/{operator,steps,dag,workflowpod}.go, AR:pkg/apis/workflow/v1alpha1/workflow_types.go"

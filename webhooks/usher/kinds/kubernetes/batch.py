@@ -10,7 +10,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import model, paths
 from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.kubernetes import indexed_jobs
-from usher.reading.counts import concurrent_pods
+from usher.reading.counts import concurrent_pods, in_turns
 from usher.reading.pod_templates import pod_template
 from usher.reading.shapes import STRICT
 from usher.reading.templates import Place, Template
@@ -55,7 +55,7 @@ def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
     found = pod_template(
         Place(spec.get("template"), "/spec/template"), reading, count=model.Count(minimum=pods, maximum=pods)
     )
-    yield replace(found, waits=True) if indexed_jobs.wait_for_each_other(spec, pods) else found
+    yield _with_gang(found, spec, pods)
 
 
 def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
@@ -69,7 +69,12 @@ def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[
     else:
         count = model.Count(minimum=0, maximum=None, reason="concurrencyPolicy Allow lets runs overlap")
     found = pod_template(Place(job_spec.get("template"), job_path + "/template"), reading, count=count)
-    yield replace(found, waits=True) if indexed_jobs.wait_for_each_other(job_spec, pods) else found
+    yield _with_gang(found, job_spec, pods)
+
+
+def _with_gang(found: Template, spec: Mapping[str, paths.Json], pods: int) -> Template:
+    """The template with what its JobSpec says about whether its pods wait for each other."""
+    return replace(found, waits=indexed_jobs.wait_for_each_other(spec, pods), in_turns=in_turns(spec))
 
 
 KINDS = [

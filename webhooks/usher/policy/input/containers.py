@@ -88,6 +88,8 @@ class Container(pod_shapes.Container):
     """What `envFrom` brings. `environment` wins over all of it, and a later source over an earlier one."""
     operatorVariables: NotRequired[dict[str, str]]
     """Paths of variables that the kind's operator sets as well, by their names; never their values."""
+    passesOn: NotRequired[list[str]]
+    """Names of variables that its command hands to the ranks that it starts (`mpirun -x`)."""
     processes: NotRequired[Processes]
     """Absent if the launcher computes the number itself, if it is unknown, and without accelerators."""
     parallelism: NotRequired[ModelParallelism]
@@ -134,6 +136,8 @@ def _add_rare_fields(result: Container, container: model.Container) -> None:
         result["environmentSources"] = [_source(source) for source in container.environment_sources]
     if container.operator_variables:
         result["operatorVariables"] = dict(container.operator_variables)
+    if container.passes_on:
+        result["passesOn"] = list(container.passes_on)
     if container.processes is not None:
         result["processes"] = {"number": container.processes.number, "path": container.processes.path}
     if container.parallelism is not None:

@@ -81,6 +81,8 @@ AUDITS: Final = Table(
         ),
         *columns(Type.AMOUNTS, "summary.other_asked"),
         *columns(Type.WHOLE, "summary.workloads_not_known summary.manifests completeness.not_judged"),
+        *columns(Type.TEXT, "cluster.namespace cluster.shard"),
+        *columns(Type.TEXT, "cluster.id", prefix="cluster_"),
     ),
     parts=lambda audit: [audit],
 )

@@ -36,7 +36,7 @@ def write(audit: Audit, stream: TextIO, /, *, max_size: int = MAX_SIZE) -> None:
 
 
 def _head(audit: Audit) -> str:
-    lines = [f"## GPUs of {prose(audit.cluster.name)}, {words.moment(audit.taken)}", ""]
+    lines = [f"## GPUs of {prose(audit.cluster.title)}, {words.moment(audit.taken)}", ""]
     if not audit.completeness.complete:
         gaps = [f"* {code(each.source)}: {prose(each.reason)}" for each in audit.completeness.gaps[:_LINES]]
         more = len(audit.completeness.gaps) - len(gaps)

@@ -79,12 +79,12 @@ def _use(each: ExceptionEntry) -> str:
 
 
 def _left_out(audit: Audit) -> Iterator[tuple[str, str]]:
-    notes = audit.completeness.left_out
-    for note in notes[:_SHOWN_NOTES]:
-        pods = f" ({wording.count(note.read, 'pod')})" if note.read else ""
-        yield "left out", f"{note.source}: {note.reason}{pods}"
-    if len(notes) > _SHOWN_NOTES:
-        yield "left out", f"{len(notes) - _SHOWN_NOTES:,} more; --format json lists all"
+    notes = ((note.source, f"{note.reason}{_pods(note.read)}") for note in audit.completeness.left_out)
+    entries = [*wording.by_reason(notes)]
+    for sources, reason in entries[:_SHOWN_NOTES]:
+        yield "left out", f"{sources}: {reason}"
+    if len(entries) > _SHOWN_NOTES:
+        yield "left out", f"{len(entries) - _SHOWN_NOTES:,} more; --format json lists all"
     if audit.completeness.checks_without_facts:
         checks = wording.count(audit.completeness.checks_without_facts, "check")
         yield (
@@ -102,12 +102,17 @@ def _left_out(audit: Audit) -> Iterator[tuple[str, str]]:
         yield "exempt", f"{wording.count(exempt, 'workload')} with GPUs, counted and not judged"
 
 
+def _pods(number: int) -> str:
+    return f" ({wording.count(number, 'pod')})" if number else ""
+
+
 def _numbers(audit: Audit) -> str:
     """`115 objects, 16 workloads with GPUs: 1 error, 23 warnings`."""
     objects = wording.count(audit.completeness.objects, "object")
     workloads = wording.count(audit.summary.workloads, "workload")
     unread = audit.completeness.not_judged
-    parts = [words.findings(audit.summary.findings), f"{wording.count(unread, 'part')} not judged" if unread else ""]
+    found = words.findings(audit.summary.findings) if audit.completeness.objects else "nothing was judged"
+    parts = [found, f"{wording.count(unread, 'part')} not judged" if unread else ""]
     incomplete = "" if audit.completeness.complete else "INCOMPLETE, "
     return f"{objects}, {workloads} with accelerators: {incomplete}{', '.join(filter(None, parts))}"
 

@@ -42,7 +42,7 @@ def _accelerators(audit: Audit, lines: Lines) -> None:
 
 def _heading(audit: Audit, lines: Lines) -> None:
     server = f", Kubernetes {audit.cluster.server}" if audit.cluster.server else ""
-    title = f"Audit of {audit.cluster.name}{server}, {words.moment(audit.taken)}"
+    title = f"Audit of {audit.cluster.title}{server}, {words.moment(audit.taken)}"
     lines.wrapped(title, first=Text(""), rest="  ", style="bold")
     if not audit.completeness.complete:
         missing = wording.count(len(audit.completeness.gaps), "source")
@@ -63,7 +63,7 @@ def _gpus(audit: Audit) -> Iterator[Row]:
         yield from _never_known(audit) if audit.workloads else ()
         return
     if found.gpus is None:
-        yield Row("GPUs", "not known: usher has read no nodes", indent=0)
+        yield Row("GPUs", words.no_nodes(audit), indent=0)
     else:
         nodes = wording.count(audit.cluster.nodes or 0, "node")
         others = " with accelerators" if any(each.nodes for each in audit.other_accelerators) else ""
@@ -87,9 +87,11 @@ def _never_known(audit: Audit) -> Iterator[Row]:
     if found.workloads_never:
         never = wording.count(found.workloads_never, "workload")
         gpus = words.between(found.gpus_never or 0, words.least_never(audit))
-        others = words.others({each.resource: each.never for each in audit.other_accelerators})
+        others = words.others({each.resource: each.never or 0.0 for each in audit.other_accelerators})
         wanted = ", ".join(filter(None, (gpus if found.gpus_never or not others else "", others)))
         yield Row("never", f"{wanted}, wanted by {never} that can never run")
+    elif found.workloads_never is None and found.gpus_allocated is None and found.gpus is not None:
+        yield Row("never", "not known: usher has read no pods, so it does not know which workloads wait")
     elif found.workloads_never is None:
         yield Row("never", "not known: nothing is known of the cluster that workloads would run in")
     else:
@@ -119,8 +121,12 @@ def _usage(audit: Audit) -> Iterator[Row]:
     if found.idle is None or found.measured is None:
         if measured.source == "none" and audit.has_usage:
             yield Row("idle", _NOT_MEASURED)
-            yield Row("money", "not measured; it needs the usage of GPUs, and prices in usher.yaml (audit.prices)")
+            is_priced = any(each.per_gpu_hour is not None for each in audit.prices)
+            prices = "" if is_priced else ", and prices in usher.yaml (audit.prices)"
+            yield Row("money", f"not measured; it needs the usage of GPUs{prices}")
             yield from _not_held(found)
+            # Without rules for prices the only note says what the line above says.
+            yield from _problems(audit) if is_priced or len(measured.problems) > 1 else ()
         if measured.source != "none":
             yield Row("idle", "not measured, for the reasons below")
             yield from _problems(audit)
@@ -173,7 +179,9 @@ def _teams(audit: Audit, lines: Lines) -> None:
         lines.write()
         return
     measured = next((table for table in audit.usage if table.by == "team"), None)
-    usage = {group.name: group.usage for group in measured.rows} if measured is not None else {}
+    rows_of_usage = () if measured is None else measured.rows
+    # A team that only waits has nothing to measure.
+    usage = {each.name: each.usage for each in rows_of_usage if each.usage.gpus_now or each.usage.allocated is not None}
     members = defaultdict[str, list[WorkloadEntry]](list)
     for workload in audit.workloads:
         members[workload.team].append(workload)

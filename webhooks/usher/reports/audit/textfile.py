@@ -34,11 +34,13 @@ _Metric = tuple[str, str, tuple[str, ...], Samples]
 def write(audit: Audit, stream: TextIO, /) -> None:
     """Writes the metrics; promtool accepts them."""
     registry = prometheus.CollectorRegistry()
+    of = audit.cluster
+    part = {name: value for name, value in (("audited_namespace", of.namespace), ("shard", of.shard)) if value}
     for name, text, labels, samples in _metrics(audit):
-        gauge = prometheus.Gauge(f"{_PREFIX}{name}", text, ("cluster", *labels), registry=registry)
+        gauge = prometheus.Gauge(f"{_PREFIX}{name}", text, ("cluster", *part, *labels), registry=registry)
         for values, number in samples:
             if number is not None:
-                gauge.labels(*map(_label, (audit.cluster.name, *values))).inc(number)
+                gauge.labels(*map(_label, (of.name, *part.values(), *values))).inc(number)
     stream.write(prometheus.generate_latest(registry).decode())
 
 
@@ -54,6 +56,12 @@ def _capacity(audit: Audit) -> Iterator[_Metric]:
     found = audit.summary
     yield "timestamp_seconds", "When the audit was taken.", (), _single(_seconds(audit.taken))
     yield "complete", "1 if the audit could read everything.", (), _single(float(audit.completeness.complete))
+    yield (
+        "usage_measured",
+        "1 if usage was measured, 0 if series of GPUs or answers are missing; no series if no usage was asked for.",
+        (),
+        _single(_is_measured(audit)),
+    )
     yield "window_seconds", "The time for which usage was measured.", (), _single(_window(audit))
     yield (
         "gpus",
@@ -191,6 +199,10 @@ def _single(number: float | None) -> Samples:
 
 def _by(values: Mapping[str, float | None] | Mapping[str, int]) -> Samples:
     return [((name,), value) for name, value in sorted(values.items())]
+
+
+def _is_measured(audit: Audit) -> float | None:
+    return None if audit.measurement.source == "none" else float(not audit.measurement.failures)
 
 
 def _window(audit: Audit) -> float | None:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from usher.audit.document import Audit, FindingEntry, Severity, Standing, Subject, Summary
+from usher.audit.document.fleet import FleetSummary
 from usher.reports import wording
 from usher.scan.findings import Identity
 
@@ -153,6 +154,20 @@ def severities(found: Iterable[Severity]) -> str:
     """`10 high, 13 medium, 25 low`, worst first; empty without findings."""
     counts = Counter(found)
     return ", ".join(f"{counts[each]:,} {each.value}" for each in Severity if counts[each])
+
+
+def no_nodes(audit: Audit) -> str:
+    """Why the GPUs of nodes are not known."""
+    if audit.cluster.is_whole:
+        return "not known: usher has read no nodes"
+    return "those of nodes are not shown, because this audit is about a part of the cluster"
+
+
+def clusters(found: FleetSummary) -> str:
+    """`3 clusters`; `2 of 3 clusters` where one of the list of the run has no part."""
+    if not found.clusters_missing:
+        return wording.count(found.clusters, "cluster")
+    return f"{found.clusters:,} of {wording.count(found.clusters + found.clusters_missing, 'cluster')}"
 
 
 def age(since: str, now: str) -> str:

@@ -33,7 +33,7 @@ def write(audit: Audit, stream: TextIO, /) -> None:
 
 def text(audit: Audit, *, notices: Sequence[str] = ()) -> str:
     """The page; `notices` stand before everything else, for example that a newer audit failed."""
-    name = audit.cluster.name or "cluster"
+    name = audit.cluster.title or "cluster"
     return page.html(
         page.Page(
             title=f"{name}: audit of {numbers.day(audit.taken)}",

@@ -5,9 +5,8 @@ from typing import Final
 
 from usher.audit.document import Audit, FindingEntry
 from usher.reports import wording
-from usher.reports.audit import ordering
-from usher.reports.audit import words as audit_words
-from usher.reports.audit_html import words
+from usher.reports.audit import ordering, words
+from usher.reports.audit_html import labels
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section
 
@@ -89,12 +88,12 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
         ),
         cells=(
             cells.Cell(
-                (("badge", found.severity.value, words.BADGES[found.severity]), ("muted", _outcome(found))),
+                (("badge", found.severity.value, labels.BADGES[found.severity]), ("muted", _outcome(found))),
                 sort=ordering.rank(found.severity),
             ),
             _described(found),
-            words.named(subject),
-            cells.text(found.team, words.NO_TEAM),
+            labels.named(subject),
+            cells.text(found.team, labels.NO_TEAM),
             _amount(found),
             cells.age(found.since, audit.taken),
             _seen(audit, standing, first_seen),
@@ -104,7 +103,7 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
 
 def _amount(found: FindingEntry) -> cells.Cell:
     """GPUs, or other accelerators by their own names."""
-    other = audit_words.others(found.other_accelerators)
+    other = words.others(found.other_accelerators)
     if found.gpus is None or (other and not found.gpus):
         return cells.text(other, "not known")
     if not found.gpus:
@@ -114,11 +113,11 @@ def _amount(found: FindingEntry) -> cells.Cell:
 
 def _outcome(found: FindingEntry) -> str:
     """What admission would do; findings about the cluster as a whole concern no admission."""
-    return "" if found.category == "cluster" else words.AT_ADMISSION.get(found.outcome, found.outcome)
+    return "" if found.category == "cluster" else labels.AT_ADMISSION.get(found.outcome, found.outcome)
 
 
 def _milder(found: FindingEntry) -> str:
-    return wording.capitalised(audit_words.milder(found.outcome, found.because)) if found.because else ""
+    return wording.capitalised(words.milder(found.outcome, found.because)) if found.because else ""
 
 
 def _described(found: FindingEntry) -> cells.Cell:

@@ -6,7 +6,7 @@ from typing import Final
 from usher.audit.document import Audit, FindingEntry, Saving
 from usher.dataclass import dataclass
 from usher.reports import wording
-from usher.reports.audit_html import words
+from usher.reports.audit_html import labels
 from usher.reports.audit_html.findings import fragment
 from usher.reports.web import numbers, tables
 from usher.reports.web.markup import Html, element
@@ -56,11 +56,11 @@ def _saving(each: Saving, currency: str) -> _Step:
     cost = "" if each.cost is None else f", {numbers.money(each.cost, currency)}"
     return _Step(
         weight=each.gpu_hours,
-        about=words.name_of(each.subject),
+        about=labels.name_of(each.subject),
         link="#savings-table",
-        chosen=tables.query(q=words.place(each.subject)),
+        chosen=tables.query(q=labels.place(each.subject)),
         worth=f"{each.kind}: {numbers.hours(each.gpu_hours)}{cost}",
-        owner=each.team or words.NO_TEAM,
+        owner=each.team or labels.NO_TEAM,
         remedy=each.change,
     )
 
@@ -69,7 +69,7 @@ def _repair(found: FindingEntry, window: float | None) -> _Step:
     """A GPU that is lost now counts for the whole window, because most of them were lost before it."""
     return _Step(
         weight=found.known_gpus * (window / 3_600 if window else 1),
-        about=words.name_of(found.subject),
+        about=labels.name_of(found.subject),
         link=f"#{fragment(found)}",
         worth=f"{found.title[:1].lower()}{found.title[1:]}: {numbers.gpus(found.gpus)} without work",
         owner=found.team or "platform",

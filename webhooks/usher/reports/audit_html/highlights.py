@@ -5,9 +5,8 @@ from typing import Final
 
 from usher.audit.document import Audit, ExceptionEntry, FindingEntry, Group
 from usher.reports import wording
-from usher.reports.audit import ordering
-from usher.reports.audit import words as audit_words
-from usher.reports.audit_html import first_steps, usage, words
+from usher.reports.audit import ordering, words
+from usher.reports.audit_html import first_steps, labels, usage
 from usher.reports.audit_html.findings import fragment
 from usher.reports.web import charts, numbers, tables
 from usher.reports.web.markup import Child, Html, element
@@ -54,7 +53,7 @@ def _teams(audit: Audit) -> Iterator[Html]:
             element(
                 "li",
                 charts.row(
-                    _link(row.name or words.NO_TEAM, "#workloads-table", tables.query(team=row.name)),
+                    _link(row.name or labels.NO_TEAM, "#workloads-table", tables.query(team=row.name)),
                     usage.drawn(row.usage, whole),
                     f"{numbers.hours(row.usage.idle)}{_cost(row)}",
                 ),
@@ -74,7 +73,10 @@ def _cost(row: Group) -> str:
 def _never(audit: Audit) -> Iterator[Html]:
     found = sorted((each for each in audit.findings if each.never), key=lambda each: -each.known_gpus)
     if not found and audit.summary.workloads_never is None:
-        yield element("p", "Not known: these files say nothing of a cluster.", class_="muted")
+        pods = "the pods were not read, so it is not known which workloads wait."
+        known = audit.summary.gpus is not None and audit.summary.gpus_allocated is None
+        text = f"Not known: {pods if known else 'these files say nothing of a cluster.'}"
+        yield element("p", text, class_="muted")
         return
     if not found:
         unsure = "No workload is known that can never run, but parts of the cluster were not read."
@@ -88,8 +90,8 @@ def _finding(found: FindingEntry) -> Html:
     amount = f", {numbers.gpus(found.gpus, least=found.gpus_least)}" if found.gpus else ""
     return element(
         "li",
-        element("a", words.name_of(found.subject), href=f"#{fragment(found)}"),
-        element("small", f"{found.team or words.NO_TEAM}{amount}: {found.message}"),
+        element("a", labels.name_of(found.subject), href=f"#{fragment(found)}"),
+        element("small", f"{found.team or labels.NO_TEAM}{amount}: {found.message}"),
         element("small", f"Fix: {found.remedy}") if found.remedy else None,
     )
 
@@ -122,7 +124,7 @@ def _changes(audit: Audit) -> Iterator[Html]:
 
 
 def _severities(found: Iterable[FindingEntry]) -> str:
-    shown = audit_words.severities(each.severity for each in found)
+    shown = words.severities(each.severity for each in found)
     return f": {shown}" if shown else ""
 
 
@@ -134,7 +136,7 @@ def _new(found: Sequence[FindingEntry], previous: str) -> Iterator[Html]:
         yield element("small", f"{part} of them about what began since then")
     worst = {each.subject: each for each in reversed(found)}
     for each in ordering.findings(worst.values())[:CHANGES]:
-        name = element("a", words.name_of(each.subject), href=f"#{fragment(each)}")
+        name = element("a", labels.name_of(each.subject), href=f"#{fragment(each)}")
         yield element("small", f"{each.severity.value}: ", name, f", {each.title[:1].lower()}{each.title[1:]}")
 
 

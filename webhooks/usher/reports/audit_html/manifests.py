@@ -5,8 +5,8 @@ from typing import Final
 
 from usher.audit.document import Audit, FindingEntry
 from usher.reports import wording
-from usher.reports.audit import words as audit_words
-from usher.reports.audit_html import words
+from usher.reports.audit import words
+from usher.reports.audit_html import labels
 from usher.reports.audit_html.findings import fragment
 from usher.reports.web.markup import Html, element
 
@@ -42,7 +42,7 @@ def _tiles(audit: Audit) -> Iterator[Html]:
     yield _tile("Errors", f"{found.findings.get(_DENY, 0):,}", "admission would deny these")
     yield _tile("Warnings", f"{found.findings.get('warn', 0):,}", "")
     more = "the larger number with the extra pods of rollouts and autoscalers" if rollouts else ""
-    yield _tile("Asked for", audit_words.asked(audit), more)
+    yield _tile("Asked for", words.asked(audit), more)
     unknown = wording.count(found.workloads_not_known, "workload")
     note = f"the accelerators of {unknown} are not known" if found.workloads_not_known else ""
     yield _tile("Values that cannot be read", f"{unread:,}", note)
@@ -73,10 +73,10 @@ def _denied(audit: Audit) -> Html:
 
 
 def _finding(found: FindingEntry) -> Html:
-    where = found.place or words.place(found.subject)
+    where = found.place or labels.place(found.subject)
     return element(
         "li",
-        element("a", f"{found.code} {words.name_of(found.subject)}", href=f"#{fragment(found)}"),
+        element("a", f"{found.code} {labels.name_of(found.subject)}", href=f"#{fragment(found)}"),
         element("small", f"{where}: {found.message}"),
         element("small", f"Fix: {found.remedy}") if found.remedy else None,
     )

@@ -1,6 +1,6 @@
 """The first screen: idle GPUs by owner, what changed, what can never run, which exceptions end."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from usher.audit.document import Audit, WorkloadState
 from usher.reports import wording
@@ -47,9 +47,16 @@ def _story(audit: Audit) -> Iterator[str]:
     if elsewhere:
         yield f"GPUs that no pod held cost {numbers.money(sum(elsewhere), summary.currency)} more. "
     if summary.gpus is None:
-        yield "The nodes were not read, so it is not known how many GPUs there are. "
+        yield (
+            "The nodes were not read, so it is not known how many GPUs there are. "
+            if audit.cluster.is_whole
+            else f"Now pods of this part of the cluster hold {numbers.gpus(summary.gpus_allocated)}. "
+        )
     elif summary.gpus_allocated is not None:
         yield f"Now pods hold {numbers.plain(summary.gpus_allocated)} of {numbers.gpus(summary.gpus)}. "
+    if summary.gpus_allocated is None:
+        has = "" if summary.gpus is None else f"The nodes have {numbers.gpus(summary.gpus)}. "
+        yield f"{has}The pods were not read, so it is not known which GPUs they hold, what waits and what never runs. "
     if summary.workloads_never:
         can = wording.count(summary.workloads_never, "workload")
         yield f"{can} can never run as written, and {'asks' if summary.workloads_never == 1 else 'ask'} for "
@@ -74,15 +81,18 @@ def _without_gpus(audit: Audit) -> Iterator[str]:
 def _capacity(audit: Audit) -> Html:
     summary = audit.summary
     if summary.gpus is None or summary.gpus_allocated is None:
-        body = element("p", "The nodes are not known, so the capacity is not known either.", class_="muted")
+        reason = "The nodes are not known, so the capacity is not known either."
+        if not audit.cluster.is_whole:
+            reason = "This report is about a part of the cluster, so it does not show the capacity of the nodes."
+        if summary.gpus is not None:
+            reason = f"The pods were not read, so it is not known which of {numbers.gpus(summary.gpus)} they hold."
+        body = element("p", reason, class_="muted")
         return element("article", element("h3", "Capacity"), body, class_="card wide")
-    free = summary.gpus_free or 0.0
     allocated, half_started = summary.gpus_allocated or 0.0, summary.gpus_half_started or 0.0
     now = [
         _part("busy", allocated - half_started, "held by pods"),
         _part("idle", half_started, "held by gangs that wait for their other pods"),
-        _part("free", free, "free"),
-        _part("unknown", summary.gpus - allocated - free, "out of use"),
+        *_not_held(summary.gpus - allocated, summary.gpus_free),
     ]
     stuck, all_waiting = _waiting_for_ever(audit), summary.gpus_waiting or 0.0
     waiting = [
@@ -101,6 +111,13 @@ def _capacity(audit: Audit) -> Html:
         charts.legend([each for each in (*now, *waiting) if each.amount]),
         class_="card wide",
     )
+
+
+def _not_held(rest: float, free: float | None) -> Sequence[charts.Part]:
+    """What pods do not hold. Free GPUs are known where all pods were read."""
+    if free is None:
+        return [_part("unknown", rest, "held by pods that were not read, free or out of use")]
+    return [_part("free", free, "free"), _part("unknown", rest - free, "out of use")]
 
 
 def _waiting_for_ever(audit: Audit) -> float:

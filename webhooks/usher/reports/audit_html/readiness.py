@@ -4,8 +4,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from usher.audit.document import Audit, ReadinessItem, Standing
-from usher.reports.audit import words as audit_words
-from usher.reports.audit_html import words
+from usher.reports.audit import words
+from usher.reports.audit_html import labels
 from usher.reports.web import cells, tables
 from usher.reports.web.page import Section
 
@@ -24,7 +24,7 @@ _COLUMNS: Final = (
 
 
 def section(audit: Audit) -> Section:
-    lead = audit_words.standings(audit.summary.readiness)
+    lead = words.standings(audit.summary.readiness)
     listed = sorted(audit.readiness, key=lambda item: (_RANKS[item.standing], item.area, item.id))
     return Section(
         name="readiness",
@@ -38,7 +38,9 @@ def section(audit: Audit) -> Section:
                 columns=_COLUMNS,
                 rows=[_row(item) for item in listed],
                 filters={"standing": "Standing", "area": "Area", "conformance": "AI conformance"},
-                empty="The checklist was not run.",
+                empty="The checklist was not run."
+                if audit.cluster.is_whole
+                else "The checklist is about a whole cluster; audit it without --namespace.",
             )
         ),
     )
@@ -50,7 +52,7 @@ def _row(item: ReadinessItem) -> tables.Row:
     return tables.Row(
         facets=(standing.value, item.area, item.conformance),
         cells=(
-            cells.badge(standing.value, words.BADGES[standing], _RANKS[standing]),
+            cells.badge(standing.value, labels.BADGES[standing], _RANKS[standing]),
             cells.text(item.area),
             cells.lines(("strong", item.title), ("fix", item.remedy if standing is Standing.FAIL else "")),
             cells.lines(*(("plain", line) for line in item.evidence)),

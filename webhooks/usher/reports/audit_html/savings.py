@@ -5,7 +5,7 @@ from typing import Final
 
 from usher.audit.document import Audit, Saving
 from usher.reports.audit import ordering
-from usher.reports.audit_html import glossary, words
+from usher.reports.audit_html import glossary, labels
 from usher.reports.web import cells, numbers, sums, tables
 from usher.reports.web.page import Section
 
@@ -75,8 +75,8 @@ def _cells(each: Saving, currency: str) -> Iterator[cells.Cell]:
     evidence: cells.Piece | None = ("more", "Evidence", each.evidence) if each.evidence else None
     first = f"First: {each.needs}" if each.needs else ""
     yield cells.lines(("strong", each.kind), ("plain", each.change), ("muted", first), evidence)
-    yield words.named(each.subject)
-    yield cells.text(each.team, words.NO_TEAM)
+    yield labels.named(each.subject)
+    yield cells.text(each.team, labels.NO_TEAM)
     yield cells.number(each.gpu_hours, numbers.hours(each.gpu_hours))
     yield cells.lines(
         ("text" if each.cost is not None else "muted", numbers.money(each.cost, currency)),

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from usher.audit.document import Audit, Cost, Group, GroupTable, Target, Usage
 from usher.reports import wording
-from usher.reports.audit import target_words
-from usher.reports.audit import words as audit_words
+from usher.reports.audit import target_words, words
 from usher.reports.audit_html import glossary, prices
 from usher.reports.web import cells, charts, numbers, sums, tables
 from usher.reports.web.markup import Html, element, joined
@@ -110,7 +109,7 @@ def _goal(target: Target, said: str) -> charts.Goal:
 
 
 def _group(audit: Audit, table: GroupTable, *, measured: bool, opened: bool) -> Html:
-    name, without = audit_words.BY.get(table.by, (table.by, "not known"))
+    name, without = words.BY.get(table.by, (table.by, "not known"))
     made = tables.html(
         tables.Table(
             name=f"usage-{table.by}",

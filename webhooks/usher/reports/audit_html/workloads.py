@@ -5,9 +5,8 @@ from typing import Final
 
 from usher.audit.document import Audit, Usage, WorkloadEntry
 from usher.reports import wording
-from usher.reports.audit import ordering
-from usher.reports.audit import words as audit_words
-from usher.reports.audit_html import glossary, words
+from usher.reports.audit import ordering, words
+from usher.reports.audit_html import glossary, labels
 from usher.reports.audit_html.usage import priced
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section
@@ -25,7 +24,7 @@ _FILTERS: Final = {
 def section(audit: Audit) -> Section:
     listed = ordering.workloads(audit.workloads)
     measured = audit.summary.measured is not None
-    about = audit_words.about(audit.findings)
+    about = words.about(audit.findings)
     table = tables.Table(
         name="workloads-table",
         caption="Workloads",
@@ -77,46 +76,53 @@ def _row(audit: Audit, each: WorkloadEntry, about: Mapping[str, int], *, measure
             each.queue,
             each.state.value,
             each.role,
-            words.AT_ADMISSION.get(each.outcome, each.outcome),
+            labels.AT_ADMISSION.get(each.outcome, each.outcome),
         ),
         cells=(
-            *_standing(audit, each),
+            cells.lines(("muted", f"{each.subject.kind}, {each.role}"), ("strong", labels.place(each.subject))),
+            _owner(each),
+            _state(audit, each),
+            _gpus(each),
             *(_idle(each.usage) if measured else ()),
-            *_kind(audit, each, about.get(audit_words.subject(each.subject), 0)),
+            *_kind(audit, each, about.get(words.subject(each.subject), 0)),
             *(_usage(each.usage) if measured else ()),
         ),
     )
 
 
-def _standing(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
-    yield cells.lines(("muted", f"{each.subject.kind}, {each.role}"), ("strong", words.place(each.subject)))
-    yield cells.lines(
-        ("plain", each.team or words.NO_TEAM),
+def _owner(each: WorkloadEntry) -> cells.Cell:
+    return cells.lines(
+        ("plain", each.team or labels.NO_TEAM),
         ("muted", f"queue {each.queue}" if each.queue else ""),
         ("muted", f"priority {each.priority}" if each.priority else ""),
     )
+
+
+def _state(audit: Audit, each: WorkloadEntry) -> cells.Cell:
     waits = numbers.seconds_between(each.waiting_since, audit.taken)
-    yield cells.lines(
-        ("badge", each.state.value, words.BADGES[each.state]),
+    return cells.lines(
+        ("badge", each.state.value, labels.BADGES[each.state]),
         ("muted", f"waits for {numbers.lasting(waits)}" if waits is not None else ""),
     )
-    if (
-        each.place or each.gpus is None or (each.other_accelerators and not each.gpus)
-    ):  # a manifest holds nothing; other accelerators go by their own names
-        amount = audit_words.amount(each.gpus, each.gpus_least, each.other_accelerators)
-        yield cells.lines(("plain", amount), ("muted", each.place), sort=each.known_gpus)
-        return
+
+
+def _gpus(each: WorkloadEntry) -> cells.Cell:
+    """The GPUs that it holds now, and how many it wants; other accelerators by their own names."""
+    is_manifest = bool(each.place)  # it holds nothing
+    if is_manifest or each.gpus is None or (each.other_accelerators and not each.gpus):
+        amount = words.amount(each.gpus, each.gpus_least, each.other_accelerators)
+        return cells.lines(("plain", amount), ("muted", each.place), sort=each.known_gpus)
     now = each.usage.gpus_now
     wanted = f"of {numbers.plain(each.known_least)}" if each.known_least > now else ""
-    yield cells.lines(("plain", numbers.plain(now)), ("muted", wanted), sort=now)
+    return cells.lines(("plain", numbers.plain(now)), ("muted", wanted), sort=now)
 
 
 def _kind(audit: Audit, each: WorkloadEntry, found: int) -> Iterator[cells.Cell]:
     yield cells.lines(("plain", ", ".join(each.products)), ("muted", ", ".join(each.capacity_types)))
     yield cells.age(each.created, audit.taken)
-    rows = tables.query(q=tables.exactly(words.named(each.subject)))
+    rows = tables.query(q=tables.exactly(labels.named(each.subject)))
     yield cells.lines(
-        ("plain", words.AT_ADMISSION.get(each.outcome, each.outcome)),
+        ("plain", labels.AT_ADMISSION.get(each.outcome, each.outcome)),
         ("link", wording.count(found, "finding") if found else "", f"#findings-table?{rows}"),
     )
 

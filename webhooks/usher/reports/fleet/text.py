@@ -29,13 +29,13 @@ def write(fleet: Fleet, stream: TextIO, /, *, color: bool = False) -> None:
 
 
 def _heading(fleet: Fleet, lines: Lines) -> None:
-    number = wording.count(fleet.summary.clusters, "cluster")
+    number = words.clusters(fleet.summary)
     between = words.moment(fleet.taken)
     if fleet.oldest[:16] != fleet.taken[:16]:
         between = f"{words.moment(fleet.oldest)} to {between}"
     lines.wrapped(f"Audit of {number}, {between}", first=Text(""), rest="  ", style="bold")
     if not fleet.complete:
-        text = "these numbers may be too small"
+        text = "these numbers may be too small, and something that seems unused may be in use"
         lines.wrapped(text, first=Text("INCOMPLETE: ", style="bold red"), rest="  ")
     for problem in fleet.problems[:SHOWN]:
         lines.wrapped(_said(problem), first=Text("  "), rest="    ")
@@ -57,13 +57,26 @@ def _gpus(fleet: Fleet) -> Iterator[Row]:
     else:
         lacking = f", without {wording.count(found.clusters_without_nodes, 'cluster')} whose nodes are not known"
         yield Row("GPUs", f"{words.number(found.gpus)}{lacking if found.clusters_without_nodes else ''}", indent=0)
-    of = f" ({words.share(found.gpus_allocated / found.gpus)})" if found.gpus else ""
-    yield Row("allocated", f"{words.number(found.gpus_allocated)}{of}, held by pods on nodes")
+    if found.gpus_allocated is None:
+        yield Row("allocated", "not known: usher has read the pods of no cluster")
+    else:
+        of = f" ({words.share(found.gpus_allocated / found.gpus)})" if found.gpus else ""
+        lacking = f", without {wording.count(found.clusters_without_pods, 'cluster')} whose pods are not known"
+        without = lacking if found.clusters_without_pods else ""
+        yield Row("allocated", f"{words.number(found.gpus_allocated)}{of}, held by pods on nodes{without}")
+    without = wording.count(found.clusters_without_free, "cluster")
     if found.gpus_free is not None:
-        yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods")
-    yield Row("waiting", words.number(found.gpus_waiting))
-    never = wording.count(found.workloads_never, "workload")
-    yield Row("never", f"{words.number(found.gpus_never)}, wanted by {never} that can never run")
+        lacking = f", without {without} where they are not known" if found.clusters_without_free else ""
+        yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods{lacking}")
+    elif found.clusters_without_free:
+        yield Row("free", f"not known: not all pods of {without} were read")
+    if found.gpus_waiting is not None:
+        yield Row("waiting", words.number(found.gpus_waiting))
+    if found.workloads_never is None:
+        yield Row("never", "not known: usher knows of no cluster what waits there")
+    else:
+        never = wording.count(found.workloads_never, "workload")
+        yield Row("never", f"{numbers.gpus(found.gpus_never)}, wanted by {never} that can never run")
 
 
 def _usage(fleet: Fleet) -> Iterator[Row]:
@@ -122,11 +135,11 @@ def _cluster(row: FleetRow) -> list[str]:
     return [
         row.name,
         "?" if row.gpus is None else words.number(row.gpus),
-        words.number(row.gpus_allocated),
+        "?" if row.gpus_allocated is None else words.number(row.gpus_allocated),
         _known(row.usage.idle),
         _money(row.usage),
         f"{row.findings:,}{_change(row.findings, row.findings_before)}",
-        f"{row.workloads_never:,}",
+        "?" if row.workloads_never is None else f"{row.workloads_never:,}",
         "" if row.complete else f"incomplete{missing}",
     ]
 

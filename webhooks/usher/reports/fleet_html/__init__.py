@@ -8,6 +8,7 @@ from typing import TextIO
 
 from usher.audit.document.fleet import Fleet
 from usher.reports import wording
+from usher.reports.audit import words
 from usher.reports.fleet_html import groups, lists, overview
 from usher.reports.web import numbers, page
 
@@ -41,7 +42,7 @@ def text(fleet: Fleet) -> str:
 
 
 def _facts(fleet: Fleet) -> Iterator[str]:
-    yield wording.count(fleet.summary.clusters, "cluster")
+    yield words.clusters(fleet.summary)
     if numbers.minute(fleet.oldest) == numbers.minute(fleet.taken):
         yield f"Taken {numbers.minute(fleet.taken)}"
     else:
@@ -51,7 +52,7 @@ def _facts(fleet: Fleet) -> Iterator[str]:
 
 def _notices(fleet: Fleet) -> Iterator[str]:
     if not fleet.complete:
-        yield "Parts of the fleet are missing or incomplete, so these numbers may be too small. See Gaps."
+        yield "Parts of the fleet are missing or incomplete, so these numbers may be wrong. See Gaps."
     if fleet.summary.clusters_not_measured:
         lacking = wording.count(fleet.summary.clusters_not_measured, "cluster")
         yield f"The use of GPUs was not measured in {lacking}; idle hours and money leave them out."

@@ -60,12 +60,12 @@ def _cluster(row: FleetRow) -> Iterator[cells.Cell]:
     missing = f"{row.shards_missing:,} of {row.shards:,} shards missing" if row.shards_missing else "incomplete"
     yield cells.lines(("strong", row.name), None if row.complete else ("badge", missing, "warn"))
     yield cells.number(row.gpus, numbers.plain(row.gpus, "not known"))
-    yield cells.number(row.gpus_allocated, numbers.plain(row.gpus_allocated))
+    yield cells.number(row.gpus_allocated, numbers.plain(row.gpus_allocated, "not known"))
     yield from _usage(row.usage)
     more = 0 if row.findings_before is None else row.findings - row.findings_before
     change = f" ({more:+,})" if more else ""
     yield cells.number(row.findings, f"{row.findings:,}{change}")
-    yield cells.number(row.workloads_never, f"{row.workloads_never:,}")
+    yield cells.number(row.workloads_never, numbers.plain(row.workloads_never, "not known"))
     yield cells.text(numbers.minute(row.taken))
 
 

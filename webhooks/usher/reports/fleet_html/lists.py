@@ -4,7 +4,7 @@ from typing import Final
 
 from usher.audit.document import Severity
 from usher.audit.document.fleet import CodeRow, Fleet, NamedSubject, ProblemKind
-from usher.reports.audit_html import words
+from usher.reports.audit_html import labels
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section
 
@@ -37,7 +37,7 @@ def _finding(each: CodeRow) -> tuple[cells.Cell, ...]:
     more = 0 if each.before is None else each.findings - each.before
     change = f" ({more:+,})" if more else ""
     return (
-        cells.badge(each.severity.value, words.BADGES[each.severity], _RANKS[each.severity]),
+        cells.badge(each.severity.value, labels.BADGES[each.severity], _RANKS[each.severity]),
         cells.lines(("strong", each.title), ("code", f"{each.code} {each.name}")),
         cells.number(each.findings, f"{each.findings:,}{change}"),
         cells.number(each.clusters, f"{each.clusters:,}"),
@@ -47,7 +47,7 @@ def _finding(each: CodeRow) -> tuple[cells.Cell, ...]:
 
 
 def _object(each: NamedSubject) -> cells.Cell:
-    return cells.lines(("muted", each.subject.kind), ("strong", words.place(each.subject)))
+    return cells.lines(("muted", each.subject.kind), ("strong", labels.place(each.subject)))
 
 
 def idle(fleet: Fleet) -> Section:
@@ -64,7 +64,7 @@ def idle(fleet: Fleet) -> Section:
             cells=(
                 cells.text(each.cluster),
                 _object(each),
-                cells.text(each.team, words.NO_TEAM),
+                cells.text(each.team, labels.NO_TEAM),
                 cells.number(each.gpus_now, numbers.plain(each.gpus_now)),
                 cells.number(each.idle, numbers.hours(each.idle)),
                 cells.number(each.cost, numbers.money(each.cost, each.currency)),
@@ -97,7 +97,7 @@ def savings(fleet: Fleet) -> Section:
                 cells.lines(("strong", each.kind), ("plain", each.change)),
                 cells.text(each.cluster),
                 _object(each),
-                cells.text(each.team, words.NO_TEAM),
+                cells.text(each.team, labels.NO_TEAM),
                 cells.number(each.gpu_hours, numbers.hours(each.gpu_hours)),
                 cells.number(each.cost, numbers.money(each.cost, each.currency)),
             ),

@@ -38,7 +38,7 @@ def _story(fleet: Fleet) -> Iterator[str]:
     if fleet.clusters and fleet.clusters[0].usage.idle:
         largest = fleet.clusters[0]
         yield f"Most of it is in {largest.name}: {numbers.hours(largest.usage.idle)}. "
-    if found.gpus is not None:
+    if found.gpus is not None and found.gpus_allocated is not None:
         yield f"Running pods hold {numbers.plain(found.gpus_allocated)} of {numbers.gpus(found.gpus)}. "
     if found.workloads_never:
         yield f"{wording.count(found.workloads_never, 'workload')} can never run as written."
@@ -46,17 +46,20 @@ def _story(fleet: Fleet) -> Iterator[str]:
 
 def _tiles(fleet: Fleet) -> Iterator[Html]:
     found, usage = fleet.summary, fleet.summary.usage
+    some_free = found.gpus_free is not None and found.clusters_without_free
     yield _tile(
         "GPUs",
         None if found.gpus is None else numbers.plain(found.gpus),
-        f"{numbers.gpus(found.gpus_allocated)} allocated, {numbers.plain(found.gpus_free, 'not known')} free",
+        f"{numbers.gpus(found.gpus_allocated)} allocated, {numbers.plain(found.gpus_free, 'not known')} free"
+        + (f" in the clusters where all pods are known (not in {found.clusters_without_free:,})" if some_free else ""),
         missing="not known",
     )
     idle = numbers.part(usage.idle, usage.measured)
     of_measured = f"{numbers.share(idle)} of {numbers.hours(usage.measured)} measured" if idle is not None else ""
     yield _tile("Idle", None if usage.idle is None else numbers.hours(usage.idle), of_measured)
     yield from _costs(fleet)
-    never = f"{found.workloads_never:,} of {wording.count(found.workloads, 'workload')}"
+    of = wording.count(found.workloads, "workload")
+    never = "" if found.workloads_never is None else f"{found.workloads_never:,} of {of}"
     yield _tile("Can never run", numbers.gpus(found.gpus_never), never)
     yield _tile("Waiting", numbers.gpus(found.gpus_waiting), "pods without a node, and suspended workloads")
     money = ", ".join(numbers.money(value, currency) for currency, value in sorted(found.savings.costs.items()))

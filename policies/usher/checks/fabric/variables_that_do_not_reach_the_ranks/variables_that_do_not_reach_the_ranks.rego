@@ -3,7 +3,8 @@
 # description: |
 #   sshd starts the ranks of an MPIJob on the workers, and those of a Volcano Job with the plugin mpi. sshd gives them
 #   an empty environment. So variables for NCCL, UCX, libfabric or CUDA in the template of the worker reach only sshd.
-#   The job runs without them, perhaps over slow sockets, and no error appears. `mpirun -x` passes variables on.
+#   The job runs without them, perhaps over slow sockets, and no error appears. `mpirun -x` passes variables on: the
+#   check ignores those that the command of another container passes on.
 #
 #   The check ignores variables of NVIDIA_*, because the container runtime reads them. In rare images a start script
 #   writes the environment to a file that sshd reads. The check does not see this.
@@ -40,6 +41,7 @@ deny contains finding if {
 	names := sort([name |
 		some name, _ in container.environment
 		_is_for_ranks(name)
+		not name in _passed_on
 	])
 	first := container.environment[names[0]]
 
@@ -48,6 +50,13 @@ deny contains finding if {
 		"message": $"{workload.container_name(pod_set, container)} sets variables that do not reach its ranks, because sshd starts the ranks without them: {concat(", ", names)}",
 		"remedy": "pass them on with mpirun -x in the launcher, or mount those of NCCL as /etc/nccl.conf",
 	}
+}
+
+# The launcher hands its own value to the ranks, so the one of the worker is not missed.
+_passed_on contains name if {
+	some pod_set in input.podSets
+	some container in pod_set.containers
+	some name in container.passesOn
 }
 
 _is_for_ranks(name) if {

@@ -37,6 +37,18 @@ test_the_launcher_and_what_the_container_runtime_reads_are_good if {
 	check.deny == set() with input as examples.good_mpijob
 }
 
+test_what_the_launcher_passes_on_is_good if {
+	check.deny == set() with input as examples.good_mpijob_with_launcher_of_variables
+	partly := json.patch(examples.good_mpijob_with_launcher_of_variables, [
+		{"op": "replace", "path": "/podSets/0/containers/0/passesOn", "value": ["NCCL_DEBUG"]},
+	])
+	check.deny == found(
+		"/spec/mpiReplicaSpecs/Worker/template/spec/containers/0/env/1",
+		"container worker of Worker",
+		"NCCL_TOPO_FILE",
+	) with input as partly
+}
+
 test_version_1_starts_its_ranks_otherwise if {
 	check.deny == set() with input as examples.good_mpijob_v1
 }

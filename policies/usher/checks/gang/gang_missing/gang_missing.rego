@@ -8,9 +8,10 @@
 #   The check looks at training, and at an Indexed Job whose pods wait for each other: its template has a subdomain, so
 #   the pods have host names, or a variable with the address of the first pod.
 #   The check counts only pods with accelerators. It ignores jobs with one of these pods, jobs that fill one TPU slice
-#   of GKE, kinds that always form a gang, and elastic jobs, which start with fewer pods. It ignores objects that a
-#   controller made, because it judges their owner. It ignores workloads that usher.yaml routes to a scheduler that
-#   makes gangs of their kind. Another check looks at pods that Volcano places.
+#   of GKE, kinds that always form a gang, and elastic jobs, which start with fewer pods. It ignores Jobs with more
+#   completions than parallelism, alone or in a JobSet, because their later pods start when others have ended. It
+#   ignores objects that a controller made, because it judges their owner. It ignores workloads that usher.yaml routes
+#   to a scheduler that makes gangs of their kind. Another check looks at pods that Volcano places.
 # scope: package
 # related_resources:
 #   - ref: https://kueue.sigs.k8s.io/docs/concepts/all_or_nothing/

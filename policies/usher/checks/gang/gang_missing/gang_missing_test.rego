@@ -202,6 +202,10 @@ test_a_train_job_whose_runtime_makes_no_gang_is_found if {
 	check.unknown == set() with input as known
 }
 
+test_pods_that_follow_each_other_do_not_wait_for_each_other if {
+	silent(examples.good_jobset_that_divides_work)
+}
+
 test_a_job_that_fills_one_tpu_slice_is_good if {
 	check.deny == set() with input as examples.good_jobset_on_one_tpu_slice
 }

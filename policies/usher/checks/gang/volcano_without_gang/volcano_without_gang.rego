@@ -6,6 +6,8 @@
 #   scheduling.k8s.io/group-name on the template of every pod set. For a Job, Deployment, StatefulSet or ReplicaSet the
 #   annotation scheduling.volcano.sh/group-min-member on the object is enough.
 #
+#   Replicas of a Deployment, StatefulSet or ReplicaSet that serves do not wait for each other, so they need no gang.
+#
 #   The operators of kubeflow.org, Ray and LeaderWorkerSets make gangs of their jobs, if they are configured to. The
 #   routing of usher.yaml says whether they are. Then all templates must name the scheduler, unless the operator sets
 #   it. A SparkApplication asks for a gang by its batchScheduler, and a TrainJob by the podGroupPolicy of its runtime.
@@ -97,8 +99,15 @@ _should_be_gang if {
 	_several_pods
 }
 
+# Each replica serves requests by itself.
+_replicas_serve if {
+	input.workload.group == "apps"
+	input.workload.role in {"inference", "interactive", "service"}
+}
+
 _no_gang if {
 	_should_be_gang
+	not _replicas_serve
 	not routing.made_by_operator
 	_ungrouped != []
 	not _grouped_by_owner

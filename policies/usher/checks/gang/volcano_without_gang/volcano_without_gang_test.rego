@@ -32,9 +32,20 @@ test_one_group_on_every_template_makes_a_gang if {
 	check.deny == set() with input as examples.good_jobset
 }
 
+test_replicas_that_serve_need_no_gang if {
+	check.deny == set() with input as examples.good_deployment_of_servers
+	every role in ["inference", "interactive", "service"] {
+		serving := json.patch(examples.bad_deployment, [{"op": "replace", "path": "/workload/role", "value": role}])
+		check.deny == set() with input as serving
+	}
+}
+
 test_a_single_pod_needs_no_gang_though_a_rollout_makes_a_second if {
 	check.deny == set() with input as examples.good_pod
-	check.deny == set() with input as examples.good_deployment_of_one_pod
+	training := json.patch(examples.good_deployment_of_one_pod, [
+		{"op": "replace", "path": "/workload/role", "value": "training"},
+	])
+	check.deny == set() with input as training
 }
 
 test_the_pods_of_a_daemon_set_are_no_gang if {

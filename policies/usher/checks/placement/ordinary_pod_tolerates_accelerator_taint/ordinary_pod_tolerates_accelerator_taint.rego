@@ -28,7 +28,7 @@ import data.usher.lib.placement
 import data.usher.lib.workload
 
 deny contains finding if {
-	some pod_set in input.podSets
+	some pod_set in workload.ordinary_pod_sets
 	_knows_pools(pod_set)
 	pod_set.deviceClaims == 0
 	some entry in pod_set.tolerated

@@ -4,7 +4,8 @@
 #   Each process that drives a GPU keeps one CPU busy: it loads data and starts kernels. A limit of cpu below the number
 #   of processes makes them wait for each other, and the GPUs idle while they wait. Where the command does not say how
 #   many processes start, the check expects one for each GPU. It looks only at limits, because a container without a
-#   limit may use idle CPUs of its node, and skips containers with one GPU.
+#   limit may use idle CPUs of its node, and skips containers with one GPU. It skips PodTemplates: a ProvisioningRequest
+#   asks for nodes of their size, and their programs never run.
 # scope: package
 # related_resources:
 #   - ref: https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#how-pods-with-resource-limits-are-run
@@ -25,6 +26,7 @@ import data.usher.lib.gpus
 import data.usher.lib.workload
 
 deny contains finding if {
+	input.workload.kind != "PodTemplate"
 	some pod_set in workload.accelerator_pod_sets
 	some container in pod_set.containers
 	container.type == "container"

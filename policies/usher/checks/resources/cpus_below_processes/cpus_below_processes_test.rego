@@ -36,6 +36,10 @@ test_a_container_without_a_limit_may_use_all_cpus if {
 	check.deny == set() with input as examples.good_without_limit
 }
 
+test_the_size_of_nodes_runs_no_program if {
+	check.deny == set() with input as examples.good_size_of_nodes
+}
+
 test_init_containers_do_not_count if {
 	first := json.patch(examples.bad_by_gpus, [{
 		"op": "replace",

@@ -3,9 +3,10 @@
 # description: |
 #   A model server uses as many GPUs as the product of its tensor, pipeline and data parallel sizes. Without a size it
 #   uses one GPU, even if its container has eight. The others idle for the whole life of the pod, and no other pod gets
-#   them. The check reads the flags of vLLM, SGLang and TensorRT-LLM in commands that are plain enough, and the variables
-#   of a NIM with its sizes or the name of its profile. A server of a LeaderWorkerSet spans a leader and its workers, if
-#   its flags say so or its sizes need it. The check skips other servers that span several pods, MIG devices and shares.
+#   them. The check reads the flags of vLLM, SGLang, TensorRT-LLM and Text Generation Inference in commands that are
+#   plain enough, and the variables of a NIM with its sizes or the name of its profile. A server of a LeaderWorkerSet
+#   spans a leader and its workers, if its flags say so or its sizes need it. The check skips other servers that span
+#   several pods, MIG devices and shares, and Text Generation Inference without --num-shard, which takes all GPUs.
 #
 #   In an LLMInferenceService with workers each pod needs the tensor size times the data size of one pod (dataLocal) of
 #   `parallelism`, because KServe's preset starts the server with them.

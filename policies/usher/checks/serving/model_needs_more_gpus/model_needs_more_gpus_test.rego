@@ -17,6 +17,10 @@ test_sglang_names_its_flags_differently if {
 	check.deny == found("command/5", "SGLang", "tensor parallel size 4, data parallel size 2", "8 GPUs", 4) with input as examples.bad_sglang
 }
 
+test_text_generation_inference_calls_them_shards if {
+	check.deny == found("args/2", "Text Generation Inference", "tensor parallel size 4", "4 GPUs", 2) with input as examples.bad_tgi
+}
+
 test_a_server_in_a_script_counts if {
 	check.deny == found("command/2", "TensorRT-LLM", "tensor parallel size 4, pipeline parallel size 2", "8 GPUs", 4) with input as examples.bad_script
 }

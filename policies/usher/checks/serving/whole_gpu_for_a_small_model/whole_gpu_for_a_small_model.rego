@@ -53,8 +53,8 @@ deny contains finding if {
 
 	finding := {
 		"path": workload.resource_path(entry.container, "limits", "nvidia.com/gpu"),
-		"message": $"{workload.container_name(entry.podSet, entry.container)} asks for a whole GPU, but its model fits into {memory} GiB of memory",
-		"remedy": "if a part of a GPU is enough for the model, ask for a MIG slice or a share",
+		"message": $"{workload.container_name(entry.podSet, entry.container)} asks for a whole GPU, but with its memory limit of {memory} GiB it loads only a small model",
+		"remedy": "if a part of a GPU is enough for the model, ask for a MIG slice or a share; for a large model raise the memory limit",
 	}
 }
 

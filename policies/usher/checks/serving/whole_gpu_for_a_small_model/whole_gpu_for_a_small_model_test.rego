@@ -5,8 +5,8 @@ import data.usher.checks.serving.whole_gpu_for_a_small_model as check
 
 whole(path, name, memory) := {{
 	"path": $"{path}/resources/limits/nvidia.com~1gpu",
-	"message": $"{name} asks for a whole GPU, but its model fits into {memory} GiB of memory",
-	"remedy": "if a part of a GPU is enough for the model, ask for a MIG slice or a share",
+	"message": $"{name} asks for a whole GPU, but with its memory limit of {memory} GiB it loads only a small model",
+	"remedy": "if a part of a GPU is enough for the model, ask for a MIG slice or a share; for a large model raise the memory limit",
 }}
 
 selecting(document, selector) := json.patch(document, [{

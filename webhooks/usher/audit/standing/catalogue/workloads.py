@@ -34,7 +34,7 @@ ENTRIES: Final = (
         severity="medium",
         category="waiting",
         why="Its owner waits for GPUs, and the cluster may have room that it cannot use.",
-        remedy="Ask the authority that holds it; the evidence has its words.",
+        remedy="Ask the authority that holds it; the message and the evidence have its words.",
         source="docs/queue.md",
     ),
     Entry(

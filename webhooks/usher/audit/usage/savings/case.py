@@ -3,8 +3,7 @@
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Final
 
-from usher.audit import estate
-from usher.audit.document.findings import Subject
+from usher.audit import estate, subjects
 from usher.audit.document.usage import Saving
 from usher.audit.estate import CapacityType
 from usher.audit.usage import amounts
@@ -87,7 +86,7 @@ class Case:
     def money(self, hours: Mapping[int, float], paid: Container[CapacityType] = _EVERY) -> float | None:
         """The money of GPU-hours by entry, on nodes paid for in these ways; None where no entry has a price."""
         priced = [
-            value * price if self.entries[index].what.capacity_type in paid else 0.0
+            value * price if self.entries[index].node_type.capacity_type in paid else 0.0
             for index, value in hours.items()
             if (price := self.entries[index].price) is not None
         ]
@@ -129,14 +128,11 @@ def saving(  # noqa: PLR0913 - the fields of a saving, all named
         paid_hours: by entry, the GPU-hours whose price it saves.
         needs: what somebody else has to do before.
     """
-    identity = case.workload.identity
     cost, days = case.money(paid_hours), case.days_there
     week = _WEEK / days if days >= 1 else None
     return Saving(
         kind=kind,
-        subject=Subject(
-            api_version=identity.api_version, kind=identity.kind, namespace=identity.namespace, name=identity.name
-        ),
+        subject=subjects.of(case.workload.identity),
         team=case.workload.team,
         evidence=(*evidence, *_part_of_window(case, gpu_hours, week)),
         change=change,

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from usher.audit import estate
 from usher.audit.document.usage import Saving
+from usher.audit.estate import Estate
 from usher.audit.usage import tallies
 from usher.audit.usage.ledger import Entry
 from usher.audit.usage.savings import idle, mig_profiles, nights, offers, spot
 from usher.audit.usage.savings.case import Candidate, Case
+from usher.audit.usage.savings.offers import Offers
 from usher.audit.usage.series import Grid
 from usher.config.audit import Audit
 
@@ -18,19 +19,17 @@ _Taken = Counter[tuple[str, str]]
 """Devices that larger savings take, by node and resource."""
 
 
-def savings(
-    found: estate.Estate, entries: Mapping[int, Sequence[Entry]], *, config: Audit, grid: Grid
-) -> tuple[Saving, ...]:
+def savings(estate: Estate, entries: Mapping[int, Sequence[Entry]], *, config: Audit, grid: Grid) -> tuple[Saving, ...]:
     """Each device that is free now counts for one saving, so that all that add up can be made together.
 
     Args:
-        found: the nodes and workloads.
+        estate: the nodes and workloads.
         entries: what was measured, by the place of the workload in the estate.
         config: the section `audit` of usher.yaml.
         grid: the window.
     """
-    nodes = {node.name: node for node in found.nodes or ()}
-    offered = offers.of_estate(nodes.values(), found.workloads)
+    nodes = {node.name: node for node in estate.nodes or ()}
+    offered = offers.of_estate(estate)
     cases = (
         Case(
             workload=workload,
@@ -41,12 +40,14 @@ def savings(
             config=config,
             grid=grid,
         )
-        for index, workload in enumerate(found.workloads)
+        for index, workload in enumerate(estate.workloads)
         if index in entries
     )
     by_case = [sorted(_candidates(case), key=lambda each: _size(each.saving)) for case in cases]
     taken: _Taken = Counter()
-    result = [each for candidates in sorted(filter(None, by_case), key=_order) for each in _of_one(candidates, taken)]
+    result = [
+        each for candidates in sorted(filter(None, by_case), key=_order) for each in _of_one(candidates, taken, offered)
+    ]
     return tuple(sorted(result, key=lambda each: (*_size(each), each.subject.namespace, each.subject.name, each.kind)))
 
 
@@ -54,13 +55,13 @@ def _candidates(case: Case) -> list[Candidate]:
     return [found for found in (find(case) for find in _KINDS) if found is not None]
 
 
-def _of_one(candidates: list[Candidate], taken: _Taken) -> Iterator[Saving]:
+def _of_one(candidates: list[Candidate], taken: _Taken, offered: Offers) -> Iterator[Saving]:
     chosen = False
     for each in candidates:
         if chosen or each.saving.needs:
             yield each.saving.model_copy(update={"adds_up": False})
             continue
-        short = _short(each, taken)
+        short = _short(each, taken, offered)
         if short:
             yield each.saving.model_copy(update={"needs": short, "adds_up": False})
             continue
@@ -69,12 +70,14 @@ def _of_one(candidates: list[Candidate], taken: _Taken) -> Iterator[Saving]:
         yield each.saving
 
 
-def _short(candidate: Candidate, taken: _Taken) -> str:
+def _short(candidate: Candidate, taken: _Taken, offered: Offers) -> str:
     """What is missing of the devices that it takes; empty where enough are free."""
     left = sum(offer.free - taken[offer.node.name, offer.resource] for offer in candidate.takes)
     if left >= candidate.number:
         return ""
     resource = candidate.takes[0].resource
+    if not offered.free_known:
+        return f"It takes {candidate.number} {resource}; an audit of all pods of the cluster says whether they are free"
     return (
         f"The platform team makes more {resource} available: it takes {candidate.number}, and {left} are left now, "
         "without those that larger savings take"

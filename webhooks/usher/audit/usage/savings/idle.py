@@ -77,7 +77,9 @@ def _other_half(case: Case) -> Iterator[str]:
 
 def _room(case: Case, waiting: Sequence[estate.Pod]) -> Iterator[str]:
     """How many of the pods that wait the free devices of its boards have room for."""
-    products = {entry.what.product for entry in case.entries}
+    if not case.offers.free_known:
+        return
+    products = {entry.node_type.product for entry in case.entries}
     for resource, number in sorted(
         {(name, int(amount.number)) for pod in waiting for name, amount in pod.devices.items()}
     ):

@@ -98,7 +98,8 @@ def _where(case: Case, board: Board, choice: _Choice) -> str:
     resource = choice.profile.resource
     if choice.on:
         number = sum(each.devices for each in choice.on)
-        return f"Nodes with this board offer {number} {resource}, {choice.free} of them free now: {_names(choice.on)}"
+        rest = f"{choice.free} of them free now" if case.offers.free_known else "not known how many are free"
+        return f"Nodes with this board offer {number} {resource}, {rest}: {_names(choice.on)}"
     others = case.offers.elsewhere(board, resource)
     free = sum(each.free for each in others)
     beside = f"; {free} are free on nodes with another board: {_names(others)}" if free else ""
@@ -129,7 +130,9 @@ def _needs(case: Case, board: Board, choice: _Choice) -> str:
     gpus = "1 GPU" if number == 1 else f"{number} GPUs"
     free = max(case.offers.of(board, WHOLE), key=lambda offer: offer.free, default=None)
     where = f"no node with this board has {'a free GPU' if number == 1 else f'{gpus} free'} now, so first empty {gpus}"
-    if free is not None and free.free >= number:
+    if not case.offers.free_known:
+        where = "this audit did not read all pods, so it does not know which are free"
+    elif free is not None and free.free >= number:
         where = f"node {free.node.name} has {free.free} free {WHOLE}"
     return (
         f"The platform team divides {gpus} of a node with {board.name} into {choice.profile} (nvidia.com/mig.config; "
@@ -146,7 +149,7 @@ def _board(case: Case) -> Board | None:
         shared = node is None or node.shared_by > 1 or node.partition
         if shared or {name: amount.number for name, amount in pod.devices.items()} != {WHOLE: 1}:
             return None
-    found = {boards.by_product(entry.what.product) for entry in case.entries if not entry.profile}
+    found = {boards.by_product(entry.node_type.product) for entry in case.entries if not entry.profile}
     known = found.pop() if len(found) == 1 and not any(entry.profile for entry in case.entries) else None
     return known.board if known is not None else None
 

@@ -30,6 +30,8 @@ class Offer:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offers:
     all: tuple[Offer, ...]
+    free_known: bool = True
+    """Whether all pods were read, so that `free` is what they leave."""
 
     def of(self, board: Board, resource: str) -> tuple[Offer, ...]:
         """Those of a resource on the nodes with that board, by the name of the node."""
@@ -40,29 +42,33 @@ class Offers:
         return tuple(each for each in self.all if each.resource == resource and board_of(each.node) is not board)
 
 
-def of_estate(nodes: Iterable[estate.Node], workloads: Iterable[estate.Workload]) -> Offers:
-    """What the nodes offer and their pods leave."""
+def of_estate(found: estate.Estate) -> Offers:
+    """What the nodes offer and their pods leave. Where pods of others were not read, nothing counts as free."""
+    known = found.scope.is_whole and found.pods_known
     held: dict[str, Counter[str]] = {}
-    for workload in workloads:
+    for workload in found.workloads:
         for pod in workload.pods:
             if pod.holds:
                 numbers = {name: int(amount.number) for name, amount in pod.devices.items()}
                 held.setdefault(pod.node, Counter()).update(numbers)
-    found = [
+    offered = [
         offer
-        for node in nodes
+        for node in found.nodes or ()
         if node.ready and not node.cordoned and node.shared_by == 1
-        for offer in _of_node(node, held.get(node.name, {}))
+        for offer in _of_node(node, held.get(node.name, {}) if known else None)
     ]
-    return Offers(all=tuple(sorted(found, key=lambda each: (each.resource, each.node.name))))
+    ordered = sorted(offered, key=lambda each: (each.resource, each.node.name))
+    return Offers(all=tuple(ordered), free_known=known)
 
 
-def _of_node(node: estate.Node, held: Mapping[str, int]) -> Iterable[Offer]:
+def _of_node(node: estate.Node, held: Mapping[str, int] | None) -> Iterable[Offer]:
+    """Those of a node; `held` is None where it is not known."""
     for resource, amount in node.allocatable.items():
         asked_as = WHOLE if resource == node.partition else resource
         number = int(amount.number)
         if number > 0:
-            yield Offer(node=node, resource=resource, devices=number, free=max(0, number - held.get(asked_as, 0)))
+            free = 0 if held is None else max(0, number - held.get(asked_as, 0))
+            yield Offer(node=node, resource=resource, devices=number, free=free)
 
 
 def board_of(node: estate.Node) -> Board | None:

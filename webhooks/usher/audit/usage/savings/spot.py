@@ -30,12 +30,12 @@ def find(case: Case) -> Candidate | None:
     saved: dict[int, float] = {}
     pairs: set[tuple[str, float, float]] = set()
     for index, entry in enumerate(case.entries):
-        if entry.price is None or entry.what.capacity_type is not CapacityType.ON_DEMAND:
+        if entry.price is None or entry.node_type.capacity_type is not CapacityType.ON_DEMAND:
             continue
-        spot = prices.per_gpu_hour(case.config.prices, replace(entry.what, capacity_type=CapacityType.SPOT))
+        spot = prices.per_gpu_hour(case.config.prices, replace(entry.node_type, capacity_type=CapacityType.SPOT))
         if spot is not None and spot < entry.price and entry.tally.allocated:
             saved[index] = entry.tally.allocated * (1 - spot / entry.price)
-            pairs.add((entry.what.product, entry.price, spot))
+            pairs.add((entry.node_type.product, entry.price, spot))
     if not saved:
         return None
     currency = case.config.prices.currency

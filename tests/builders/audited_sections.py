@@ -19,7 +19,7 @@ from usher.audit.document import (
 _TAKEN: Final = datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
 
 
-def entry(number: int, about: Subject, **fields: Any) -> FindingEntry:
+def numbered(number: int, about: Subject, **fields: Any) -> FindingEntry:
     """A finding; `number` makes its fingerprint."""
     values: dict[str, Any] = {
         "code": "USH101",
@@ -61,7 +61,7 @@ _TAINT: Final[dict[str, Any]] = {
 _CLUSTER: Final[dict[str, Any]] = {"category": "cluster", "outcome": "audit"}
 
 FINDINGS: Final = (
-    entry(
+    numbered(
         0,
         subject("llama-70b-pretrain", kind="PyTorchJob", namespace="foundation-models-dev"),
         team="foundation-models",
@@ -69,15 +69,15 @@ FINDINGS: Final = (
         evidence=("ClusterQueue foundation: nominalQuota 32", "cohort gpu lends 16"),
         **_NEVER,
     ),
-    entry(1, subject("asr-tune-2", kind="Job", namespace="speech-dev"), team="speech", gpus=8, **_TAINT),
-    entry(
+    numbered(1, subject("asr-tune-2", kind="Job", namespace="speech-dev"), team="speech", gpus=8, **_TAINT),
+    numbered(
         2,
         subject("grasp-sim", kind="RayCluster", namespace="robotics-dev"),
         team="robotics",
         gpus=16,
         **{**_NEVER, "message": "asks for 16 nvidia.com/gpu in flavor a100-spot, which no node of the cluster offers"},
     ),
-    entry(
+    numbered(
         3,
         subject("sam-large", kind="PyTorchJob", namespace="vision-dev"),
         team="vision",
@@ -93,7 +93,7 @@ FINDINGS: Final = (
         evidence=("worker-0 on gpu-017", "worker-1: 0/64 nodes are available: insufficient nvidia.com/gpu"),
         **_CLUSTER,
     ),
-    entry(
+    numbered(
         4,
         subject("scratch-anna", kind="Notebook", namespace="research-dev"),
         team="research",
@@ -108,7 +108,7 @@ FINDINGS: Final = (
         message="asks for 4 nvidia.com/gpu; notebooks of this namespace may ask for 1",
         remedy="Ask for 1 GPU",
     ),
-    entry(
+    numbered(
         5,
         subject("ranker-v2", kind="Deployment", namespace="search-ranking-prod"),
         team="search-ranking",
@@ -124,7 +124,7 @@ FINDINGS: Final = (
         exception="OPS-2217",
         remedy="Raise failureThreshold to 43",
     ),
-    entry(
+    numbered(
         6,
         subject("debug-shell", kind="Pod", namespace="fraud-dev"),
         team="fraud",
@@ -137,7 +137,7 @@ FINDINGS: Final = (
         message="mounts /dev/nvidia0 of its node",
         remedy="Remove the volume, and ask for the device in the limits of the container",
     ),
-    entry(
+    numbered(
         7,
         subject("gpu", kind="ResourceQuota", namespace="sandbox-dev"),
         code="AUD201",
@@ -148,7 +148,7 @@ FINDINGS: Final = (
         remedy="Lower the quotas or let them borrow",
         **_CLUSTER,
     ),
-    entry(
+    numbered(
         8,
         subject("gpu-041", kind="Node", namespace=""),
         gpus=8,
@@ -160,7 +160,7 @@ FINDINGS: Final = (
         remedy="Taint it with nvidia.com/gpu:NoSchedule",
         **_CLUSTER,
     ),
-    entry(
+    numbered(
         9,
         subject("unowned-batch", kind="Job", namespace=""),
         gpus=2,

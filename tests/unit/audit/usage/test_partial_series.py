@@ -1,7 +1,7 @@
 """Each series of a pod is measured by one shard."""
 
+from usher.audit.usage.partial_series import PartialSeries
 from usher.audit.usage.series import Answer, Grid, Question, Series
-from usher.fleet.partial_series import PartialSeries
 from usher.fleet.shards import Shard
 
 GRID = Grid(start=0, step=300, points=1)
@@ -11,6 +11,7 @@ class Recorded:
     """A source with series of these labels."""
 
     name = "recorded"
+    selection = ""
     url = "http://prometheus"
 
     def __init__(self, *labels: dict[str, str]) -> None:

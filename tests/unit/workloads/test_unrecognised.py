@@ -1,0 +1,82 @@
+"""Objects of kinds that usher does not read: it names those that ask for accelerators, and no others."""
+
+import pytest
+
+import builders
+from unit.workloads.normalised import VOCABULARY
+from usher import paths
+from usher.workloads.normalise import normalise
+
+
+def not_judged(value: paths.Object) -> list[tuple[str, str]] | None:
+    """Places and reasons of what usher does not judge in an object; None where it has nothing to judge."""
+    found = normalise(value, vocabulary=VOCABULARY)
+    return None if found is None else [(unknown.path, unknown.reason) for unknown in found.unknowns]
+
+
+@pytest.mark.parametrize("name", ["gpu", "gpus", "nvidia.com/gpu"])
+def test_an_operator_may_name_the_resource_of_its_gpus_itself(name: str) -> None:
+    limits: paths.Json = {"limits": {"cpu": "8", name: "4"}}
+    graph = builders.custom(
+        "nvidia.com/v1alpha1", "DynamoGraphDeployment", {"services": {"decode": {"resources": limits}}}
+    )
+
+    assert not_judged(graph) == [
+        (
+            "/spec/services/decode/resources",
+            "unrecognised kind DynamoGraphDeployment (nvidia.com/v1alpha1) asks for accelerators, which is not judged",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "path"),
+    [
+        ("Workspace", {"resource": {"instanceType": "Standard_NC24ads_A100_v4"}}, "/resource"),
+        (
+            "InferenceSet",
+            {"spec": {"template": {"resource": {"instanceType": "Standard_NC24ads_A100_v4"}}}},
+            "/spec/template/resource",
+        ),
+        ("RAGEngine", {"spec": {"compute": {"instanceType": "Standard_NC4as_T4_v3"}}}, "/spec/compute"),
+    ],
+)
+def test_a_machine_type_of_kaito_stands_for_accelerators(kind: str, fields: paths.Object, path: str) -> None:
+    value: paths.Object = {"apiVersion": "kaito.sh/v1beta1", "kind": kind, "metadata": {"name": "phi"}, **fields}
+
+    assert not_judged(value) == [
+        (
+            path,
+            f"unrecognised kind {kind} (kaito.sh/v1beta1) gets the accelerators of its machines, which is not judged",
+        )
+    ]
+
+
+def test_a_rag_engine_without_machines_has_nothing_to_judge() -> None:
+    assert not_judged(builders.custom("kaito.sh/v1beta1", "RAGEngine", {"embedding": {"remote": {}}})) is None
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind"),
+    [
+        ("helm.toolkit.fluxcd.io/v2", "HelmRelease"),
+        ("argoproj.io/v1alpha1", "Application"),
+        ("argoproj.io/v1alpha1", "ApplicationSet"),
+    ],
+)
+def test_values_of_a_chart_are_judged_once_it_is_rendered(api_version: str, kind: str) -> None:
+    values: paths.Json = {"resources": {"limits": {"nvidia.com/gpu": 1}}}
+    reason = (
+        f"{kind} ({api_version}) has values for a chart that asks for accelerators: render the chart, "
+        "e.g. helm template | usher check -"
+    )
+
+    assert not_judged(builders.custom(api_version, kind, {"values": values})) == [("/spec/values/resources", reason)]
+    assert not_judged(builders.custom(api_version, kind, {"values": {"replicas": 1}})) is None
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta1", "v2"])
+def test_a_pool_of_karpenter_bounds_its_nodes_and_makes_no_pods(version: str) -> None:
+    pool = builders.custom(f"karpenter.sh/{version}", "NodePool", {"limits": {"cpu": 100, "nvidia.com/gpu": 8}})
+
+    assert not_judged(pool) is None

@@ -1,0 +1,133 @@
+"""What each number of a document needs: it is null where the need is missing, and never 0.
+
+A number that is added to `Summary`, `AcceleratorEntry` or `Audit` gets its needs here. A test holds the tables
+complete.
+"""
+
+from collections.abc import Collection, Mapping
+from enum import Enum, auto
+from typing import Final, TypeVar
+
+from usher.audit.document import AcceleratorEntry, Audit, Summary
+from usher.audit.document.part import Part
+from usher.audit.estate import Estate
+from usher.audit.scopes import Scope
+from usher.scan import findings
+
+_P = TypeVar("_P", bound=Part)
+
+
+class Need(Enum):
+    """What an audit may lack: it was not read, or does not belong to its part of the cluster."""
+
+    NODES = auto()
+    PODS = auto()
+    """Any pods at all."""
+    ALL_PODS = auto()
+    """The lists of pods to their ends: what is free follows from every pod."""
+    ALL_NAMESPACES = auto()
+    """The pods of one namespace, or of a shard, do not say what no pod holds."""
+    OUTLOOK = auto()
+    """Whether workloads wait, and a cluster in which they could run."""
+
+
+_NOTHING: Final = frozenset[Need]()
+_NODES: Final = frozenset({Need.NODES})
+_PODS: Final = frozenset({Need.PODS})
+_WHOLE: Final = frozenset({Need.ALL_NAMESPACES})
+_NOT_HELD: Final = frozenset({Need.NODES, Need.PODS, Need.ALL_PODS, Need.ALL_NAMESPACES})
+_OUTLOOK: Final = frozenset({Need.OUTLOOK})
+
+Needs = Mapping[str, frozenset[Need]]
+"""By the name of a field."""
+
+
+def _table(**groups: str) -> Needs:
+    by_name = {
+        "nothing": _NOTHING,
+        "nodes": _NODES,
+        "pods": _PODS,
+        "whole": _WHOLE,
+        "not_held": _NOT_HELD,
+        "outlook": _OUTLOOK,
+    }
+    return {name: by_name[group] for group, names in groups.items() for name in names.split()}
+
+
+SUMMARY: Final = _table(
+    nodes="gpus gpus_allocatable gpus_usable gpus_not_priced",
+    pods="gpus_allocated gpus_waiting gpus_half_started accelerators cost_per_hour_allocated",
+    not_held="gpus_free gpus_out_of_use cost_per_hour_free cost_per_hour_out_of_use",
+    # Series say it, also where the cluster does not list its pods.
+    whole="capacity free out_of_use cost_free cost_out_of_use queue_wait_p95_seconds readiness",
+    outlook="gpus_never workloads_never",
+    nothing="workloads gpus_asked gpus_asked_least other_asked workloads_not_known manifests findings allocated "
+    "measured used idle activity memory_share currency cost_allocated cost_idle not_priced savings_gpu_hours "
+    "savings_cost savings_cost_saved savings_cost_freed exceptions_ending",
+)
+ACCELERATORS: Final = _table(
+    nodes="nodes capacity usable",
+    pods="allocated waiting",
+    not_held="free out_of_use",
+    outlook="never",
+    nothing="resource asked",
+)
+AUDIT: Final = _table(
+    nodes="prices",
+    whole="targets readiness",
+    # Those with a namespace are chosen by it.
+    nothing="api_version kind version taken cluster configuration preset completeness summary measurement "
+    "other_accelerators workloads findings not_evaluated not_judged exceptions usage savings prevented trend",
+)
+
+_POD_LISTS: Final = "pods"
+"""The source of problems with lists of a live cluster; those of files have the names of files."""
+
+TABLES: Final[Mapping[type[Part], Needs]] = {Summary: SUMMARY, AcceleratorEntry: ACCELERATORS, Audit: AUDIT}
+
+
+def unread(estate: Estate, report: findings.Report, *, finds_never: bool) -> frozenset[Need]:
+    """What could not be read.
+
+    Args:
+        estate: what was read.
+        report: with the problems of reading.
+        finds_never: whether a finding says that a workload can never run: an authority of usher.yaml may say it
+            without a cluster.
+    """
+    # Manifests have no pods, so authorities are asked about each of them.
+    manifests_alone = bool(estate.workloads) and not any(each.exists for each in estate.workloads)
+    known = {
+        Need.NODES: estate.nodes is not None,
+        Need.PODS: estate.pods_known,
+        Need.ALL_PODS: not any(each.source == _POD_LISTS or not report.origin for each in report.problems),
+        Need.OUTLOOK: (estate.facts_known or finds_never) and (estate.pods_known or manifests_alone),
+    }
+    return frozenset(need for need, is_known in known.items() if not is_known)
+
+
+def beyond(scope: Scope) -> frozenset[Need]:
+    """What does not belong to a part of a cluster."""
+    if scope.is_whole:
+        return _NOTHING
+    return frozenset({Need.ALL_NAMESPACES} if scope.has_nodes else {Need.ALL_NAMESPACES, Need.NODES})
+
+
+def without(value: _P, missing: Collection[Need], *, keeping: Collection[str] = ()) -> _P:
+    """A value without what is not known.
+
+    Args:
+        value: of a type of `TABLES`.
+        missing: what the audit lacks.
+        keeping: names of fields that stay all the same.
+    """
+    lacking = frozenset(missing)
+    names = [name for name, needs in TABLES[type(value)].items() if needs & lacking and name not in keeping]
+    return value.model_copy(update={name: _unknown(getattr(value, name)) for name in names})
+
+
+def _unknown(value: object) -> object:
+    """Null; of a table or a mapping one without entries."""
+    if isinstance(value, tuple):
+        return ()
+    return {} if isinstance(value, Mapping) else None

@@ -1,0 +1,73 @@
+"""The document of an audit of a part of a cluster: one namespace, or a shard. It says nothing about the rest."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final
+
+from usher.audit import needs
+from usher.audit.document import Audit, FindingEntry
+from usher.audit.scopes import Scope
+
+ABOUT_ABSENCE: Final = frozenset({"USA010", "USA012", "USA020", "USA024", "USA032"})
+"""Codes of findings which say that nothing uses or needs something: true only where every part of a cluster says it."""
+
+ABOUT_WORKLOADS: Final = frozenset({"USA050", "USA051"})
+"""Codes of findings without a namespace that count workloads: each part has the GPUs of its own."""
+
+_ABOUT_ABSENCE_OF_USE: Final = frozenset({"unused", "not needed"})
+"""States of exceptions that only all workloads prove."""
+
+
+def of(audit: Audit, scope: Scope) -> Audit:
+    """What the part can say by itself: without the objects of others, and without what only all parts together prove.
+
+    What has no namespace is reported by the part that has the nodes, so that one of all shards does.
+    """
+    if scope.is_whole:
+        return audit
+    narrowed = of_objects(audit, scope)
+    findings = tuple(
+        each
+        for each in narrowed.findings
+        if each.subject.namespace or (scope.has_nodes and each.code not in ABOUT_ABSENCE | ABOUT_WORKLOADS)
+    )
+    return needs.without(narrowed, needs.beyond(scope)).model_copy(
+        update={
+            "findings": findings,
+            "summary": needs.without(narrowed.summary, needs.beyond(scope)).model_copy(
+                update={"findings": _outcomes(findings)}
+            ),
+            "exceptions": tuple(each for each in audit.exceptions if each.state not in _ABOUT_ABSENCE_OF_USE),
+        }
+    )
+
+
+def of_objects(audit: Audit, scope: Scope, *, keeping: Collection[str] = ()) -> Audit:
+    """The document with the objects of the part alone.
+
+    Findings without a namespace stay: all shards together know whether a queue has no workloads.
+
+    Args:
+        audit: what was found.
+        scope: the part.
+        keeping: numbers of the summary, and sections, that stay though the part does not know them by itself.
+    """
+    findings = tuple(each for each in audit.findings if not each.subject.namespace or scope.has(each.subject.namespace))
+    workloads = tuple(each for each in audit.workloads if scope.has(each.subject.namespace))
+    lacking = needs.beyond(scope)
+    summary = needs.without(audit.summary, lacking, keeping=keeping)
+    cluster = audit.cluster if scope.has_nodes else audit.cluster.model_copy(update={"nodes": None})
+    return needs.without(audit, lacking, keeping=keeping).model_copy(
+        update={
+            "cluster": cluster,
+            "summary": summary.model_copy(update={"workloads": len(workloads), "findings": _outcomes(findings)}),
+            "workloads": workloads,
+            "findings": findings,
+            "savings": tuple(each for each in audit.savings if scope.has(each.subject.namespace)),
+            "other_accelerators": tuple(needs.without(each, lacking) for each in audit.other_accelerators),
+        }
+    )
+
+
+def _outcomes(findings: Iterable[FindingEntry]) -> Mapping[str, int]:
+    return dict(sorted(Counter(each.outcome for each in findings).items()))

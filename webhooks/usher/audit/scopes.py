@@ -1,0 +1,87 @@
+"""Which part of a cluster an audit is about: all of it, one namespace, or a shard (`usher.fleet.shards`)."""
+
+from typing import Final, Protocol
+
+from usher.dataclass import dataclass
+
+
+class Scope(Protocol):
+    """The namespaces whose workloads and pods an audit reads. Facts, and the shares of devices, need all nodes."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all of the cluster."""
+        ...
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether a merge puts it together with all other parts; else its report stands for itself."""
+        ...
+
+    @property
+    def has_nodes(self) -> bool:
+        """Whether the numbers of nodes belong to it, and what belongs to no namespace."""
+        ...
+
+    @property
+    def namespace(self) -> str:
+        """Its name, if it is one namespace; else empty."""
+        ...
+
+    def has(self, namespace: str) -> bool:
+        """Whether a namespace belongs to it; the empty one is that of objects without a namespace."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """All of a cluster."""
+
+    @property
+    def is_whole(self) -> bool:
+        return True
+
+    @property
+    def is_merged(self) -> bool:
+        return False
+
+    @property
+    def has_nodes(self) -> bool:
+        return True
+
+    @property
+    def namespace(self) -> str:
+        return ""
+
+    def has(self, namespace: str) -> bool:
+        del namespace
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneNamespace:
+    """What is in one namespace: no nodes, and nothing without a namespace."""
+
+    name: str
+
+    @property
+    def is_whole(self) -> bool:
+        return False
+
+    @property
+    def is_merged(self) -> bool:
+        return False
+
+    @property
+    def has_nodes(self) -> bool:
+        return False
+
+    @property
+    def namespace(self) -> str:
+        return self.name
+
+    def has(self, namespace: str) -> bool:
+        return namespace == self.name
+
+
+WHOLE: Final = Whole()
