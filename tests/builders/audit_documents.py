@@ -162,6 +162,9 @@ def full() -> Audit:
             activity=0.200385,
             memory_share=0.31,
             currency="USD",
+            capacity=2688.0,
+            free=1200.0,
+            out_of_use=144.0,
             cost_allocated=3360.0,
             cost_idle=2250.625,
             cost_free=3000.0,
@@ -251,7 +254,22 @@ def full() -> Audit:
                 by="team", rows=(Group(name="nlp", workloads=1, usage=USED), Group(name="", workloads=1, usage=Usage()))
             ),
             GroupTable(by="namespace", rows=(Group(name="ml-research", workloads=2, usage=USED),)),
-            GroupTable(by="product", rows=(Group(name="NVIDIA-H100-80GB-HBM3", workloads=1, usage=USED),)),
+            GroupTable(
+                by="product",
+                rows=(
+                    Group(
+                        name="NVIDIA-H100-80GB-HBM3",
+                        workloads=1,
+                        usage=USED,
+                        gpus_free=8.0,
+                        gpus_out_of_use=0.0,
+                        free=1200.0,
+                        out_of_use=144.0,
+                        cost_free=3000.0,
+                        cost_out_of_use=360.0,
+                    ),
+                ),
+            ),
         ),
         targets=(
             Target(

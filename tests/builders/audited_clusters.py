@@ -147,12 +147,19 @@ def empty() -> Audit:
     )
 
 
-def cordoned(name: str, *, gpus: float) -> FindingEntry:
-    """The finding about a node that is cordoned."""
+def cordoned(name: str, *, gpus: float, **fields: Any) -> FindingEntry:
+    """The finding about a node that is cordoned, whose GPUs no pod holds."""
     about = documents.subject(name, kind="Node", namespace="")
-    return numbered(
-        4711, about, code="USA034", name="node-out-of-service", title="A GPU node is cordoned", gpus=gpus, team=""
-    )
+    given: dict[str, Any] = {
+        "code": "USA034",
+        "name": "node-out-of-service",
+        "title": "A GPU node is cordoned",
+        "category": "cluster",
+        "gpus": gpus,
+        "gpus_lost": gpus,
+        "team": "",
+    }
+    return numbered(4711, about, **given | fields)
 
 
 HOSTILE: Final = (

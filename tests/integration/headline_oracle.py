@@ -104,6 +104,15 @@ def not_held(objects: Sequence[Object], *, prices: dict[str, float]) -> tuple[fl
     return free, out
 
 
+def not_held_now(objects: Sequence[Object], pools: Sequence[str]) -> tuple[float, float]:
+    """The GPUs of some pools that are free, and those that are out of use."""
+    return not_held(objects, prices=dict.fromkeys(_pools(objects), 0.0) | dict.fromkeys(pools, 1.0))
+
+
+def _pools(objects: Sequence[Object]) -> set[str]:
+    return {pool(each) for each in objects if each["kind"] == "Node"}
+
+
 def now(objects: Sequence[Object]) -> Now:
     """What nodes offer and pods hold."""
     nodes = [each for each in objects if each["kind"] == "Node"]
@@ -182,6 +191,8 @@ class Hours:
     out_of_use: float = 0.0
     cost_free: float = 0.0
     cost_out_of_use: float = 0.0
+    not_held: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """Free and out of use, by pool."""
 
 
 def hours(objects: Sequence[Object], source: Source, grid: Grid, *, prices: dict[str, float]) -> Hours:
@@ -224,6 +235,7 @@ def _add_not_held(
             - (0 if each["spec"].get("unschedulable") else gpus(each["status"]["allocatable"]))
             for each in nodes
         )
+        total.not_held[name] = capacity - out - allocated[name], out
         total.out_of_use += out
         total.cost_out_of_use += out * price
         total.cost_free += (capacity - out - allocated[name]) * price

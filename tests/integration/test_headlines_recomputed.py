@@ -125,6 +125,74 @@ def test_the_gpu_hours_and_the_money_are_those_of_the_series(
     assert targets["activity"] == pytest.approx(hours.all_used / hours.all_boards, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("by", "pools"),
+    [
+        (
+            "product",
+            {
+                "NVIDIA-H100-80GB-HBM3": ("h100", "h100-mig"),
+                "NVIDIA-A100-SXM4-80GB": ("a100",),
+                "NVIDIA-L40S": ("l40s",),
+            },
+        ),
+        ("capacityType", {"reserved": ("h100", "h100-mig"), "spot": ("a100",), "on-demand": ("l40s",)}),
+    ],
+)
+def test_what_no_pod_held_is_divided_by_board_and_by_how_it_is_paid_for(
+    document: Any, objects: Sequence[Object], grid: Grid, by: str, pools: Mapping[str, Sequence[str]]
+) -> None:
+    hours = headline_oracle.hours(objects, usage.Source(objects), grid, prices=PRICES).not_held
+    (rows,) = [{row["name"]: row for row in table["rows"]} for table in document["usage"] if table["by"] == by]
+
+    assert rows.keys() == pools.keys()
+    for name, mine in pools.items():
+        assert rows[name]["free"] == pytest.approx(sum(hours[pool][0] for pool in mine))
+        assert rows[name]["outOfUse"] == pytest.approx(sum(hours[pool][1] for pool in mine))
+        assert rows[name]["costFree"] == pytest.approx(sum(hours[pool][0] * PRICES[pool] for pool in mine))
+        assert rows[name]["costOutOfUse"] == pytest.approx(sum(hours[pool][1] * PRICES[pool] for pool in mine))
+        free, out = headline_oracle.not_held_now(objects, mine)
+        assert rows[name]["gpusFree"] == pytest.approx(free)
+        assert rows[name]["gpusOutOfUse"] == pytest.approx(out)
+
+
+def test_the_bill_is_what_all_gpus_of_the_nodes_cost_in_the_window(
+    summary: Mapping[str, Any], objects: Sequence[Object], grid: Grid
+) -> None:
+    nodes = [each for each in objects if each["kind"] == "Node"]
+    hour = sum(PRICES[headline_oracle.pool(each)] * headline_oracle.gpus(each["status"]["capacity"]) for each in nodes)
+
+    bill = summary["costAllocated"] + summary["costFree"] + summary["costOutOfUse"]
+
+    assert bill == pytest.approx(hour * grid.points / 6)
+
+
+def test_findings_about_nodes_have_the_gpus_that_are_out_of_use_and_their_money(
+    document: Any, summary: Mapping[str, Any]
+) -> None:
+    found = [each for each in document["findings"] if each["subject"]["kind"] == "Node" and each["gpusLost"]]
+
+    assert sum(each["gpusLost"] for each in found) == pytest.approx(summary["gpusOutOfUse"])
+    assert sum(each["costPerHour"] for each in found) == pytest.approx(summary["costPerHourOutOfUse"])
+
+
+def test_half_started_gangs_have_the_gpus_that_they_hold_and_their_money(
+    document: Any, summary: Mapping[str, Any], objects: Sequence[Object]
+) -> None:
+    pools = {each["metadata"]["name"]: headline_oracle.pool(each) for each in objects if each["kind"] == "Node"}
+    found = [each for each in document["findings"] if each["code"] == "USA002"]
+    names = {each["subject"]["name"] for each in found}
+    held = [
+        (headline_oracle.gpus(headline_oracle.limits(pod)), PRICES[pools[pod["spec"]["nodeName"]]])
+        for top in headline_oracle.tops(objects)
+        for pod in top.pods
+        if top.key[1] in names and "nodeName" in pod["spec"]
+    ]
+
+    assert sum(each["gpusLost"] for each in found) == pytest.approx(summary["gpusHalfStarted"])
+    assert sum(each["costPerHour"] for each in found) == pytest.approx(sum(gpus * price for gpus, price in held))
+
+
 def test_the_wait_in_queues_is_the_quantile_of_the_growth_of_the_buckets(
     summary: Mapping[str, Any], objects: Sequence[Object], grid: Grid
 ) -> None:

@@ -323,7 +323,7 @@ def test_the_targets_are_those_of_the_samples(measured: Measured) -> None:
 def test_the_report_says_what_is_missing(measured: Measured) -> None:
     said = "\n".join(measured.measurement.problems)
 
-    assert "Allocated GPU-hours are those that kube-state-metrics recorded" in said
+    assert measured.measurement.sources == ("Allocated GPU-hours are those that kube-state-metrics recorded",)
     assert "1 GPU has no DCGM_FI_PROF_GR_ENGINE_ACTIVE" in said
     assert "1 of 6 GPU nodes have no series, so their GPUs are not measured: n-dark" in said
     assert "Series of n-dra name no pods; they count for the one pod" in said
@@ -351,6 +351,7 @@ def test_without_kube_state_metrics_the_series_say_who_held_a_gpu(source: Promet
     for name in ("train", "nb", "sweep", "serve", "old", "claim", "dark"):
         _assert_same(_of(found, name), usage_oracle.hours(_stays(name), price=_price))
     assert any("no requests of pods for GPUs from kube-state-metrics" in text for text in found.measurement.problems)
+    assert found.measurement.sources == ()
 
 
 def test_without_the_profiling_metrics_mig_is_not_measured_and_other_gpus_are_by_their_utilisation(

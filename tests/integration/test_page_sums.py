@@ -36,6 +36,7 @@ def of_values(values: tuple[float | None, ...]) -> str:
         tables.Column(title="Name", heads=True),
         tables.Column(title="Hours", numeric=True, adds=sums.HOURS),
         tables.Column(title="Money", numeric=True, adds=sums.money("USD")),
+        tables.Column(title="Week", numeric=True, adds=sums.money("USD", whole=True)),
         tables.Column(title="Share", numeric=True),
     )
     rows = [
@@ -44,12 +45,13 @@ def of_values(values: tuple[float | None, ...]) -> str:
                 cells.text(f"row-{number}-end"),
                 cells.number(value, numbers.hours(value)),
                 cells.number(value, numbers.money(value, "USD")),
+                cells.number(value, numbers.money(value, "USD", "")),
                 cells.number(value, numbers.share(value)),
             )
         )
         for number, value in enumerate(values)
     ]
-    total = tuple(cells.text(each) for each in ("Sum", "all", "all", "all"))
+    total = tuple(cells.text(each) for each in ("Sum", "all", "all", "all", "all"))
     table = tables.Table(name="values", caption="Values", columns=columns, rows=rows, total=total, part="those shown")
     section = page.Section(name="section", title="Values", body=tables.html(table))
     first = element("p")
@@ -97,7 +99,7 @@ def test_a_sum_of_one_row_reads_as_the_row(chromium: Browser, tmp_path: Path) ->
             expect(found.page.locator("#values tbody")).to_contain_text(f"row-{number}-end")
             row = found.page.locator("#values tbody").locator("th, td").all_inner_texts()
 
-            assert last_row(found.page, "#values") == ["Sum\nthose shown", *row[1:3], ""]
+            assert last_row(found.page, "#values") == ["Sum\nthose shown", *row[1:4], ""]
 
 
 def test_a_sum_has_the_rows_of_all_pages(chromium: Browser, tmp_path: Path) -> None:
@@ -107,7 +109,7 @@ def test_a_sum_has_the_rows_of_all_pages(chromium: Browser, tmp_path: Path) -> N
         found.page.locator("#values input").fill("row-1")
         expect(found.page.locator("#values output")).to_have_text("111 of 201 rows")
 
-        assert last_row(found.page, "#values") == ["Sum\nthose shown", "111 GPU-h", "USD 111", ""]
+        assert last_row(found.page, "#values") == ["Sum\nthose shown", "111 GPU-h", "USD 111", "USD 111", ""]
 
 
 def test_no_rows_add_up_to_zero(chromium: Browser, tmp_path: Path) -> None:
@@ -117,4 +119,18 @@ def test_no_rows_add_up_to_zero(chromium: Browser, tmp_path: Path) -> None:
         found.page.locator("#values input").fill("no such row")
         expect(found.page.locator("#values output")).to_have_text(re.compile("^0 of "))
 
-        assert last_row(found.page, "#values") == ["Sum\nthose shown", "0 GPU-h", "USD 0", ""]
+        assert last_row(found.page, "#values") == ["Sum\nthose shown", "0 GPU-h", "USD 0", "USD 0", ""]
+
+
+def test_a_sum_that_one_row_has_no_number_for_is_left_out_where_it_would_mislead(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(of_values((None, *[1.0] * 10)), encoding="utf-8")
+    with browser.opened(chromium, browser.file_url(file)) as found:
+        found.page.locator("#values input").fill("row-0 end")
+        expect(found.page.locator("#values tbody tr")).to_have_count(1)
+        found.page.locator("#values input").fill("0-end")
+        expect(found.page.locator("#values tbody tr")).to_have_count(2)
+
+        assert last_row(found.page, "#values") == ["Sum\nthose shown", "1 GPU-h", "USD 1.00", "", ""]

@@ -13,6 +13,7 @@ from unit.reports import made
 from usher.audit import assembly
 from usher.audit.document import Audit, FindingEntry, Saving, Severity, Subject, Usage, WorkloadState
 from usher.audit.estate import Estate, Missing
+from usher.audit.scopes import OneNamespace
 from usher.audit.sections import Sections
 from usher.audit.usage.measured import Measured
 from usher.config.models import Config
@@ -112,6 +113,13 @@ def test_capacity_is_null_where_nodes_are_not_known() -> None:
 
     assert (summary.gpus, summary.gpus_allocatable, summary.gpus_free) == (None, None, None)
     assert summary.gpus_allocated == 4
+
+
+def test_an_audit_of_one_namespace_does_not_know_which_gpus_no_pod_holds() -> None:
+    summary = document(replace(CLUSTER, scope=OneNamespace(name="team-a"))).summary
+
+    assert (summary.gpus, summary.gpus_allocated) == (None, 12)
+    assert (summary.gpus_free, summary.gpus_out_of_use, summary.cost_per_hour_free) == (None, None, None)
 
 
 def test_a_shared_gpu_is_allocated_by_the_part_that_its_pods_hold() -> None:

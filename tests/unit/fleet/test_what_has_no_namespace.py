@@ -9,7 +9,7 @@ import pytest
 from builders import fleets
 from unit.fleet import written
 from usher.audit import partial
-from usher.audit.document import Audit, FindingEntry, Gap, ReadinessItem, Standing, Subject
+from usher.audit.document import Audit, FindingEntry, Gap, Group, GroupTable, ReadinessItem, Standing, Subject, Usage
 from usher.audit.document.fleet import CodeRow, Fleet
 from usher.audit.readiness import ITEMS
 from usher.audit.standing.catalogue import BY_CODE
@@ -133,6 +133,17 @@ def of_a_shard(index: int) -> Audit:
     return reduction.reduce(audit, Shard(index=index, of=SHARDS))
 
 
+def test_a_shard_knows_of_no_board_what_no_pod_held() -> None:
+    usage = Usage(gpus_now=8, allocated=100.0)
+    held = Group(name="h100", workloads=1, usage=usage, gpus_free=1, free=20.0, out_of_use=0.0, cost_free=40.0)
+    untouched = Group(name="l40s", workloads=0, usage=Usage(allocated=0.0), gpus_free=4, free=80.0, out_of_use=0.0)
+    table = GroupTable(by="product", rows=(held, untouched))
+
+    reduced = reduction.reduce(fleets.cluster(1).model_copy(update={"usage": (table,)}), Shard(index=0, of=2))
+
+    assert reduced.usage == (GroupTable(by="product", rows=(Group(name="h100", workloads=1, usage=usage),)),)
+
+
 def test_reports_beside_the_parts_together_have_each_finding_once() -> None:
     """Without those that one shard cannot know."""
     found = [
@@ -142,6 +153,15 @@ def test_reports_beside_the_parts_together_have_each_finding_once() -> None:
     ]
 
     assert sorted(found) == sorted([("USA034", ""), *(("USH201", f"ns-{number}") for number in range(12))])
+
+
+def test_a_report_of_one_shard_does_not_say_which_gpus_are_free() -> None:
+    """Pods of other shards may hold them; the merge knows."""
+    shard = Shard(index=0, of=2)
+    reduced = reduction.reduce(fleets.cluster(1), shard)
+
+    assert reduced.summary.gpus_free is not None
+    assert partial.of(reduced, shard).summary.gpus_free is None
 
 
 def test_objects_that_every_shard_reads_count_in_the_first() -> None:

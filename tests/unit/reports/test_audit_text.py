@@ -11,7 +11,21 @@ from pathlib import Path
 import pytest
 
 from builders import audit_documents as documents
-from usher.audit.document import Audit, Cluster, Completeness, Gap, Measurement, Severity, Summary
+from usher.audit.document import (
+    Audit,
+    Cluster,
+    Completeness,
+    FindingEntry,
+    Gap,
+    Group,
+    GroupTable,
+    Measurement,
+    Prevented,
+    Severity,
+    Summary,
+    Usage,
+    WorkloadState,
+)
 from usher.reports.audit import text, words
 
 GOLDEN = Path(__file__).parents[2] / "data" / "audit"
@@ -23,11 +37,12 @@ def written(audit: Audit, *, width: int = 100, quiet: bool = False, color: bool 
     return stream.getvalue()
 
 
+NOT_HELD = ("capacity", "free", "out_of_use", "cost_free", "cost_out_of_use")
 NOT_MEASURED = documents.full().model_copy(
     update={
         "summary": documents.full().summary.model_copy(
             update={
-                **dict.fromkeys(("idle", "measured", "cost_idle", "activity", "cost_free", "cost_out_of_use")),
+                **dict.fromkeys(("idle", "measured", "cost_idle", "activity", *NOT_HELD)),
                 "cost_per_hour_free": 20.0,
                 "cost_per_hour_out_of_use": 2.5,
             }
@@ -134,3 +149,87 @@ def test_the_row_of_what_can_never_run_has_the_range_of_its_workloads() -> None:
 
     assert "never      10 to 11, wanted by 2 workloads that can never run" in shown
     assert "2 to 3 GPUs  Job ml-research/bert" in shown
+
+
+def test_a_bill_without_some_prices_says_so_and_names_the_most_expensive_boards() -> None:
+    audit = documents.full()
+    rows = tuple(
+        Group(
+            name=f"board-{number}",
+            workloads=0,
+            usage=Usage(allocated=10.0),
+            free=30.0,
+            out_of_use=0.0,
+            cost_free=number,
+        )
+        for number in range(1, 7)
+    )
+    summary = audit.summary.model_copy(update={"gpus_not_priced": 4.0})
+    tables = (GroupTable(by="product", rows=rows),)
+    shown = " ".join(written(audit.model_copy(update={"summary": summary, "usage": tables}), width=400).split())
+
+    assert "bill 6,720 USD for the GPUs that have a price held 3,360 USD" in shown
+    assert "360 USD out of use board-6 6.00 USD (75 % of its hours), board-5 5.00 USD" in shown
+    assert "board-3 3.00 USD (75 % of its hours), and 2 more measurement" in shown
+
+
+def test_without_series_of_nodes_the_money_is_that_of_the_gpus_that_pods_held() -> None:
+    audit = documents.full()
+    summary = audit.summary.model_copy(update=dict.fromkeys(NOT_HELD))
+
+    shown = written(audit.model_copy(update={"summary": summary}))
+
+    assert "money        2,251 USD for idle GPUs, of 3,360 USD for all allocated ones" in shown
+    assert "  bill " not in shown
+
+
+def test_where_usher_is_not_switched_on_the_rules_say_so() -> None:
+    audit = documents.full()
+    off = documents.finding("w", code="USA050", category="cluster", outcome="audit")
+    said = "usher is not switched on in this cluster: its webhooks are not registered, so it denies nothing."
+
+    assert said in written(audit.model_copy(update={"findings": (*audit.findings, off)}))
+    assert said not in written(audit)
+
+
+def test_a_rule_about_workloads_that_only_waited_prevents_nothing_that_was_measured() -> None:
+    waits = documents.workload("llama", state=WorkloadState.PENDING, usage=Usage())
+    found = documents.finding("f1", code="USH330", subject=documents.subject("llama"))
+    row = Prevented(code="USH330", title="Every pod fits", workloads=1, gpus=8)
+    audit = documents.full().model_copy(update={"workloads": (waits,), "findings": (found,), "prevented": (row,)})
+
+    assert "USH330 Every pod fits: 1 workload with 8 GPUs, which held no GPU" in written(audit)
+
+
+def test_the_source_of_numbers_stands_beside_the_problems_of_the_measurement() -> None:
+    measured = documents.full().measurement.model_copy(update={"sources": ("Hours are those of the meters",)})
+
+    assert "  source       Hours are those of the meters" in written(
+        documents.full().model_copy(update={"measurement": measured})
+    )
+
+
+def out_of_service(**fields: object) -> FindingEntry:
+    node = documents.subject("gpu-1", kind="Node", namespace="")
+    given = {"gpus_lost": 8.0, "cost_per_hour": 24.0, "message": "it has been cordoned for 2 days", **fields}
+    return documents.finding("n1", code="USA034", category="cluster", outcome="audit", subject=node, **given)
+
+
+def repaired(audit: Audit, **fields: object) -> str:
+    shown = written(audit.model_copy(update={"findings": (out_of_service(**fields),)}))
+    return shown.partition("GPUs that do no work until somebody acts")[2].partition("\n\n")[0].strip()
+
+
+def test_repairs_have_the_hours_and_the_money_since_the_gpus_are_lost_or_of_the_window() -> None:
+    audit = documents.full()
+
+    fresh, unknown = repaired(audit, since="2026-11-21T06:00:00Z"), repaired(audit, cost_per_hour=None)
+
+    assert fresh == "1,152 USD, 384 GPU-hours  Node gpu-1: it has been cordoned for 2 days"
+    assert unknown == "1,344 GPU-hours  Node gpu-1: it has been cordoned for 2 days"
+    assert repaired(audit, gpus_lost=0.0) == repaired(audit, gpus_lost=None) == ""
+
+
+def test_without_measurements_repairs_have_the_money_of_an_hour() -> None:
+    assert repaired(NOT_MEASURED) == "24.00 USD an hour, 8 GPUs  Node gpu-1: it has been cordoned for 2 days"
+    assert repaired(NOT_MEASURED, cost_per_hour=None) == "8 GPUs  Node gpu-1: it has been cordoned for 2 days"

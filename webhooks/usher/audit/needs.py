@@ -1,6 +1,6 @@
 """What each number of a document needs: it is null where the need is missing, and never 0.
 
-A number that is added to `Summary`, `AcceleratorEntry` or `Audit` gets its needs here. A test holds the tables
+A number that is added to `Summary`, `AcceleratorEntry`, `Group` or `Audit` gets its needs here. A test holds the tables
 complete.
 """
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from enum import Enum, auto
 from typing import Final, TypeVar
 
-from usher.audit.document import AcceleratorEntry, Audit, Summary
+from usher.audit.document import AcceleratorEntry, Audit, Group, Summary
 from usher.audit.document.part import Part
 from usher.audit.estate import Estate
 from usher.audit.scopes import Scope
@@ -72,6 +72,10 @@ ACCELERATORS: Final = _table(
     outlook="never",
     nothing="resource asked",
 )
+GROUP: Final = _table(
+    whole="gpus_free gpus_out_of_use free out_of_use cost_free cost_out_of_use",
+    nothing="name workloads usage",
+)
 AUDIT: Final = _table(
     nodes="prices",
     whole="targets readiness",
@@ -83,7 +87,12 @@ AUDIT: Final = _table(
 _POD_LISTS: Final = "pods"
 """The source of problems with lists of a live cluster; those of files have the names of files."""
 
-TABLES: Final[Mapping[type[Part], Needs]] = {Summary: SUMMARY, AcceleratorEntry: ACCELERATORS, Audit: AUDIT}
+TABLES: Final[Mapping[type[Part], Needs]] = {
+    Summary: SUMMARY,
+    AcceleratorEntry: ACCELERATORS,
+    Group: GROUP,
+    Audit: AUDIT,
+}
 
 
 def unread(estate: Estate, report: findings.Report, *, finds_never: bool) -> frozenset[Need]:

@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from usher.audit import needs
-from usher.audit.document import Audit, FindingEntry
+from usher.audit.document import Audit, FindingEntry, GroupTable
+from usher.audit.needs import Need
 from usher.audit.scopes import Scope
 
 ABOUT_ABSENCE: Final = frozenset({"USA010", "USA012", "USA020", "USA024", "USA032"})
@@ -65,8 +66,17 @@ def of_objects(audit: Audit, scope: Scope, *, keeping: Collection[str] = ()) -> 
             "findings": findings,
             "savings": tuple(each for each in audit.savings if scope.has(each.subject.namespace)),
             "other_accelerators": tuple(needs.without(each, lacking) for each in audit.other_accelerators),
+            "usage": tuple(_held(table, lacking) for table in audit.usage),
         }
     )
+
+
+def _held(table: GroupTable, lacking: frozenset[Need]) -> GroupTable:
+    """What the pods of the part hold and held, without groups of which they held nothing."""
+    if not lacking:
+        return table
+    rows = [each for each in table.rows if each.workloads or each.usage.gpus_now or each.usage.allocated]
+    return table.model_copy(update={"rows": tuple(needs.without(each, lacking) for each in rows)})
 
 
 def _outcomes(findings: Iterable[FindingEntry]) -> Mapping[str, int]:

@@ -84,6 +84,8 @@ class Section:
     elsewhere: tuple[Elsewhere, ...] = ()
     holding: tuple[Holding, ...] = ()
     remedies: tuple[str, ...] = ()
+    node_changes: tuple[str, ...] = ()
+    """Those of `remedies` that change nodes, and not the workload."""
     waits: tuple[str, ...] = ()
     """What must become free."""
 

@@ -73,6 +73,8 @@ def point(audit: Audit) -> Point:
         gpus_allocated=found.gpus_allocated,
         idle=found.idle,
         idle_cost=found.cost_idle,
+        not_held=found.not_held,
+        not_held_cost=found.cost_not_held,
         activity=found.activity,
         findings=len(audit.findings),
         never=found.workloads_never,

@@ -1,13 +1,15 @@
 """Gangs that hold GPUs while their other pods wait."""
 
+import dataclasses
 from typing import Any
 
 import pytest
 
-from builders.estates import entry, estate, running, waiting
+from builders.estates import H100, entry, estate, gpu_node, running, waiting
 from builders.standings import found, judged, judgement, result
 from usher import model
 from usher.audit.estate import Estate, Pod, Workload
+from usher.config import models
 
 CODES = ("USA002",)
 
@@ -30,6 +32,20 @@ def test_usher_reports_the_gpus_that_it_holds_and_since_when() -> None:
     )
     assert finding.evidence == ("on nodes: node-0, node-1, node-2", "scheduler: Insufficient gpu")
     assert finding.prevented_by == ""
+
+
+def test_the_gpus_that_it_holds_are_lost_at_the_prices_of_their_nodes() -> None:
+    rules = [{"product": H100, "perGpuHour": 2.0}, {"product": "NVIDIA-A100", "perGpuHour": 1.0}]
+    priced = models.Config.model_validate({"audit": {"prices": {"rules": rules}}})
+    some = models.Config.model_validate({"audit": {"prices": {"rules": rules[:1]}}})
+    nodes = [gpu_node("node-0"), gpu_node("node-1"), gpu_node("node-2", product="NVIDIA-A100")]
+    seen = dataclasses.replace(half(), nodes=tuple(nodes))
+
+    def lost(config: models.Config) -> list[tuple[float | None, float | None]]:
+        return [(each.gpus_lost, each.cost_per_hour) for each in found(seen, config=config, codes=CODES)]
+
+    assert lost(priced) == [(24, 40)]
+    assert lost(some) == [(24, None)]
 
 
 @pytest.mark.parametrize("code", ["USH502", "USH501"])

@@ -1,6 +1,8 @@
 """GPU nodes whose GPUs are lost: health, drivers, MIG."""
 
+import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,8 @@ from usher import paths
 from usher.audit.building.claimable import SLICE
 from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.estate import Node
+from usher.audit.scopes import OneNamespace
+from usher.config import models
 from usher.scan.devices import Amount
 
 HEALTH = ("USA033", "USA034", "USA035", "USA036")
@@ -62,6 +66,7 @@ def test_a_node_that_is_not_ready_is_reported_with_its_gpus_and_since_when() -> 
             message="it has not been ready for 2 days; pods cannot get its 8 nvidia.com/gpu",
             remedy="Repair the node and uncordon it, or return it.",
             gpus=8,
+            gpus_lost=0,
             since="2026-11-21T12:00:00Z",
             evidence=(
                 "kubelet: Kubelet stopped posting node status.",
@@ -69,6 +74,33 @@ def test_a_node_that_is_not_ready_is_reported_with_its_gpus_and_since_when() -> 
             ),
         )
     ]
+
+
+PRICED = models.Config.model_validate({"audit": {"prices": {"rules": [{"product": H100, "perGpuHour": 2.5}]}}})
+
+
+def test_a_node_that_takes_no_pods_has_lost_the_gpus_that_no_pod_holds() -> None:
+    seen = estate(
+        nodes=[gpu_node(cordoned=True, allocatable=7), gpu_node("node-1", allocatable=6)],
+        workloads=[entry(pods=[running(gpus=3), running("pod-1", gpus=7, node="node-1")])],
+        objects=[node_object()],
+    )
+
+    found_there = {(each.code, each.subject.name): each for each in found(seen, config=PRICED, codes=HEALTH)}
+
+    # Devices that are not healthy are lost once: by the finding about the whole node, and not where a pod holds them.
+    assert {key: (each.gpus, each.gpus_lost, each.cost_per_hour) for key, each in found_there.items()} == {
+        ("USA034", "node-0"): (8, 5, 12.5),
+        ("USA035", "node-0"): (1, None, None),
+        ("USA035", "node-1"): (2, 1, 2.5),
+    }
+
+
+@pytest.mark.parametrize("unknown", [{"pods_known": False}, {"scope": OneNamespace(name="ml-research")}])
+def test_without_all_pods_the_gpus_that_a_node_has_lost_are_not_known(unknown: Mapping[str, Any]) -> None:
+    seen = dataclasses.replace(estate(nodes=[gpu_node(cordoned=True)], objects=[node_object()]), **unknown)
+
+    assert [(each.gpus_lost, each.cost_per_hour) for each in found(seen, config=PRICED, codes=HEALTH)] == [(None, None)]
 
 
 def test_a_cordon_counts_from_the_time_of_its_taint() -> None:

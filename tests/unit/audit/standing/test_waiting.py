@@ -86,6 +86,17 @@ def test_no_node_that_is_large_enough_is_a_reason_of_the_nodes() -> None:
     )
 
 
+def test_a_fix_that_changes_nodes_alone_is_one_of_the_platform_team() -> None:
+    slices = job(template(container(limits={"nvidia.com/mig-2g.20gb": 1})), name="train")
+    labels = {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB", "nvidia.com/gpu.count": "8"}
+    boards = node(gpus=8, labels=labels)
+    (divided,) = found(alone(slices), [boards], codes=CODES)
+    (smaller,) = found(alone(gpu_job(16, name="train")), [boards], codes=CODES)
+
+    assert divided.remedy.startswith("the nodes: divide 1 of 8 GPUs")
+    assert (divided.fixed_by_platform, smaller.fixed_by_platform) == (True, False)
+
+
 @pytest.mark.parametrize(("extra", "least"), [(8, 8), (0, None)], ids=["it grows at times", "it stays as it is"])
 def test_a_workload_that_grows_at_times_has_the_gpus_that_it_asks_for_always(extra: int, least: float | None) -> None:
     asks = {GPU: Amount(number=16, extra=extra)}

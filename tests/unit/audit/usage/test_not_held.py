@@ -1,5 +1,6 @@
 """What GPUs cost that no pod holds: those of now, and those of the window by the series of nodes."""
 
+import dataclasses
 from datetime import timedelta
 from typing import Any
 
@@ -7,6 +8,9 @@ import pytest
 
 from builders import usage as build
 from usher.audit import estate
+from usher.audit.document import Group
+from usher.audit.estate import CapacityType
+from usher.audit.scopes import OneNamespace
 from usher.audit.usage.measured import Measured
 from usher.audit.usage.measuring import measure
 from usher.audit.usage.series import Series
@@ -115,6 +119,57 @@ def test_without_series_of_nodes_only_the_money_of_now_is_known() -> None:
     assert (found.not_held.free, found.not_held.out_of_use, found.not_held.cost_free) == (None, None, None)
     assert found.not_held.free_per_hour == 8
     assert [each for each in found.measurement.problems if "no kube_node_status_capacity" in each]
+
+
+def groups(found: Measured, by: str) -> dict[str, Group]:
+    (table,) = [each for each in found.groups if each.by == by]
+    return {row.name: row for row in table.rows}
+
+
+def test_boards_and_ways_of_paying_have_what_no_pod_held() -> None:
+    spot = build.node("s1", gpus=4, product=build.A100, capacity_type=CapacityType.SPOT)
+    cordoned: dict[str, Any] = {"spec_unschedulable": [build.series(1, 6, first=18, node="s1")]}
+    rules = ({"product": "*A100*", "perGpuHour": 1.0}, {"product": "*H100*", "perGpuHour": 3.0})
+
+    found = measured(
+        [build.node("n1"), spot],
+        holding(3),
+        rules=rules,
+        status_capacity=[offered(8), offered(4, node="s1")],
+        **cordoned,
+    )
+
+    for by, names in (("product", (build.H100, build.A100)), ("capacityType", ("on-demand", "spot"))):
+        h100, a100 = (groups(found, by)[name] for name in names)
+        assert (h100.gpus_free, h100.free, h100.out_of_use, h100.cost_free) == (5, 5 * 24, 0, 5 * 24 * 3)
+        # Pods held none of this board, so its row has no workload.
+        assert (a100.workloads, a100.usage.gpus_now, a100.usage.allocated) == (0, 0, 0)
+        assert (a100.gpus_free, a100.free, a100.out_of_use) == (4, 4 * 18, 4 * 6)
+        assert (a100.cost_free, a100.cost_out_of_use, a100.cost_not_held) == (72, 24, 96)
+
+
+@pytest.mark.parametrize("by", ["team", "namespace", "queue", "priority"])
+def test_tables_that_are_not_about_nodes_say_nothing_of_it(by: str) -> None:
+    found = measured([build.node("n1")], holding(3), status_capacity=[offered(8)])
+
+    assert {row.not_held for row in groups(found, by).values()} == {None}
+
+
+def test_a_board_without_series_of_its_nodes_has_no_hours_that_no_pod_held() -> None:
+    dark = build.node("dark", product=build.A100)
+
+    found = groups(measured([build.node("n1"), dark], status_capacity=[offered(8)]), "product")[build.A100]
+
+    assert (found.gpus_free, found.free, found.not_held, found.cost_not_held) == (8, None, None, None)
+    assert found.usage.allocated is None
+
+
+def test_without_all_pods_it_is_not_known_which_gpus_no_pod_holds() -> None:
+    for unknown in ({"pods_known": False}, {"scope": OneNamespace(name="red")}):
+        given = dataclasses.replace(build.estate_of([build.node("n1")], holding(3)), **unknown)
+        found = measure(given, None, config=Audit(), window=timedelta(days=1), now=build.BASE)
+
+        assert {row.gpus_free for row in groups(found, "product").values()} <= {None}
 
 
 def test_series_that_name_no_node_count_for_no_node() -> None:

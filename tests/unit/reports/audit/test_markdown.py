@@ -13,7 +13,7 @@ from hypothesis import given
 from builders import audit_documents as audits
 from builders import audited_clusters as clusters
 from unit.reports.ci.hostile import ATTEMPTS, hostile_text
-from usher.audit.document import Audit, Group, GroupTable
+from usher.audit.document import Audit, Group, GroupTable, Usage
 from usher.reports.audit import markdown
 
 GOLDEN: Final = Path(__file__).parents[3] / "data/audit/audit.md"
@@ -121,17 +121,40 @@ def test_the_numbers_say_the_whole_bill_and_what_of_a_saving_is_paid_for_anyway(
     assert "| free | 1,200 GPU-hours, 3,000 USD |" in report
     assert "| out of use | 144 GPU-hours, 360 USD |" in report
     assert "| all GPUs | 2,688 GPU-hours, 6,720 USD |" in report
-    assert "; 251 USD of it is paid for anyway" in report
+    assert "| held by no pod | 1,344 GPU-hours, 3,360 USD |" in report
+    assert ": 2,000 USD off the bill once emptied nodes are given back, 251 USD paid for anyway |" in report
     assert "| Activity of all GPUs | 20 %, target 65 % to 85 %, not met |" in report
     assert "| findings | 2 about 2 objects: 1 critical, 1 high; admission would deny 1 |" in report
     assert "| since the audit before | 1 new (1 critical), 1 fixed (2026-11-16 06:00 UTC) |" in report
 
 
-def test_a_bill_with_a_part_that_has_no_price_is_not_priced() -> None:
+def test_a_bill_without_some_prices_says_that_it_leaves_gpus_out() -> None:
     full = audits.full()
-    summary = full.summary.model_copy(update={"capacity": 2688.0, "cost_free": None})
+    summary = full.summary.model_copy(update={"capacity": 2688.0, "not_priced": 10.0})
 
-    assert "| all GPUs | 2,688 GPU-hours, not priced |" in written(full.model_copy(update={"summary": summary}))
+    assert "| all GPUs | 2,688 GPU-hours, 6,720 USD of those that have a price |" in written(
+        full.model_copy(update={"summary": summary})
+    )
+
+
+def test_boards_have_what_no_pod_held_beside_what_pods_held() -> None:
+    row = Group(
+        name="H100", workloads=1, usage=audits.USED, free=80.0, out_of_use=20.0, cost_free=160.0, cost_out_of_use=40.0
+    )
+    unknown = Group(name="L4", workloads=0, usage=Usage())
+    full = audits.full().model_copy(update={"usage": (GroupTable(by="product", rows=(row, unknown)),)})
+    header, _, first, second, total = tables(written(full))["GPU-hours by GPU model"]
+
+    assert header[-2:] == ["held by no pod", "its cost"]
+    assert first[-2:] == ["100 GPU-hours", "200 USD"]
+    assert second[-2:] == ["not measured", "not measured"]
+    assert total[-2:] == ["1,344 GPU-hours", "3,360 USD"]
+
+
+def test_a_workload_that_has_only_waited_held_no_gpu() -> None:
+    (_, _, _, waiting) = tables(written(audits.full()))["Workloads"]
+
+    assert waiting[4:7] == ["held no GPU", "held no GPU", "\N{EN DASH}"]
 
 
 def test_a_cluster_without_gpus_has_no_rows_about_their_use() -> None:

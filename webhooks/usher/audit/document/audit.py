@@ -138,6 +138,34 @@ class Summary(Part):
     """Items by standing."""
 
     @property
+    def bill(self) -> float | None:
+        """Money of the window for all GPUs, held by pods, free or out of use, of those that have a price.
+
+        None where it was not measured which GPUs the cluster had, or nothing has a price.
+        """
+        return None if self.capacity is None else _sum(self.cost_allocated, self.cost_free, self.cost_out_of_use)
+
+    @property
+    def cost_not_held(self) -> float | None:
+        """The part of the bill for GPUs that no pod held."""
+        return _sum(self.cost_free, self.cost_out_of_use)
+
+    @property
+    def not_held(self) -> float | None:
+        """The GPU-hours of the window that no pod held; null without series of nodes."""
+        return None if self.free is None or self.out_of_use is None else self.free + self.out_of_use
+
+    @property
+    def bill_has_gaps(self) -> bool:
+        """Whether some GPUs have no price, so that the bill leaves them out."""
+        hours = (
+            (self.allocated, self.cost_allocated),
+            (self.free, self.cost_free),
+            (self.out_of_use, self.cost_out_of_use),
+        )
+        return bool(self.not_priced or self.gpus_not_priced) or any(each and cost is None for each, cost in hours)
+
+    @property
     def without_gpus(self) -> bool:
         """Whether it is known that no node has GPUs, and no workload holds or wants one."""
         return self.gpus == 0 and not (self.gpus_asked or self.gpus_allocated or self.gpus_waiting)
@@ -146,6 +174,12 @@ class Summary(Part):
     def knows_cluster(self) -> bool:
         """False for manifests alone: nothing of them runs or waits."""
         return any(each is not None for each in (self.gpus, self.gpus_allocated, self.workloads_never))
+
+
+def _sum(*parts: float | None) -> float | None:
+    """None where no part is known."""
+    known = [each for each in parts if each is not None]
+    return sum(known) if known else None
 
 
 class Audit(Part):

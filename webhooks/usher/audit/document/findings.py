@@ -81,6 +81,14 @@ class FindingEntry(Part):
     place: str = ""
     """File and line of a manifest; empty for what comes from a cluster."""
 
+    gpus_lost: float | None = None
+    """Of a node the GPUs that are out of use until it is repaired; of a gang those that it holds without work. Null for
+    all other findings, and where pods were not read."""
+    cost_per_hour: float | None = None
+    """What `gpus_lost` cost in an hour; null where not priced."""
+    fixed_by_platform: bool = False
+    """Whether the remedy changes nodes alone, so that the platform team makes it, and not `team`."""
+
     @property
     def known_gpus(self) -> float:
         """For sums and for sorting: 0 where the number is not known."""

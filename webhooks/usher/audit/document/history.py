@@ -17,6 +17,9 @@ class Point(Part):
     gpus_allocated: float | None
     idle: float | None = None
     idle_cost: float | None = None
+    not_held: float | None = None
+    """GPU-hours that no pod held, and what they cost; audits of an earlier usher have null."""
+    not_held_cost: float | None = None
     activity: float | None = None
     findings: int
     never: int | None

@@ -30,6 +30,8 @@ class Measurement(Part):
     idle_minutes: int = 60
     """How long it has to stay below."""
     problems: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    """Where numbers come from that could come from several sources. Unlike problems, nothing is missing."""
     failures: tuple[str, ...] = ()
     """Those of the problems for which usage is missing, though a source was asked: a query without an answer, or no
     series of GPUs at all."""
@@ -141,10 +143,35 @@ class Group(Part):
     """Those of `Summary.workloads` in the group; of a product or a capacity type those that held its GPUs in the window
     or hold some now."""
     usage: Usage
+    gpus_free: float | None = None
+    """Of the nodes of the group now, as the next one: free GPUs. Null in tables that are not about nodes, and where
+    nodes or pods are not known."""
+    gpus_out_of_use: float | None = None
+    free: float | None = None
+    """GPU-hours of the window that no pod held, as the next one: those of free GPUs. Null in tables that are not about
+    nodes, and without series of the nodes of the group."""
+    out_of_use: float | None = None
+    cost_free: float | None = None
+    """Of the `free` GPU-hours that have a price."""
+    cost_out_of_use: float | None = None
+
+    @property
+    def not_held(self) -> float | None:
+        """GPU-hours that no pod held; None where they were not measured."""
+        return None if self.free is None or self.out_of_use is None else self.free + self.out_of_use
+
+    @property
+    def cost_not_held(self) -> float | None:
+        """The money of those that have a price; None where no price is known."""
+        known = [each for each in (self.cost_free, self.cost_out_of_use) if each is not None]
+        return sum(known) if known else None
 
 
 class GroupTable(Part):
-    """Usage by one property. `by`: team, namespace, queue, priority, product or capacityType. Idle hours first."""
+    """Usage by one property. `by`: team, namespace, queue, priority, product or capacityType. Idle hours first.
+
+    The last two are about nodes: their groups have the GPUs that no pod held too.
+    """
 
     by: str
     rows: tuple[Group, ...]

@@ -33,6 +33,9 @@ def finding(  # noqa: PLR0913 - the fields of a finding
     held_by: str = "",
     never: bool = False,
     prevention: Prevention = _NOTHING,
+    gpus_lost: float | None = None,
+    cost_per_hour: float | None = None,
+    fixed_by_platform: bool = False,
 ) -> FindingEntry:
     """A finding of the catalogue. What is no argument below is a field of FindingEntry.
 
@@ -66,6 +69,9 @@ def finding(  # noqa: PLR0913 - the fields of a finding
         never=never,
         prevented_by=prevention.by,
         preventable_by=prevention.if_denied,
+        gpus_lost=None if gpus_lost is None else round(gpus_lost, 6),
+        cost_per_hour=None if cost_per_hour is None else round(cost_per_hour, 6),
+        fixed_by_platform=fixed_by_platform,
     )
 
 

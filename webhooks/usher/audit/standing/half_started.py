@@ -42,5 +42,14 @@ def _of(workload: Workload, situation: Situation) -> Iterator[FindingEntry]:
         gpus=situation.held(half.held),
         since=since,
         held_by="scheduler",
+        gpus_lost=situation.held(half.held),
+        cost_per_hour=_cost(half, situation),
         prevention=situation.preventing(workload, _PREVENTING),
     )
+
+
+def _cost(half: gangs.HalfStarted, situation: Situation) -> float | None:
+    """What the GPUs cost in an hour that the gang holds; None where one of them has no price."""
+    costs = [(situation.held([pod]), situation.price(pod.node)) for pod in half.held]
+    known = [number * price for number, price in costs if price is not None]
+    return sum(known) if known and len(known) == len(costs) else None

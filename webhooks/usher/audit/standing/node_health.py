@@ -7,7 +7,7 @@ from typing import Final
 
 from usher import paths
 from usher.accelerators import device_classes
-from usher.audit import fields, gpus
+from usher.audit import capacity, fields, gpus
 from usher.audit.building import node_labels
 from usher.audit.building.claimable import SLICE
 from usher.audit.document import FindingEntry, Subject
@@ -15,7 +15,6 @@ from usher.audit.estate import Node
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation, span
 from usher.audit.standing.wanted import NODE
-from usher.audit.usage import prices
 
 _CORDON: Final = "node.kubernetes.io/unschedulable"
 """The taint that the control plane adds to a cordoned node, with the time."""
@@ -57,11 +56,12 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
     listed = fields.listed(situation.estate, *NODE)
     objects = {fields.name(value): value for value in listed or ()}
     nodes = situation.estate.nodes
+    lost = _lost(situation)
     pods = _pods_on({node.name for node in nodes or () if node.cordoned or not node.ready}, situation)
     for node in nodes or ():
         value = objects.get(node.name, {})
-        yield from _out_of_service(node, value, pods.get(node.name, ()), situation)
-        yield from _unhealthy(node, situation)
+        yield from _out_of_service(node, value, pods.get(node.name, ()), lost.get(node.name), situation)
+        yield from _unhealthy(node, lost.get(node.name), situation)
         if node.labels.get(_STATE) == "failed":
             offered = [f"{amount.number:,} {resource}" for resource, amount in sorted(node.allocatable.items())]
             yield _divided(node.name, node.labels, offered, gpus.capacity(node))
@@ -82,6 +82,12 @@ def _pods_on(names: set[str], situation: Situation) -> Mapping[str, list[str]]:
     return found
 
 
+def _lost(situation: Situation) -> Mapping[str, float]:
+    """The GPUs of each node that are out of use, by node; empty where the pods were not all read."""
+    known = situation.estate.pods_known and situation.estate.scope.is_whole
+    return {each.node.name: each.out_of_use for each in capacity.splits(situation.estate) or ()} if known else {}
+
+
 def _state(node: Node, lasting: str) -> str:
     """`has not been ready for 2 days, and is cordoned`; without a time, how it is now."""
     if node.ready:
@@ -92,7 +98,7 @@ def _state(node: Node, lasting: str) -> str:
 
 
 def _out_of_service(
-    node: Node, value: paths.Object, pods: Sequence[str], situation: Situation
+    node: Node, value: paths.Object, pods: Sequence[str], lost: float | None, situation: Situation
 ) -> Iterator[FindingEntry]:
     """One that is out of service for longer than the threshold, or for a time that is not known."""
     if node.ready and not node.cordoned:
@@ -114,6 +120,8 @@ def _out_of_service(
             _cost(node, gpus.capacity(node), situation),
         ),
         gpus=gpus.capacity(node),
+        gpus_lost=lost,
+        cost_per_hour=_per_hour(node, lost, situation),
         since=since,
     )
 
@@ -130,12 +138,14 @@ def _cordoned_since(value: paths.Object) -> datetime | None:
     return None
 
 
-def _unhealthy(node: Node, situation: Situation) -> Iterator[FindingEntry]:
+def _unhealthy(node: Node, out_of_use: float | None, situation: Situation) -> Iterator[FindingEntry]:
+    """A finding for each resource; a node that takes no pods at all has lost its devices by another finding."""
     for resource, amount in sorted(node.capacity.items()):
         offered = node.allocatable.get(resource)
         number = offered.number if offered is not None else 0
         if number < amount.number and node.ready:
-            lost = gpus.of_devices({resource: type(amount)(number=amount.number - number)}, node)
+            sick = gpus.of_devices({resource: type(amount)(number=amount.number - number)}, node)
+            lost = None if out_of_use is None or node.cordoned else min(sick, out_of_use)
             yield entries.finding(
                 "USA035",
                 _subject(node.name),
@@ -146,20 +156,26 @@ def _unhealthy(node: Node, situation: Situation) -> Iterator[FindingEntry]:
                 evidence=(
                     f"board: {node.product}" if node.product else "",
                     _update(node.labels),
-                    _cost(node, lost, situation),
+                    _cost(node, sick, situation),
                 ),
-                gpus=lost,
+                gpus=sick,
+                gpus_lost=lost,
+                cost_per_hour=_per_hour(node, lost, situation),
             )
 
 
 def _cost(node: Node, number: float, situation: Situation) -> str:
     """What GPUs of a node cost; empty without a price."""
-    config = situation.config.audit.prices
-    price = prices.per_gpu_hour(config, prices.of_node(node))
-    if not price or not number:
+    cost, currency = _per_hour(node, number, situation), situation.config.audit.prices.currency
+    if not cost:
         return ""
-    money = f"{price * number:,.2f} {config.currency} an hour, {24 * price * number:,.2f} {config.currency} a day"
+    money = f"{cost:,.2f} {currency} an hour, {24 * cost:,.2f} {currency} a day"
     return f"{entries.counted(number, 'GPU')} cost{'s' if number == 1 else ''} {money}, by audit.prices"
+
+
+def _per_hour(node: Node, number: float | None, situation: Situation) -> float | None:
+    price = situation.price(node.name)
+    return None if number is None or price is None else number * price
 
 
 def _update(labels: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from usher import model
 from usher.audit import gpus
 from usher.audit.estate import Estate, Node, Pod, Workload
 from usher.audit.standing.records import Records
+from usher.audit.usage import prices
 from usher.authorities.knowledge import Knowledge
 from usher.config import models, selection
 from usher.config.fields import seconds
@@ -98,6 +99,11 @@ class Situation:
     def held(self, pods: Iterable[Pod]) -> float:
         """The GPUs that pods hold; a MIG device and a time slice count by their share."""
         return gpus.of_pods(pods, self.nodes)
+
+    def price(self, node: str) -> float | None:
+        """What a GPU of a node costs in an hour, by `audit.prices`; None without a price."""
+        found = self.nodes.get(node)
+        return None if found is None else prices.per_gpu_hour(self.config.audit.prices, prices.of_node(found))
 
     def labels(self, namespace: str) -> Mapping[str, str] | None:
         """The labels of a namespace; None where they are not known."""

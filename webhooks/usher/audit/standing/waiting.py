@@ -118,7 +118,8 @@ def _never(workload: Workload, wait: _Wait, verdicts: Verdicts, situation: Situa
     sections = verdicts.holding(Answer.NEVER)
     names = [outlooks.name(section) for section in sections]
     evidence = [reason for section in sections for reason in outlooks.reasons(section)]
-    remedies = [f"{outlooks.name(section)}: {each}" for section in sections for each in section.remedies[:2]]
+    changes = [(section, each) for section in sections for each in section.remedies[:2]]
+    remedies = [f"{outlooks.name(section)}: {each}" for section, each in changes]
     checks = [code for section in sections for code in _PREVENTING.get(section.authority, ())]
     return entries.finding(
         "USA001",
@@ -132,6 +133,7 @@ def _never(workload: Workload, wait: _Wait, verdicts: Verdicts, situation: Situa
         since=wait.since,
         held_by=names[0] if names else "",
         never=True,
+        fixed_by_platform=bool(changes) and all(each in section.node_changes for section, each in changes),
         prevention=situation.preventing(workload, checks),
     )
 

@@ -17,6 +17,7 @@ from usher.audit.usage import (
     observation,
     price_table,
     prices,
+    problems,
     queue_wait,
     tables,
     tallies,
@@ -75,6 +76,12 @@ def _measured(  # noqa: PLR0913 - what the sums are of, named
     """The sums of what was observed, and of what pods hold now."""
     entries = observed.entries if observed else ()
     currency = config.prices.currency
+    rests = not_held.rests(
+        capacity.splits(estate),
+        observed.node_hours if observed else None,
+        entries,
+        price=lambda node_type: prices.per_gpu_hour(config.prices, node_type),
+    )
     of_workload = defaultdict[int, list[Entry]](list)
     for entry in entries:
         of_workload[entry.owner.workload].append(entry)
@@ -84,14 +91,16 @@ def _measured(  # noqa: PLR0913 - what the sums are of, named
         measurement=_measurement(estate, observed, holdings, config=config, source=source),
         total=amounts.usage(entries, (each.now for each in holdings), currency=currency),
         workloads=_usages(estate, of_workload, holdings, currency=currency),
-        groups=tables.tables(entries, holdings, workloads=estate.workloads, teams=estate.teams, currency=currency),
-        prices=price_table.rows(config.prices, nodes, entries, is_measured=total is not None),
-        not_held=not_held.of(
-            capacity.splits(estate),
-            observed.node_hours if observed else None,
+        groups=tables.tables(
             entries,
-            price=lambda node_type: prices.per_gpu_hour(config.prices, node_type),
+            holdings,
+            workloads=estate.workloads,
+            rests=rests if estate.pods_known and estate.scope.is_whole else not_held.Rests(),
+            teams=estate.teams,
+            currency=currency,
         ),
+        prices=price_table.rows(config.prices, nodes, entries, is_measured=total is not None),
+        not_held=not_held.of(rests),
         targets=targets.targets(
             config.targets,
             devices=observed.all_devices(nodes) if observed else None,
@@ -163,6 +172,7 @@ def _measurement(
             "start": times.of_seconds(observed.grid.start),
             "end": times.of_seconds(observed.grid.end),
             "step_seconds": observed.grid.step,
+            "sources": tuple(problems.sources(observed.readings)),
             "failures": observed.failures,
         }
     )

@@ -20,6 +20,12 @@ _NEARLY: Final = 0.99
 _INTEL: Final = frozenset({"intel.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe"})
 
 
+def sources(readings: Readings) -> Iterator[str]:
+    """Where numbers come from that could come from several sources."""
+    if readings.has_requests:
+        yield "Allocated GPU-hours are those that kube-state-metrics recorded"
+
+
 def of_source(readings: Readings, grid: Grid, tracks: Sequence[Track], *, idle_seconds: float) -> Iterator[str]:
     """What the source lacks as a whole."""
     if readings.of(metrics.REQUESTS).series and not readings.has_requests:
@@ -27,9 +33,7 @@ def of_source(readings: Readings, grid: Grid, tracks: Sequence[Track], *, idle_s
             f"Prometheus has {metrics.REQUESTS.metric} but no {metrics.PHASES.metric}, which says when pods end, so "
             "neither is used"
         )
-    if readings.has_requests:
-        yield "Allocated GPU-hours are those that kube-state-metrics recorded"
-    elif tracks:
+    if tracks and not readings.has_requests:
         yield (
             "Prometheus has no requests of pods for GPUs from kube-state-metrics. Allocated GPU-hours come from the "
             "pods that the cluster has now and from the labels of series, so those of ended pods on nodes without "

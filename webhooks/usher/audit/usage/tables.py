@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from usher.audit import estate
-from usher.audit.document.usage import Group, GroupTable
-from usher.audit.usage import amounts
+from usher.audit.document.usage import Group, GroupTable, Usage
+from usher.audit.usage import amounts, not_held
 from usher.audit.usage.amounts import Now
 from usher.audit.usage.attribution import Owner
 from usher.audit.usage.ledger import Entry
+from usher.audit.usage.not_held import Rest, Rests
 from usher.audit.usage.prices import NodeType
 from usher.dataclass import dataclass
 
@@ -34,19 +35,23 @@ class Row:
 
 _Name = Callable[[Row], str]
 
-_OF_NODES: Final = ("product", "capacityType")
-"""Groups that a workload without a GPU does not have."""
+_OF_NODES: Final[Mapping[str, Callable[[NodeType], str]]] = {
+    "product": lambda node_type: node_type.product,
+    "capacityType": lambda node_type: node_type.capacity_type.value,
+}
+"""The properties that nodes have too, so that the GPUs that no pod held have them."""
 
 
-def tables(
+def tables(  # noqa: PLR0913 - what is added up, all named
     entries: Iterable[Entry],
     holdings: Iterable[Holding],
     *,
+    rests: Rests,
     workloads: Sequence[estate.Workload],
     teams: Mapping[str, str],
     currency: str,
 ) -> tuple[GroupTable, ...]:
-    """The tables. `teams` are those of namespaces, for pods whose workload is not known.
+    """The tables. `rests` are what no pod held; `teams` those of namespaces, for pods whose workload is not known.
 
     Each workload counts in its team, namespace, queue and priority, also one that holds nothing, and in the products
     and capacity types that it held.
@@ -66,13 +71,9 @@ def tables(
         "namespace": lambda row: row.owner.namespace,
         "queue": of_workload(lambda workload: workload.queue),
         "priority": of_workload(lambda workload: workload.priority),
-        "product": lambda row: row.node_type.product,
-        "capacityType": lambda row: row.node_type.capacity_type.value,
     }
-    return tuple(
-        GroupTable(by=by, rows=_groups(rows if by in _OF_NODES else everything, name, currency))
-        for by, name in names.items()
-    )
+    of_pods = [GroupTable(by=by, rows=_sorted(_groups(everything, name, currency))) for by, name in names.items()]
+    return (*of_pods, *(_of_nodes(rows, rests, by, currency) for by in _OF_NODES))
 
 
 def _members(workloads: Sequence[estate.Workload]) -> Iterator[Row]:
@@ -80,6 +81,40 @@ def _members(workloads: Sequence[estate.Workload]) -> Iterator[Row]:
     for index, each in enumerate(workloads):
         if each.exists and (each.pods or not each.is_template):
             yield Row(owner=Owner(index, each.identity.namespace), node_type=NodeType(product=""))
+
+
+def _of_nodes(rows: Iterable[Row], rests: Rests, by: str, currency: str) -> GroupTable:
+    """A table with the GPUs that no pod held; also those of boards of which pods held none."""
+    name = _OF_NODES[by]
+    groups = {each.name: each for each in _groups(rows, lambda row: name(row.node_type), currency)}
+    now, window = _by_name(rests.now, name), _by_name(rests.window, name)
+    for missing in sorted((now.keys() | window.keys()) - groups.keys()):
+        hours = 0.0 if missing in window else None
+        groups[missing] = Group(
+            name=missing, workloads=0, usage=Usage(allocated=hours, measured=hours, not_priced=hours)
+        )
+    found = [_with_rest(each, now.get(each.name), window.get(each.name)) for each in groups.values()]
+    return GroupTable(by=by, rows=_sorted(found))
+
+
+def _by_name(rests: Iterable[Rest] | None, name: Callable[[NodeType], str]) -> dict[str, list[Rest]]:
+    found: dict[str, list[Rest]] = {}
+    for each in rests or ():
+        found.setdefault(name(each.node_type), []).append(each)
+    return found
+
+
+def _with_rest(group: Group, now: Sequence[Rest] | None, window: Sequence[Rest] | None) -> Group:
+    return group.model_copy(
+        update={
+            "gpus_free": None if now is None else amounts.rounded(sum(each.free for each in now)),
+            "gpus_out_of_use": None if now is None else amounts.rounded(sum(each.out_of_use for each in now)),
+            "free": None if window is None else amounts.rounded(sum(each.free for each in window)),
+            "out_of_use": None if window is None else amounts.rounded(sum(each.out_of_use for each in window)),
+            "cost_free": not_held.money((each.free, each.price) for each in window or ()),
+            "cost_out_of_use": not_held.money((each.out_of_use, each.price) for each in window or ()),
+        }
+    )
 
 
 def _rows(entries: Iterable[Entry], holdings: Iterable[Holding], workloads: Sequence[estate.Workload]) -> Iterator[Row]:
@@ -90,11 +125,11 @@ def _rows(entries: Iterable[Entry], holdings: Iterable[Holding], workloads: Sequ
         yield Row(owner=Owner(each.workload, namespace), node_type=each.node_type, now=each.now)
 
 
-def _groups(rows: Iterable[Row], name: _Name, currency: str) -> tuple[Group, ...]:
+def _groups(rows: Iterable[Row], name: _Name, currency: str) -> list[Group]:
     found: dict[str, list[Row]] = {}
     for row in rows:
         found.setdefault(name(row), []).append(row)
-    groups = [
+    return [
         Group(
             name=each,
             workloads=len({row.owner for row in mine if row.owner.workload >= 0}),
@@ -106,6 +141,9 @@ def _groups(rows: Iterable[Row], name: _Name, currency: str) -> tuple[Group, ...
         )
         for each, mine in found.items()
     ]
+
+
+def _sorted(groups: Iterable[Group]) -> tuple[Group, ...]:
     return tuple(
         sorted(groups, key=lambda group: (-(group.usage.idle or 0), -(group.usage.allocated or 0), group.name))
     )

@@ -23,13 +23,14 @@ def of(case: Case, known: Knowledge) -> Iterator[Section]:
         yield Section(authority=NODES, answer=Answer.UNKNOWN, reasons=("the nodes are not known",))
         return
     places = verdicts.places
-    holding, remedies, members = [], dict[str, None](), []
+    holding, remedies, divisions, members = [], dict[str, None](), dict[str, None](), []
     for pod_set, demand in zip(workload.pod_sets, read.demands(workload, known), strict=True):
         verdict = verdicts.of(demand)
         holding.append(_holding(pod_set, demand, verdict, places))
         members.append(gang_room.member(pod_set, demand, workload.gang))
         if verdict.nearest is not None:
-            remedies |= dict.fromkeys(_remedies(pod_set, demand, verdict.nearest, places))
+            remedies |= dict.fromkeys(_fitting(pod_set, verdict.nearest))
+            divisions |= dict.fromkeys(_dividing(demand, verdict.nearest, places))
     answers, reasons = [each.answer for each in holding], []
     gang = None if Answer.NEVER in answers else verdicts.of_gang(workload, members)
     if gang is not None:
@@ -41,7 +42,8 @@ def of(case: Case, known: Knowledge) -> Iterator[Section]:
         answer=worst(answers),
         reasons=tuple(reasons),
         holding=tuple(holding),
-        remedies=tuple(remedies),
+        remedies=(*remedies, *divisions),
+        node_changes=tuple(divisions),
     )
 
 
@@ -79,8 +81,8 @@ def _missing(obstacles: Obstacles, places: Places) -> Iterator[str]:
         yield "their affinity matches no node"
 
 
-def _remedies(pod_set: model.PodSet, demand: PodDemand, nearest: Nearest, places: Places) -> Iterator[str]:
-    """All changes that together let a pod fit the nearest place; and a MIG division that would hold it."""
+def _fitting(pod_set: model.PodSet, nearest: Nearest) -> Iterator[str]:
+    """All changes that together let a pod fit the nearest place."""
     if nearest.place is None:
         return
     obstacles = nearest.obstacles
@@ -88,7 +90,12 @@ def _remedies(pod_set: model.PodSet, demand: PodDemand, nearest: Nearest, places
     # A resource that the nodes do not have can only be left out of the pod.
     if steps and not obstacles.names and all(each.most for each in obstacles.amounts):
         yield f"to fit {nearest.place.name}, in {pod_set.name or 'the pod'}: {', '.join(steps)}"
-    divided = mig_repartitioning.holding(demand, places.all) if obstacles.amounts else None
+
+
+def _dividing(demand: PodDemand, nearest: Nearest, places: Places) -> Iterator[str]:
+    """A MIG division of a node that would hold a pod."""
+    wanted = nearest.place is not None and nearest.obstacles.amounts
+    divided = mig_repartitioning.holding(demand, places.all) if wanted else None
     if divided is not None:
         yield (
             f"divide {divided.gpus} of {divided.per_node} GPUs of a node of {divided.place} "

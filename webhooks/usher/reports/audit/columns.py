@@ -8,7 +8,7 @@ measured, never 0.
 from collections.abc import Iterator
 from typing import Final
 
-from usher.audit.document import Audit, Standing, Usage
+from usher.audit.document import Audit, Group, Standing, Usage
 from usher.dataclass import dataclass
 from usher.reports.audit.typed_columns import Column, Table, Type, columns
 
@@ -19,6 +19,7 @@ class _GroupRow:
     name: str
     workloads: int
     usage: Usage
+    group: Group
 
 
 _COMMON: Final = columns(Type.TEXT, "cluster taken")
@@ -123,6 +124,8 @@ FINDINGS: Final = Table(
         *columns(Type.NUMBER, "gpus_least"),
         *columns(Type.AMOUNTS, "other_accelerators"),
         *columns(Type.TEXT, "because place"),
+        *columns(Type.NUMBER, "gpus_lost cost_per_hour"),
+        *columns(Type.FLAG, "fixed_by_platform"),
     ),
     parts=lambda audit: audit.findings,
 )
@@ -131,12 +134,21 @@ FINDINGS: Final = Table(
 def _groups(audit: Audit) -> Iterator[_GroupRow]:
     for table in audit.usage:
         for row in table.rows:
-            yield _GroupRow(by=table.by, name=row.name, workloads=row.workloads, usage=row.usage)
+            yield _GroupRow(by=table.by, name=row.name, workloads=row.workloads, usage=row.usage, group=row)
 
 
 USAGE: Final = Table(
     name="usage",
-    columns=(*_COMMON, *columns(Type.TEXT, "by name"), *columns(Type.WHOLE, "workloads"), *_USAGE),
+    columns=(
+        *_COMMON,
+        *columns(Type.TEXT, "by name"),
+        *columns(Type.WHOLE, "workloads"),
+        *_USAGE,
+        *columns(
+            Type.NUMBER,
+            "group.gpus_free group.gpus_out_of_use group.free group.out_of_use group.cost_free group.cost_out_of_use",
+        ),
+    ),
     parts=_groups,
 )
 SAVINGS: Final = Table(

@@ -46,7 +46,8 @@ def _head(audit: Audit) -> str:
     lines += ["| | |", "| --- | --- |", *(f"| {name} | {prose(value)} |" for name, value in rows), ""]
     hint = ["usage was not measured; `usher audit --prometheus URL` measures it"] if _unmeasured(audit) else []
     problems = [*map(prose, (*audit.measurement.problems, *audit.trend.problems))]
-    problems = [*hint, *problems]
+    notes = (words.switched_off(audit), *audit.measurement.sources)
+    problems = [*hint, *(prose(note) for note in notes if note), *problems]
     lines += [f"* {each}" for each in problems[:_LINES]]
     lines += [f"* and {len(problems) - _LINES:,} more"] if len(problems) > _LINES else []
     lines += [""] if problems else []

@@ -51,11 +51,11 @@ def _use(found: Summary) -> Iterator[tuple[str, str]]:
         yield "free", _both(numbers.hours(found.free), numbers.money(found.cost_free, money))
     if found.out_of_use is not None:
         yield "out of use", _both(numbers.hours(found.out_of_use), numbers.money(found.cost_out_of_use, money))
+    if found.not_held is not None:
+        yield "held by no pod", _both(numbers.hours(found.not_held), numbers.money(found.cost_not_held, money))
     if found.capacity is not None:
-        parts = [found.cost_allocated, found.cost_free, found.cost_out_of_use]
-        known = [each for each in parts if each is not None]
-        bill = numbers.money(sum(known) if len(known) == len(parts) else None, money)
-        yield "all GPUs", _both(numbers.hours(found.capacity), bill)
+        gaps = " of those that have a price" if found.bill is not None and found.bill_has_gaps else ""
+        yield "all GPUs", _both(numbers.hours(found.capacity), f"{numbers.money(found.bill, money)}{gaps}")
     yield "activity of allocated GPUs", numbers.share(found.activity)
 
 
@@ -65,10 +65,12 @@ def _both(hours: str, cost: str) -> str:
 
 def _savings(found: Summary) -> str:
     both = _both(numbers.hours(found.savings_gpu_hours), numbers.money(found.savings_cost, found.currency))
-    if not found.savings_cost_freed:
+    if found.savings_cost_saved is None or found.savings_cost_freed is None:
         return both
-    freed = numbers.money(found.savings_cost_freed, found.currency)
-    return f"{both}; {freed} of it is paid for anyway: there the GPUs become free for others"
+    saved, freed = (
+        numbers.money(each, found.currency) for each in (found.savings_cost_saved, found.savings_cost_freed)
+    )
+    return f"{both}: {saved} off the bill once emptied nodes are given back, {freed} paid for anyway"
 
 
 def _capacity(found: Summary) -> str:

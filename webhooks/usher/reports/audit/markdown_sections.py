@@ -39,7 +39,7 @@ def _findings(title: str, found: Iterable[FindingEntry], audit: Audit) -> Table:
                 subject(each.subject) + (f" {code(each.place)}" if each.place else ""),
                 prose(_amount(each), empty=""),
                 prose(each.message + (f" ({words.milder(each.outcome, each.because)})" if each.because else "")),
-                prose(each.remedy, empty=""),
+                prose(f"by the platform team: {each.remedy}" if each.fixed_by_platform else each.remedy, empty=""),
                 prose(each.team, empty=""),
                 prose(each.since[:10], empty="not known"),
                 _seen(each, audit),

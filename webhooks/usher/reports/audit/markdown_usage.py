@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from typing import Final
 
-from usher.audit.document import Audit, Cost, GroupTable, Usage
-from usher.reports.audit import accelerator_rows, numbers, ordering, words
+from usher.audit.document import Audit, Cost, GroupTable, Prevented, Usage, WorkloadEntry
+from usher.reports.audit import accelerator_rows, never_held, numbers, ordering, words
 from usher.reports.audit.markdown_cells import code, prose, subject
 from usher.reports.audit.markdown_table import ROWS, Table
 
 _SAVINGS: Final = 10
 """Rows of savings: their texts are long, and the findings below them need room as well."""
+_REST: Final = ("held by no pod", "its cost")
 _GROUPS: Final = 10
 """Rows of a table that is not by team, for the same reason."""
 
@@ -29,6 +30,7 @@ def _group(audit: Audit, table: GroupTable, *, most: int = ROWS) -> Table:
     cost = None
     if found.cost_allocated is not None:
         cost = Cost(currency=found.currency, allocated=found.cost_allocated, idle=found.cost_idle)
+    rest = any(row.not_held is not None for row in table.rows)
     whole = Usage(
         gpus_now=sum(row.usage.gpus_now for row in table.rows),
         allocated=found.allocated,
@@ -38,11 +40,29 @@ def _group(audit: Audit, table: GroupTable, *, most: int = ROWS) -> Table:
     )
     return Table(
         title=f"GPU-hours by {name}",
-        header=(name, "GPUs now", "activity", "idle", "allocated", "cost of idle", "cost"),
-        rows=[(code(row.name) if row.name else without, *_usage(row.usage)) for row in table.rows],
-        total=("**sum**", *_usage(whole)) if len(table.rows) > 1 else (),
+        header=(name, "GPUs now", "activity", "idle", "allocated", "cost of idle", "cost", *(_REST if rest else ())),
+        rows=[
+            (
+                code(row.name) if row.name else without,
+                *_usage(row.usage),
+                *(_rest(row.not_held, row.cost_not_held, found.currency) if rest else ()),
+            )
+            for row in table.rows
+        ],
+        total=(
+            "**sum**",
+            *_usage(whole),
+            *(_rest(found.not_held, found.cost_not_held, found.currency) if rest else ()),
+        )
+        if len(table.rows) > 1
+        else (),
         most=most,
     )
+
+
+def _rest(hours: float | None, cost: float | None, currency: str) -> tuple[str, str]:
+    missing = numbers.NOT_MEASURED if hours is None else numbers.NOT_PRICED
+    return numbers.hours(hours), missing if cost is None else numbers.money(cost, prose(currency))
 
 
 def _usage(usage: Usage) -> Iterator[str]:
@@ -102,7 +122,7 @@ def workloads(audit: Audit) -> Table:
                 prose(each.team, empty=""),
                 each.state.value,
                 prose(words.amount(each.gpus, each.gpus_least, each.other_accelerators)),
-                *(_idle(each.usage) if measured else ()),
+                *(_idle(each) if measured else ()),
                 f"{found[words.subject(each.subject)]:,}",
             )
             for each in ordering.workloads(audit.workloads)
@@ -110,25 +130,32 @@ def workloads(audit: Audit) -> Table:
     )
 
 
-def _idle(usage: Usage) -> tuple[str, ...]:
-    activity, idle, _, cost, _ = [*_usage(usage)][1:]
+def _idle(each: WorkloadEntry) -> tuple[str, ...]:
+    if never_held.by_workload(each):
+        return never_held.WASTE
+    activity, idle, _, cost, _ = [*_usage(each.usage)][1:]
     return activity, idle, cost
 
 
 def prevented(audit: Audit) -> Table:
     return Table(
         title="What rules of usher would have prevented",
-        header=("rule", "today", "workloads", "GPUs", "idle", "stuck", "money"),
+        header=("rule", "at admission", "workloads", "GPUs", "idle", "stuck", "money"),
         rows=[
             (
                 f"{code(each.code)} {prose(each.title)}",
-                "denies" if each.denies else "only warns",
+                "would deny" if each.denies else "would only warn",
                 f"{each.workloads:,}",
                 numbers.gpus(each.gpus),
-                numbers.hours(each.idle),
-                numbers.hours(each.stuck),
-                numbers.money(each.cost, prose(audit.summary.currency)),
+                *_waste(audit, each),
             )
             for each in sorted(audit.prevented, key=lambda each: not each.denies)
         ],
     )
+
+
+def _waste(audit: Audit, each: Prevented) -> tuple[str, ...]:
+    if never_held.by_rule(audit, each):
+        return never_held.WASTE
+    cost = numbers.money(each.cost, prose(audit.summary.currency))
+    return numbers.hours(each.idle), numbers.hours(each.stuck), cost

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from usher.audit.document import Audit, FindingEntry, Summary, Usage, WorkloadEntry, WorkloadState
 from usher.reports import wording
-from usher.reports.audit import accelerator_rows, text_asked, words
+from usher.reports.audit import accelerator_rows, text_asked, text_bill, words
 from usher.reports.lines import Lines, Row
 
 SHOWN: Final = 10
@@ -104,10 +104,17 @@ def _others_and_rest(audit: Audit) -> Iterator[Row]:
     if not audit.other_accelerators and (held := words.others_held(found)):
         yield Row("others", f"{held}, held by pods on nodes")
     if found.gpus is not None and found.gpus_free is not None and found.gpus_allocated is not None:
-        yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods")
+        yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods{_boards(audit)}")
         if found.gpus_out_of_use and round(found.gpus_out_of_use, 1):
             reason = "on nodes that are cordoned or not ready, or devices that are not healthy"
             yield Row("out of use", f"{words.number(found.gpus_out_of_use)}, {reason}")
+
+
+def _boards(audit: Audit) -> str:
+    """`: 12.3 NVIDIA-H100-80GB-HBM3, 6 NVIDIA-L40S`, because pods that wait may ask for others."""
+    groups = next((table.rows for table in audit.usage if table.by == "product"), ())
+    free = {each.name or "of an unknown board": each.gpus_free for each in groups if each.gpus_free}
+    return f": {words.others(free)}" if free else ""
 
 
 def _of_capacity(found: Summary) -> str:
@@ -124,7 +131,7 @@ def _usage(audit: Audit) -> Iterator[Row]:
             is_priced = any(each.per_gpu_hour is not None for each in audit.prices)
             prices = "" if is_priced else ", and prices in usher.yaml (audit.prices)"
             yield Row("money", f"not measured; it needs the usage of GPUs{prices}")
-            yield from _not_held(found)
+            yield from text_bill.of_now(found)
             # Without rules for prices the only note says what the line above says.
             yield from _problems(audit) if is_priced or len(measured.problems) > 1 else ()
         if measured.source != "none":
@@ -137,28 +144,10 @@ def _usage(audit: Audit) -> Iterator[Row]:
     yield Row("idle", f"{hours} {span}")
     if found.activity is not None:
         yield Row("activity", f"{words.share(found.activity)} of the allocated GPUs")
-    if found.cost_idle is None:
-        yield Row("money", "not priced; set audit.prices in usher.yaml")
-    else:
-        whole = "" if found.cost_allocated is None else words.money(found.cost_allocated, found.currency)
-        allocated = f", of {whole} for all allocated ones" if whole else ""
-        yield Row("money", f"{words.money(found.cost_idle, found.currency)} for idle GPUs{allocated}")
-    yield from _not_held(found)
-    if found.not_priced:
-        yield Row("not priced", f"{words.number(found.not_priced)} GPU-hours have no price in usher.yaml")
+    yield from text_bill.measured(audit)
+    for each in audit.measurement.sources:
+        yield Row("source", each)
     yield from _problems(audit)
-
-
-def _not_held(found: Summary) -> Iterator[Row]:
-    """What GPUs cost that no pod holds."""
-    in_window = found.cost_free is not None and found.cost_out_of_use is not None
-    free = found.cost_free if in_window else found.cost_per_hour_free
-    out = found.cost_out_of_use if in_window else found.cost_per_hour_out_of_use
-    if free is None or out is None:
-        return
-    span = " beside these" if in_window else " an hour now"
-    parts = f"{words.money(free, found.currency)} for free GPUs, {words.money(out, found.currency)} for GPUs out of use"
-    yield Row("not held", f"{words.money(free + out, found.currency)}{span}: {parts}")
 
 
 def _problems(audit: Audit) -> Iterator[Row]:
@@ -221,7 +210,8 @@ def _never(audit: Audit, lines: Lines) -> None:
         lines.wrapped(about, first=Text("  "), rest="      ")
         lines.wrapped(entry.message, first=Text("      "), rest="      ")
         if entry.remedy:
-            lines.wrapped(entry.remedy, first=Text("      = ", style="dim"), rest="        ")
+            whose = "by the platform team: " if entry.fixed_by_platform else ""
+            lines.wrapped(f"{whose}{entry.remedy}", first=Text("      = ", style="dim"), rest="        ")
     _more(len(found) - SHOWN, "workload", lines)
     lines.write()
 

@@ -12,6 +12,8 @@ from usher.scan.findings import Identity
 
 UNKNOWN: Final = "GPUs not known"
 _MOST_NAMES: Final = 4
+_NO_WEBHOOKS: Final = "USA050"
+"""The finding that no webhook of usher is registered."""
 _LONGEST: Final = 63
 
 
@@ -93,6 +95,16 @@ def least_never(audit: Audit) -> float | None:
     found = {each.subject: each for each in audit.findings if each.never}
     extra = sum(each.known_gpus - each.known_least for each in found.values())
     return None if audit.summary.gpus_never is None else audit.summary.gpus_never - extra
+
+
+def switched_off(audit: Audit) -> str:
+    """That usher denies nothing in this cluster; empty where its webhooks are registered, or that is not known."""
+    off = any(each.code == _NO_WEBHOOKS for each in audit.findings)
+    return (
+        "usher is not switched on in this cluster: its webhooks are not registered, so it denies nothing."
+        if off
+        else ""
+    )
 
 
 def others_held(found: Summary) -> str:

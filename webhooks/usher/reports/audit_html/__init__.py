@@ -4,7 +4,7 @@ The same document makes the same bytes. What was not measured has no number anyw
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TextIO
+from typing import Final, TextIO
 
 from usher.audit.document import Audit
 from usher.reports import wording
@@ -24,6 +24,9 @@ from usher.reports.audit_html import (
 )
 from usher.reports.web import numbers, page
 from usher.reports.web.markup import Html
+
+_SOURCES: Final = {"prometheus": "measured by Prometheus", "demo": "invented for this demo"}
+"""By the source of the measurement."""
 
 
 def write(audit: Audit, stream: TextIO, /) -> None:
@@ -75,7 +78,7 @@ def _facts(audit: Audit) -> Iterator[str]:
     measurement = audit.measurement
     seconds = numbers.seconds_between(measurement.start, measurement.end)
     if seconds:
-        yield f"Usage of the last {numbers.days(seconds)}, measured by {measurement.source}"
+        yield f"Usage of the last {numbers.days(seconds)}, {_SOURCES.get(measurement.source, 'measured')}"
     yield f"gpu-usher {audit.version}, configuration: {audit.configuration}, preset {audit.preset}"
 
 

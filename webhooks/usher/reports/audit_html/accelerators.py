@@ -10,7 +10,7 @@ from usher.reports.web import charts, numbers
 from usher.reports.web.markup import Html, element
 
 _SHOWN: Final = 12
-_LOOKS: Final = (("busy", "held by pods"), ("free", "free"), ("unknown", "out of use"))
+_LOOKS: Final = (("busy", "held by pods"), ("free", "free"), ("out", "out of use"))
 
 
 def card(audit: Audit) -> Html | None:
@@ -36,7 +36,7 @@ def card(audit: Audit) -> Html | None:
 def _bar(found: AcceleratorEntry) -> Html:
     amounts = (found.allocated, found.free, found.out_of_use)
     parts = [
-        charts.Part(look=look, amount=amount or 0.0, title=f"{numbers.plain(amount, 'not known')} {name}")
+        charts.Part(look=look, amount=amount or 0.0, title=f"{numbers.devices(amount, 'not known')} {name}")
         for (look, name), amount in zip(_LOOKS, amounts, strict=True)
     ]
     return charts.stacked(parts, found.capacity or found.allocated or 0.0)
@@ -48,13 +48,13 @@ def _amounts(found: AcceleratorEntry) -> str:
 
 def _said(found: AcceleratorEntry) -> Iterator[str]:
     """`12 of 16 held`, `4 waiting`, `4 can never run`."""
-    held = numbers.plain(found.allocated, "not known")
+    held = numbers.devices(found.allocated, "not known")
     if found.capacity is None:
         yield f"{held} held"
         yield "capacity not known"
     else:
-        yield f"{held} of {numbers.plain(found.capacity)} held"
+        yield f"{held} of {numbers.devices(found.capacity)} held"
     if found.waiting:
-        yield f"{numbers.plain(found.waiting)} waiting"
+        yield f"{numbers.devices(found.waiting)} waiting"
     if found.never:
-        yield f"{numbers.plain(found.never)} can never run"
+        yield f"{numbers.devices(found.never)} can never run"

@@ -30,7 +30,11 @@ _COLUMNS: Final = (
     ),
     tables.Column(title="Finding"),
     tables.Column(title="Object", heads=True),
-    tables.Column(title="Owner", narrow=True, explained="The team by its label, or the owner of an exception"),
+    tables.Column(
+        title="Owner",
+        narrow=True,
+        explained="Who makes the change: the team by its label, the platform team, or the owner of an exception",
+    ),
     tables.Column(
         title="GPUs", numeric=True, explained="GPUs that the object holds or asks for; a MIG device counts by its share"
     ),
@@ -61,8 +65,9 @@ def section(audit: Audit) -> Section:
 
 def _lead(audit: Audit) -> str:
     objects = len({each.subject for each in audit.findings})
-    spread = f"About {wording.count(objects, 'object')}: one mistake can break several rules. " if objects else ""
-    return f"{spread}Worst first, each with its reason and its fix. usher explain CODE says more about a code."
+    spread = f"About {wording.count(objects, 'object')}: one mistake can break several rules." if objects else ""
+    text = "Worst first, each with its reason and its fix. usher explain CODE says more about a code."
+    return " ".join(filter(None, (spread, text, words.switched_off(audit))))
 
 
 def fragment(found: FindingEntry) -> str:
@@ -79,7 +84,7 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
         facets=(
             found.severity.value,
             _outcome(found),
-            found.team,
+            labels.group(found),
             subject.namespace,
             f"{found.code} {found.name}",
             standing,
@@ -93,7 +98,7 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
             ),
             _described(found),
             labels.named(subject),
-            cells.text(found.team, labels.NO_TEAM),
+            cells.text("" if (owner := labels.owner(found)) == labels.NO_TEAM else owner, labels.NO_TEAM),
             _amount(found),
             cells.age(found.since, audit.taken),
             _seen(audit, standing, first_seen),

@@ -15,12 +15,24 @@ SHOWN: Final = 6
 CHANGES: Final = 3
 """New findings, and fixed ones, by name."""
 
+_NEVER: Final = {
+    "the nodes": "asks for what no machine of the cluster has",
+    "Kueue": "asks for what its queue never gives",
+    "Volcano": "asks for what its queue never gives",
+    "ResourceQuota": "asks for more than the quota of its namespace",
+    "GPUQuota": "asks for more than the quota of its namespace",
+    "LimitRange": "breaks a limit of its namespace",
+    "the priority classes": "names a priority class that the cluster does not have",
+}
+"""What somebody who does not know Kubernetes has to know, by the authority that holds a workload."""
+_NEVER_ELSEWHERE: Final = "waits for something that does not come"
+
 
 def of_usage(audit: Audit) -> Iterator[Html]:
     """What gives back most GPU time, and whose GPUs are idle."""
     if audit.has_usage:
         yield _card("Do first", _link("All savings", "#savings"), *first_steps.html(audit))
-        yield _card("Idle GPU time by team", _link("Usage", "#usage"), *_teams(audit))
+        yield _card("GPU time that teams held, and how much was idle", _link("Usage", "#usage"), *_teams(audit))
 
 
 def cards(audit: Audit) -> Iterator[Html]:
@@ -55,7 +67,7 @@ def _teams(audit: Audit) -> Iterator[Html]:
                 charts.row(
                     _link(row.name or labels.NO_TEAM, "#workloads-table", tables.query(team=row.name)),
                     usage.drawn(row.usage, whole),
-                    f"{numbers.hours(row.usage.idle)}{_cost(row)}",
+                    f"idle: {numbers.hours(row.usage.idle)}{_cost(row)}",
                 ),
             )
             for row in measured[:SHOWN]
@@ -87,12 +99,13 @@ def _never(audit: Audit) -> Iterator[Html]:
 
 
 def _finding(found: FindingEntry) -> Html:
-    amount = f", {numbers.gpus(found.gpus, least=found.gpus_least)}" if found.gpus else ""
+    amount = f" ({numbers.gpus(found.gpus, least=found.gpus_least)})" if found.gpus else ""
     return element(
         "li",
         element("a", labels.name_of(found.subject), href=f"#{fragment(found)}"),
-        element("small", f"{found.team or labels.NO_TEAM}{amount}: {found.message}"),
-        element("small", f"Fix: {found.remedy}") if found.remedy else None,
+        f"{amount} {_NEVER.get(found.held_by, _NEVER_ELSEWHERE)}",
+        element("small", f"{found.team or labels.NO_TEAM}: {found.message}"),
+        element("small", f"Fix ({labels.owner(found)}): {found.remedy}") if found.remedy else None,
     )
 
 

@@ -20,16 +20,21 @@ _COLUMNS: Final = (
 
 def section(audit: Audit) -> Section:
     rows = [tables.Row(cells=tuple(map(cells.text, entry)), facets=(entry[0],)) for entry in _entries(audit)]
-    read = audit.completeness
+    read, of_them = audit.completeness, audit.summary.workloads
     counted = ", ".join(
         wording.count(number, thing)
         for number, thing in ((read.objects, "object"), (read.workloads, "workload"), (read.pods, "pod"))
+    )
+    with_accelerators = (
+        f"{of_them:,} of the workloads {'holds or wants' if of_them == 1 else 'hold or want'} accelerators. "
+        if of_them <= read.workloads
+        else ""
     )
     return Section(
         name="not-known",
         title="Not known",
         count=len(rows),
-        lead=f"Read: {counted}; {wording.count(read.finished, 'finished object')} left out.",
+        lead=f"Read: {counted}. {with_accelerators}{wording.count(read.finished, 'finished object')} left out.",
         body=tables.html(
             tables.Table(
                 name="not-known-table",

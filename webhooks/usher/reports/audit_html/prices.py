@@ -37,5 +37,5 @@ def _cells(each: PriceEntry, currency: str) -> Iterator[cells.Cell]:
     yield cells.text(each.capacity_type, "not known")
     shown = "not priced" if each.per_gpu_hour is None else f"{currency} {each.per_gpu_hour:,.2f}"
     yield cells.number(each.per_gpu_hour, shown)
-    yield cells.number(each.gpus, numbers.plain(each.gpus))
+    yield cells.number(each.gpus, numbers.devices(each.gpus))
     yield cells.lines(("plain", each.rule), ("muted", each.formula))

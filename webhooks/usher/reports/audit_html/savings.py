@@ -13,13 +13,18 @@ _COUNTED: Final = "the rows with “yes”"
 
 
 def _columns(currency: str) -> Iterator[tables.Column]:
+    money = sums.money(currency)
     yield tables.Column(title="Change")
     yield tables.Column(title="Workload", heads=True)
     yield tables.Column(title="Owner", narrow=True)
-    meaning, money = glossary.meaning("savings"), sums.money(currency)
-    yield tables.Column(title="GPU-hours", numeric=True, explained=meaning, adds=sums.HOURS)
-    yield tables.Column(title="Money", numeric=True, explained=meaning, adds=money)
-    yield tables.Column(title="A week", numeric=True, explained="The money of a week like the days on which it rests")
+    yield tables.Column(title="GPU-hours", numeric=True, explained=glossary.meaning("savings"), adds=sums.HOURS)
+    yield tables.Column(title="Money", numeric=True, explained=glossary.meaning("savings-cost"), adds=money)
+    yield tables.Column(
+        title="A whole week",
+        numeric=True,
+        explained="The money if the workload had been there for all of a week",
+        adds=sums.money(currency, whole=True),
+    )
     yield tables.Column(
         title="In the sum",
         narrow=True,
@@ -49,7 +54,7 @@ def section(audit: Audit) -> Section:
                     *(cells.text("") for _ in range(2)),
                     cells.number(summary.savings_gpu_hours, numbers.hours(summary.savings_gpu_hours)),
                     cells.number(summary.savings_cost, numbers.money(summary.savings_cost, currency)),
-                    cells.text(""),
+                    cells.number(week := _week(audit), numbers.money(week, currency, "")),
                     cells.text(""),
                 ),
                 empty="Nothing to save was found." if measured else "Not measured: savings rest on the use of GPUs.",
@@ -60,11 +65,21 @@ def section(audit: Audit) -> Section:
 
 def _lead(audit: Audit) -> str:
     found = audit.summary
-    lead = "Amounts are for the measured window. They assume that the workloads go on as they did in it."
-    if not found.savings_cost_freed:
-        return lead
-    freed = numbers.money(found.savings_cost_freed, found.currency)
-    return f"{lead} {freed} of the sum is paid for anyway, on reserved capacity: there the GPUs become free for others."
+    parts = ((found.savings_cost_saved, "can come off it"), (found.savings_cost_freed, "is paid for anyway"))
+    shown = " and ".join(f"{numbers.money(cost, found.currency)} {name}" for cost, name in parts if cost)
+    of_sum = f" Of the sum {shown}." if shown else ""
+    return (
+        "Amounts are for the measured window. They assume that the workloads go on as they did in it. The bill falls "
+        f"only when emptied nodes are given back.{of_sum} On reserved nodes, and on nodes that no label says anything "
+        "about, GPUs become free for others, and the bill stays."
+    )
+
+
+def _week(audit: Audit) -> float | None:
+    """The sum of what the savings in the sum give in a whole week; None where one of them has no number."""
+    found = [each.cost_per_week for each in audit.savings if each.adds_up and each.cost is not None]
+    known = [each for each in found if each is not None]
+    return sum(known) if known and len(known) == len(found) else None
 
 
 def _row(each: Saving, currency: str) -> tables.Row:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from usher.audit.document import AcceleratorEntry, Audit, Point
 from usher.reports import wording
 from usher.reports.audit import words
-from usher.reports.audit_html import glossary
+from usher.reports.audit_html import bill, glossary, waiting
 from usher.reports.web import numbers
 from usher.reports.web.markup import Html, element
 
@@ -19,7 +19,7 @@ def of(audit: Audit) -> Iterator[Html]:
         "waiting",
         "Waiting",
         _amount(audit, numbers.gpus(summary.gpus_waiting), lambda each: each.waiting),
-        _waited(audit),
+        _never_of(audit) + _waited(audit),
     )
     yield _tile(
         "never",
@@ -30,16 +30,18 @@ def of(audit: Audit) -> Iterator[Html]:
         else f"{summary.workloads_never:,} of {wording.count(summary.workloads, 'workload')}",
         _changed(audit, lambda point: point.never, lambda value: wording.count(int(value), "workload")),
     )
-    yield _tile(
-        "ending", "Exceptions that end", str(summary.exceptions_ending), "accepted findings, in the next 14 days"
-    )
+
+
+def _never_of(audit: Audit) -> str:
+    stuck = waiting.for_ever(audit)
+    return f"of these {numbers.gpus(stuck)} can never run. " if stuck else ""
 
 
 def _amount(audit: Audit, gpus: str, other: Callable[[AcceleratorEntry], float | None]) -> str:
     """The GPUs; of a cluster without them the accelerator with the largest number."""
     found = [(other(each) or 0.0, each.resource) for each in audit.other_accelerators]
     most, name = max(found, default=(0.0, ""))
-    return f"{numbers.plain(most)} {words.short(name)}" if audit.summary.without_gpus and most else gpus
+    return f"{numbers.devices(most)} {words.short(name)}" if audit.summary.without_gpus and most else gpus
 
 
 def _of_usage(audit: Audit) -> Iterator[Html]:
@@ -53,34 +55,60 @@ def _of_usage(audit: Audit) -> Iterator[Html]:
         _changed(audit, lambda point: point.idle, numbers.hours),
     )
     yield _tile(
-        "cost",
+        "cost-idle",
         "Cost of idle GPUs",
         None if summary.cost_idle is None else numbers.money(summary.cost_idle, money),
-        f"of {numbers.money(summary.cost_allocated, money)} for all that pods held"
-        if summary.cost_allocated is not None
-        else "",
+        _part_of(summary.cost_idle, summary.cost_allocated, f"{numbers.money(summary.cost_allocated, money)}"),
         _changed(audit, lambda point: point.idle_cost, lambda value: numbers.money(value, money)),
         missing="not priced" if summary.measured is not None else numbers.NOT_MEASURED,
     )
-    yield _tile(
-        "savings",
-        "Could be saved",
-        None
-        if summary.savings_gpu_hours is None
-        else numbers.money(summary.savings_cost, money, numbers.hours(summary.savings_gpu_hours)),
-        f"{numbers.hours(summary.savings_gpu_hours)}{_window(audit)}" if summary.savings_gpu_hours is not None else "",
+    yield _not_held(audit)
+    yield _savings(audit)
+
+
+def _part_of(idle: float | None, held: float | None, shown: str) -> str:
+    """`17 % of USD 40,976 for all that pods held`"""
+    return (
+        "" if held is None else f"{numbers.share(numbers.part(idle, held), 'part')} of {shown} for all that pods held"
     )
 
 
-def _window(audit: Audit) -> str:
-    seconds = numbers.seconds_between(audit.measurement.start, audit.measurement.end)
-    return f" in {numbers.days(seconds)}" if seconds else ""
+def _not_held(audit: Audit) -> Html:
+    found, money = audit.summary, audit.summary.currency
+    if found.cost_not_held is None:
+        value = None if found.not_held is None else numbers.hours(found.not_held)
+        whole = f"of {numbers.hours(found.capacity)}"
+        change = _changed(audit, lambda point: point.not_held, numbers.hours)
+    else:
+        value = numbers.money(found.cost_not_held, money)
+        whole = f"of {numbers.money(found.bill, money)} for all GPUs"
+        change = _changed(audit, lambda point: point.not_held_cost, lambda value: numbers.money(value, money))
+    note = ": ".join(filter(None, (whole, bill.rest(found)))) if value is not None else ""
+    return _tile("not-held", "Held by no pod", value, note, change)
+
+
+def _savings(audit: Audit) -> Html:
+    """What may come off the bill, apart from the GPUs that become free; GPU-hours where nothing has a price."""
+    found, money = audit.summary, audit.summary.currency
+    if found.savings_gpu_hours is None:
+        return _tile("savings", "Could be saved", None, "")
+    hours = numbers.hours(found.savings_gpu_hours)
+    freed = numbers.money(found.savings_cost_freed, money)
+    if found.savings_cost_saved:
+        more = (
+            f" {freed} more is paid for anyway: there GPUs become free for others" if found.savings_cost_freed else ""
+        )
+        saved = numbers.money(found.savings_cost_saved, money)
+        return _tile("savings", "Could come off the bill", saved, f"once emptied nodes are given back.{more}")
+    if found.savings_cost_freed:
+        return _tile("savings", "Could become free", freed, f"{hours} for others, on nodes that are paid for anyway")
+    return _tile("savings", "Could be saved", numbers.money(found.savings_cost, money, hours), hours)
 
 
 def _waited(audit: Audit) -> str:
     seconds = audit.summary.queue_wait_p95_seconds
     if seconds is None:
-        return "wait in queues not measured"
+        return "Wait in queues not measured"
     target = next((each for each in audit.targets if each.unit == "seconds"), None)
     most = f"; target {numbers.lasting(target.high)}" if target is not None and target.high is not None else ""
     return f"95 % of those that started had waited at most {numbers.lasting(seconds)}{most}"

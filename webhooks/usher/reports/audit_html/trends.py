@@ -34,8 +34,12 @@ def _series(audit: Audit) -> Iterator[tuple[str, _Number, Callable[[float], str]
     currency = audit.summary.currency
     yield "Idle GPU time", lambda point: point.idle, numbers.hours
     yield "Cost of idle GPUs", lambda point: point.idle_cost, lambda value: numbers.money(value, currency)
-    yield "Activity of allocated GPUs", lambda point: point.activity, numbers.share
-    yield "GPUs allocated", lambda point: point.gpus_allocated, numbers.gpus
+    if any(point.not_held_cost is not None for point in audit.trend.points):
+        yield "Held by no pod", lambda point: point.not_held_cost, lambda value: numbers.money(value, currency)
+    elif any(point.not_held is not None for point in audit.trend.points):
+        yield "Held by no pod", lambda point: point.not_held, numbers.hours
+    yield "Activity of held GPUs", lambda point: point.activity, numbers.share
+    yield "GPUs held", lambda point: point.gpus_allocated, numbers.gpus
     yield "Findings", lambda point: point.findings, numbers.plain
     yield "Workloads that can never run", lambda point: point.never, numbers.plain
     yield "Readiness items that fail", lambda point: point.readiness_failed, numbers.plain

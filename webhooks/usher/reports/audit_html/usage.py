@@ -23,7 +23,7 @@ def section(audit: Audit) -> Section:
             None if audit.usage else element("p", not_measured(audit), class_="empty"),
             _targets(audit),
             prices.html(audit),
-            *(_group(audit, table, measured=measured, opened=not index) for index, table in enumerate(audit.usage)),
+            *(_group(audit, table, measured=measured, first=not index) for index, table in enumerate(audit.usage)),
         ),
     )
 
@@ -84,7 +84,8 @@ def _targets(audit: Audit) -> Html | None:
 def _formulas(audit: Audit) -> Html:
     entries = (element("div", element("dt", each.title), element("dd", each.formula)) for each in audit.targets)
     summary = element("summary", "How they are computed")
-    return element("details", summary, element("dl", *entries, class_="words"), class_="explained")
+    sources = (element("p", f"{each}.") for each in audit.measurement.sources)
+    return element("details", summary, element("dl", *entries, class_="words"), *sources, class_="explained")
 
 
 def _target(target: Target, said: str) -> Html:
@@ -108,16 +109,23 @@ def _goal(target: Target, said: str) -> charts.Goal:
     )
 
 
-def _group(audit: Audit, table: GroupTable, *, measured: bool, opened: bool) -> Html:
+def _group(audit: Audit, table: GroupTable, *, measured: bool, first: bool) -> Html:
     name, without = words.BY.get(table.by, (table.by, "not known"))
+    currency = audit.summary.currency
+    rest = measured and any(row.not_held is not None for row in table.rows)
     made = tables.html(
         tables.Table(
             name=f"usage-{table.by}",
             caption=f"Usage by {name}",
-            columns=tuple(_columns(name, audit.summary.currency, measured=measured)),
-            rows=[tables.Row(cells=tuple(_cells(row, without, measured=measured))) for row in table.rows],
+            columns=tuple(_columns(name, currency, measured=measured, rest=rest)),
+            rows=[
+                tables.Row(cells=tuple(_cells(row, without, measured=measured, rest=rest, currency=currency)))
+                for row in table.rows
+            ],
             part="the rows that the filters leave",
-            total=tuple(_cells(_sum(audit, table), "Sum", measured=measured)) if len(table.rows) > 1 else (),
+            total=tuple(_cells(_sum(audit, table), "Sum", measured=measured, rest=rest, currency=currency))
+            if len(table.rows) > 1
+            else (),
         )
     )
     return element(
@@ -125,7 +133,7 @@ def _group(audit: Audit, table: GroupTable, *, measured: bool, opened: bool) -> 
         element("summary", f"By {name} ", element("span", wording.count(len(table.rows), "row"), class_="count")),
         made,
         class_="group",
-        open=opened,
+        open=first or rest,
     )
 
 
@@ -154,10 +162,14 @@ def _sum(audit: Audit, table: GroupTable) -> Group:
             memory_share=found.memory_share,
             cost=cost,
         ),
+        free=found.free,
+        out_of_use=found.out_of_use,
+        cost_free=found.cost_free,
+        cost_out_of_use=found.cost_out_of_use,
     )
 
 
-def _columns(name: str, currency: str, *, measured: bool) -> Iterator[tables.Column]:
+def _columns(name: str, currency: str, *, measured: bool, rest: bool) -> Iterator[tables.Column]:
     money = sums.money(currency)
     yield tables.Column(title=f"{name[:1].upper()}{name[1:]}", heads=True)
     yield tables.Column(
@@ -179,10 +191,15 @@ def _columns(name: str, currency: str, *, measured: bool) -> Iterator[tables.Col
     for word, more in (("idle", False), ("allocated", False), ("measured", True), ("used", True)):
         title, meaning = glossary.WORDS[word]
         yield tables.Column(title=title, numeric=True, more=more, explained=meaning, adds=sums.HOURS)
-    yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost"), adds=money)
+    yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost-idle"), adds=money)
     yield tables.Column(
         title="Cost", numeric=True, explained="Of the allocated GPU-hours that have a price", adds=money
     )
+    if rest:
+        yield tables.Column(
+            title="Held by no pod", numeric=True, explained=glossary.meaning("not-held"), adds=sums.HOURS
+        )
+        yield tables.Column(title="Its cost", numeric=True, explained="Of the GPU-hours that no pod held", adds=money)
     yield tables.Column(title="Price", numeric=True, more=True, explained="Mean price of one allocated GPU-hour")
     yield tables.Column(
         title="Idle by memory", numeric=True, more=True, explained=glossary.meaning("idle-memory"), adds=money
@@ -190,10 +207,10 @@ def _columns(name: str, currency: str, *, measured: bool) -> Iterator[tables.Col
     yield tables.Column(title="Memory", numeric=True, more=True, explained=glossary.meaning("memory"))
 
 
-def _cells(row: Group, without: str, *, measured: bool) -> Iterator[cells.Cell]:
+def _cells(row: Group, without: str, *, measured: bool, rest: bool, currency: str) -> Iterator[cells.Cell]:
     usage, cost = row.usage, row.usage.cost
     yield cells.text(row.name, without)
-    yield cells.number(usage.gpus_now, numbers.plain(usage.gpus_now))
+    yield cells.number(usage.gpus_now, numbers.devices(usage.gpus_now))
     yield cells.number(row.workloads, f"{row.workloads:,}")
     if not measured:
         return
@@ -201,7 +218,20 @@ def _cells(row: Group, without: str, *, measured: bool) -> Iterator[cells.Cell]:
     for hours in (usage.idle, usage.allocated, usage.measured, usage.used):
         yield cells.number(hours, numbers.hours(hours))
     price = numbers.part(cost.allocated, (usage.allocated or 0.0) - (usage.not_priced or 0.0)) if cost else None
-    amounts = (cost.idle, cost.allocated, price, cost.idle_memory) if cost is not None else (None,) * 4
-    for amount in amounts:
+    idle, allocated, memory = (cost.idle, cost.allocated, cost.idle_memory) if cost is not None else (None,) * 3
+    yield cells.number(idle, priced(usage, idle))
+    yield cells.number(allocated, priced(usage, allocated))
+    yield from _rest(row, currency) if rest else ()
+    for amount in (price, memory):
         yield cells.number(amount, priced(usage, amount))
     yield cells.number(usage.memory_share, numbers.share(usage.memory_share))
+
+
+def _rest(row: Group, currency: str) -> Iterator[cells.Cell]:
+    """The hours that no pod held with their part of all hours of these GPUs, and what they cost."""
+    held = numbers.part(row.not_held, (row.usage.allocated or 0.0) + (row.not_held or 0.0))
+    part = "" if held is None else f"{numbers.share(held)} of all"
+    look = "text" if row.not_held is not None else "muted"
+    yield cells.lines((look, numbers.hours(row.not_held)), ("muted", part), sort=row.not_held)
+    missing = numbers.NOT_MEASURED if row.not_held is None else "not priced"
+    yield cells.number(row.cost_not_held, numbers.money(row.cost_not_held, currency, missing))

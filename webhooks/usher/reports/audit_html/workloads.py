@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from usher.audit.document import Audit, Usage, WorkloadEntry
+from usher.audit.document import Audit, WorkloadEntry
 from usher.reports import wording
-from usher.reports.audit import ordering, words
+from usher.reports.audit import never_held, ordering, words
 from usher.reports.audit_html import glossary, labels
 from usher.reports.audit_html.usage import priced
 from usher.reports.web import cells, numbers, tables
@@ -50,7 +50,7 @@ def _columns(*, measured: bool) -> Iterator[tables.Column]:
     if measured:
         yield tables.Column(title="Activity", numeric=True, explained=glossary.meaning("activity"))
         yield tables.Column(title="Idle", numeric=True, explained=glossary.meaning("idle"))
-        yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost"))
+        yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost-idle"))
     yield tables.Column(
         title="GPU model",
         more=measured,
@@ -83,9 +83,9 @@ def _row(audit: Audit, each: WorkloadEntry, about: Mapping[str, int], *, measure
             _owner(each),
             _state(audit, each),
             _gpus(each),
-            *(_idle(each.usage) if measured else ()),
+            *(_idle(each) if measured else ()),
             *_kind(audit, each, about.get(words.subject(each.subject), 0)),
-            *(_usage(each.usage) if measured else ()),
+            *(_usage(each) if measured else ()),
         ),
     )
 
@@ -113,8 +113,9 @@ def _gpus(each: WorkloadEntry) -> cells.Cell:
         amount = words.amount(each.gpus, each.gpus_least, each.other_accelerators)
         return cells.lines(("plain", amount), ("muted", each.place), sort=each.known_gpus)
     now = each.usage.gpus_now
-    wanted = f"of {numbers.plain(each.known_least)}" if each.known_least > now else ""
-    return cells.lines(("plain", numbers.plain(now)), ("muted", wanted), sort=now)
+    least = numbers.devices(each.known_least)
+    wanted = f"of {least}" if each.known_least > now and least != numbers.devices(now) else ""
+    return cells.lines(("plain", numbers.devices(now)), ("muted", wanted), sort=now)
 
 
 def _kind(audit: Audit, each: WorkloadEntry, found: int) -> Iterator[cells.Cell]:
@@ -127,14 +128,25 @@ def _kind(audit: Audit, each: WorkloadEntry, found: int) -> Iterator[cells.Cell]
     )
 
 
-def _idle(usage: Usage) -> Iterator[cells.Cell]:
+def _idle(each: WorkloadEntry) -> Iterator[cells.Cell]:
+    usage, cost = each.usage, each.usage.cost.idle if each.usage.cost is not None else None
+    if never_held.by_workload(each):
+        yield from (
+            cells.text("", never_held.HELD_NONE),
+            cells.text("", never_held.HELD_NONE),
+            cells.text("", never_held.NO_MONEY),
+        )
+        return
     yield cells.bar(usage.activity, numbers.share(usage.activity))
     yield cells.number(usage.idle, numbers.hours(usage.idle))
-    cost = usage.cost.idle if usage.cost is not None else None
     yield cells.number(cost, priced(usage, cost))
 
 
-def _usage(usage: Usage) -> Iterator[cells.Cell]:
+def _usage(each: WorkloadEntry) -> Iterator[cells.Cell]:
+    usage = each.usage
+    if never_held.by_workload(each):
+        yield from (cells.text("", never_held.HELD_NONE),) * 3
+        return
     yield cells.number(usage.used, numbers.hours(usage.used))
     yield cells.number(usage.allocated, numbers.hours(usage.allocated))
     yield cells.lines(

@@ -59,8 +59,8 @@ def clusters(fleet: Fleet) -> Section:
 def _cluster(row: FleetRow) -> Iterator[cells.Cell]:
     missing = f"{row.shards_missing:,} of {row.shards:,} shards missing" if row.shards_missing else "incomplete"
     yield cells.lines(("strong", row.name), None if row.complete else ("badge", missing, "warn"))
-    yield cells.number(row.gpus, numbers.plain(row.gpus, "not known"))
-    yield cells.number(row.gpus_allocated, numbers.plain(row.gpus_allocated, "not known"))
+    yield cells.number(row.gpus, numbers.devices(row.gpus, "not known"))
+    yield cells.number(row.gpus_allocated, numbers.devices(row.gpus_allocated, "not known"))
     yield from _usage(row.usage)
     more = 0 if row.findings_before is None else row.findings - row.findings_before
     change = f" ({more:+,})" if more else ""
@@ -114,7 +114,7 @@ def _group(row: GroupRow, without: str) -> Iterator[cells.Cell]:
     yield cells.lines(("strong", row.name)) if row.name else cells.text("", without)
     yield cells.number(row.clusters, f"{row.clusters:,}")
     yield cells.number(row.workloads, f"{row.workloads:,}")
-    yield cells.number(row.usage.gpus_now, numbers.plain(row.usage.gpus_now))
+    yield cells.number(row.usage.gpus_now, numbers.devices(row.usage.gpus_now))
     yield from _usage(row.usage)
     if row.findings is not None:
         yield cells.number(row.findings, f"{row.findings:,}")
@@ -143,4 +143,4 @@ def _accelerator(row: AcceleratorRow) -> Iterator[cells.Cell]:
     yield cells.lines(("strong", row.resource))
     yield cells.number(row.clusters, f"{row.clusters:,}")
     for amount in (row.capacity, row.allocated, row.waiting, row.never):
-        yield cells.number(amount, numbers.plain(amount, "not known"))
+        yield cells.number(amount, numbers.devices(amount, "not known"))

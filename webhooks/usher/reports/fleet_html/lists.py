@@ -41,7 +41,7 @@ def _finding(each: CodeRow) -> tuple[cells.Cell, ...]:
         cells.lines(("strong", each.title), ("code", f"{each.code} {each.name}")),
         cells.number(each.findings, f"{each.findings:,}{change}"),
         cells.number(each.clusters, f"{each.clusters:,}"),
-        cells.number(each.gpus, numbers.plain(each.gpus)),
+        cells.number(each.gpus, numbers.devices(each.gpus)),
         cells.lines(*(("plain", f"{name}: {number:,}") for name, number in each.where)),
     )
 
@@ -65,7 +65,7 @@ def idle(fleet: Fleet) -> Section:
                 cells.text(each.cluster),
                 _object(each),
                 cells.text(each.team, labels.NO_TEAM),
-                cells.number(each.gpus_now, numbers.plain(each.gpus_now)),
+                cells.number(each.gpus_now, numbers.devices(each.gpus_now)),
                 cells.number(each.idle, numbers.hours(each.idle)),
                 cells.number(each.cost, numbers.money(each.cost, each.currency)),
             ),

@@ -39,7 +39,7 @@ def _story(fleet: Fleet) -> Iterator[str]:
         largest = fleet.clusters[0]
         yield f"Most of it is in {largest.name}: {numbers.hours(largest.usage.idle)}. "
     if found.gpus is not None and found.gpus_allocated is not None:
-        yield f"Running pods hold {numbers.plain(found.gpus_allocated)} of {numbers.gpus(found.gpus)}. "
+        yield f"Running pods hold {numbers.devices(found.gpus_allocated)} of {numbers.gpus(found.gpus)}. "
     if found.workloads_never:
         yield f"{wording.count(found.workloads_never, 'workload')} can never run as written."
 
@@ -49,8 +49,8 @@ def _tiles(fleet: Fleet) -> Iterator[Html]:
     some_free = found.gpus_free is not None and found.clusters_without_free
     yield _tile(
         "GPUs",
-        None if found.gpus is None else numbers.plain(found.gpus),
-        f"{numbers.gpus(found.gpus_allocated)} allocated, {numbers.plain(found.gpus_free, 'not known')} free"
+        None if found.gpus is None else numbers.devices(found.gpus),
+        f"{numbers.gpus(found.gpus_allocated)} allocated, {numbers.devices(found.gpus_free, 'not known')} free"
         + (f" in the clusters where all pods are known (not in {found.clusters_without_free:,})" if some_free else ""),
         missing="not known",
     )

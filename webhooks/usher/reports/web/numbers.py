@@ -19,15 +19,25 @@ def plain(value: float | None, missing: str = NOT_MEASURED) -> str:
     return f"{value:,.0f}"
 
 
+def devices(value: float | None, missing: str = "not known") -> str:
+    """`122.7`, `8`, `0.6`: GPUs, with one digit after the point, so that parts add up; `0.02` of a small share."""
+    if value is None:
+        return missing
+    return f"{value:,.{2 if 0 < abs(value) < 0.05 else 1}f}".removesuffix(".0")
+
+
 def between(most: float, least: float | None) -> str:
     """`3`; `2 to 3` where some are there at times alone."""
-    last, first = plain(most), plain(least, plain(most))
+    last, first = devices(most), devices(most if least is None else least)
     return last if first == last else f"{first} to {last}"
 
 
 def gpus(value: float | None, missing: str = "not known", *, least: float | None = None) -> str:
     """`1 GPU`, `512 GPUs`, `2 to 3 GPUs`."""
-    return missing if value is None else f"{between(value, least)} {'GPU' if value == 1 else 'GPUs'}"
+    if value is None:
+        return missing
+    shown = between(value, least)
+    return f"{shown} {'GPU' if shown == '1' else 'GPUs'}"
 
 
 def hours(value: float | None) -> str:

@@ -253,7 +253,7 @@
         else if (!unit) cell.replaceChildren();
         else {
           const known = added.map((index) => cells[rows[index][column + 2]][0]).filter((value) => value !== null);
-          const missing = added.length && !known.length;
+          const missing = added.length && (!known.length || (unit.whole && known.length < added.length));
           const sum = known.reduce((one, other) => one + other, 0);
           const text = missing ? unit.missing : `${unit.before}${written(sum, unit)}${unit.after}`;
           cell.replaceChildren(make("span", missing ? "muted" : "", text));

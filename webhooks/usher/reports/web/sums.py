@@ -16,15 +16,23 @@ class Unit:
     money: bool = False
     missing: str = numbers.NOT_MEASURED
     """Said where no row has a value."""
+    whole: bool = False
+    """Whether a single row without a value leaves the sum out, because it would be too small."""
 
     def data(self) -> dict[str, str | bool]:
         """As page.js reads it."""
-        return {"before": visible(self.before), "after": self.after, "money": self.money, "missing": self.missing}
+        return {
+            "before": visible(self.before),
+            "after": self.after,
+            "money": self.money,
+            "missing": self.missing,
+            "whole": self.whole,
+        }
 
 
 HOURS: Final = Unit(after=" GPU-h")
 NUMBER: Final = Unit()
 
 
-def money(currency: str) -> Unit:
-    return Unit(before=f"{currency} ", money=True, missing=numbers.NOT_PRICED)
+def money(currency: str, *, whole: bool = False) -> Unit:
+    return Unit(before=f"{currency} ", money=True, missing="" if whole else numbers.NOT_PRICED, whole=whole)
