@@ -119,6 +119,25 @@ def small() -> Audit:
     return _of(tuple(_workloads(9)))
 
 
+def namesakes() -> Audit:
+    """Two workloads, one of them named like the begin of the other; their findings mention both."""
+    first, second = _workloads(2)
+    one, other = (
+        documents.subject("asr-tune", namespace="speech-dev"),
+        documents.subject("asr-tune-2", namespace="speech-dev"),
+    )
+    found = [
+        numbered(0, one, message="Job speech-dev/asr-tune-2 waits for it"),
+        numbered(1, one, code="USA002", category="cluster", outcome="audit"),
+        numbered(2, other, message="waits for Job speech-dev/asr-tune"),
+    ]
+    found += [each for each in FINDINGS if "asr-tune" not in each.subject.name]
+    return audit(
+        workloads=(first.model_copy(update={"subject": one}), second.model_copy(update={"subject": other})),
+        findings=tuple(found),
+    )
+
+
 def empty() -> Audit:
     """A cluster without accelerators."""
     return documents.audit(

@@ -4,7 +4,7 @@ It knows less than an audit: devices of the demo cluster alone, no false owners,
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -202,7 +202,7 @@ def hours(objects: Sequence[Object], source: Source, grid: Grid, *, prices: dict
     total = Hours()
     by_pool = defaultdict[str, float](float)
     for series in source.read(Question(metric="DCGM_FI_PROF_GR_ENGINE_ACTIVE"), grid).series:
-        device = series.labels["UUID"], series.labels.get("GPU_I_ID", "")
+        device = _held_device(series.labels)
         profile = series.labels.get("GPU_I_PROFILE", "")
         weight = SHARES[f"nvidia.com/mig-{profile}" if profile else "nvidia.com/gpu"] / STEPS_AN_HOUR
         total.all_boards += weight * len(series.values)
@@ -241,9 +241,14 @@ def _add_not_held(
         total.cost_free += (capacity - out - allocated[name]) * price
 
 
-def _by_device(source: Source, grid: Grid, metric: str) -> dict[tuple[str, str], Sequence[float]]:
+def _by_device(source: Source, grid: Grid, metric: str) -> dict[tuple[str, str, str], Sequence[float]]:
     found = source.read(Question(metric=metric), grid).series
-    return {(each.labels["UUID"], each.labels.get("GPU_I_ID", "")): each.values for each in found}
+    return {_held_device(each.labels): each.values for each in found}
+
+
+def _held_device(labels: Mapping[str, str]) -> tuple[str, str, str]:
+    """A device and the pod that holds it: before that pod came, the device has another series."""
+    return labels["UUID"], labels.get("GPU_I_ID", ""), labels.get("pod", "")
 
 
 def _idle_steps(values: Sequence[float]) -> int:

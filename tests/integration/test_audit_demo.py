@@ -68,6 +68,29 @@ def test_the_numbers_of_the_audits_before_follow_from_new_and_fixed_findings(doc
     assert before["never"] == sum(each["code"] == "USA001" for each in trend["fixed"])
 
 
+def test_what_was_fixed_counts_in_every_audit_that_had_it(document: Any) -> None:
+    trend = document["trend"]
+    still = {
+        str(each["subject"]): trend["firstSeen"][each["fingerprint"]] for each in document["findings"] if each["never"]
+    }
+    for point in trend["points"]:
+        fixed = [each for each in trend["fixed"] if each["firstSeen"] <= point["taken"] <= each["lastSeen"]]
+        never = sum(each["code"] == "USA001" for each in fixed) + sum(
+            first <= point["taken"] for first in still.values()
+        )
+
+        assert point["never"] >= never, point["taken"]
+        assert point["findings"] >= len(fixed), point["taken"]
+
+
+def test_all_gpus_are_as_busy_as_the_hours_of_all_nodes_say(document: Any) -> None:
+    (activity,) = [each for each in document["targets"] if each["name"] == "activity"]
+    summary = document["summary"]
+
+    assert activity["hours"] == summary["capacity"] == 152 * 168
+    assert activity["actual"] == pytest.approx(summary["used"] / summary["capacity"], abs=1e-6)
+
+
 def test_a_path_or_a_cluster_beside_the_demo_is_refused() -> None:
     run = command.usher("audit", "--demo", "manifests/")
 

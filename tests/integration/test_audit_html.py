@@ -14,6 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 import browser
+from builders import audit_documents as documents
 from builders import audited_clusters as clusters
 from e2e.cluster import wait_until
 from usher.audit.document import Audit
@@ -148,7 +149,7 @@ def test_severities_sort_by_how_bad_they_are(chromium: Browser, report: Report) 
 def test_links_of_the_first_screen_lead_to_their_rows(chromium: Browser, report: Report) -> None:
     with browser.opened(chromium, browser.file_url(report("audit"))) as found:
         page = found.page
-        page.get_by_role("link", name="Job speech-dev/asr-tune-2").click()
+        page.get_by_role("link", name="Job speech-dev/asr-tune-2").first.click()
         row = page.locator("tr.chosen")
         expect(row).to_contain_text("asr-tune-2")
         expect(row).to_be_in_viewport()
@@ -272,32 +273,77 @@ def test_cards_of_a_narrow_screen_stay_rows_of_a_table_for_screen_readers(chromi
         assert Axe().run(found.page).violations_count == 0
 
 
+PHONE = {"width": 390, "height": 844}
+
+
+def test_a_phone_shows_ten_cards_at_once_and_a_wide_screen_all_rows(chromium: Browser, report: Report) -> None:
+    with browser.opened(chromium, browser.file_url(report("audit")), viewport=PHONE) as found:
+        place = found.page.locator(f"{WORKLOADS} .place")
+        first = rows(found.page, WORKLOADS)
+        expect(place).to_have_text("Rows 1 to 10 of 60")
+        found.page.get_by_role("navigation", name="Pages: Workloads").get_by_role("button", name="Next").click()
+        expect(place).to_have_text("Rows 11 to 20 of 60")
+        second = rows(found.page, WORKLOADS)
+        found.page.locator(f"{WORKLOADS} input").fill("llama")
+        expect(found.page.locator(f"{WORKLOADS} output")).to_have_text("9 of 60 rows")
+        expect(place).to_be_hidden()
+        found.page.locator(f"{WORKLOADS} input").fill("")
+        expect(place).to_have_text("Rows 1 to 10 of 60")
+        found.page.set_viewport_size({"width": 1280, "height": 900})
+        expect(place).to_be_hidden()
+
+        assert len(first) == len(second) == 10
+        assert not set(first) & set(second)
+        assert len(rows(found.page, WORKLOADS)) == 60
+
+
+def test_a_link_to_a_finding_leads_to_it_on_a_phone_too(chromium: Browser, report: Report) -> None:
+    url = browser.file_url(report("large"), "#finding-000000000000270f")
+    with browser.opened(chromium, url, viewport=PHONE) as found:
+        expect(found.page.locator("tr.chosen")).to_contain_text("container worker-9999)")
+
+        assert len(rows(found.page, FINDINGS)) == 10
+
+
+def test_cut_tables_and_links_look_cut(chromium: Browser, report: Report) -> None:
+    with browser.opened(chromium, browser.file_url(report("audit"))) as found:
+        team = found.page.locator("[data-table=usage-team]")
+        team.get_by_role("button", name="Show all 13 columns").click()
+        style = "(each) => getComputedStyle(each, '::-webkit-scrollbar').height"
+        links = found.page.locator("nav.sections ul")
+
+        assert team.locator(".scroll").evaluate(style) == "10px"
+        assert "linear-gradient" in links.evaluate("(each) => getComputedStyle(each).maskImage")
+
+
+def test_the_longest_kind_of_kubernetes_stays_in_one_line(chromium: Browser, tmp_path: Path) -> None:
+    webhook = documents.subject("gpu-usher", kind="ValidatingWebhookConfiguration", namespace="")
+    like = clusters.audit().findings[0].model_copy(update={"subject": webhook})
+    file = tmp_path / "page.html"
+    file.write_text(audit_html.text(clusters.audit(findings=(like,))), encoding="utf-8")
+    with browser.opened(chromium, browser.file_url(file)) as found:
+        kind = found.page.locator(f"{FINDINGS} tbody th .muted").first
+
+        assert kind.inner_text() == "ValidatingWebhookConfiguration"
+        assert kind.evaluate("(each) => each.clientHeight < 2 * parseFloat(getComputedStyle(each).fontSize)")
+
+
 def test_links_to_rows_choose_them(chromium: Browser, report: Report) -> None:
     with browser.opened(chromium, browser.file_url(report("audit"))) as found:
         page = found.page
         page.locator("#overview").get_by_role("link", name="speech", exact=True).click()
         expect(page.locator(f"{WORKLOADS} select[name=team]")).to_have_value("speech")
 
-        page.locator(f"{WORKLOADS} tbody a").first.click()
-        expect(page.locator(f"{FINDINGS} input")).to_have_value(re.compile("^speech-"))
 
+def test_a_workload_leads_to_all_its_findings_and_to_no_others(chromium: Browser, report: Report) -> None:
+    with browser.opened(chromium, browser.file_url(report("namesakes"))) as found:
+        link = found.page.locator(f"{WORKLOADS} tbody tr").filter(has_text="speech-dev/asr-tune").get_by_role("link")
+        shown = {each.inner_text(): each for each in link.all()}
 
-def test_it_prints_with_all_groups_open_and_without_controls(chromium: Browser, report: Report) -> None:
-    with browser.opened(chromium, browser.file_url(report("audit"))) as found:
-        page = found.page
-        page.emulate_media(media="print")
-        page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-        assert page.locator("form.filters:visible, nav:visible, #theme:visible").count() == 0
-        assert page.locator("details.group:not([open])").count() == 0
-        assert page.locator("[data-table=usage-team] [data-title=Used]:visible").count() > 0
-        # A button would be missing in the headings that a browser repeats on each page.
-        assert page.locator("thead button:visible").count() == 0
-        heading = page.locator("[data-table=findings-table] thead th").nth(1)
-        assert heading.evaluate("(each) => getComputedStyle(each, '::before').content") == '"Finding"'
-        # The width of A4 in landscape, without its margins.
-        page.set_viewport_size({"width": 1032, "height": 700})
-        assert page.evaluate("() => document.documentElement.scrollWidth") == 1032
-        assert page.pdf(prefer_css_page_size=True).startswith(b"%PDF-")
+        assert list(shown) == ["2 findings", "1 finding"]
+        shown["2 findings"].click()
+        expect(found.page.locator(f"{FINDINGS} output")).to_have_text(re.compile("^2 of "))
+        expect(found.page.locator(f"{FINDINGS} input")).to_have_value('"Job speech-dev/asr-tune"')
 
 
 def test_the_first_key_leads_past_the_navigation(chromium: Browser, report: Report) -> None:
@@ -311,6 +357,7 @@ def test_the_first_key_leads_past_the_navigation(chromium: Browser, report: Repo
 SERVED = """
 import sys
 from datetime import timedelta
+from builders import audit_documents as documents
 from builders import audited_clusters as clusters
 from e2e.cluster import wait_until
 from usher.cli.audit_serve import Serving

@@ -77,5 +77,19 @@ def test_every_device_has_a_series_and_those_of_running_pods_name_their_pod() ->
     assert all(0 <= value <= 1 for each in answer.series for value in each.values)
 
 
+def test_every_device_is_measured_all_the_time_also_before_its_pod_came() -> None:
+    grid = Grid(start=int(_NOW.timestamp()) - 3600 * 168, step=3600, points=168)
+    answer = usage.Source(_OBJECTS).read(Question(metric="DCGM_FI_PROF_GR_ENGINE_ACTIVE"), grid)
+
+    known = Counter[tuple[str, str, int]]()
+    for each in answer.series:
+        device = each.labels["UUID"], each.labels.get("GPU_I_ID", "")
+        known.update((*device, each.first + point) for point in range(len(each.values)))
+    assert set(known.values()) == {1}
+    assert len(known) == 168 * sum(pool.nodes * sum(pool.devices.values()) for pool in nodes.POOLS)
+    free = [each for each in answer.series if "pod" not in each.labels]
+    assert {value for each in free for value in each.values} == {0.0}
+
+
 def test_an_unknown_metric_has_no_series() -> None:
     assert usage.Source(_OBJECTS).read(Question(metric="up"), Grid(start=0, step=60, points=1)).series == ()

@@ -18,6 +18,7 @@ from usher.audit.document import (
     Prevented,
     PriceEntry,
     Saving,
+    Target,
     Usage,
     WorkloadState,
 )
@@ -337,7 +338,7 @@ def test_findings_that_can_never_run_come_first_and_lead_to_their_rows() -> None
 def test_the_sum_of_savings_is_that_of_those_that_count() -> None:
     text = section(page(clusters.audit()), "savings")
 
-    assert "Sum 1,652 GPU-h USD 4,861" in re.sub(r"\s+", " ", text)
+    assert "Sum the rows with “yes” 1,652 GPU-h USD 4,861" in re.sub(r"\s+", " ", text)
 
 
 def test_the_savings_of_a_whole_week_have_a_sum_where_all_of_them_are_known() -> None:
@@ -347,7 +348,7 @@ def test_the_savings_of_a_whole_week_have_a_sum_where_all_of_them_are_known() ->
     unknown = second.model_copy(update={"cost_per_week": None, "adds_up": True})
 
     def weeks(*savings: Saving) -> str:
-        return section(page(clusters.audit(savings=savings)), "savings").partition("Sum ")[2]
+        return section(page(clusters.audit(savings=savings)), "savings").partition("Sum the rows with “yes” ")[2]
 
     assert weeks(*known, other).startswith("1,652 GPU-h USD 4,861 USD 1,400 ")
     assert weeks(known[0], unknown).startswith("1,652 GPU-h USD 4,861 What the columns mean")
@@ -501,6 +502,63 @@ def test_what_no_pod_held_has_a_trend_in_money_or_else_in_hours(points: dict[str
 
     assert shown in text
     assert bool(shown) is ("Held by no pod" in text)
+
+
+def test_a_mean_of_all_gpus_says_for_which_part_of_their_hours_it_was_measured() -> None:
+    audit = clusters.audit()
+    summary = audit.summary.model_copy(update={"capacity": 1_000.0})
+
+    def shown(hours: float | None) -> str:
+        target = Target(
+            name="activity", title="Activity", low=0.65, high=0.85, unit="share", actual=0.5, formula="", hours=hours
+        )
+        return words(page(clusters.audit(summary=summary, targets=(target,))))
+
+    assert "All GPUs together, also those that no pod held, were 50 % busy, measured for 83 % of their hours." in shown(
+        828
+    )
+    assert "50 %, measured for 83 % of the GPU-hours, target 65 % to 85 %" in shown(828)
+    assert [" busy. " in shown(hours) for hours in (1_000, 999, None)] == [True] * 3
+
+
+def test_the_scale_of_a_target_has_room_for_a_value_far_beyond_it() -> None:
+    late = Target(
+        name="queueWaitP95", title="Wait", high=3_600.0, unit="seconds", actual=12_960.0, met=False, formula="p95"
+    )
+    html = page(clusters.audit(targets=(late,)))
+
+    # 1 h of the 4 h of the bar, and 3.6 h.
+    assert 'class="goal" x="0" y="1" width="252.5"' in html
+    assert 'class="mark missed" x="905.1"' in html
+    assert '<span class="scale"><span>0 s</span><span>4 h</span></span>' in html
+    assert '<span class="worse">3.6 h, target at most 1 h, not met</span>' in html
+
+
+def test_a_finding_about_no_gpus_has_no_number_of_them() -> None:
+    node = documents.subject("l40s-3", kind="Node", namespace="")
+    html = page(clusters.audit(findings=(documents.finding(subject=node, gpus=0.0),)))
+
+    assert '<td class="number" data-title="GPUs"></td>' in html
+
+
+def test_the_changes_name_the_worst_new_findings_one_for_each_object() -> None:
+    tts, other = documents.subject("tts"), documents.subject("asr")
+    title = {"title": "Every pod fits"}
+    found = (
+        documents.finding("n1", subject=tts, severity="low", since="2026-11-20T00:00:00Z", title="Small"),
+        documents.finding("n2", subject=tts, severity="high", since="2026-11-20T00:00:00Z", **title),
+        documents.finding("n3", subject=other, severity="critical", since="2026-11-01T00:00:00Z", **title),
+        documents.finding("o1", subject=other, severity="medium"),
+    )
+    trend = clusters.audit().trend.model_copy(update={"new": ("n1", "n2", "n3")})
+    card = words(page(clusters.audit(findings=found, trend=trend))).partition(" Since 2026-11-16 ")[2]
+
+    assert card.startswith(
+        "3 new findings : 1 critical, 1 high, 1 low 2 of them about what began since then "
+        "critical: Job ml-research/asr , every pod fits high: Job ml-research/tts , every pod fits 1 finding fixed "
+    )
+    assert "1 finding as before : 1 medium" in card
+    assert "About 2 objects: one mistake can break several rules." in card
 
 
 def test_every_label_that_links_to_a_meaning_leads_to_one() -> None:

@@ -33,7 +33,13 @@ def test_a_goal_has_its_range_and_a_mark_for_the_value() -> None:
     svg = charts.range_bar(charts.Goal(low=0.65, high=0.85, most=1, actual=0.5, label="half"))
 
     assert re.findall(r'class="goal" x="650" y="1" width="200"', svg)
-    assert 'class="mark" x="500"' in svg
+    assert 'class="mark" x="496" y="0" width="8"' in svg
+
+
+def test_a_missed_goal_looks_different_and_its_mark_stays_within_the_bar() -> None:
+    svg = charts.range_bar(charts.Goal(low=0, high=1, most=4, actual=4, label="late", missed=True))
+
+    assert 'class="mark missed" x="992" y="0" width="8"' in svg
 
 
 def test_a_goal_without_a_value_has_no_mark() -> None:

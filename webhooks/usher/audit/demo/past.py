@@ -30,7 +30,7 @@ _WEEKS: Final = (
     _Week(idle=1.55, held=0.95, fixed=32, never=3),
     _Week(idle=1.41, held=0.91, fixed=29, never=2),
     _Week(idle=1.38, held=0.94, fixed=25, never=2),
-    _Week(idle=1.22, held=0.97, fixed=18, never=0),
+    _Week(idle=1.22, held=0.97, fixed=18, never=1),
     _Week(idle=1.25, held=0.98, fixed=14, never=1),
     _Week(idle=1.09, held=0.96, fixed=3, never=1),
 )

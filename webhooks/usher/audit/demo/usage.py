@@ -1,5 +1,6 @@
 """The usage of the synthetic cluster: what a Prometheus there would answer about its GPUs and queues."""
 
+import copy
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -53,16 +54,22 @@ class Source:
 
     def _of_boards(self, grid: Grid, value: Callable[["_Board", int], float]) -> Answer:
         points = range(grid.points)
-        found = [
-            _series(each.labels, each.story, grid, [value(each, point) for point in points]) for each in self._boards
-        ]
+        found = []
+        for board in self._boards:
+            free = board.before()
+            began = _began(board.story, grid)
+            values = [value(board if point >= began else free, point) for point in points]
+            found.append(Series(labels=board.held, first=began, values=values[began:]))
+            if began:
+                found.append(Series(labels=free.labels, first=0, values=values[:began]))
         return Answer(series=ordered(found))
 
     def _of_pods(self, grid: Grid, value: Callable[["_Pod"], tuple[Mapping[str, str], float]]) -> Answer:
         found = []
         for pod in self._pods:
             more, number = value(pod)
-            found.append(_series({**pod.labels, **more}, pod.story, grid, [number] * grid.points))
+            began = _began(pod.story, grid)
+            found.append(Series(labels={**pod.labels, **more}, first=began, values=[number] * (grid.points - began)))
         return Answer(series=ordered(found))
 
 
@@ -85,9 +92,12 @@ class _Pod:
 
 
 class _Board:
-    """A board or a MIG device of a node, and the pod that holds it; `memory` in MiB."""
+    """A board or a MIG device of a node, and the pod that holds it; `memory` in MiB.
 
-    __slots__ = ("labels", "memory", "story")
+    `held` are the labels of its series while the pod holds it, `labels` those of its series before that.
+    """
+
+    __slots__ = ("held", "labels", "memory", "story")
 
     def __init__(self, node: str, pool: nodes.Pool, resource: str, number: int, pod: _Pod | None) -> None:
         self.story = None if pod is None else pod.story
@@ -102,8 +112,15 @@ class _Board:
             "modelName": pool.product.replace("-", " "),
             **({"GPU_I_ID": f"{profile}.{instance}", "GPU_I_PROFILE": profile} if profile else {}),
         }
+        self.held = dict(self.labels)
         if pod is not None:
-            self.labels |= {"container": pod.story.name, **pod.name}
+            self.held |= {"container": pod.story.name, **pod.name}
+
+    def before(self) -> "_Board":
+        """The board before its pod came: free, and its series name no pod."""
+        found = copy.copy(self)
+        found.story, found.held = None, self.labels
+        return found
 
     @property
     def filled(self) -> float:
@@ -148,13 +165,11 @@ def _boards(objects: Sequence[paths.Object]) -> Iterator[_Board]:
                     yield _Board(node, pool, resource, number, held[number] if number < len(held) else None)
 
 
-def _series(labels: Mapping[str, str], story: Story | None, grid: Grid, values: Sequence[float]) -> Series:
-    """The values since the pods of a story run; for a free board all of them."""
+def _began(story: Story | None, grid: Grid) -> int:
+    """The first point at which the pods of a story run; 0 for a free board, which is as it is all the time."""
     if story is None:
-        return Series(labels=labels, first=0, values=values)
-    began = datetime.fromtimestamp(grid.end, UTC) - timedelta(hours=story.age_hours)
-    first = grid.first_point_after(began)
-    return Series(labels=labels, first=first, values=values[first:])
+        return 0
+    return grid.first_point_after(datetime.fromtimestamp(grid.end, UTC) - timedelta(hours=story.age_hours))
 
 
 def _about_nodes(metric: str, grid: Grid) -> Answer:

@@ -188,6 +188,8 @@ class Target(Part):
     actual: float | None = None
     met: bool | None = None
     formula: str
+    hours: float | None = None
+    """The measured GPU-hours that `actual` is the mean of; null where it is not the mean of all GPUs."""
 
 
 class PriceEntry(Part):

@@ -20,7 +20,8 @@ def targets(
         queue_wait: seconds.
         wait_formula: how the wait was computed.
     """
-    activity = devices.used / devices.measured if devices is not None and devices.measured else None
+    measured = devices.measured if devices is not None and devices.measured else None
+    activity = devices.used / measured if devices is not None and measured else None
     return (
         _share(
             "activity",
@@ -29,6 +30,7 @@ def targets(
             activity,
             "sum over all measured GPUs, held by a pod or not, of share of a GPU x hours x activity, divided by the "
             "same sum without activity",
+            hours=measured,
         ),
         _share(
             "memory",
@@ -50,7 +52,9 @@ def targets(
     )
 
 
-def _share(name: str, title: str, wanted: Range, actual: float | None, formula: str) -> Target:
+def _share(  # noqa: PLR0913 - the fields of one target
+    name: str, title: str, wanted: Range, actual: float | None, formula: str, *, hours: float | None = None
+) -> Target:
     return Target(
         name=name,
         title=title,
@@ -60,4 +64,5 @@ def _share(name: str, title: str, wanted: Range, actual: float | None, formula: 
         actual=amounts.optional(actual),
         met=None if actual is None else wanted.low <= actual <= wanted.high,
         formula=formula,
+        hours=amounts.optional(hours),
     )

@@ -2,10 +2,14 @@
 
 from typing import Final
 
+from usher.audit.document import Subject
+from usher.reports.audit import words
 from usher.reports.ci import markdown_text
 
 _MAX_TEXT: Final = 400
 """Characters of one text, so that one name cannot fill the report."""
+_WORD: Final = 40
+"""Characters at the end of a cut text in which a space is looked for, so that it ends with a whole word."""
 
 
 def prose(text: str, *, empty: str | None = None) -> str:
@@ -19,5 +23,14 @@ def code(text: str) -> str:
     return markdown_text.code(_shortened(text)).replace("|", "\\|")
 
 
+def subject(value: Subject) -> str:
+    """`Job ml-research/bert` in a span of code."""
+    return code(words.subject(value))
+
+
 def _shortened(text: str) -> str:
-    return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"
+    if len(text) <= _MAX_TEXT:
+        return text
+    kept = text[: _MAX_TEXT - 1]
+    place = kept.rfind(" ", _MAX_TEXT - _WORD)
+    return f"{kept[:place] if place > 0 else kept}…"

@@ -1,112 +1,87 @@
-"""The tables of an audit in Markdown."""
+"""The tables of an audit in Markdown, in the order of the page."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from usher.audit.document import Audit, FindingEntry, GroupTable, Severity, Standing, Subject
-from usher.dataclass import dataclass
-from usher.reports.audit import accelerator_rows, numbers, words
-from usher.reports.audit.markdown_cells import code, prose
+from usher.audit.document import Audit, FindingEntry, Standing
+from usher.reports.audit import markdown_usage, ordering, words
+from usher.reports.audit.markdown_cells import code, prose, subject
+from usher.reports.audit.markdown_table import Table
 
-_SAVINGS: Final = 10
-"""Rows of savings: their texts are long, and the findings below them need room as well."""
-_SEVERITIES: Final = list(Severity)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    title: str
-    header: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-    """Cells in Markdown, worst first."""
-    more: int = 0
-    """Rows that are left out on purpose."""
+_CHANGES: Final = 10
+"""New findings, and fixed ones, that the table of changes names."""
 
 
-def of(audit: Audit) -> Iterator[Section]:
-    """The tables, the most important one first; some have no rows."""
+def of(audit: Audit) -> Iterator[Table]:
+    """First what the first screen of the page has, then its sections; some tables have no rows."""
+    yield from markdown_usage.teams(audit)
+    yield markdown_usage.accelerators(audit)
     yield _findings("Can never run", [each for each in audit.findings if each.never], audit)
-    for table in audit.usage:
-        if table.by == "team":
-            yield _teams(table)
-    yield _accelerators(audit)
-    yield _savings(audit)
-    yield _prevented(audit)
-    yield _findings("Findings", [each for each in audit.findings if not each.never], audit)
-    yield _exceptions(audit)
+    yield _changes(audit)
+    yield from markdown_usage.others(audit)
+    if audit.savings:
+        yield markdown_usage.savings(audit)
+    yield _findings("Other findings", [each for each in audit.findings if not each.never], audit)
+    yield markdown_usage.workloads(audit)
+    yield markdown_usage.prevented(audit)
     yield _readiness(audit)
+    yield _exceptions(audit)
 
 
-def _teams(table: GroupTable) -> Section:
-    return Section(
-        title="GPU-hours by team",
-        header=("team", "allocated", "idle", "cost of idle"),
+def _findings(title: str, found: Iterable[FindingEntry], audit: Audit) -> Table:
+    return Table(
+        title=title,
+        header=("severity", "code", "object", "GPUs", "finding", "remedy", "team", "since", "seen since"),
         rows=[
             (
-                code(row.name) if row.name else "without a team",
-                numbers.hours(row.usage.allocated),
-                numbers.hours(row.usage.idle),
-                numbers.money(cost.idle, prose(cost.currency)) if (cost := row.usage.cost) else "",
+                each.severity.value,
+                code(each.code),
+                subject(each.subject) + (f" {code(each.place)}" if each.place else ""),
+                prose(_amount(each), empty=""),
+                prose(each.message + (f" ({words.milder(each.outcome, each.because)})" if each.because else "")),
+                prose(f"by the platform team: {each.remedy}" if each.fixed_by_platform else each.remedy, empty=""),
+                prose(each.team, empty=""),
+                prose(each.since[:10], empty="not known"),
+                _seen(each, audit),
             )
-            for row in table.rows
+            for each in ordering.findings(found)
         ],
     )
 
 
-def _accelerators(audit: Audit) -> Section:
-    found = audit.other_accelerators if audit.summary.knows_cluster else ()
-    cells = ((code(name), *map(prose, amounts)) for name, *amounts in accelerator_rows.rows(found))
-    return Section(title="Other accelerators", header=accelerator_rows.HEADERS, rows=[*cells])
+def _amount(found: FindingEntry) -> str:
+    """Empty where what it is about neither holds accelerators nor asks for some."""
+    known = found.gpus == 0 and not found.other_accelerators
+    return "" if known else words.amount(found.gpus, found.gpus_least, found.other_accelerators)
 
 
-def _savings(audit: Audit) -> Section:
-    return Section(
-        title="What could be saved",
-        header=("workload", "why", "change", "GPU-hours", "money"),
+def _seen(found: FindingEntry, audit: Audit) -> str:
+    """The first audit that found it, as the column *Seen* of the page."""
+    if not audit.trend.previous:
+        return "first audit"
+    first = audit.trend.first_seen.get(found.fingerprint, "")
+    return "new" if found.fingerprint in audit.trend.new else prose(first[:10], empty="not known")
+
+
+def _changes(audit: Audit) -> Table:
+    trend, new = audit.trend, frozenset(audit.trend.new)
+    listed = ordering.findings(each for each in audit.findings if each.fingerprint in new)
+    return Table(
+        title=f"Since {words.moment(trend.previous)}",
+        header=("change", "severity", "code", "object", "what"),
         rows=[
-            (
-                _subject(each.subject),
-                prose("; ".join(each.evidence)),
-                prose(f"{each.change}. First: {each.needs}" if each.needs else each.change),
-                numbers.hours(each.gpu_hours),
-                numbers.money(each.cost, prose(audit.summary.currency)),
-            )
-            for each in sorted(audit.savings, key=lambda each: not each.adds_up)[:_SAVINGS]
+            *(
+                ("new", each.severity.value, code(each.code), subject(each.subject), prose(each.message))
+                for each in listed[:_CHANGES]
+            ),
+            *(("fixed", "", code(each.code), code(each.subject), prose(each.title)) for each in trend.fixed[:_CHANGES]),
         ],
-        more=max(0, len(audit.savings) - _SAVINGS),
+        also=max(0, len(listed) - _CHANGES) + max(0, len(trend.fixed) - _CHANGES),
     )
 
 
-def _prevented(audit: Audit) -> Section:
-    return Section(
-        title="What rules of usher would have prevented",
-        header=("rule", "today", "workloads", "idle", "stuck", "money"),
-        rows=[
-            (
-                f"{code(each.code)} {prose(each.title)}{'' if each.denies else ' (only warns: if it denied)'}",
-                f"{each.workloads:,}",
-                numbers.hours(each.idle),
-                numbers.hours(each.stuck),
-                numbers.money(each.cost, prose(audit.summary.currency)),
-            )
-            for each in audit.prevented
-        ],
-    )
-
-
-def _exceptions(audit: Audit) -> Section:
-    return Section(
-        title="Exceptions",
-        header=("ticket", "owner", "checks", "ends", "state"),
-        rows=[
-            tuple(map(prose, (each.ticket, each.owner, ", ".join(each.checks), each.expires.isoformat(), each.state)))
-            for each in sorted(audit.exceptions, key=lambda each: (each.days_left, each.ticket))
-        ],
-    )
-
-
-def _readiness(audit: Audit) -> Section:
-    return Section(
+def _readiness(audit: Audit) -> Table:
+    return Table(
         title="Readiness: what fails",
         header=("area", "item", "seen", "remedy"),
         rows=[
@@ -117,25 +92,12 @@ def _readiness(audit: Audit) -> Section:
     )
 
 
-def _findings(title: str, found: Iterable[FindingEntry], audit: Audit) -> Section:
-    worst_first = sorted(found, key=lambda each: (_SEVERITIES.index(each.severity), -each.known_gpus))
-    return Section(
-        title=title,
-        header=("code", "object", "GPUs", "finding", "remedy", "team", "since"),
+def _exceptions(audit: Audit) -> Table:
+    return Table(
+        title="Exceptions",
+        header=("ticket", "owner", "checks", "ends", "state"),
         rows=[
-            (
-                code(each.code),
-                _subject(each.subject) + (f" {code(each.place)}" if each.place else ""),
-                prose(words.amount(each.gpus, each.gpus_least, each.other_accelerators)),
-                prose(each.message + (f" ({words.milder(each.outcome, each.because)})" if each.because else "")),
-                prose(each.remedy, empty=""),
-                prose(each.team, empty=""),
-                prose(audit.trend.first_seen.get(each.fingerprint, each.since)[:10], empty=""),
-            )
-            for each in worst_first
+            tuple(map(prose, (each.ticket, each.owner, ", ".join(each.checks), each.expires.isoformat(), each.state)))
+            for each in sorted(audit.exceptions, key=lambda each: (each.days_left, each.ticket))
         ],
     )
-
-
-def _subject(subject: Subject) -> str:
-    return code(f"{subject.kind} {f'{subject.namespace}/' if subject.namespace else ''}{subject.name}")

@@ -4,6 +4,12 @@ from typing import Final
 
 from usher.audit.document import Audit, Prevented, WorkloadEntry, WorkloadState
 
+HELD_NONE: Final = "held no GPU"
+"""Instead of hours of a workload that has only waited."""
+NO_MONEY: Final = "\N{EN DASH}"
+WASTE: Final = (HELD_NONE, HELD_NONE, NO_MONEY)
+"""Instead of two amounts of hours and their money."""
+
 _WAITING: Final = frozenset({WorkloadState.PENDING, WorkloadState.SUSPENDED})
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final, Protocol
 
-from usher.audit.document import Audit, FindingEntry, Standing, Subject, Summary
+from usher.audit.document import Audit, FindingEntry, Severity, Standing, Subject, Summary
 from usher.audit.document.fleet import FleetSummary
 from usher.reports import wording
 from usher.scan.findings import Identity
@@ -47,6 +47,17 @@ def amount(most: float | None, least: float | None, other: Mapping[str, float]) 
     if not most and most is not None and rest:
         return rest
     return ", ".join(filter(None, (span(most, least), rest)))
+
+
+BY: Final = {
+    "team": ("team", "no team"),
+    "namespace": ("namespace", "no namespace"),
+    "queue": ("queue", "no queue"),
+    "priority": ("priority class", "no priority class"),
+    "product": ("GPU model", "model not known"),
+    "capacityType": ("how it is paid for", "not known"),
+}
+"""By the property of a table of usage: its name, and the name of a row without one."""
 
 
 class Asking(Protocol):
@@ -121,6 +132,11 @@ def subject(value: Subject) -> str:
     return str(Identity(api_version=value.api_version, kind=value.kind, namespace=value.namespace, name=value.name))
 
 
+def about(found: Iterable[FindingEntry]) -> Counter[str]:
+    """How many findings each object has, by its `subject`."""
+    return Counter(subject(each.subject) for each in found)
+
+
 def milder(outcome: str, because: str) -> str:
     """`a warning only: usher assumes ...`: why an outcome is milder than that of the rule."""
     return f"{'only noted' if outcome == 'audit' else 'a warning only'}: {because}"
@@ -144,6 +160,12 @@ def findings(counts: Mapping[str, int]) -> str:
         wording.count(counts["audit"], "note") if counts.get("audit") else "",
     )
     return ", ".join(filter(None, parts))
+
+
+def severities(found: Iterable[Severity]) -> str:
+    """`10 high, 13 medium, 25 low`, worst first; empty without findings."""
+    counts = Counter(found)
+    return ", ".join(f"{counts[each]:,} {each.value}" for each in Severity if counts[each])
 
 
 def no_nodes(audit: Audit) -> str:

@@ -3,14 +3,12 @@
 import re
 from typing import Final
 
-from usher.audit.document import Audit, FindingEntry, Severity
+from usher.audit.document import Audit, FindingEntry
 from usher.reports import wording
-from usher.reports.audit import words
+from usher.reports.audit import ordering, words
 from usher.reports.audit_html import labels
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section
-
-_RANKS: Final = {severity: rank for rank, severity in enumerate(Severity)}
 
 _FILTERS: Final = {
     "severity": "Severity",
@@ -47,7 +45,7 @@ _COLUMNS: Final = (
 
 def section(audit: Audit) -> Section:
     new = frozenset(audit.trend.new)
-    rows = [_row(audit, found, fresh=found.fingerprint in new) for found in _ordered(audit)]
+    rows = [_row(audit, found, fresh=found.fingerprint in new) for found in ordering.findings(audit.findings)]
     table = tables.Table(
         name="findings-table",
         caption="Findings",
@@ -66,27 +64,15 @@ def section(audit: Audit) -> Section:
 
 
 def _lead(audit: Audit) -> str:
+    objects = len({each.subject for each in audit.findings})
+    spread = f"About {wording.count(objects, 'object')}: one mistake can break several rules." if objects else ""
     text = "Worst first, each with its reason and its fix. usher explain CODE says more about a code."
-    return " ".join(filter(None, (text, words.switched_off(audit))))
+    return " ".join(filter(None, (spread, text, words.switched_off(audit))))
 
 
 def fragment(found: FindingEntry) -> str:
     """The id of its row, which stays the same from audit to audit."""
     return f"finding-{re.sub(r'[^A-Za-z0-9]', '-', found.fingerprint)[:80]}"
-
-
-def _ordered(audit: Audit) -> list[FindingEntry]:
-    """Worst first, and of those the ones that can never run, then the most GPUs."""
-    return sorted(
-        audit.findings,
-        key=lambda each: (
-            _RANKS[each.severity],
-            not each.never,
-            -each.known_gpus,
-            each.code,
-            labels.name_of(each.subject),
-        ),
-    )
 
 
 def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
@@ -108,10 +94,10 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
         cells=(
             cells.Cell(
                 (("badge", found.severity.value, labels.BADGES[found.severity]), ("muted", _outcome(found))),
-                sort=_RANKS[found.severity],
+                sort=ordering.rank(found.severity),
             ),
             _described(found),
-            cells.lines(("muted", subject.kind), ("strong", labels.place(subject))),
+            labels.named(subject),
             cells.text("" if (owner := labels.owner(found)) == labels.NO_TEAM else owner, labels.NO_TEAM),
             _amount(found),
             cells.age(found.since, audit.taken),
@@ -125,6 +111,8 @@ def _amount(found: FindingEntry) -> cells.Cell:
     other = words.others(found.other_accelerators)
     if found.gpus is None or (other and not found.gpus):
         return cells.text(other, "not known")
+    if not found.gpus:
+        return cells.text("")  # what it is about neither holds GPUs nor asks for some
     return cells.number(found.gpus, numbers.between(found.gpus, found.gpus_least))
 
 

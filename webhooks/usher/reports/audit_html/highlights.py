@@ -1,16 +1,19 @@
 """What needs attention first, each with the way to all of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from usher.audit.document import Audit, ExceptionEntry, FindingEntry, Group
 from usher.reports import wording
+from usher.reports.audit import ordering, words
 from usher.reports.audit_html import first_steps, labels, usage
 from usher.reports.audit_html.findings import fragment
 from usher.reports.web import charts, numbers, tables
 from usher.reports.web.markup import Child, Html, element
 
 SHOWN: Final = 6
+CHANGES: Final = 3
+"""New findings, and fixed ones, by name."""
 
 _NEVER: Final = {
     "the nodes": "asks for what no machine of the cluster has",
@@ -112,20 +115,46 @@ def _changes(audit: Audit) -> Iterator[Html]:
         text = trend.problems[0] if trend.problems else "This is the first audit. Keep its numbers with --history FILE."
         yield element("p", text, class_="muted")
         return
-    still = len(audit.findings) - len(trend.new)
+    new = frozenset(trend.new)
+    fresh = ordering.findings(each for each in audit.findings if each.fingerprint in new)
+    old = [each for each in audit.findings if each.fingerprint not in new]
     yield element(
         "ul",
-        element("li", _link(wording.count(len(trend.new), "new finding"), "#findings-table", "standing=new")),
+        element(
+            "li",
+            _link(wording.count(len(trend.new), "new finding"), "#findings-table", "standing=new"),
+            _severities(fresh),
+            *_new(fresh, trend.previous),
+        ),
         element("li", f"{wording.count(len(trend.fixed), 'finding')} fixed", *_fixed(audit)),
         element(
-            "li", _link(f"{wording.count(max(0, still), 'finding')} as before", "#findings-table", "standing=as before")
+            "li",
+            _link(f"{wording.count(len(old), 'finding')} as before", "#findings-table", "standing=as before"),
+            _severities(old),
         ),
         class_="list",
     )
 
 
+def _severities(found: Iterable[FindingEntry]) -> str:
+    shown = words.severities(each.severity for each in found)
+    return f": {shown}" if shown else ""
+
+
+def _new(found: Sequence[FindingEntry], previous: str) -> Iterator[Html]:
+    """How many of them began since the audit before, and the worst one of each of the first objects."""
+    began = sum(each.since > previous for each in found)
+    if began:
+        part = "all" if began == len(found) else f"{began:,}"
+        yield element("small", f"{part} of them about what began since then")
+    worst = {each.subject: each for each in reversed(found)}
+    for each in ordering.findings(worst.values())[:CHANGES]:
+        name = element("a", labels.name_of(each.subject), href=f"#{fragment(each)}")
+        yield element("small", f"{each.severity.value}: ", name, f", {each.title[:1].lower()}{each.title[1:]}")
+
+
 def _fixed(audit: Audit) -> Iterator[Html]:
-    for each in audit.trend.fixed[:3]:
+    for each in audit.trend.fixed[:CHANGES]:
         yield element("small", f"{each.code} {each.subject}, open since {numbers.day(each.first_seen)}")
 
 

@@ -3,15 +3,12 @@
 from typing import Final
 
 from usher.audit.document import FindingEntry, Severity, Standing, Subject, WorkloadState
+from usher.reports.web import cells
 
 NO_TEAM: Final = "no team"
 
 PLATFORM: Final = "platform team"
 """Who looks after nodes, queues and usher itself."""
-
-HELD_NONE: Final = "held no GPU"
-"""Instead of hours of a workload that has only waited."""
-NO_MONEY: Final = "\N{EN DASH}"
 
 _EXCEPTIONS: Final = "owners of exceptions"
 
@@ -42,16 +39,6 @@ AT_ADMISSION: Final = {
 }
 """What admission would do, by the outcome."""
 
-BY: Final = {
-    "team": ("team", NO_TEAM),
-    "namespace": ("namespace", "no namespace"),
-    "queue": ("queue", "no queue"),
-    "priority": ("priority class", "no priority class"),
-    "product": ("GPU model", "model not known"),
-    "capacityType": ("how it is paid for", "not known"),
-}
-"""By the property of a table of usage: its name, and the name of a row without one."""
-
 
 def place(subject: Subject) -> str:
     """`speech-dev/asr`"""
@@ -61,6 +48,11 @@ def place(subject: Subject) -> str:
 def name_of(subject: Subject) -> str:
     """`Job speech-dev/asr`"""
     return f"{subject.kind} {place(subject)}"
+
+
+def named(subject: Subject) -> cells.Cell:
+    """The cell of an object: equal for equal objects, so that a link can search for it."""
+    return cells.lines(("muted", subject.kind), ("strong", place(subject)))
 
 
 def owner(found: FindingEntry) -> str:

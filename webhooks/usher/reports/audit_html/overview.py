@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from usher.audit.document import Audit
 from usher.reports import wording
+from usher.reports.audit import target_words
 from usher.reports.audit import words as audit_words
 from usher.reports.audit_html import accelerators, bill, highlights, tiles, waiting
 from usher.reports.web import numbers
@@ -31,9 +32,11 @@ def _story(audit: Audit) -> Iterator[str]:
         yield from _without_gpus(audit)
         return
     yield from bill.sentences(audit)
-    busy = next((each.actual for each in audit.targets if each.name == "activity"), None)
-    if busy is not None:
-        yield f"All GPUs together, also those that no pod held, were {numbers.share(busy)} busy. "
+    busy = next((each for each in audit.targets if each.name == "activity"), None)
+    if busy is not None and busy.actual is not None:
+        part = target_words.known(busy, summary)
+        yield f"All GPUs together, also those that no pod held, were {numbers.share(busy.actual)} busy"
+        yield f", measured for {part} of their hours. " if part else ". "
     if summary.gpus is None:
         yield (
             "The nodes were not read, so it is not known how many GPUs there are. "

@@ -5,7 +5,6 @@ from typing import Final
 
 from usher.audit.document import Audit, Prevented
 from usher.reports.audit import never_held, words
-from usher.reports.audit_html import labels
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section
 
@@ -56,7 +55,11 @@ def _cells(audit: Audit, each: Prevented, currency: str) -> Iterator[cells.Cell]
     yield cells.number(each.workloads, f"{each.workloads:,}")
     yield cells.number(each.gpus, numbers.devices(each.gpus))
     if never_held.by_rule(audit, each):
-        yield from (cells.text("", labels.HELD_NONE), cells.text("", labels.HELD_NONE), cells.text("", labels.NO_MONEY))
+        yield from (
+            cells.text("", never_held.HELD_NONE),
+            cells.text("", never_held.HELD_NONE),
+            cells.text("", never_held.NO_MONEY),
+        )
         return
     yield cells.number(each.idle, numbers.hours(each.idle))
     yield cells.number(each.stuck, numbers.hours(each.stuck))

@@ -4,29 +4,36 @@ from collections.abc import Iterator
 from typing import Final
 
 from usher.audit.document import Audit, Saving
+from usher.reports.audit import ordering
 from usher.reports.audit_html import glossary, labels
-from usher.reports.web import cells, numbers, tables
+from usher.reports.web import cells, numbers, sums, tables
 from usher.reports.web.page import Section
 
-_COLUMNS: Final = (
-    tables.Column(title="Change"),
-    tables.Column(title="Workload", heads=True),
-    tables.Column(title="Owner", narrow=True),
-    tables.Column(title="GPU-hours", numeric=True, explained=glossary.meaning("savings")),
-    tables.Column(title="Money", numeric=True, explained=glossary.meaning("savings-cost")),
-    tables.Column(
-        title="A whole week", numeric=True, explained="The money if the workload had been there for all of a week"
-    ),
-    tables.Column(
+_COUNTED: Final = "the rows with “yes”"
+
+
+def _columns(currency: str) -> Iterator[tables.Column]:
+    money = sums.money(currency)
+    yield tables.Column(title="Change")
+    yield tables.Column(title="Workload", heads=True)
+    yield tables.Column(title="Owner", narrow=True)
+    yield tables.Column(title="GPU-hours", numeric=True, explained=glossary.meaning("savings"), adds=sums.HOURS)
+    yield tables.Column(title="Money", numeric=True, explained=glossary.meaning("savings-cost"), adds=money)
+    yield tables.Column(
+        title="A whole week",
+        numeric=True,
+        explained="The money if the workload had been there for all of a week",
+        adds=sums.money(currency, whole=True),
+    )
+    yield tables.Column(
         title="In the sum",
         narrow=True,
         explained="Of several changes of one workload only the largest that can be made now",
-    ),
-)
+    )
 
 
 def section(audit: Audit) -> Section:
-    listed = sorted(audit.savings, key=lambda each: (not each.adds_up, -(each.cost or 0.0), -each.gpu_hours, each.kind))
+    listed = ordering.savings(audit.savings)
     currency, summary = audit.summary.currency, audit.summary
     measured = summary.measured is not None
     return Section(
@@ -38,13 +45,12 @@ def section(audit: Audit) -> Section:
             tables.Table(
                 name="savings-table",
                 caption="Savings",
-                columns=_COLUMNS,
-                rows=[
-                    tables.Row(cells=tuple(_cells(each, currency)), facets=(each.kind, each.team)) for each in listed
-                ],
+                columns=tuple(_columns(currency)),
+                rows=[_row(each, currency) for each in listed],
                 filters={"kind": "Change", "team": "Team"},
+                part=f"{_COUNTED} that the filters leave",
                 total=(
-                    cells.text("Sum"),
+                    cells.lines(("plain", "Sum"), ("muted", _COUNTED)),
                     *(cells.text("") for _ in range(2)),
                     cells.number(summary.savings_gpu_hours, numbers.hours(summary.savings_gpu_hours)),
                     cells.number(summary.savings_cost, numbers.money(summary.savings_cost, currency)),
@@ -76,11 +82,15 @@ def _week(audit: Audit) -> float | None:
     return sum(known) if known and len(known) == len(found) else None
 
 
+def _row(each: Saving, currency: str) -> tables.Row:
+    return tables.Row(cells=tuple(_cells(each, currency)), facets=(each.kind, each.team), adds=each.adds_up)
+
+
 def _cells(each: Saving, currency: str) -> Iterator[cells.Cell]:
     evidence: cells.Piece | None = ("more", "Evidence", each.evidence) if each.evidence else None
     first = f"First: {each.needs}" if each.needs else ""
     yield cells.lines(("strong", each.kind), ("plain", each.change), ("muted", first), evidence)
-    yield cells.lines(("muted", each.subject.kind), ("strong", labels.place(each.subject)))
+    yield labels.named(each.subject)
     yield cells.text(each.team, labels.NO_TEAM)
     yield cells.number(each.gpu_hours, numbers.hours(each.gpu_hours))
     yield cells.lines(

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from usher.audit.document import Audit, Cost, Group, GroupTable, Target, Usage
 from usher.reports import wording
-from usher.reports.audit_html import glossary, labels, prices
-from usher.reports.web import cells, charts, numbers, tables
+from usher.reports.audit import target_words, words
+from usher.reports.audit_html import glossary, prices
+from usher.reports.web import cells, charts, numbers, sums, tables
 from usher.reports.web.markup import Html, element, joined
 from usher.reports.web.page import Section
 
@@ -69,10 +70,7 @@ def legend() -> list[charts.Part]:
 def _targets(audit: Audit) -> Html | None:
     if not audit.targets:
         return None
-    rows = (
-        element("li", charts.row(target.title, charts.range_bar(_goal(target)), _standing(target)))
-        for target in audit.targets
-    )
+    rows = (element("li", _target(each, target_words.standing(each, audit.summary))) for each in audit.targets)
     return element(
         "article",
         element("h3", "Targets"),
@@ -90,53 +88,41 @@ def _formulas(audit: Audit) -> Html:
     return element("details", summary, element("dl", *entries, class_="words"), *sources, class_="explained")
 
 
-def _goal(target: Target) -> charts.Goal:
-    most = 1.0 if _is_share(target) else 2 * max(target.high or 0.0, target.low or 0.0, 1.0)
+def _target(target: Target, said: str) -> Html:
+    goal = _goal(target, said)
+    ends = charts.scale(target_words.amount(target, 0.0), target_words.amount(target, goal.most))
+    bar = joined(charts.range_bar(goal), ends)
+    return charts.row(target.title, bar, element("span", said, class_="worse" if goal.missed else None))
+
+
+def _goal(target: Target, said: str) -> charts.Goal:
+    bounds = max(target.high or 0.0, target.low or 0.0)
+    # The scale has room for the value, so that lengths are true.
+    most = 1.0 if target_words.is_share(target) else max(2 * bounds, 1.1 * (target.actual or 0.0), 1.0)
     return charts.Goal(
         low=target.low or 0.0,
         high=most if target.high is None else target.high,
         most=most,
         actual=target.actual,
-        label=f"{target.title}: {_standing(target)}",
+        label=f"{target.title}: {said}",
+        missed=target.met is False,
     )
 
 
-def _is_share(target: Target) -> bool:
-    return target.unit.startswith("share")
-
-
-def _standing(target: Target) -> str:
-    met = {True: "met", False: "not met", None: ""}[target.met]
-    return ", ".join(filter(None, (_amount(target, target.actual), f"target {_range(target)}", met)))
-
-
-def _range(target: Target) -> str:
-    if target.low is None:
-        return f"at most {_amount(target, target.high)}"
-    if target.high is None or (_is_share(target) and target.high >= 1):
-        return f"at least {_amount(target, target.low)}"
-    return f"{_amount(target, target.low)} to {_amount(target, target.high)}"
-
-
-def _amount(target: Target, value: float | None) -> str:
-    if _is_share(target):
-        return numbers.share(value)
-    return numbers.lasting(value) if target.unit == "seconds" else f"{numbers.plain(value)} {target.unit}"
-
-
 def _group(audit: Audit, table: GroupTable, *, measured: bool, first: bool) -> Html:
-    name, without = labels.BY.get(table.by, (table.by, "not known"))
+    name, without = words.BY.get(table.by, (table.by, "not known"))
     currency = audit.summary.currency
     rest = measured and any(row.not_held is not None for row in table.rows)
     made = tables.html(
         tables.Table(
             name=f"usage-{table.by}",
             caption=f"Usage by {name}",
-            columns=tuple(_columns(name, measured=measured, rest=rest)),
+            columns=tuple(_columns(name, currency, measured=measured, rest=rest)),
             rows=[
                 tables.Row(cells=tuple(_cells(row, without, measured=measured, rest=rest, currency=currency)))
                 for row in table.rows
             ],
+            part="the rows that the filters leave",
             total=tuple(_cells(_sum(audit, table), "Sum", measured=measured, rest=rest, currency=currency))
             if len(table.rows) > 1
             else (),
@@ -183,26 +169,41 @@ def _sum(audit: Audit, table: GroupTable) -> Group:
     )
 
 
-def _columns(name: str, *, measured: bool, rest: bool) -> Iterator[tables.Column]:
+def _columns(name: str, currency: str, *, measured: bool, rest: bool) -> Iterator[tables.Column]:
+    money = sums.money(currency)
     yield tables.Column(title=f"{name[:1].upper()}{name[1:]}", heads=True)
     yield tables.Column(
-        title="GPUs now", numeric=True, explained="Held by pods at the time of the audit; a MIG device by its share"
+        title="GPUs now",
+        numeric=True,
+        explained="Held by pods at the time of the audit; a MIG device by its share",
+        adds=sums.NUMBER,
     )
     yield tables.Column(
-        title="Workloads", numeric=True, more=measured, explained="Workloads that hold GPUs or held some in the window"
+        title="Workloads",
+        numeric=True,
+        more=measured,
+        explained="Workloads that hold GPUs or held some in the window",
+        adds=sums.NUMBER,
     )
     if not measured:
         return
     yield tables.Column(title="Activity", numeric=True, explained=glossary.meaning("activity"))
     for word, more in (("idle", False), ("allocated", False), ("measured", True), ("used", True)):
-        yield tables.Column(title=glossary.WORDS[word][0], numeric=True, more=more, explained=glossary.meaning(word))
-    yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost-idle"))
-    yield tables.Column(title="Cost", numeric=True, explained="Of the allocated GPU-hours that have a price")
+        title, meaning = glossary.WORDS[word]
+        yield tables.Column(title=title, numeric=True, more=more, explained=meaning, adds=sums.HOURS)
+    yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost-idle"), adds=money)
+    yield tables.Column(
+        title="Cost", numeric=True, explained="Of the allocated GPU-hours that have a price", adds=money
+    )
     if rest:
-        yield tables.Column(title="Held by no pod", numeric=True, explained=glossary.meaning("not-held"))
-        yield tables.Column(title="Its cost", numeric=True, explained="Of the GPU-hours that no pod held")
+        yield tables.Column(
+            title="Held by no pod", numeric=True, explained=glossary.meaning("not-held"), adds=sums.HOURS
+        )
+        yield tables.Column(title="Its cost", numeric=True, explained="Of the GPU-hours that no pod held", adds=money)
     yield tables.Column(title="Price", numeric=True, more=True, explained="Mean price of one allocated GPU-hour")
-    yield tables.Column(title="Idle by memory", numeric=True, more=True, explained=glossary.meaning("idle-memory"))
+    yield tables.Column(
+        title="Idle by memory", numeric=True, more=True, explained=glossary.meaning("idle-memory"), adds=money
+    )
     yield tables.Column(title="Memory", numeric=True, more=True, explained=glossary.meaning("memory"))
 
 

@@ -1,11 +1,11 @@
 """The table of workloads that hold or want accelerators."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher.audit.document import Audit, WorkloadEntry
 from usher.reports import wording
-from usher.reports.audit import never_held, words
+from usher.reports.audit import never_held, ordering, words
 from usher.reports.audit_html import glossary, labels
 from usher.reports.audit_html.usage import priced
 from usher.reports.web import cells, numbers, tables
@@ -22,15 +22,14 @@ _FILTERS: Final = {
 
 
 def section(audit: Audit) -> Section:
-    listed = sorted(
-        audit.workloads, key=lambda each: (-(each.usage.idle or 0.0), -each.known_gpus, labels.name_of(each.subject))
-    )
+    listed = ordering.workloads(audit.workloads)
     measured = audit.summary.measured is not None
+    about = words.about(audit.findings)
     table = tables.Table(
         name="workloads-table",
         caption="Workloads",
         columns=tuple(_columns(measured=measured)),
-        rows=[_row(audit, each, measured=measured) for each in listed],
+        rows=[_row(audit, each, about, measured=measured) for each in listed],
         filters=_FILTERS,
         empty="No workload that usher could read holds or wants accelerators.",
     )
@@ -59,7 +58,9 @@ def _columns(*, measured: bool) -> Iterator[tables.Column]:
     )
     yield tables.Column(title="Age", numeric=True, more=measured, explained="Since the workload was made")
     yield tables.Column(
-        title="At admission", narrow=True, explained="What usher would do if the workload were made today; its findings"
+        title="At admission",
+        narrow=True,
+        explained="What usher would do if the workload were made today; all its findings",
     )
     if measured:
         yield tables.Column(title="Used", numeric=True, more=True, explained=glossary.meaning("used"))
@@ -67,7 +68,7 @@ def _columns(*, measured: bool) -> Iterator[tables.Column]:
         yield tables.Column(title="Memory", numeric=True, more=True, explained=glossary.meaning("memory"))
 
 
-def _row(audit: Audit, each: WorkloadEntry, *, measured: bool) -> tables.Row:
+def _row(audit: Audit, each: WorkloadEntry, about: Mapping[str, int], *, measured: bool) -> tables.Row:
     return tables.Row(
         facets=(
             each.team,
@@ -83,7 +84,7 @@ def _row(audit: Audit, each: WorkloadEntry, *, measured: bool) -> tables.Row:
             _state(audit, each),
             _gpus(each),
             *(_idle(each) if measured else ()),
-            *_kind(audit, each),
+            *_kind(audit, each, about.get(words.subject(each.subject), 0)),
             *(_usage(each) if measured else ()),
         ),
     )
@@ -117,20 +118,24 @@ def _gpus(each: WorkloadEntry) -> cells.Cell:
     return cells.lines(("plain", numbers.devices(now)), ("muted", wanted), sort=now)
 
 
-def _kind(audit: Audit, each: WorkloadEntry) -> Iterator[cells.Cell]:
+def _kind(audit: Audit, each: WorkloadEntry, found: int) -> Iterator[cells.Cell]:
     yield cells.lines(("plain", ", ".join(each.products)), ("muted", ", ".join(each.capacity_types)))
     yield cells.age(each.created, audit.taken)
-    findings = wording.count(each.findings, "finding") if each.findings else ""
+    rows = tables.query(q=tables.exactly(labels.named(each.subject)))
     yield cells.lines(
         ("plain", labels.AT_ADMISSION.get(each.outcome, each.outcome)),
-        ("link", findings, f"#findings-table?{tables.query(q=labels.place(each.subject))}"),
+        ("link", wording.count(found, "finding") if found else "", f"#findings-table?{rows}"),
     )
 
 
 def _idle(each: WorkloadEntry) -> Iterator[cells.Cell]:
     usage, cost = each.usage, each.usage.cost.idle if each.usage.cost is not None else None
     if never_held.by_workload(each):
-        yield from (cells.text("", labels.HELD_NONE), cells.text("", labels.HELD_NONE), cells.text("", labels.NO_MONEY))
+        yield from (
+            cells.text("", never_held.HELD_NONE),
+            cells.text("", never_held.HELD_NONE),
+            cells.text("", never_held.NO_MONEY),
+        )
         return
     yield cells.bar(usage.activity, numbers.share(usage.activity))
     yield cells.number(usage.idle, numbers.hours(usage.idle))
@@ -140,7 +145,7 @@ def _idle(each: WorkloadEntry) -> Iterator[cells.Cell]:
 def _usage(each: WorkloadEntry) -> Iterator[cells.Cell]:
     usage = each.usage
     if never_held.by_workload(each):
-        yield from (cells.text("", labels.HELD_NONE),) * 3
+        yield from (cells.text("", never_held.HELD_NONE),) * 3
         return
     yield cells.number(usage.used, numbers.hours(usage.used))
     yield cells.number(usage.allocated, numbers.hours(usage.allocated))

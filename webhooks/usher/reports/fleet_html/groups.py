@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from usher.audit.document.fleet import AcceleratorRow, Fleet, FleetRow, FleetTable, FleetUsage, GroupRow
-from usher.reports.audit_html import labels
+from usher.reports.audit import words
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section
 
@@ -81,7 +81,7 @@ def _usage(usage: FleetUsage) -> Iterator[cells.Cell]:
 
 def tables_of(fleet: Fleet) -> Iterator[Section]:
     for table in fleet.tables:
-        name, without = labels.BY.get(table.by, (table.by, ""))
+        name, without = words.BY.get(table.by, (table.by, ""))
         yield Section(
             name=f"by-{table.by.lower()}",
             title=f"By {name}",

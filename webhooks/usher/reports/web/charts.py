@@ -11,6 +11,7 @@ from usher.reports.web.markup import Html, element, joined
 
 _WIDTH: Final = 1_000
 _HEIGHT: Final = 100
+_MARK: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,15 +64,19 @@ class Goal:
     most: float
     actual: float | None
     label: str
+    missed: bool = False
+    """Whether the value is outside of the range."""
 
 
 def range_bar(goal: Goal) -> Html:
-    """A band for the range, and a mark for the value."""
+    """A band for the range, and a mark whose middle is the value."""
     low, high = _length(goal.low, goal.most), _length(goal.high, goal.most)
     mark = None
     if goal.actual is not None:
-        at = min(_length(goal.actual, goal.most), _WIDTH - 8)
-        mark = element("rect", class_="mark", x=_text(at), y=0, width=8, height=10)
+        at = min(max(0.0, _length(goal.actual, goal.most) - _MARK / 2), _WIDTH - _MARK)
+        mark = element(
+            "rect", class_="mark missed" if goal.missed else "mark", x=_text(at), y=0, width=_MARK, height=10
+        )
     return element(
         "svg",
         element("rect", class_="track", y=3, width=_WIDTH, height=4),
@@ -143,7 +148,12 @@ def _text(length: float) -> str:
     return f"{length:.1f}".removesuffix(".0")
 
 
-def row(label: Html | str, bar: Html, amount: str) -> Html:
+def scale(first: str, last: str) -> Html:
+    """What the two ends of a bar stand for."""
+    return element("span", element("span", first), element("span", last), class_="scale")
+
+
+def row(label: Html | str, bar: Html, amount: Html | str) -> Html:
     """A bar between its name and its number."""
     return joined(
         element("span", label, class_="name"),

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 NOT_MEASURED: Final = "not measured"
+NOT_PRICED: Final = "not priced"
 
 _DAY: Final = 86_400
 _GIB: Final = 2**30
@@ -44,7 +45,7 @@ def hours(value: float | None) -> str:
     return NOT_MEASURED if value is None else f"{plain(value)} GPU-h"
 
 
-def money(value: float | None, currency: str, missing: str = "not priced") -> str:
+def money(value: float | None, currency: str, missing: str = NOT_PRICED) -> str:
     """`USD 39,160`; two digits after the point below 10."""
     if value is None:
         return missing

@@ -4,6 +4,8 @@
 (() => {
   const collator = new Intl.Collator("en", { numeric: true });
   const tables = new Map();
+  // Each row is a card there, as page.css says.
+  const phone = matchMedia("screen and (max-width: 34rem)");
 
   const make = (tag, look, text) => {
     const made = document.createElement(tag);
@@ -56,6 +58,15 @@
     }
   };
 
+  // As numbers.plain and numbers.money write them; halves go to the even digit there.
+  const written = (value, unit) => {
+    const size = Math.abs(value);
+    const digits = (least, most) =>
+      value.toLocaleString("en", { minimumFractionDigits: least, maximumFractionDigits: most, roundingMode: "halfEven" });
+    if (unit.money) return size > 0 && size < 10 ? digits(2, 2) : digits(0, 0);
+    return size < 100 ? digits(0, size < 1 ? 2 : 1) : digits(0, 0);
+  };
+
   class Table {
     constructor(place) {
       this.place = place;
@@ -63,6 +74,8 @@
       this.body = place.querySelector("tbody");
       this.form = place.querySelector("form.filters");
       this.turning = place.querySelector("nav.turning");
+      this.sum = place.querySelector("tfoot tr");
+      this.whole = this.sum && [...this.sum.children].map((cell) => [...cell.childNodes]);
       this.start = 0;
       this.order = null;
       this.#prepareHeads();
@@ -72,6 +85,18 @@
         const step = Number(event.target.dataset?.turn);
         if (step) this.#turn(step);
       });
+      if (this.turning && phone.matches) this.#shorten();
+    }
+
+    get page() {
+      const { all, phone: few } = this.turning.dataset;
+      return Number(phone.matches ? few : all);
+    }
+
+    // The first rows of the file, without reading the data.
+    #shorten() {
+      while (this.body.rows.length > this.page) this.body.lastElementChild.remove();
+      this.#place(Number(this.turning.dataset.rows));
     }
 
     // Parsed when it is needed for the first time, so that a large page opens at once.
@@ -83,6 +108,7 @@
         known.search = known.rows.map((row) => row.slice(2).map((index) => known.words[index]).join("\n").toLowerCase());
         known.all = known.rows.map((_, index) => index);
         this.known = known;
+        this.apart = new Set(known.apart);
         this.shown = known.all;
       }
       return this.known;
@@ -155,34 +181,44 @@
 
     #conditions() {
       const chosen = this.form ? new FormData(this.form) : new Map();
-      const wanted = (chosen.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+      const asked = (chosen.get("q") ?? "").toLowerCase().trim();
+      const exact = /^"(.+)"$/.exec(asked)?.[1];
+      const wanted = exact ? [] : asked.split(/\s+/).filter(Boolean);
       const filters = [];
       this.data.filters.forEach(({ name, values }, index) => {
         const value = chosen.get(name);
         if (value) filters.push([index, values.indexOf(value)]);
       });
-      return { wanted, filters };
+      return { wanted, exact, filters };
     }
 
     filter() {
       const { rows, search, all } = this.data;
-      const { wanted, filters } = this.#conditions();
+      const { wanted, exact, filters } = this.#conditions();
       this.shown = (this.order ? this.sorted : all).filter((index) =>
         filters.every(([filter, value]) => rows[index][1][filter] === value)
-        && wanted.every((word) => search[index].includes(word)));
+        && wanted.every((word) => search[index].includes(word))
+        && (!exact || `\n${search[index]}\n`.includes(`\n${exact}\n`)));
+      this.start = 0;
+      this.draw();
+    }
+
+    // After the size of a page of rows has changed.
+    again() {
+      this.data;
       this.start = 0;
       this.draw();
     }
 
     #turn(step) {
-      this.start += step * this.data.page;
+      this.start += step * this.page;
       this.draw();
       this.place.scrollIntoView({ block: "start" });
     }
 
     draw() {
-      const { page, rows } = this.data;
-      const end = Math.min(this.start + page, this.shown.length);
+      const { rows } = this.data;
+      const end = this.turning ? Math.min(this.start + this.page, this.shown.length) : this.shown.length;
       const drawn = document.createDocumentFragment();
       for (const index of this.shown.slice(this.start, end)) drawn.append(this.#row(rows[index]));
       if (!this.shown.length) drawn.append(this.#nothing());
@@ -190,13 +226,39 @@
       const whole = `${rows.length.toLocaleString("en")} ${rows.length === 1 ? "row" : "rows"}`;
       const count = this.shown.length < rows.length ? `${this.shown.length.toLocaleString("en")} of ${whole}` : whole;
       if (this.form) this.form.querySelector("output").textContent = count;
-      if (!this.turning) return;
-      this.turning.hidden = this.shown.length <= page;
+      if (this.sum && this.data.part) this.#add();
+      if (this.turning) this.#place(this.shown.length);
+    }
+
+    // Where the page of rows stands among all that the filters leave.
+    #place(number) {
+      const end = Math.min(this.start + this.page, number);
+      this.turning.hidden = number <= this.page;
       const [previous, next] = this.turning.querySelectorAll("button");
       previous.disabled = this.start === 0;
-      next.disabled = end >= this.shown.length;
-      this.turning.querySelector(".place").textContent =
-        `Rows ${(this.start + 1).toLocaleString("en")} to ${end.toLocaleString("en")} of ${this.shown.length.toLocaleString("en")}`;
+      next.disabled = end >= number;
+      const [first, last, whole] = [this.start + 1, end, number].map((each) => each.toLocaleString("en"));
+      this.turning.querySelector(".place").textContent = `Rows ${first} to ${last} of ${whole}`;
+    }
+
+    // The last row is the sum of the rows that the filters leave, on all their pages.
+    #add() {
+      const { columns, rows, cells, part } = this.data;
+      const all = this.shown.length === rows.length;
+      const added = this.shown.filter((index) => !this.apart.has(index));
+      [...this.sum.children].forEach((cell, column) => {
+        const unit = columns[column].adds;
+        if (all) cell.replaceChildren(...this.whole[column]);
+        else if (column === 0) cell.replaceChildren(make("span", "plain", "Sum"), make("span", "muted", part));
+        else if (!unit) cell.replaceChildren();
+        else {
+          const known = added.map((index) => cells[rows[index][column + 2]][0]).filter((value) => value !== null);
+          const missing = added.length && (!known.length || (unit.whole && known.length < added.length));
+          const sum = known.reduce((one, other) => one + other, 0);
+          const text = missing ? unit.missing : `${unit.before}${written(sum, unit)}${unit.after}`;
+          cell.replaceChildren(make("span", missing ? "muted" : "", text));
+        }
+      });
     }
 
     #row(row) {
@@ -214,6 +276,13 @@
       });
       if (row[0]) made.id = row[0];
       return made;
+    }
+
+    // On paper the sum has a row above it: browsers keep rows of one group together, and not those of two.
+    keepSum(kept) {
+      const foot = this.sum?.parentElement;
+      if (foot && kept && this.body.lastElementChild) foot.prepend(this.body.lastElementChild);
+      if (foot && !kept && foot.children.length > 1) this.body.append(foot.firstElementChild);
     }
 
     #nothing() {
@@ -242,12 +311,12 @@
 
     // Shows the row with this id: on its page of the present filters, or of all rows.
     find(id) {
-      const { rows, page } = this.data;
+      const { rows } = this.data;
       const found = rows.findIndex((row) => row[0] === id);
       if (found < 0) return false;
       if (!this.shown.includes(found)) this.choose("");
       const place = this.shown.indexOf(found);
-      this.start = place - (place % page);
+      if (this.turning) this.start = place - (place % this.page);
       this.draw();
       return true;
     }
@@ -301,14 +370,21 @@
     location.hash = `${link.getAttribute("href")}?${link.dataset.filter}`;
   });
   addEventListener("hashchange", follow);
+  phone.addEventListener("change", () => {
+    for (const table of tables.values()) if (table.turning) table.again();
+  });
   const opened = [];
   addEventListener("beforeprint", () => {
-    for (const closed of document.querySelectorAll("details.group:not([open])")) {
+    for (const closed of document.querySelectorAll("details:not([open], .explained)")) {
       closed.open = true;
       opened.push(closed);
     }
+    for (const table of tables.values()) table.keepSum(true);
   });
-  addEventListener("afterprint", () => { for (const each of opened.splice(0)) each.open = false; });
+  addEventListener("afterprint", () => {
+    for (const each of opened.splice(0)) each.open = false;
+    for (const table of tables.values()) table.keepSum(false);
+  });
   // Before somebody asks for it, but after the page is there.
   const prepare = () => { for (const table of tables.values()) table.data; };
   if (window.requestIdleCallback) requestIdleCallback(prepare, { timeout: 2000 });

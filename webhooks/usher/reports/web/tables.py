@@ -10,14 +10,20 @@ import orjson
 
 from usher.dataclass import dataclass
 from usher.reports import wording
-from usher.reports.web import cells
+from usher.reports.web import cells, sums
 from usher.reports.web.markup import Html, element, visible
 
 PAGE: Final = 100
 """Rows that a page shows at once, by Python and by page.js."""
 
+PHONE: Final = 10
+"""Rows that it shows at once where each of them is a card, as on a phone."""
+
 MOST: Final = 20_000
 """Rows that a page holds, so that browsers open it: 20,000 findings are about 8 MB."""
+
+WIDE: Final = 10
+"""Paper has smaller letters for a table with more columns."""
 
 FEW: Final = 8
 """A table with no more rows needs no filter."""
@@ -38,6 +44,9 @@ class Column:
     """Whether its words are few and short."""
     more: bool = False
     """Whether a screen shows it only after somebody asked for all columns; paper always does."""
+    adds: sums.Unit | None = None
+    """The unit in which page.js adds up its cells, for the sum of rows that filters leave; None where they do not add
+    up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +56,8 @@ class Row:
     """Its value for each filter of the table."""
     id: str = ""
     """The fragment that leads to it; letters, digits and hyphens."""
+    adds: bool = True
+    """Whether the sum of its table has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +72,9 @@ class Table:
     """The title of each filter by its name, in the order of `Row.facets`."""
     total: tuple[cells.Cell, ...] = ()
     """The last row, which stays; empty for no sum."""
+    part: str = ""
+    """What the last row says of itself when filters leave some of the rows: then page.js adds up those columns that say
+    in which unit. Empty where the last row is not a sum."""
     empty: str = "No entries."
     """Said where no row is there."""
 
@@ -68,6 +82,11 @@ class Table:
 def query(**chosen: str) -> str:
     """What follows the fragment of a table and a `?` in a link to some of its rows: `q` for words, or filters."""
     return urlencode({name: visible(_value(value)) for name, value in chosen.items()})
+
+
+def exactly(cell: cells.Cell) -> str:
+    """The words to search for that find the rows with an equal cell, and no others."""
+    return f'"{" ".join(visible(piece[1]) for piece in cell.pieces)}"'
 
 
 def html(table: Table) -> Html:
@@ -83,9 +102,14 @@ def html(table: Table) -> Html:
         _form(table) if len(table.rows) > FEW else None,
         _all_columns(table),
         element(
-            "div", _table(table), class_="scroll", tabindex="0", role="region", aria_label=f"Table: {table.caption}"
+            "div",
+            _table(table),
+            class_="scroll wide" if len(table.columns) > WIDE else "scroll",
+            tabindex="0",
+            role="region",
+            aria_label=f"Table: {table.caption}",
         ),
-        _turning(table) if len(table.rows) > PAGE else None,
+        _turning(table) if len(table.rows) > PHONE else None,
         _explained(table),
         script(f"data-{table.name}", _data(table)),
         class_="table",
@@ -201,10 +225,14 @@ def _turning(table: Table) -> Html:
     return element(
         "nav",
         element("button", "Previous", type="button", data_turn="-1", disabled=True),
-        element("span", f"Rows 1 to {PAGE} of {len(table.rows):,}", class_="place"),
+        element("span", f"Rows 1 to {min(PAGE, len(table.rows)):,} of {len(table.rows):,}", class_="place"),
         element("button", "Next", type="button", data_turn="1"),
         class_="turning",
         aria_label=f"Pages: {table.caption}",
+        data_all=PAGE,
+        data_phone=PHONE,
+        data_rows=len(table.rows),
+        hidden=len(table.rows) <= PAGE,
     )
 
 
@@ -225,16 +253,18 @@ def _data(table: Table) -> dict[str, object]:
         for row in table.rows
     ]
     return {
-        "page": PAGE,
         "columns": [
             {
                 "number": column.numeric or column.ranked,
                 "largest": column.numeric,
                 "look": _look(column) or "",
                 "heads": column.heads,
+                "adds": column.adds.data() if table.part and column.adds else None,
             }
             for column in table.columns
         ],
+        "part": table.part,
+        "apart": [index for index, row in enumerate(table.rows) if table.part and not row.adds],
         "filters": [{"name": key, "values": list(found)} for key, found in zip(table.filters, values, strict=True)],
         "cells": [
             [cells.order(cell), *(pieces.setdefault(piece, len(pieces)) for piece in cell.pieces)] for cell in known
