@@ -17,7 +17,6 @@ from usher.audit.document import (
     Cluster,
     Completeness,
     Cost,
-    FindingEntry,
     Gap,
     Group,
     GroupTable,
@@ -145,21 +144,6 @@ def empty() -> Audit:
         completeness=Completeness(complete=True),
         summary=Summary(gpus=0, gpus_allocatable=0, gpus_free=0),
     )
-
-
-def cordoned(name: str, *, gpus: float, **fields: Any) -> FindingEntry:
-    """The finding about a node that is cordoned, whose GPUs no pod holds."""
-    about = documents.subject(name, kind="Node", namespace="")
-    given: dict[str, Any] = {
-        "code": "USA034",
-        "name": "node-out-of-service",
-        "title": "A GPU node is cordoned",
-        "category": "cluster",
-        "gpus": gpus,
-        "gpus_lost": gpus,
-        "team": "",
-    }
-    return numbered(4711, about, **given | fields)
 
 
 HOSTILE: Final = (

@@ -35,6 +35,21 @@ def numbered(number: int, about: Subject, **fields: Any) -> FindingEntry:
     return finding(fingerprint, subject=about, **(values | fields))
 
 
+def cordoned(name: str, *, gpus: float, **fields: Any) -> FindingEntry:
+    """The finding about a node that is cordoned, whose GPUs no pod holds."""
+    about = subject(name, kind="Node", namespace="")
+    given: dict[str, Any] = {
+        "code": "USA034",
+        "name": "node-out-of-service",
+        "title": "A GPU node is cordoned",
+        "category": "cluster",
+        "gpus": gpus,
+        "gpus_lost": gpus,
+        "team": "",
+    }
+    return numbered(4711, about, **given | fields)
+
+
 _NEVER: Final[dict[str, Any]] = {
     "code": "USH435",
     "name": "queue-never-admissible",

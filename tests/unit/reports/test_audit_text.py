@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from builders import audit_documents as documents
+from builders import tpu_audits
 from usher.audit.document import (
     Audit,
     Cluster,
@@ -59,7 +60,7 @@ CASES = {
     "narrow.txt": written(documents.full(), width=60),
     "not-measured.txt": written(NOT_MEASURED),
     "quiet.txt": written(documents.full(), quiet=True),
-    "tpus.txt": written(documents.without_gpus()),
+    "tpus.txt": written(tpu_audits.without_gpus()),
     "empty.txt": written(documents.audit()),
 }
 

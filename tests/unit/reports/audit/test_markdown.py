@@ -12,6 +12,7 @@ from hypothesis import given
 
 from builders import audit_documents as audits
 from builders import audited_clusters as clusters
+from builders import tpu_audits
 from unit.reports.ci.hostile import ATTEMPTS, hostile_text
 from usher.audit.document import Audit, Group, GroupTable, Usage
 from usher.reports.audit import markdown
@@ -68,7 +69,7 @@ def tables(report: str) -> dict[str, list[list[str]]]:
     [
         audits.full,
         audits.growing,
-        audits.without_gpus,
+        tpu_audits.without_gpus,
         clusters.audit,
         clusters.not_measured,
         clusters.empty,
@@ -158,7 +159,7 @@ def test_a_workload_that_has_only_waited_held_no_gpu() -> None:
 
 
 def test_a_cluster_without_gpus_has_no_rows_about_their_use() -> None:
-    report = written(audits.without_gpus())
+    report = written(tpu_audits.without_gpus())
 
     assert "not measured" not in report
     assert tables(report)["Workloads"][0] == ["workload", "team", "state", "GPUs", "findings"]
