@@ -20,6 +20,14 @@ os.fsync = lambda _: os.kill(os.getpid(), signal.SIGTERM)
 main.main(sys.argv[1:])
 """
 
+# Tests may run under nohup, which has SIGHUP ignored in all that it starts.
+_NOT_IGNORING: Final = """
+import signal, sys
+signal.signal(int(sys.argv[1]), signal.SIG_DFL)
+from usher.cli import main
+main.main(["check", "-"])
+"""
+
 
 def run(script: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """What a shell makes of a line in which `usher` is this program."""
@@ -103,7 +111,7 @@ def test_a_run_that_is_ended_while_it_writes_leaves_the_old_reports_and_no_other
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_a_run_with_its_code_and_without_a_traceback(number: signal.Signals) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "usher", "check", "-"],
+        [sys.executable, "-c", _NOT_IGNORING, str(int(number))],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
