@@ -72,7 +72,7 @@ def of_objects(audit: Audit, scope: Scope, *, keeping: Collection[str] = ()) -> 
 
 
 def _held(table: GroupTable, lacking: frozenset[Need]) -> GroupTable:
-    """What the pods of the part hold and held, without groups of which they held nothing."""
+    """The table of the part: without GPUs that no pod held, and without groups that its pods never held."""
     if not lacking:
         return table
     rows = [each for each in table.rows if each.workloads or each.usage.gpus_now or each.usage.allocated]

@@ -28,9 +28,11 @@ def settled(report: findings.Report, estate: Estate) -> findings.Report:
     """
     nodes = {node.name: node for node in estate.nodes or ()}
     refuted = frozenset(
-        workload.index for workload in estate.workloads if workload.index >= 0 and _pods_tolerate(workload, nodes)
+        each.index
+        for each in estate.workloads
+        if each.index >= 0 and _concerned(report.results[each.index]) and _pods_tolerate(each, nodes)
     )
-    if not any(_concerned(report.results[index]) for index in refuted):
+    if not refuted:
         return report
     results = tuple(
         replace(result, findings=tuple(_noted(result))) if index in refuted else result

@@ -85,7 +85,7 @@ def idle_workloads(database: Database, chosen: Sequence[ChosenCluster], *, most:
 
 
 def accelerators(database: Database, *, most: int) -> tuple[AcceleratorRow, ...]:
-    """Accelerators that are no GPUs, those first of which there are most."""
+    """Accelerators other than GPUs, the largest number first."""
     return tuple(
         AcceleratorRow(
             resource=row["resource"] or "",

@@ -251,7 +251,7 @@ class Fleet(Part):
     clusters_rest: FleetRow | None = None
     tables: tuple[FleetTable, ...] = ()
     other_accelerators: tuple[AcceleratorRow, ...] = ()
-    """The resources of which there are most first."""
+    """By number, the largest first."""
     findings: tuple[CodeRow, ...] = ()
     idle_workloads: tuple[IdleWorkload, ...] = ()
     savings: tuple[FleetSaving, ...] = ()

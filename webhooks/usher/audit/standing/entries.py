@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from usher import paths
-from usher.audit import fields
+from usher.audit import fields, subjects
 from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.estate import Workload
 from usher.audit.standing import catalogue
@@ -84,10 +84,7 @@ def _fingerprint(code: str, subject: Subject, part: str) -> str:
 
 def of_workload(workload: Workload) -> Subject:
     """A workload as the subject of a finding."""
-    identity = workload.identity
-    return Subject(
-        api_version=identity.api_version, kind=identity.kind, namespace=identity.namespace, name=identity.name
-    )
+    return subjects.of(workload.identity)
 
 
 def of_object(value: paths.Object) -> Subject:

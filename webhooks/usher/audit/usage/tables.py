@@ -84,7 +84,7 @@ def _members(workloads: Sequence[estate.Workload]) -> Iterator[Row]:
 
 
 def _of_nodes(rows: Iterable[Row], rests: Rests, by: str, currency: str) -> GroupTable:
-    """A table with the GPUs that no pod held; also those of boards of which pods held none."""
+    """A table with the GPUs that no pod held. A board that no pod held has a row too."""
     name = _OF_NODES[by]
     groups = {each.name: each for each in _groups(rows, lambda row: name(row.node_type), currency)}
     now, window = _by_name(rests.now, name), _by_name(rests.window, name)
