@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from builders import fleets
-from unit.fleet import written
+from unit.audit.store import written
 from usher.audit.document import Gap, Subject
 from usher.audit.document.fleet import Fleet
-from usher.fleet.merging import Limits
+from usher.audit.store.fleet_merge import Limits
 from usher.reports.fleet import csv_table, text
 
 GOLDEN = Path(__file__).parents[3] / "data" / "fleet"
