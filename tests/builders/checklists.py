@@ -13,7 +13,7 @@ from builders.standings import knowledge
 from usher import paths
 from usher.audit import readiness
 from usher.audit.document import ReadinessItem
-from usher.audit.estate import Estate
+from usher.audit.gather.estate import Estate
 from usher.config import models
 from usher.kinds.kept_fields import Key
 

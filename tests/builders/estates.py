@@ -7,7 +7,7 @@ from typing import Any
 
 from builders.objects import GPU
 from usher import model, paths
-from usher.audit.estate import CapacityType, Estate, Missing, Node, Phase, Pod, Workload
+from usher.audit.gather.estate import CapacityType, Estate, Missing, Node, Phase, Pod, Workload
 from usher.kinds.kept_fields import Key
 from usher.reading.lookup import Absence
 from usher.scan.devices import Amount, Devices

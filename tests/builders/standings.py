@@ -10,7 +10,7 @@ from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.audit import standing
 from usher.audit.document import FindingEntry
-from usher.audit.estate import Estate, Workload
+from usher.audit.gather.estate import Estate, Workload
 from usher.authorities.knowledge import Knowledge
 from usher.config import models
 from usher.facts.store import Store

@@ -6,8 +6,8 @@ import pytest
 
 from integration import test_measured_usage
 from integration.test_measured_usage import a_cluster, measure_all, measured, prometheus, source
+from usher.audit.gather.estate import OneNamespace
 from usher.audit.prometheus.promql_source import PrometheusSource
-from usher.audit.scopes import OneNamespace
 from usher.audit.usage import partial_series
 from usher.audit.usage.measured import Measured
 

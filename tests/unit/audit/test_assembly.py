@@ -12,8 +12,7 @@ from builders.estates import NOW, entry, estate, gpu_node
 from unit.reports import made
 from usher.audit import assembly
 from usher.audit.document import Audit, FindingEntry, Saving, Severity, Subject, Usage, WorkloadState
-from usher.audit.estate import Estate, Missing
-from usher.audit.scopes import OneNamespace
+from usher.audit.gather.estate import Estate, Missing, OneNamespace
 from usher.audit.sections import Sections
 from usher.audit.usage.measured import Measured
 from usher.config.models import Config

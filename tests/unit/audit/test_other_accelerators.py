@@ -10,7 +10,7 @@ from builders.estates import devices, entry, estate, gpu_node
 from unit.reports import made
 from usher.audit import assembly, other_accelerators
 from usher.audit.document import AcceleratorEntry, Subject
-from usher.audit.estate import Estate, Node, Pod
+from usher.audit.gather.estate import Estate, Node, Pod
 from usher.config.models import Config
 from usher.scan import findings
 

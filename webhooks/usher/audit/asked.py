@@ -1,8 +1,8 @@
 """What workloads ask for, whether or not anything of them runs."""
 
-from usher.audit import gpus
 from usher.audit.document import Summary
-from usher.audit.estate import Estate
+from usher.audit.gather import gpus
+from usher.audit.gather.estate import Estate
 from usher.scan import devices
 
 

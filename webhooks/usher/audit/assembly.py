@@ -5,17 +5,7 @@ from datetime import date, datetime
 from typing import Final
 
 from usher import paths
-from usher.audit import (
-    asked,
-    check_findings,
-    needs,
-    other_accelerators,
-    partial,
-    subjects,
-    summary,
-    times,
-    workload_entries,
-)
+from usher.audit import asked, check_findings, other_accelerators, partial, subjects, summary, times, workload_entries
 from usher.audit.document import (
     Audit,
     Cluster,
@@ -28,7 +18,8 @@ from usher.audit.document import (
     Saving,
     WorkloadEntry,
 )
-from usher.audit.estate import Estate, Missing
+from usher.audit.gather import needed_inputs
+from usher.audit.gather.estate import Estate, Missing
 from usher.audit.sections import Sections
 from usher.audit.standing import exceptions, half_started
 from usher.audit.usage import prevention
@@ -67,7 +58,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
     standing = _with_others(given.standing, workloads)
     found = sorted([*check_findings.entries(report, estate, rules), *standing], key=_order)
     excepted = tuple(_exceptions(report.exceptions, rules, found, today=now.date()))
-    unread = needs.unread(estate, report, finds_never=any(each.never for each in found))
+    unread = needed_inputs.unread_inputs(estate, report, finds_never=any(each.never for each in found))
     headlines = asked.with_asked(summary.of(estate, found, excepted, given), estate)
     everything = Audit(
         version=report.version,
@@ -82,9 +73,11 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         configuration=report.configuration.source or "defaults",
         preset=report.configuration.preset,
         completeness=_completeness(report, estate),
-        summary=needs.without(headlines, unread),
+        summary=needed_inputs.without_unknown(headlines, unread),
         measurement=measured.measurement,
-        other_accelerators=tuple(needs.without(each, unread) for each in other_accelerators.entries(estate, found)),
+        other_accelerators=tuple(
+            needed_inputs.without_unknown(each, unread) for each in other_accelerators.entries(estate, found)
+        ),
         workloads=workloads,
         findings=tuple(found),
         prevented=prevention.prevented(found, workloads, window=given.window, now=now),

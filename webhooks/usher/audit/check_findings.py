@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from usher import model, paths
-from usher.audit import gpus, subjects, times
+from usher.audit import subjects, times
 from usher.audit.document import FindingEntry, Severity
-from usher.audit.estate import Estate, Node, Workload
+from usher.audit.gather import gpus
+from usher.audit.gather.estate import Estate, Node, Workload
 from usher.config.models import ExceptionRule
 from usher.dataclass import dataclass
 from usher.scan import findings, fingerprints

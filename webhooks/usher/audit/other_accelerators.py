@@ -1,6 +1,6 @@
 """Where accelerators are that are no GPUs: on nodes, held by pods, free, or wanted by pods that wait.
 
-The numbers are those of GPUs (`usher.audit.capacity`, `usher.audit.summary`), by resource and in its own units.
+The numbers are those of GPUs (`usher.audit.gather.gpus`, `usher.audit.summary`), by resource and in its own units.
 """
 
 from collections import Counter, defaultdict
@@ -9,10 +9,10 @@ from typing import Final
 
 from usher.accelerators import meanings
 from usher.accelerators.names import Unit
-from usher.audit import capacity, gpus
-from usher.audit.capacity import Split
 from usher.audit.document import AcceleratorEntry, FindingEntry
-from usher.audit.estate import Estate, Node, Workload
+from usher.audit.gather import gpus
+from usher.audit.gather.estate import Estate, Node, Workload
+from usher.audit.gather.gpus import NodeSplit
 from usher.audit.workload_entries import waiting_pods
 from usher.scan import devices
 
@@ -31,7 +31,7 @@ def entries(estate: Estate, findings: Iterable[FindingEntry]) -> tuple[Accelerat
     splits = _splits(nodes.values(), on_nodes)
     held = _sum(on_nodes.values())
 
-    def of_nodes(name: str) -> Sequence[Split] | None:
+    def of_nodes(name: str) -> Sequence[NodeSplit] | None:
         """None where it is not known how many the nodes have."""
         is_known = estate.nodes is not None and (name in splits or (name not in held and _is_reported(name)))
         return splits.get(name, ()) if is_known else None
@@ -62,9 +62,9 @@ def _is_reported(name: str) -> bool:
     return not devices.is_shares(name) and (meaning is None or meaning.unit not in _ON_NO_NODE)
 
 
-def _splits(nodes: Iterable[Node], held: Mapping[str, Amounts]) -> Mapping[str, list[Split]]:
+def _splits(nodes: Iterable[Node], held: Mapping[str, Amounts]) -> Mapping[str, list[NodeSplit]]:
     """By resource, one for each node that has some."""
-    found = defaultdict[str, list[Split]](list)
+    found = defaultdict[str, list[NodeSplit]](list)
     for node in nodes:
         allocatable, here = _others(node.allocatable), held.get(node.name, {})
         for name, number in _others(node.capacity).items():
@@ -72,7 +72,9 @@ def _splits(nodes: Iterable[Node], held: Mapping[str, Amounts]) -> Mapping[str, 
             meaning = meanings.meaning(name)
             if meaning is None or meaning.unit is not Unit.MONITORING:
                 offered = allocatable.get(name, 0.0)
-                found[name].append(capacity.split(node, capacity=number, allocatable=offered, held=here.get(name, 0.0)))
+                found[name].append(
+                    gpus.split_of_node(node, capacity=number, allocatable=offered, held=here.get(name, 0.0))
+                )
     return found
 
 
@@ -104,5 +106,5 @@ def _sum(parts: Iterable[Amounts]) -> Counter[str]:
     return total
 
 
-def _total(found: Iterable[Split] | None, number: Callable[[Split], float]) -> float | None:
+def _total(found: Iterable[NodeSplit] | None, number: Callable[[NodeSplit], float]) -> float | None:
     return None if found is None else round(sum(map(number, found)), 6)

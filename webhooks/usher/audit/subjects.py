@@ -1,6 +1,6 @@
 """How entries of the audit document name an object: its identity, and the place of a manifest."""
 
-from usher.audit.document.findings import Subject
+from usher.audit.document.audit_entries import Subject
 from usher.scan import findings
 
 

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from usher.audit import capacity, check_findings, gpus
-from usher.audit.capacity import Split
+from usher.audit import check_findings
 from usher.audit.document import ExceptionEntry, FindingEntry, Summary
-from usher.audit.document.readiness import ReadinessItem
-from usher.audit.estate import Estate, Node, Workload
+from usher.audit.document.audit_document import ReadinessItem
+from usher.audit.gather import gpus
+from usher.audit.gather.estate import Estate, Node, Workload
+from usher.audit.gather.gpus import NodeSplit
 from usher.audit.sections import Sections
 from usher.audit.standing import half_started
 from usher.audit.workload_entries import gpus_now, waiting_pods
@@ -19,7 +20,7 @@ def of(
 ) -> Summary:
     """The headline numbers."""
     nodes = {node.name: node for node in estate.nodes or ()}
-    splits = capacity.splits(estate)
+    splits = gpus.splits_of_nodes(estate)
     workloads = [each for each in estate.workloads if not each.is_template or each.pods]
     never = {entry.subject: entry.known_gpus for entry in findings if entry.never}
     holding = [pod for workload in workloads for pod in workload.pods if pod.holds]
@@ -28,7 +29,7 @@ def of(
     money = (cost, usage.cost_per_hour, rest.free_per_hour, rest.out_of_use_per_hour)
     return Summary(
         gpus=_sum(splits, lambda each: each.capacity),
-        gpus_allocatable=_sum(splits, lambda each: gpus.allocatable(each.node)),
+        gpus_allocatable=_sum(splits, lambda each: gpus.allocatable_of(each.node)),
         gpus_usable=_sum(splits, lambda each: each.usable),
         gpus_allocated=_rounded(gpus_now(workload, nodes) for workload in workloads),
         gpus_free=_sum(splits, lambda each: each.free),
@@ -80,7 +81,7 @@ def _standings(items: Iterable[ReadinessItem]) -> Mapping[str, int]:
     return dict(sorted(Counter(item.standing.value for item in items).items()))
 
 
-def _sum(splits: Iterable[Split] | None, number: Callable[[Split], float]) -> float | None:
+def _sum(splits: Iterable[NodeSplit] | None, number: Callable[[NodeSplit], float]) -> float | None:
     """None where the nodes are not known."""
     return None if splits is None else _rounded(map(number, splits))
 

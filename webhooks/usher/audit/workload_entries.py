@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model
-from usher.audit import gpus, subjects, times
+from usher.audit import subjects, times
 from usher.audit.document import Usage, WorkloadEntry, WorkloadState
-from usher.audit.estate import Estate, Node, Pod, Workload
+from usher.audit.gather import gpus
+from usher.audit.gather.estate import Estate, Node, Pod, Workload
 from usher.scan import findings
 
 _WORST: Final = (*(outcome.value for outcome in model.Outcome), "unknown", "clean", "exempt")

@@ -104,11 +104,11 @@ def options(command: option_groups.Command) -> option_groups.Command:
 
 
 def _read(file: Path) -> "Audit":
-    from usher.audit.document import reading
+    from usher.audit.document import audit_document
 
     try:
         with file.open("rb") as stream:
-            content = stream.read(reading.LARGEST + 1)
+            content = stream.read(audit_document.LARGEST + 1)
     except OSError as error:
         raise errors.InputError(f"{file}: cannot be read: {error.strerror}") from None
-    return reading.loads(content, source=str(file))
+    return audit_document.loads(content, source=str(file))

@@ -13,8 +13,8 @@ from usher.config import words
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from usher.audit.building.builder import EstateBuilder
-    from usher.audit.building.wanted import Wanted
+    from usher.audit.gather.estate_builder import EstateBuilder
+    from usher.audit.gather.needed_inputs import Wanted
     from usher.audit.usage.series import Source
     from usher.cluster.api import Lists
     from usher.cluster.connection import Api
@@ -103,7 +103,7 @@ def live(
     Raises:
         ClusterError: the API server does not answer.
     """
-    from usher.audit.building.packed import Packed
+    from usher.audit.gather.compressed_objects import Packed
     from usher.cluster import connection, recording
     from usher.scan import cluster
 
@@ -146,31 +146,31 @@ def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Inputs:
 
     It has no objects of the kinds that it does not show, so all kinds are known.
     """
-    from usher.audit.demo import cluster, usage
+    from usher.audit.demo import synthetic_cluster, synthetic_records
     from usher.kinds.registry import FACTS
     from usher.scan.batches import Batch, Item
     from usher.scan.dumps import Survey
 
-    objects = list(cluster.objects(now))
-    read = Batch(source=cluster.NAME, items=tuple(Item(value=value) for value in objects), is_file=False)
+    objects = list(synthetic_cluster.objects(now))
+    read = Batch(source=synthetic_cluster.NAME, items=tuple(Item(value=value) for value in objects), is_file=False)
     survey = Survey({each.key: each.keep for each in wanted})
     survey.add(read)
     facts = survey.facts
     for key in FACTS:
         if facts.knows(*key):
             continue
-        if cluster.serves(key[0]):
+        if synthetic_cluster.serves(key[0]):
             facts.replace(key, ())
         else:
             facts.lacks(key)
     return Inputs(
-        name=cluster.NAME,
+        name=synthetic_cluster.NAME,
         origin="the synthetic cluster of the demo",
-        server=cluster.SERVER,
+        server=synthetic_cluster.SERVER,
         batches=[survey.settled(read)],
         facts=facts,
         recorded=_recorded(wanted, survey),
-        series=usage.Source(objects),
+        series=synthetic_records.SyntheticSource(objects),
     )
 
 
@@ -215,7 +215,7 @@ def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: boo
 
 def _recorded(wanted: "Iterable[Wanted]", survey: "Survey") -> "list[Recorded]":
     """The kinds that sections want, each with all of its objects."""
-    from usher.audit.building.packed import Packed
+    from usher.audit.gather.compressed_objects import Packed
     from usher.facts.snapshot import Recorded, State
 
     return [Recorded(kind=each.fact_kind, state=State.KNOWN, values=Packed(survey.kept(each.key))) for each in wanted]

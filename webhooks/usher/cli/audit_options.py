@@ -9,7 +9,7 @@ from usher.cli import audit_usage, given_policies, option_groups
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from usher.audit.scopes import Scope
+    from usher.audit.gather.estate import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Options:
     @property
     def scope(self) -> "Scope":
         """The part of the cluster that is audited, where no shard is."""
-        from usher.audit.scopes import WHOLE, OneNamespace
+        from usher.audit.gather.estate import WHOLE, OneNamespace
 
         return OneNamespace(name=self.namespace) if self.namespace else WHOLE
 

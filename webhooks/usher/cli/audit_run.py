@@ -12,10 +12,9 @@ from usher.cli.audit_options import Options
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from usher.audit.building.builder import EstateBuilder
     from usher.audit.document import Audit
-    from usher.audit.estate import Estate
-    from usher.audit.scopes import Scope
+    from usher.audit.gather.estate import Estate, Scope
+    from usher.audit.gather.estate_builder import EstateBuilder
     from usher.cli.audit_inputs import Inputs
     from usher.cluster.api import Lists
     from usher.cluster.connection import Api
@@ -64,7 +63,7 @@ class Run:
         Raises:
             UsherError: the objects cannot be read, or not be judged.
         """
-        from usher.audit import pod_evidence
+        from usher.audit.gather import workload_decisions
 
         with gatekeeper.started(self.policies, opa=self.chosen.policies.opa) as site:
             audited = self._inputs(now, site, watch=watch)
@@ -74,12 +73,12 @@ class Run:
             # The engine goes before the estate is made.
             self._require(found)
             estate = builder.built(results=found.results)
-            found = pod_evidence.settled(found, estate)
+            found = workload_decisions.settled_by_pods(found, estate)
             document = self._document(audited, evaluator, found, estate, now=now)
         return Taken(found=found, audit=document, api=audited.api)
 
     def _builder(self, audited: "Inputs", evaluator: "Evaluator") -> "EstateBuilder":
-        from usher.audit.building.builder import EstateBuilder
+        from usher.audit.gather.estate_builder import EstateBuilder
 
         if self.chosen.namespace and audited.api is not None:
             audit_inputs.require_namespace(self.chosen.namespace, evaluator.facts)
@@ -136,9 +135,9 @@ class Run:
         )
         if not (self.chosen.demo and self.scope.is_whole):
             return document
-        from usher.audit.demo import past
+        from usher.audit.demo import synthetic_records
 
-        return past.with_past(document, now=now)
+        return synthetic_records.with_past(document, now=now)
 
     def _noted(self, found: "findings.Report") -> "findings.Report":
         """The report, which says that it is about one namespace."""
@@ -182,10 +181,10 @@ class Run:
             ) as evaluator:
                 yield evaluator
             return
-        from usher.audit.demo import cluster
+        from usher.audit.demo import synthetic_cluster
         from usher.policy import assembly
 
-        evaluator = assembly.embedded(cluster.configuration(now.date()), facts=audited.facts)
+        evaluator = assembly.embedded(synthetic_cluster.configuration(now.date()), facts=audited.facts)
         with contextlib.closing(evaluator.engine) as engine:
             engine.ready()
             yield evaluator

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from usher.cli import audit_usage
 
 if TYPE_CHECKING:
-    from usher.audit.building.wanted import Wanted
     from usher.audit.document import ReadinessItem
-    from usher.audit.estate import Estate
+    from usher.audit.gather.estate import Estate
+    from usher.audit.gather.needed_inputs import Wanted
     from usher.audit.sections import Sections
     from usher.authorities.knowledge import Knowledge
     from usher.cli.audit_inputs import Inputs
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 def wanted() -> "tuple[Wanted, ...]":
     """The kinds that the sections read beside workloads, nodes and pods."""
-    from usher.audit.wanted import merged
+    from usher.audit.gather.needed_inputs import merged_kinds
 
-    return merged()
+    return merged_kinds()
 
 
 def analysed(

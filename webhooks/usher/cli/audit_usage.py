@@ -13,8 +13,7 @@ from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.document import Measurement
-    from usher.audit.estate import Estate
-    from usher.audit.scopes import Scope
+    from usher.audit.gather.estate import Estate, Scope
     from usher.audit.usage.measured import Measured
     from usher.audit.usage.series import Source
     from usher.config.audit import Audit

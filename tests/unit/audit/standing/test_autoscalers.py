@@ -9,7 +9,7 @@ from builders.estates import entry, estate, gpu_node, waiting
 from builders.standings import found, knowledge
 from usher import paths
 from usher.audit.document import FindingEntry
-from usher.audit.estate import MULTI_KUEUE, Estate
+from usher.audit.gather.estate import MULTI_KUEUE, Estate
 from usher.audit.standing import autoscalers as seen_autoscalers
 from usher.config import models
 

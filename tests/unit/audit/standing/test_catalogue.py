@@ -8,7 +8,8 @@ import pytest
 
 from usher import paths
 from usher.audit.document import Severity
-from usher.audit.standing import catalogue, wanted
+from usher.audit.gather import needed_inputs
+from usher.audit.standing import catalogue
 from usher.audit.standing.catalogue import Entry
 from usher.kinds.kept_fields import Key
 
@@ -52,7 +53,7 @@ def test_every_entry_is_made_by_some_module_and_every_code_is_in_the_catalogue()
 
 
 def test_the_kinds_that_findings_read_are_unique_and_hold_no_secrets() -> None:
-    keys: list[Key] = [each.key for each in wanted.WANTED]
+    keys: list[Key] = [each.key for each in needed_inputs.kinds_of(needed_inputs.Section.STANDING)]
 
     assert len(set(keys)) == len(keys)
     assert ("", "Secret") not in keys
@@ -73,7 +74,9 @@ def test_of_a_daemon_set_it_keeps_images_and_no_variables() -> None:
         },
         "status": {"numberReady": 3, "desiredNumberScheduled": 4, "other": 1},
     }
-    keep = {each.key: each.keep for each in wanted.WANTED}[wanted.DAEMON_SET]
+    keep = {each.key: each.keep for each in needed_inputs.kinds_of(needed_inputs.Section.STANDING)}[
+        needed_inputs.DAEMON_SET.key
+    ]
 
     assert keep(value) == {
         "apiVersion": "apps/v1",
@@ -100,7 +103,9 @@ def test_of_a_node_it_keeps_one_condition() -> None:
         "spec": {"unschedulable": True, "providerID": "x"},
         "status": {"conditions": [{"type": "Ready"}, {"type": "DiskPressure"}], "images": [{}]},
     }
-    keep = {each.key: each.keep for each in wanted.WANTED}[wanted.NODE]
+    keep = {each.key: each.keep for each in needed_inputs.kinds_of(needed_inputs.Section.STANDING)}[
+        needed_inputs.NODE.key
+    ]
 
     assert keep(value) == {
         "apiVersion": "v1",

@@ -8,7 +8,7 @@ import pytest
 from builders.estates import estate
 from builders.standings import exception, found, namespaces, report
 from usher.audit.document import FindingEntry, Severity, Subject
-from usher.audit.estate import Estate, Missing
+from usher.audit.gather.estate import Estate, Missing
 from usher.scan.exception_uses import ExceptionState, ExceptionUse
 from usher.scan.findings import Failure, Identity, Note
 

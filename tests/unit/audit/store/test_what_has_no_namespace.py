@@ -10,7 +10,7 @@ from builders import fleets
 from unit.audit.store import written
 from usher.audit import partial
 from usher.audit.document import Audit, FindingEntry, Gap, Group, GroupTable, ReadinessItem, Standing, Subject, Usage
-from usher.audit.document.fleet import CodeRow, Fleet
+from usher.audit.document.fleet_document import CodeRow, Fleet
 from usher.audit.readiness import ITEMS
 from usher.audit.standing.catalogue import BY_CODE
 from usher.audit.store import audit_parts, fleet_totals

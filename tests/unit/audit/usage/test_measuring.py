@@ -9,7 +9,7 @@ import pytest
 import builders
 from builders import usage as build
 from unit.audit.building import built
-from usher.audit import estate
+from usher.audit.gather import estate
 from usher.audit.usage import grids, measuring, metrics
 from usher.audit.usage.measured import Measured
 from usher.audit.usage.series import Series, Source

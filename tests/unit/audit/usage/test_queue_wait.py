@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.audit import estate
+from usher.audit.gather import estate
 from usher.audit.usage import queue_wait
 from usher.audit.usage.series import Answer, Series
 

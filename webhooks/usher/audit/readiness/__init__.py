@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from usher.audit.document import ReadinessItem, Standing
-from usher.audit.estate import Estate
+from usher.audit.gather.estate import Estate
 from usher.audit.readiness import capacity, drivers, isolation, monitoring, recovery, scheduling
 from usher.audit.readiness.judgement import Item
 from usher.audit.readiness.look import Look

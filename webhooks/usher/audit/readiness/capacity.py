@@ -5,15 +5,13 @@ from typing import Final
 
 from usher import model, paths
 from usher.accelerators.profiles import RESOURCE_PREFIX
-from usher.audit import fields
-from usher.audit.building import claimable
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.needed_inputs import API_SERVICE, KARPENTER_POOL, NODE, RESOURCE_SLICE
 from usher.audit.readiness import judgement
 from usher.audit.readiness.judgement import Item, Judgement, failed, not_applicable, not_known, passed
 from usher.audit.readiness.look import Look
-from usher.audit.readiness.wanted import API_SERVICE
 from usher.audit.standing import autoscalers, entries
 from usher.audit.standing import taints as standing_taints
-from usher.audit.standing.wanted import KARPENTER_POOL, NODE
 from usher.reading.lookup import Absence
 
 _AREA: Final = "capacity"
@@ -66,7 +64,7 @@ def mig(look: Look) -> Judgement:
         return early
     # A node that could not be divided may offer nothing, so that it is not one of the nodes with accelerators.
     found: dict[str, Mapping[str, str]] = {node.name: node.labels for node in look.nodes or ()}
-    for value in fields.listed(look.estate, *NODE) or ():
+    for value in fields.listed(look.estate, *NODE.key) or ():
         found.setdefault(fields.name(value), fields.labels(value))
     states = {
         name: labels.get(_STATE, "") for name, labels in found.items() if labels.get(_WANTED, "") not in _DISABLED
@@ -106,7 +104,7 @@ def claims(look: Look) -> Judgement:
         return judgement.not_listed("deviceclasses.resource.k8s.io")
     if classes is Absence.MISSING:
         return failed("the API server does not serve resource.k8s.io/v1, which Kubernetes 1.34 and later do")
-    slices = fields.listed(look.estate, *claimable.WANTED.key)
+    slices = fields.listed(look.estate, *RESOURCE_SLICE.key)
     drivers = sorted({fields.text(each, "/spec/driver") for each in slices or ()} - {""})
     return passed(
         "the API server serves resource.k8s.io",
@@ -126,7 +124,7 @@ def autoscaler(look: Look) -> Judgement:
         return passed(f"Cluster Autoscaler writes the ConfigMap {autoscalers.STATUS}")
     if any(pool.scales for pool in look.config.pools):
         return passed("usher.yaml declares pools that an autoscaler fills")
-    if fields.listed(look.estate, *KARPENTER_POOL):
+    if fields.listed(look.estate, *KARPENTER_POOL.key):
         return not_applicable("no NodePool of Karpenter is for nodes with accelerators")
     return not_known("no NodePool of Karpenter and no status of Cluster Autoscaler is seen; a cloud may run its own")
 

@@ -6,17 +6,16 @@ from typing import Final
 
 from usher import paths
 from usher.accelerators import boards
-from usher.audit import fields
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.needed_inputs import CLUSTER_POLICY, DAEMON_SET
 from usher.audit.readiness import judgement, versions
 from usher.audit.readiness.judgement import Item, Judgement, failed, not_applicable, not_known, passed
 from usher.audit.readiness.look import Look
-from usher.audit.readiness.wanted import CLUSTER_POLICY
 from usher.audit.standing import capacity, gpu_stack
-from usher.audit.standing.wanted import DAEMON_SET
 
 _AREA: Final = "drivers"
 _GUIDE: Final = "https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/getting-started.html"
-_DAEMON_SETS: Final = f"daemonsets.{DAEMON_SET[0]}"
+_DAEMON_SETS: Final = DAEMON_SET.resource
 _DRIVER: Final = "nvidia.com/cuda.driver-version.full"
 _PARTS: Final = ("nvidia.com/cuda.driver.major", "nvidia.com/cuda.driver.minor", "nvidia.com/cuda.driver.rev")
 """Labels of older releases of GPU feature discovery."""

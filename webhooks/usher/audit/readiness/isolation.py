@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from usher import paths
-from usher.audit import fields
 from usher.audit.document import Standing
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.needed_inputs import NETWORK_POLICY, VALIDATING
 from usher.audit.readiness import drivers, judgement
 from usher.audit.readiness.judgement import Item, Judgement, failed, not_applicable, not_known, passed
 from usher.audit.readiness.look import Look
-from usher.audit.readiness.wanted import NETWORK_POLICY
-from usher.audit.standing.wanted import VALIDATING
 from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.resource_quota import read as resource_quota_read
@@ -140,9 +139,9 @@ def secure_access(look: Look) -> Judgement:
     escapes = drivers.toolkit_version(look)
     if escapes.standing in (Standing.FAIL, Standing.NOT_APPLICABLE):
         return escapes
-    webhooks = fields.listed(look.estate, *VALIDATING)
+    webhooks = fields.listed(look.estate, *VALIDATING.key)
     if webhooks is None:
-        return judgement.not_listed(f"validatingwebhookconfigurations.{VALIDATING[0]}")
+        return judgement.not_listed(VALIDATING.resource)
     ours = [each for each in registered.read(webhooks, mutating=False) if each.configuration.startswith(NAME)]
     if not any(each.creates("", "pods") for each in ours):
         return failed(

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
-from usher.audit.building.wanted import Wanted
 from usher.audit.document import Standing
+from usher.audit.gather.needed_inputs import Wanted
 from usher.audit.readiness.look import Look
 from usher.dataclass import dataclass
 

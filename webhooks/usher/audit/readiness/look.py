@@ -6,11 +6,10 @@ from functools import cached_property
 from typing import Final
 
 from usher import paths
-from usher.audit import fields
-from usher.audit.building.wanted import Wanted
-from usher.audit.estate import Estate, Node
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import Estate, Node
+from usher.audit.gather.needed_inputs import DAEMON_SET, Wanted
 from usher.audit.standing import gpu_stack
-from usher.audit.standing.wanted import DAEMON_SET
 from usher.authorities.knowledge import Knowledge
 from usher.config import models, selection
 from usher.dataclass import dataclass
@@ -63,7 +62,7 @@ class Look:
     @cached_property
     def daemons(self) -> Mapping[str, Sequence[paths.Object]] | None:
         """The DaemonSets of the GPU stack, by what they are; None where DaemonSets are not known."""
-        listed = fields.listed(self.estate, *DAEMON_SET)
+        listed = fields.listed(self.estate, *DAEMON_SET.key)
         if listed is None:
             return None
         found: dict[str, list[paths.Object]] = {}

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from usher import paths
-from usher.audit import fields
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.needed_inputs import CLUSTER_POLICY, POD_MONITOR, SERVICE, SERVICE_MONITOR
 from usher.audit.readiness import drivers, judgement
 from usher.audit.readiness.judgement import Item, Judgement, failed, not_applicable, not_known, passed
 from usher.audit.readiness.look import Look
-from usher.audit.readiness.wanted import CLUSTER_POLICY, POD_MONITOR, SERVICE, SERVICE_MONITOR
 from usher.audit.standing import gpu_stack
 
 _AREA: Final = "monitoring"

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
-from usher.audit import fields
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.needed_inputs import MUTATING, VALIDATING
 from usher.audit.readiness import judgement, versions
 from usher.audit.readiness.judgement import Item, Judgement, failed, not_applicable, not_known, passed
 from usher.audit.readiness.look import Look
-from usher.audit.standing.wanted import MUTATING, VALIDATING
 from usher.manifests.calls import Client
 from usher.manifests.webhooks import NAME
 from usher.preflight import ours, point, registered
@@ -30,7 +30,7 @@ def webhooks(look: Look) -> Judgement:
     """Whether usher's webhooks are registered as this version prints them."""
     installed = _installed(look)
     if installed is None:
-        return judgement.not_listed(*(f"{kind.lower()}s.{group}" for group, kind in (MUTATING, VALIDATING)))
+        return judgement.not_listed(*(each.resource for each in (MUTATING, VALIDATING)))
     return _judged([each for each in _points(installed, look) if each.topic != _CERTIFICATE])
 
 
@@ -38,14 +38,14 @@ def certificate(look: Look) -> Judgement:
     """Whether the CA certificates of usher's webhooks are valid for a while."""
     installed = _installed(look)
     if installed is None:
-        return judgement.not_listed(*(f"{kind.lower()}s.{group}" for group, kind in (MUTATING, VALIDATING)))
+        return judgement.not_listed(*(each.resource for each in (MUTATING, VALIDATING)))
     if not installed:
         return not_applicable("usher's webhooks are not registered")
     return _judged([each for each in _points(installed, look) if each.topic == _CERTIFICATE])
 
 
 def _installed(look: Look) -> Sequence[Webhook] | None:
-    mutating, validating = (fields.listed(look.estate, *key) for key in (MUTATING, VALIDATING))
+    mutating, validating = (fields.listed(look.estate, *kind.key) for kind in (MUTATING, VALIDATING))
     if mutating is None or validating is None:
         return None
     found = [*registered.read(mutating, mutating=True), *registered.read(validating, mutating=False)]

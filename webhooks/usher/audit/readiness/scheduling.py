@@ -3,12 +3,11 @@
 from typing import Final
 
 from usher import model
-from usher.audit import fields
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.needed_inputs import HYPER_NODE, KAI_QUEUE
 from usher.audit.readiness import judgement
 from usher.audit.readiness.judgement import Item, Judgement, failed, not_applicable, not_known, passed
 from usher.audit.readiness.look import Look
-from usher.audit.readiness.wanted import HYPER_NODE
-from usher.audit.standing.wanted import KAI_QUEUE
 from usher.authorities.kueue.queues import GROUP
 from usher.authorities.priority import read as priority_read
 from usher.authorities.volcano import read as volcano_read
@@ -58,7 +57,7 @@ def queues(look: Look) -> Judgement:
     if own:
         return passed(f"queues of Volcano: {fields.listing(own)}")
     if look.definitions is not None and _KAI_QUEUES in look.definitions:
-        listed = fields.listed(look.estate, *KAI_QUEUE)
+        listed = fields.listed(look.estate, *KAI_QUEUE.key)
         if listed is None:
             return judgement.not_listed(_KAI_QUEUES)
         names = [name for each in listed if (name := fields.name(each)) not in _OWN_OF_KAI]

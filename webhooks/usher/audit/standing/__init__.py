@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import chain
 
 from usher.audit.document import FindingEntry, Severity
-from usher.audit.estate import Estate
+from usher.audit.gather.estate import Estate
 from usher.audit.standing import (
     admission,
     autoscalers,

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from usher.audit import fields
 from usher.audit.document import FindingEntry
-from usher.audit.estate import Workload
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import Workload
+from usher.audit.gather.needed_inputs import MUTATING, VALIDATING
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Prevention, Situation
-from usher.audit.standing.wanted import MUTATING, VALIDATING
 from usher.manifests.webhooks import NAME
 from usher.mutation import strategies
 from usher.scan import findings as scan
@@ -36,7 +36,7 @@ def _judges(situation: Situation) -> bool:
     """Whether usher judges here: without webhooks, nothing came before or past it. A dump may not hold them; then the
     traces of usher on workloads say it.
     """
-    webhooks = fields.listed(situation.estate, *VALIDATING)
+    webhooks = fields.listed(situation.estate, *VALIDATING.key)
     if webhooks is None:
         return any(each.annotations for each in situation.estate.workloads)
     return any(fields.name(value).startswith(NAME) for value in webhooks)
@@ -44,7 +44,7 @@ def _judges(situation: Situation) -> bool:
 
 def _installed(situation: Situation) -> datetime | None:
     """Since when the first of usher's webhooks is registered; None where that is not known."""
-    listed = (fields.listed(situation.estate, *key) or () for key in (MUTATING, VALIDATING))
+    listed = (fields.listed(situation.estate, *kind.key) or () for kind in (MUTATING, VALIDATING))
     ours = [value for values in listed for value in values if fields.name(value).startswith(NAME)]
     times = [fields.when(value, "/metadata/creationTimestamp") for value in ours]
     return min((each for each in times if each is not None), default=None)

@@ -10,9 +10,9 @@ from typing import Final
 
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.audit import fields
-from usher.audit.estate import Estate
-from usher.audit.standing.wanted import KARPENTER_POOL
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import Estate
+from usher.audit.gather.needed_inputs import KARPENTER_POOL
 from usher.authorities.knowledge import Knowledge
 from usher.facts import pool_labels
 from usher.facts.store import Store
@@ -57,7 +57,7 @@ def node_pools(estate: Estate, vocabulary: Vocabulary) -> Sequence[paths.Object]
     """The NodePools of Karpenter that are for nodes with accelerators."""
     labels = [node.labels for node in estate.nodes or ()]
     filled = {each[key] for each in labels for key in pool_labels.KARPENTER if key in each}
-    listed = fields.listed(estate, *KARPENTER_POOL) or ()
+    listed = fields.listed(estate, *KARPENTER_POOL.key) or ()
     return [each for each in listed if fields.name(each) in filled or _is_for_accelerators(each, vocabulary)]
 
 

@@ -5,8 +5,8 @@ from decimal import Decimal
 from typing import Final
 
 from usher.accelerators import device_classes
-from usher.audit import fields
-from usher.audit.estate import Node
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import Node
 from usher.audit.standing.situation import Situation
 from usher.facts import pool_labels
 

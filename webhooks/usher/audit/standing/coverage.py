@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from usher.audit import fields
 from usher.audit.document import FindingEntry
-from usher.audit.estate import Workload
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import Workload
+from usher.audit.gather.needed_inputs import VALIDATING
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
-from usher.audit.standing.wanted import VALIDATING
 from usher.config import selection
 from usher.kinds import registry
 from usher.manifests.webhooks import NAME
@@ -33,8 +33,8 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
             return
         yield entries.finding(
             "USA050",
-            entries.named(_API_VERSION, VALIDATING[1], NAME),
-            f"no {VALIDATING[1]} of usher is registered, and the cluster has "
+            entries.named(_API_VERSION, VALIDATING.kind, NAME),
+            f"no {VALIDATING.kind} of usher is registered, and the cluster has "
             f"{entries.counted(len(held), 'workload')} with accelerators",
             gpus=sum(map(situation.gpus, held)),
         )
@@ -48,7 +48,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
 
 def _judging(situation: Situation) -> list[Webhook] | None:
     """The validating webhooks of usher; None where they are not known. Those that change objects refuse none."""
-    found = fields.listed(situation.estate, *VALIDATING)
+    found = fields.listed(situation.estate, *VALIDATING.key)
     if found is None:
         return None
     return [each for each in registered.read(found, mutating=False) if each.configuration.startswith(NAME)]

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from usher import paths
-from usher.audit import fields, subjects
+from usher.audit import subjects
 from usher.audit.document import FindingEntry, Severity, Subject
-from usher.audit.estate import Workload
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import Workload
 from usher.audit.standing import catalogue
 from usher.audit.standing.situation import Prevention
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
-from usher.audit import fields
 from usher.audit.document import FindingEntry
+from usher.audit.gather import object_fields as fields
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
 from usher.config import selection

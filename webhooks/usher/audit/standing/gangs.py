@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from usher.audit.estate import Phase, Pod, Workload
+from usher.audit.gather.estate import Phase, Pod, Workload
 from usher.audit.standing import records
 from usher.audit.standing.records import Records
 from usher.dataclass import dataclass

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from usher import paths
-from usher.audit import fields
-from usher.audit.estate import Node
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import Node
 from usher.scheduling import node_affinity
 
 TEMPLATE: Final = "/spec/template/spec"
@@ -78,7 +78,7 @@ def selects(daemon_set: paths.Object, node: Node) -> bool:
     terms = fields.at(daemon_set, TERMS)
     return not isinstance(terms, list) or any(
         node_affinity.term_matches(term, labels=node.labels, name=node.name)
-        for term in terms[: fields.MOST]
+        for term in terms[: fields.MOST_ENTRIES]
         if isinstance(term, dict)
     )
 

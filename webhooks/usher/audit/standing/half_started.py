@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from usher.audit.document import FindingEntry
-from usher.audit.estate import Workload
+from usher.audit.gather.estate import Workload
 from usher.audit.standing import entries, gangs
 from usher.audit.standing.situation import Situation, span
 from usher.scan import devices

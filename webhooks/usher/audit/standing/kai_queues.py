@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from usher import paths
-from usher.audit import fields, gpus
 from usher.audit.document import FindingEntry, Subject
+from usher.audit.gather import gpus
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.needed_inputs import KAI_POD_GROUP, KAI_QUEUE
 from usher.audit.standing import capacity, entries
 from usher.audit.standing.situation import Situation
-from usher.audit.standing.wanted import KAI_POD_GROUP, KAI_QUEUE
 from usher.dataclass import dataclass
 
 _API_VERSION: Final = "scheduling.run.ai/v2"
@@ -42,7 +43,7 @@ class Queue:
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
     """The findings about the queues; nothing where the cluster does not serve them or usher may not list them."""
-    listed = fields.listed(situation.estate, *KAI_QUEUE)
+    listed = fields.listed(situation.estate, *KAI_QUEUE.key)
     queues = [_queue(value) for value in listed or ()]
     if situation.estate.complete:
         yield from _unused(queues, situation)
@@ -65,7 +66,7 @@ def _number(value: paths.Object, place: str) -> float | None:
 
 
 def _unused(queues: Iterable[Queue], situation: Situation) -> Iterator[FindingEntry]:
-    groups = fields.listed(situation.estate, *KAI_POD_GROUP)
+    groups = fields.listed(situation.estate, *KAI_POD_GROUP.key)
     if groups is None:
         return
     used = {fields.text(each, "/spec/queue") for each in groups} | {each.queue for each in situation.estate.workloads}
@@ -81,7 +82,7 @@ def _above_capacity(queues: Iterable[Queue], situation: Situation) -> Iterator[F
     nodes = situation.estate.nodes
     if nodes is None or any(capacity.grows(name, situation) for name in capacity.of(nodes)):
         return
-    has = round(sum(map(gpus.capacity, nodes)), 6)
+    has = round(sum(map(gpus.capacity_of, nodes)), 6)
     for queue in queues:
         numbers: Mapping[str, float | None] = {"quota": queue.quota, "limit": queue.limit}
         for field, number in numbers.items():

@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from usher.accelerators.profiles import RESOURCE_PREFIX
-from usher.audit import fields, gpus
 from usher.audit.document import FindingEntry
-from usher.audit.estate import Node
+from usher.audit.gather import gpus
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import Node
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
 

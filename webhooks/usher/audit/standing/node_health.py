@@ -7,14 +7,13 @@ from typing import Final
 
 from usher import paths
 from usher.accelerators import device_classes
-from usher.audit import capacity, fields, gpus
-from usher.audit.building import node_labels
-from usher.audit.building.claimable import SLICE
 from usher.audit.document import FindingEntry, Subject
-from usher.audit.estate import Node
+from usher.audit.gather import accelerator_nodes, gpus
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import Node
+from usher.audit.gather.needed_inputs import NODE, RESOURCE_SLICE
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation, span
-from usher.audit.standing.wanted import NODE
 
 _CORDON: Final = "node.kubernetes.io/unschedulable"
 """The taint that the control plane adds to a cordoned node, with the time."""
@@ -53,7 +52,7 @@ _WANTED: Final = "nvidia.com/mig.config"
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
     """The findings about each node; nothing where nodes are not known."""
-    listed = fields.listed(situation.estate, *NODE)
+    listed = fields.listed(situation.estate, *NODE.key)
     objects = {fields.name(value): value for value in listed or ()}
     nodes = situation.estate.nodes
     lost = _lost(situation)
@@ -64,7 +63,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
         yield from _unhealthy(node, lost.get(node.name), situation)
         if node.labels.get(_STATE) == "failed":
             offered = [f"{amount.number:,} {resource}" for resource, amount in sorted(node.allocatable.items())]
-            yield _divided(node.name, node.labels, offered, gpus.capacity(node))
+            yield _divided(node.name, node.labels, offered, gpus.capacity_of(node))
     if nodes is not None and not _may_claim_unseen(situation):
         there = {node.name for node in nodes}
         for name, value in sorted(objects.items()):
@@ -85,7 +84,7 @@ def _pods_on(names: set[str], situation: Situation) -> Mapping[str, list[str]]:
 def _lost(situation: Situation) -> Mapping[str, float]:
     """The GPUs of each node that are out of use, by node; empty where the pods were not all read."""
     known = situation.estate.pods_known and situation.estate.scope.is_whole
-    return {each.node.name: each.out_of_use for each in capacity.splits(situation.estate) or ()} if known else {}
+    return {each.node.name: each.out_of_use for each in gpus.splits_of_nodes(situation.estate) or ()} if known else {}
 
 
 def _state(node: Node, lasting: str) -> str:
@@ -117,9 +116,9 @@ def _out_of_service(
             f"pods with accelerators on it: {fields.listing(pods)}" if pods else "no pod with accelerators is on it",
             "" if since is not None else "since when is not known",
             _update(node.labels),
-            _cost(node, gpus.capacity(node), situation),
+            _cost(node, gpus.capacity_of(node), situation),
         ),
-        gpus=gpus.capacity(node),
+        gpus=gpus.capacity_of(node),
         gpus_lost=lost,
         cost_per_hour=_per_hour(node, lost, situation),
         since=since,
@@ -198,7 +197,7 @@ def _divided(name: str, labels: Mapping[str, str], offered: Sequence[str], numbe
 def _may_claim_unseen(situation: Situation) -> bool:
     """Whether nodes may offer GPUs for claims that the audit did not read: the cluster has a class for them."""
     classes = situation.known.facts.names("resource.k8s.io", "DeviceClass") or ()
-    return fields.listed(situation.estate, *SLICE) is None and any(
+    return fields.listed(situation.estate, *RESOURCE_SLICE.key) is None and any(
         device_classes.device_class(name).accelerator for name in classes
     )
 
@@ -227,7 +226,7 @@ def _offers_nothing(name: str, value: paths.Object, situation: Situation) -> Ite
 
 
 def _without_plugin(name: str, labels: Mapping[str, str], why: str, count: str, *, remedy: str = "") -> FindingEntry:
-    product = node_labels.product(labels)
+    product = accelerator_nodes.read_product(labels)
     return entries.finding(
         "USA036",
         _subject(name),

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from usher.audit import fields
 from usher.audit.document import FindingEntry
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.needed_inputs import MUTATING, VALIDATING
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
-from usher.audit.standing.wanted import MUTATING, VALIDATING
 from usher.manifests.webhooks import NAME
 from usher.preflight import other_webhooks, registered
 from usher.preflight.point import State
@@ -18,8 +18,8 @@ _API_VERSION: Final = "admissionregistration.k8s.io/v1"
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
     """The findings about webhooks, judged as `usher preflight` does; nothing where they are not known."""
-    mutating = fields.listed(situation.estate, *MUTATING)
-    validating = fields.listed(situation.estate, *VALIDATING)
+    mutating = fields.listed(situation.estate, *MUTATING.key)
+    validating = fields.listed(situation.estate, *VALIDATING.key)
     if mutating is None or validating is None:
         return
     webhooks = [*registered.read(mutating, mutating=True), *registered.read(validating, mutating=False)]
@@ -42,7 +42,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _blocking(webhook: Webhook, namespaces: Mapping[str, Mapping[str, str]]) -> Iterator[FindingEntry]:
-    kind = MUTATING[1] if webhook.mutating else VALIDATING[1]
+    kind = MUTATING.kind if webhook.mutating else VALIDATING.kind
     for problem in other_webhooks.problems(webhook, namespaces, {}):
         if problem.state is State.ATTENTION:
             yield entries.finding(

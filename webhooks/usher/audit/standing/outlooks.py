@@ -8,8 +8,8 @@ from typing import Final
 import orjson
 
 from usher import model, paths
-from usher.audit import fields
-from usher.audit.estate import MULTI_KUEUE, Workload
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import MULTI_KUEUE, Workload
 from usher.audit.standing.situation import Situation
 from usher.authorities import registry
 from usher.authorities.authority import Case

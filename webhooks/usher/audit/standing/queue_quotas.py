@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from usher.audit import fields
 from usher.audit.document import FindingEntry
-from usher.audit.estate import Node
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import Node
 from usher.audit.standing import capacity, entries
 from usher.audit.standing.situation import Situation
 from usher.authorities.kueue import read as kueue_read

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from usher.audit import fields
 from usher.audit.document import FindingEntry
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.needed_inputs import KUEUE_WORKLOAD, POD_GROUP
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
-from usher.audit.standing.wanted import KUEUE_WORKLOAD, POD_GROUP
 from usher.authorities.kueue import read as kueue_read
 from usher.authorities.kueue.queues import GROUP, ClusterQueue, LocalQueue
 from usher.authorities.volcano import read as volcano_read
@@ -29,7 +29,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
 
 def _of_kueue(situation: Situation) -> Iterator[FindingEntry]:
     facts = situation.known.facts
-    records = fields.listed(situation.estate, *KUEUE_WORKLOAD)
+    records = fields.listed(situation.estate, *KUEUE_WORKLOAD.key)
     queues = kueue_read.cluster(facts).queues
     if records is None or queues is None or not facts.knows(GROUP, "LocalQueue"):
         return
@@ -94,7 +94,7 @@ def _local_queue(namespace: str, queue: LocalQueue, situation: Situation) -> Fin
 
 
 def _of_volcano(situation: Situation) -> Iterator[FindingEntry]:
-    groups = fields.listed(situation.estate, *POD_GROUP)
+    groups = fields.listed(situation.estate, *POD_GROUP.key)
     queues = volcano_read.queues(situation.known.facts)
     if groups is None or queues is None:
         return

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Final
 
 from usher import paths
-from usher.audit import fields
-from usher.audit.estate import Estate, Workload
-from usher.audit.standing.wanted import KAI_POD_GROUP, KUEUE_WORKLOAD, POD_GROUP
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import Estate, Workload
+from usher.audit.gather.needed_inputs import KAI_POD_GROUP, KUEUE_WORKLOAD, POD_GROUP
 from usher.dataclass import dataclass
 
 _STARTED: Final = ("Inqueue", "Running", "Completed")
@@ -41,9 +41,9 @@ class Records:
 def of(estate: Estate) -> Records:
     """The records of a cluster; empty for kinds that are not known."""
     return Records(
-        kueue=_by_owner(estate, KUEUE_WORKLOAD),
-        volcano=_by_owner(estate, POD_GROUP),
-        kai=_by_owner(estate, KAI_POD_GROUP),
+        kueue=_by_owner(estate, KUEUE_WORKLOAD.key),
+        volcano=_by_owner(estate, POD_GROUP.key),
+        kai=_by_owner(estate, KAI_POD_GROUP.key),
     )
 
 

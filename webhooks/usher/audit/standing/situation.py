@@ -5,10 +5,9 @@ from dataclasses import field
 from datetime import datetime, timedelta
 
 from usher import model
-from usher.audit import gpus
-from usher.audit.estate import Estate, Node, Pod, Workload
+from usher.audit.gather import gpus
+from usher.audit.gather.estate import Estate, Node, Pod, Workload
 from usher.audit.standing.records import Records
-from usher.audit.usage import prices
 from usher.authorities.knowledge import Knowledge
 from usher.config import models, selection
 from usher.config.fields import seconds
@@ -103,7 +102,7 @@ class Situation:
     def price(self, node: str) -> float | None:
         """What a GPU of a node costs in an hour, by `audit.prices`; None without a price."""
         found = self.nodes.get(node)
-        return None if found is None else prices.per_gpu_hour(self.config.audit.prices, prices.of_node(found))
+        return None if found is None else gpus.price_per_hour(self.config.audit.prices, gpus.node_type_of(found))
 
     def labels(self, namespace: str) -> Mapping[str, str] | None:
         """The labels of a namespace; None where they are not known."""

@@ -6,12 +6,13 @@ from typing import Final
 
 from usher import paths
 from usher.accelerators import device_classes
-from usher.audit import fields, gpus
 from usher.audit.document import FindingEntry
-from usher.audit.estate import Estate, Node
+from usher.audit.gather import gpus
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import Estate, Node
+from usher.audit.gather.needed_inputs import DAEMON_SET, NODE
 from usher.audit.standing import capacity, entries, gpu_stack
 from usher.audit.standing.situation import Situation
-from usher.audit.standing.wanted import DAEMON_SET, NODE
 from usher.facts.node_reading import Taint
 from usher.scheduling import taints
 
@@ -23,7 +24,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
     """The findings about taints, one for each pool or DaemonSet; nothing where nodes are not known."""
     nodes = situation.estate.nodes or ()
     yield from _untainted(nodes, situation)
-    for daemon_set in fields.listed(situation.estate, *DAEMON_SET) or ():
+    for daemon_set in fields.listed(situation.estate, *DAEMON_SET.key) or ():
         part = gpu_stack.part(daemon_set)
         if part:
             vendor = gpu_stack.vendor(daemon_set)
@@ -45,7 +46,7 @@ def have_other_nodes(estate: Estate) -> bool:
 
     True where the other nodes are not known.
     """
-    listed = fields.listed(estate, *NODE)
+    listed = fields.listed(estate, *NODE.key)
     with_accelerators = {node.name for node in estate.nodes or ()}
     others = [value for value in listed or () if fields.name(value) not in with_accelerators]
     return listed is None or not all(map(_is_kept_for_others, others))
@@ -74,7 +75,7 @@ def _untainted(nodes: Sequence[Node], situation: Situation) -> Iterator[FindingE
             remedy=f"Taint the nodes with {_key(found[0])}=present:NoSchedule, in their node pool so that new nodes "
             "get it too.",
             evidence=(f"nodes: {fields.listing(names)}",),
-            gpus=sum(map(gpus.capacity, found)),
+            gpus=sum(map(gpus.capacity_of, found)),
             prevention=situation.preventing_anywhere("USH1430"),
         )
 
@@ -107,6 +108,6 @@ def _kept_away(
             part=str(taint),
             path="spec.template.spec.tolerations",
             evidence=(f"nodes: {fields.listing([node.name for node in found])}",),
-            gpus=sum(map(gpus.capacity, found)),
+            gpus=sum(map(gpus.capacity_of, found)),
             prevention=situation.preventing_anywhere("USH1431"),
         )

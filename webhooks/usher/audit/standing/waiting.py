@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from usher.audit import fields, gpus
 from usher.audit.document import FindingEntry
-from usher.audit.estate import MULTI_KUEUE, Estate, Pod, Workload
+from usher.audit.gather import gpus
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import MULTI_KUEUE, Estate, Pod, Workload
 from usher.audit.standing import entries, gangs, outlooks, records
 from usher.audit.standing.outlooks import Outlooks, Verdicts
 from usher.audit.standing.records import Held, Records

@@ -15,7 +15,7 @@ from pydantic import Field, StringConstraints
 from usher import errors
 from usher.audit import partial
 from usher.audit.document import Audit
-from usher.audit.document.part import Part
+from usher.audit.document.audit_entries import Part
 from usher.audit.store import part_stores
 from usher.audit.store.shards import MOST_SHARDS, Shard
 from usher.dataclass import dataclass

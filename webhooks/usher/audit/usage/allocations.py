@@ -7,7 +7,7 @@ import math
 from array import array
 from collections.abc import Iterable, Mapping
 
-from usher.audit import estate, gpus
+from usher.audit.gather import estate, gpus
 from usher.audit.usage import labels, merging, resource_names
 from usher.audit.usage.labels import PodName
 from usher.audit.usage.merging import Line

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from usher.audit.document.usage import Cost, Usage
+from usher.audit.document.audit_entries import Cost, Usage
 from usher.audit.usage import tallies
 from usher.audit.usage.ledger import Entry
 from usher.audit.usage.metrics import MEBIBYTE

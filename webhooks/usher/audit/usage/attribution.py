@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
-from usher.audit import estate
+from usher.audit.gather import estate
 from usher.audit.usage import labels
 from usher.audit.usage.labels import PodName
 from usher.audit.usage.series import Answer

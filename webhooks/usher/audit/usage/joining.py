@@ -7,7 +7,7 @@ look up claims (NVIDIA/gpu-operator#2706).
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from usher.audit import estate, gpus
+from usher.audit.gather import estate, gpus
 from usher.audit.usage import allocations, merging
 from usher.audit.usage.devices import Track
 from usher.audit.usage.labels import PodName
@@ -37,7 +37,7 @@ def join(tracks: Sequence[Track], found: estate.Estate, nodes: Mapping[str, esta
             continue
         devices = len({track.device for track in tracks if track.node == node and not track.device.instance})
         # The series that name pods of another part of the cluster are not here.
-        there = devices if found.scope.is_whole else max(devices, gpus.capacity(nodes[node]))
+        there = devices if found.scope.is_whole else max(devices, gpus.capacity_of(nodes[node]))
         if len(holding) == 1 and devices and allocations.held_now(holding[0], nodes) >= there:
             pods[node] = holding[0]
             joined.append(node)

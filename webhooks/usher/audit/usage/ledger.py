@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from usher.accelerators import profiles
-from usher.audit import estate, gpus
-from usher.audit.usage import accounting, merging, prices
+from usher.audit.gather import estate, gpus
+from usher.audit.gather.gpus import NodeType
+from usher.audit.usage import accounting, merging
 from usher.audit.usage.accounting import HeldDevice, Idle, Place
 from usher.audit.usage.attribution import Attribution, Owner
 from usher.audit.usage.devices import Track
 from usher.audit.usage.labels import PodName
 from usher.audit.usage.merging import EMPTY, Line
-from usher.audit.usage.prices import NodeType
 from usher.audit.usage.series import Grid
 from usher.audit.usage.tallies import Tally
 from usher.dataclass import dataclass
@@ -110,5 +110,5 @@ def _homes(held: Iterable[tuple[PodName, str]]) -> dict[PodName, str]:
 
 def _node_type(node: estate.Node | None, devices: Iterable[HeldDevice]) -> NodeType:
     if node is not None:
-        return prices.of_node(node)
+        return gpus.node_type_of(node)
     return NodeType(product=next((device.track.product for device in devices if device.track.product), ""))

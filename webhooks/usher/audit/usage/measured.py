@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from usher.audit.document.usage import GroupTable, Measurement, PriceEntry, Saving, Target, Usage
+from usher.audit.document.audit_entries import GroupTable, Measurement, PriceEntry, Saving, Target, Usage
 from usher.audit.usage.not_held import NotHeld
 from usher.dataclass import dataclass
 from usher.scan.findings import Identity

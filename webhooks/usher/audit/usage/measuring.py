@@ -5,9 +5,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from usher.audit import capacity, times
-from usher.audit.document.usage import Measurement, Usage
-from usher.audit.estate import Estate, Node
+from usher.audit import times
+from usher.audit.document.audit_entries import Measurement, Usage
+from usher.audit.gather.estate import Estate, Node
+from usher.audit.gather.gpus import NodeType, node_type_of, price_per_hour, price_problems, splits_of_nodes
 from usher.audit.usage import (
     allocations,
     amounts,
@@ -16,7 +17,6 @@ from usher.audit.usage import (
     not_held,
     observation,
     price_table,
-    prices,
     problems,
     queue_wait,
     tables,
@@ -27,7 +27,6 @@ from usher.audit.usage.amounts import Now
 from usher.audit.usage.ledger import Entry
 from usher.audit.usage.measured import Measured
 from usher.audit.usage.observation import Observation
-from usher.audit.usage.prices import NodeType
 from usher.audit.usage.savings.choice import savings
 from usher.audit.usage.series import Answer, Source
 from usher.audit.usage.tables import Holding
@@ -77,10 +76,10 @@ def _measured(  # noqa: PLR0913 - what the sums are of, named
     entries = observed.entries if observed else ()
     currency = config.prices.currency
     rests = not_held.rests(
-        capacity.splits(estate),
+        splits_of_nodes(estate),
         observed.node_hours if observed else None,
         entries,
-        price=lambda node_type: prices.per_gpu_hour(config.prices, node_type),
+        price=lambda node_type: price_per_hour(config.prices, node_type),
     )
     of_workload = defaultdict[int, list[Entry]](list)
     for entry in entries:
@@ -116,13 +115,13 @@ def _measured(  # noqa: PLR0913 - what the sums are of, named
 
 def _holdings(estate: Estate, nodes: Mapping[str, Node], config: Audit) -> Iterator[Holding]:
     """What pods hold now, each at the price of its node."""
-    node_types = {name: prices.of_node(node) for name, node in nodes.items()}
+    node_types = {name: node_type_of(node) for name, node in nodes.items()}
     for index, workload in enumerate(estate.workloads):
         for pod in workload.pods:
             gpus = allocations.held_now(pod, nodes)
             if gpus:
                 node_type = node_types.get(pod.node, NodeType(product=""))
-                now = Now(gpus=gpus, price=prices.per_gpu_hour(config.prices, node_type))
+                now = Now(gpus=gpus, price=price_per_hour(config.prices, node_type))
                 yield Holding(workload=index, node_type=node_type, now=now)
 
 
@@ -154,9 +153,9 @@ def _measurement(
     config: Audit,
     source: Source | None,
 ) -> Measurement:
-    seen = {prices.of_node(node) for node in estate.nodes or ()}
+    seen = {node_type_of(node) for node in estate.nodes or ()}
     seen |= {each.node_type for each in (observed.entries if observed else holdings)}
-    said = (*(observed.problems if observed else ()), *prices.problems(config.prices, seen))
+    said = (*(observed.problems if observed else ()), *price_problems(config.prices, seen))
     nothing = Measurement(
         source="none",
         idle_below=config.idle.below,

@@ -7,7 +7,7 @@ import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 
-from usher.audit import estate, gpus
+from usher.audit.gather import estate, gpus
 from usher.audit.usage import allocations, labels, merging, metrics, resource_names
 from usher.audit.usage.labels import PodName
 from usher.audit.usage.merging import EMPTY, Line

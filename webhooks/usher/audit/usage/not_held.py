@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from usher.audit.capacity import Split
-from usher.audit.usage import amounts, prices
+from usher.audit.gather import gpus
+from usher.audit.gather.gpus import NodeSplit, NodeType
+from usher.audit.usage import amounts
 from usher.audit.usage.ledger import Entry
 from usher.audit.usage.node_hours import NodeHours
-from usher.audit.usage.prices import NodeType
 from usher.dataclass import dataclass
 
 Price = Callable[[NodeType], float | None]
@@ -51,7 +51,7 @@ class NotHeld:
 
 
 def rests(
-    splits: Sequence[Split] | None, hours: Mapping[str, NodeHours] | None, entries: Iterable[Entry], *, price: Price
+    splits: Sequence[NodeSplit] | None, hours: Mapping[str, NodeHours] | None, entries: Iterable[Entry], *, price: Price
 ) -> Rests:
     """The rests by node.
 
@@ -62,7 +62,7 @@ def rests(
         price: the price of a GPU for an hour.
     """
     boards = {entry.place.node: entry.node_type for entry in entries}
-    boards |= {each.node.name: prices.of_node(each.node) for each in splits or ()}
+    boards |= {each.node.name: gpus.node_type_of(each.node) for each in splits or ()}
     return Rests(
         now=None if splits is None else tuple(_now(each, price) for each in splits),
         window=None
@@ -71,8 +71,8 @@ def rests(
     )
 
 
-def _now(split: Split, price: Price) -> Rest:
-    found = prices.of_node(split.node)
+def _now(split: NodeSplit, price: Price) -> Rest:
+    found = gpus.node_type_of(split.node)
     return Rest(
         node_type=found, price=price(found), free=split.free, out_of_use=split.out_of_use, capacity=split.capacity
     )

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from usher.audit import capacity
-from usher.audit.estate import Estate, Node
-from usher.audit.usage import allocations, devices, joining, labels, ledger, metrics, prices, problems, reading, tallies
+from usher.audit.gather import gpus
+from usher.audit.gather.estate import Estate, Node
+from usher.audit.usage import allocations, devices, joining, labels, ledger, metrics, problems, reading, tallies
 from usher.audit.usage.accounting import Idle
 from usher.audit.usage.attribution import Attribution, attribution
 from usher.audit.usage.devices import Track
@@ -67,7 +67,7 @@ def observe(estate: Estate, source: Source, *, nodes: Mapping[str, Node], config
             lines,
             nodes=nodes,
             attribution=_attribution(estate, readings),
-            price=lambda node_type: prices.per_gpu_hour(config.prices, node_type),
+            price=lambda node_type: gpus.price_per_hour(config.prices, node_type),
             grid=grid,
             idle=_idle(config, grid),
         )
@@ -83,7 +83,7 @@ def observe(estate: Estate, source: Source, *, nodes: Mapping[str, Node], config
         entries=entries,
         node_hours=node_hours,
         problems=(*readings.problems, *no_series, *(said if is_answered else ())),
-        failures=(*readings.failures, *(no_series if capacity.has_gpus(estate) else ())),
+        failures=(*readings.failures, *(no_series if gpus.has_gpus(estate) else ())),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from usher.audit.scopes import Scope
+from usher.audit.gather.estate import Scope
 from usher.audit.usage import labels, reading
 from usher.audit.usage.series import Answer, Grid, Question, Source
 

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from usher.audit.document.findings import FindingEntry, Subject
-from usher.audit.document.usage import Prevented, WorkloadEntry
+from usher.audit.document.audit_entries import FindingEntry, Prevented, Subject, WorkloadEntry
 from usher.audit.usage import amounts
 
 Key = tuple[str, ...]

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from usher.audit import estate, gpus
-from usher.audit.document.usage import PriceEntry
-from usher.audit.usage import amounts, prices
+from usher.audit.document.audit_entries import PriceEntry
+from usher.audit.gather import estate, gpus
+from usher.audit.gather.gpus import NodeType
+from usher.audit.usage import amounts
 from usher.audit.usage.ledger import Entry
-from usher.audit.usage.prices import NodeType
 from usher.config.audit import Prices
 
 
@@ -34,7 +34,7 @@ def rows(
     of_nodes: dict[_Key, list[estate.Node]] = {}
     hours: dict[_Key, float] = {}
     for node in nodes.values():
-        of_nodes.setdefault(_key(config, prices.of_node(node)), []).append(node)
+        of_nodes.setdefault(_key(config, gpus.node_type_of(node)), []).append(node)
     for entry in entries:
         key = _key(config, entry.node_type)
         hours[key] = hours.get(key, 0.0) + entry.tally.allocated
@@ -46,7 +46,7 @@ def rows(
 
 
 def _key(config: Prices, node_type: NodeType) -> _Key:
-    place, price = prices.deciding(config, node_type), prices.per_gpu_hour(config, node_type)
+    place, price = gpus.deciding_rule(config, node_type), gpus.price_per_hour(config, node_type)
     if place is None or price is None:
         return _Key(node_type.product, node_type.capacity_type.value, -1, 0.0, "")
     of_node = config.rules[place].per_node_hour
@@ -64,6 +64,6 @@ def _row(key: _Key, nodes: Sequence[estate.Node], allocated: float | None) -> Pr
         rule=f"audit.prices.rules[{key.rule}]" if key.rule >= 0 else "",
         formula=key.formula,
         nodes=len(nodes),
-        gpus=amounts.rounded(sum(map(gpus.capacity, nodes))),
+        gpus=amounts.rounded(sum(map(gpus.capacity_of, nodes))),
         allocated=amounts.optional(allocated),
     )

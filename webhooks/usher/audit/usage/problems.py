@@ -4,7 +4,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from usher.audit import estate, fields, times
+from usher.audit import times
+from usher.audit.gather import estate
+from usher.audit.gather import object_fields as fields
 from usher.audit.usage import metrics
 from usher.audit.usage.devices import Track
 from usher.audit.usage.joining import Joined

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Final
 
 from usher import paths
-from usher.audit.building import fields
-from usher.audit.estate import Estate
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import Estate
 from usher.audit.usage import metrics
 from usher.audit.usage.series import Answer
 
@@ -75,12 +75,12 @@ def of_workloads(objects: Iterable[paths.Object], *, start: datetime, share: flo
 
 
 def _wait(value: paths.Object, start: datetime) -> float | None:
-    created = fields.time(paths.metadata(value).get("creationTimestamp"))
+    created = fields.time_of(paths.metadata(value).get("creationTimestamp"))
     if created is None:
         return None
     for each in fields.mappings(fields.mapping(value.get("status")).get("conditions")):
         if each.get("type") == "Admitted" and each.get("status") == "True":
-            admitted = fields.time(each.get("lastTransitionTime"))
+            admitted = fields.time_of(each.get("lastTransitionTime"))
             if admitted is not None and admitted >= max(start, created):
                 return (admitted - created).total_seconds()
     return None

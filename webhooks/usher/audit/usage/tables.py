@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from usher.audit import estate
-from usher.audit.document.usage import Group, GroupTable, Usage
+from usher.audit.document.audit_entries import Group, GroupTable, Usage
+from usher.audit.gather import estate
+from usher.audit.gather.gpus import NodeType
 from usher.audit.usage import amounts, not_held
 from usher.audit.usage.amounts import Now
 from usher.audit.usage.attribution import Owner
 from usher.audit.usage.ledger import Entry
 from usher.audit.usage.not_held import Rest, Rests
-from usher.audit.usage.prices import NodeType
 from usher.dataclass import dataclass
 
 

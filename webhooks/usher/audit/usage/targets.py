@@ -1,6 +1,6 @@
 """Targets of usher.yaml beside what was measured."""
 
-from usher.audit.document.usage import Target
+from usher.audit.document.audit_entries import Target
 from usher.audit.usage import amounts
 from usher.audit.usage.ledger import AllDevices
 from usher.audit.usage.tallies import Tally

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from usher.audit.document import Audit, FindingEntry, Severity, Standing, Subject, Summary
-from usher.audit.document.fleet import FleetSummary
+from usher.audit.document.fleet_document import FleetSummary
 from usher.reports import wording
 from usher.scan.findings import Identity
 

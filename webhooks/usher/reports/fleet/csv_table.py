@@ -3,7 +3,7 @@
 import csv
 from typing import Final, TextIO
 
-from usher.audit.document.fleet import Fleet, FleetRow
+from usher.audit.document.fleet_document import Fleet, FleetRow
 from usher.reports.audit.csv_tables import cell
 
 _FIELDS: Final = (

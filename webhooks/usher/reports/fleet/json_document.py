@@ -5,7 +5,7 @@ from typing import TextIO
 
 import orjson
 
-from usher.audit.document.fleet import Fleet
+from usher.audit.document.fleet_document import Fleet
 from usher.reports import wording
 
 

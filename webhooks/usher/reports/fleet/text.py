@@ -6,7 +6,7 @@ from typing import Final, TextIO
 
 from rich.text import Text
 
-from usher.audit.document.fleet import Fleet, FleetProblem, FleetRow, FleetUsage, GroupRow
+from usher.audit.document.fleet_document import Fleet, FleetProblem, FleetRow, FleetUsage, GroupRow
 from usher.reports import wording
 from usher.reports.audit import numbers, words
 from usher.reports.lines import Lines, Row

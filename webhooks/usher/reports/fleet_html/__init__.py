@@ -6,7 +6,7 @@ The same document makes the same bytes. What was not measured has no number anyw
 from collections.abc import Iterator
 from typing import TextIO
 
-from usher.audit.document.fleet import Fleet
+from usher.audit.document.fleet_document import Fleet
 from usher.reports import wording
 from usher.reports.audit import words
 from usher.reports.fleet_html import groups, lists, overview

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from usher.audit.document.fleet import AcceleratorRow, Fleet, FleetRow, FleetTable, FleetUsage, GroupRow
+from usher.audit.document.fleet_document import AcceleratorRow, Fleet, FleetRow, FleetTable, FleetUsage, GroupRow
 from usher.reports.audit import words
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section

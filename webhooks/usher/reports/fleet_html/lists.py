@@ -3,7 +3,7 @@
 from typing import Final
 
 from usher.audit.document import Severity
-from usher.audit.document.fleet import CodeRow, Fleet, NamedSubject, ProblemKind
+from usher.audit.document.fleet_document import CodeRow, Fleet, NamedSubject, ProblemKind
 from usher.reports.audit_html import labels
 from usher.reports.web import cells, numbers, tables
 from usher.reports.web.page import Section

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from usher.audit.document.fleet import Fleet, FleetPoint
+from usher.audit.document.fleet_document import Fleet, FleetPoint
 from usher.reports import wording
 from usher.reports.web import charts, numbers
 from usher.reports.web.markup import Html, element

@@ -3,12 +3,13 @@
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Final
 
-from usher.audit import estate, subjects
-from usher.audit.document.usage import Saving
-from usher.audit.estate import CapacityType
+from usher.audit import subjects
+from usher.audit.document.audit_entries import Saving
+from usher.audit.gather import estate
+from usher.audit.gather.estate import CapacityType
+from usher.audit.gather.gpus import Offer, Offers
 from usher.audit.usage import amounts
 from usher.audit.usage.ledger import Entry
-from usher.audit.usage.savings.offers import Offer, Offers
 from usher.audit.usage.series import Grid
 from usher.audit.usage.tallies import Tally
 from usher.config.audit import Audit

@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from usher.audit.document.usage import Saving
-from usher.audit.estate import Estate
+from usher.audit.document.audit_entries import Saving
+from usher.audit.gather import gpus
+from usher.audit.gather.estate import Estate
+from usher.audit.gather.gpus import Offers
 from usher.audit.usage import tallies
 from usher.audit.usage.ledger import Entry
-from usher.audit.usage.savings import idle, mig_profiles, nights, offers, spot
+from usher.audit.usage.savings import idle, mig_profiles, nights, spot
 from usher.audit.usage.savings.case import Candidate, Case
-from usher.audit.usage.savings.offers import Offers
 from usher.audit.usage.series import Grid
 from usher.config.audit import Audit
 
@@ -29,7 +30,7 @@ def savings(estate: Estate, entries: Mapping[int, Sequence[Entry]], *, config: A
         grid: the window.
     """
     nodes = {node.name: node for node in estate.nodes or ()}
-    offered = offers.of_estate(estate)
+    offered = gpus.device_offers(estate)
     cases = (
         Case(
             workload=workload,

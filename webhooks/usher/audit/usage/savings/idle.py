@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from usher import model
-from usher.audit import estate
+from usher.audit.gather import estate
 from usher.audit.standing.gangs import HalfStarted, half_started
 from usher.audit.usage.savings import case as cases
 from usher.audit.usage.savings.case import Candidate, Case

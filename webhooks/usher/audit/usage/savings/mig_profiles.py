@@ -10,10 +10,10 @@ from typing import Final
 from usher import model
 from usher.accelerators import boards, profiles
 from usher.accelerators.profiles import Board, Variant
-from usher.audit import fields
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.gpus import WHOLE_GPU, Offer
 from usher.audit.usage.savings import case as cases
 from usher.audit.usage.savings.case import Candidate, Case
-from usher.audit.usage.savings.offers import WHOLE, Offer
 from usher.dataclass import dataclass
 
 KIND: Final = "smaller MIG profile"
@@ -119,8 +119,8 @@ def _change(case: Case, choice: _Choice) -> str:
     if choice.on:
         let = f"let nodeSelector, affinity and tolerations admit {_names(choice.on)}"
     if choice.on and all(each.node.partition == resource for each in choice.on):
-        return f"{place}, {let}: there {WHOLE}: 1 is one {choice.profile} (MIG strategy single)"
-    return f"{place}, replace resources.limits {WHOLE}: 1 by {resource}: 1, and {let}{quota}"
+        return f"{place}, {let}: there {WHOLE_GPU}: 1 is one {choice.profile} (MIG strategy single)"
+    return f"{place}, replace resources.limits {WHOLE_GPU}: 1 by {resource}: 1, and {let}{quota}"
 
 
 def _needs(case: Case, board: Board, choice: _Choice) -> str:
@@ -128,12 +128,12 @@ def _needs(case: Case, board: Board, choice: _Choice) -> str:
     each = choice.offer.shape.maximum
     number = -(-len(case.holding) // each)
     gpus = "1 GPU" if number == 1 else f"{number} GPUs"
-    free = max(case.offers.of(board, WHOLE), key=lambda offer: offer.free, default=None)
+    free = max(case.offers.of(board, WHOLE_GPU), key=lambda offer: offer.free, default=None)
     where = f"no node with this board has {'a free GPU' if number == 1 else f'{gpus} free'} now, so first empty {gpus}"
     if not case.offers.free_known:
         where = "this audit did not read all pods, so it does not know which are free"
     elif free is not None and free.free >= number:
-        where = f"node {free.node.name} has {free.free} free {WHOLE}"
+        where = f"node {free.node.name} has {free.free} free {WHOLE_GPU}"
     return (
         f"The platform team divides {gpus} of a node with {board.name} into {choice.profile} (nvidia.com/mig.config; "
         f"{each} fit on one GPU): {where}"
@@ -147,7 +147,7 @@ def _board(case: Case) -> Board | None:
     for pod in case.holding:
         node = case.nodes.get(pod.node)
         shared = node is None or node.shared_by > 1 or node.partition
-        if shared or {name: amount.number for name, amount in pod.devices.items()} != {WHOLE: 1}:
+        if shared or {name: amount.number for name, amount in pod.devices.items()} != {WHOLE_GPU: 1}:
             return None
     found = {boards.by_product(entry.node_type.product) for entry in case.entries if not entry.profile}
     known = found.pop() if len(found) == 1 and not any(entry.profile for entry in case.entries) else None

@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import Final
 
 from usher import model
-from usher.audit import estate
-from usher.audit.estate import CapacityType
-from usher.audit.usage import prices
+from usher.audit.gather import estate, gpus
+from usher.audit.gather.estate import CapacityType
 from usher.audit.usage.savings import case as cases
 from usher.audit.usage.savings.case import Candidate, Case
 
@@ -32,7 +31,7 @@ def find(case: Case) -> Candidate | None:
     for index, entry in enumerate(case.entries):
         if entry.price is None or entry.node_type.capacity_type is not CapacityType.ON_DEMAND:
             continue
-        spot = prices.per_gpu_hour(case.config.prices, replace(entry.node_type, capacity_type=CapacityType.SPOT))
+        spot = gpus.price_per_hour(case.config.prices, replace(entry.node_type, capacity_type=CapacityType.SPOT))
         if spot is not None and spot < entry.price and entry.tally.allocated:
             saved[index] = entry.tally.allocated * (1 - spot / entry.price)
             pairs.add((entry.node_type.product, entry.price, spot))

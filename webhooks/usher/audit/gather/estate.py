@@ -1,21 +1,104 @@
 """What an audit sees of a cluster: its accelerator nodes, and the workloads that hold or want accelerators.
 
-Each accelerator counts once, at the top-level workload: its pods are folded into it. Times are in UTC.
+Each accelerator counts once, at the top-level workload: its pods are folded into it. Times are in UTC. An audit may be
+about all of a cluster, one namespace, or a shard (`usher.audit.store.shards`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, Protocol
 
 from usher import model, paths
-from usher.audit.scopes import WHOLE, Scope
 from usher.dataclass import dataclass
 from usher.kinds.kept_fields import Key
 from usher.reading.lookup import Absence
 from usher.scan.devices import Devices
 from usher.scan.findings import Identity
+
+
+class Scope(Protocol):
+    """The namespaces whose workloads and pods an audit reads. Facts, and the shares of devices, need all nodes."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all of the cluster."""
+        ...
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether a merge puts it together with all other parts; else its report stands for itself."""
+        ...
+
+    @property
+    def has_nodes(self) -> bool:
+        """Whether the numbers of nodes belong to it, and what belongs to no namespace."""
+        ...
+
+    @property
+    def namespace(self) -> str:
+        """Its name, if it is one namespace; else empty."""
+        ...
+
+    def has(self, namespace: str) -> bool:
+        """Whether a namespace belongs to it; the empty one is that of objects without a namespace."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """All of a cluster."""
+
+    @property
+    def is_whole(self) -> bool:
+        return True
+
+    @property
+    def is_merged(self) -> bool:
+        return False
+
+    @property
+    def has_nodes(self) -> bool:
+        return True
+
+    @property
+    def namespace(self) -> str:
+        return ""
+
+    def has(self, namespace: str) -> bool:
+        del namespace
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneNamespace:
+    """What is in one namespace: no nodes, and nothing without a namespace."""
+
+    name: str
+
+    @property
+    def is_whole(self) -> bool:
+        return False
+
+    @property
+    def is_merged(self) -> bool:
+        return False
+
+    @property
+    def has_nodes(self) -> bool:
+        return False
+
+    @property
+    def namespace(self) -> str:
+        return self.name
+
+    def has(self, namespace: str) -> bool:
+        return namespace == self.name
+
+
+WHOLE: Final = Whole()
+
 
 MULTI_KUEUE: Final = "kueue.x-k8s.io/multikueue"
 """The controller of workloads that Kueue sends to another cluster (docs/domain/lifecycle.md)."""

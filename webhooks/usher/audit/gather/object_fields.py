@@ -1,16 +1,45 @@
-"""Typed reading of the objects of an estate, which may have any shape. A value of another type counts as missing."""
+"""Typed reading of objects that may have any shape. A value of another type counts as missing."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
+from sys import intern
 from typing import Final
 
 from usher import paths
-from usher.audit.building import fields as building
-from usher.audit.estate import Estate
+from usher.audit.gather.estate import Estate
 from usher.dataclass import dataclass
 from usher.reading.lookup import Absence
 
-MOST: Final = 1000
+
+def mapping(value: paths.Json) -> paths.Object:
+    return value if isinstance(value, dict) else {}
+
+
+def mappings(value: paths.Json) -> Iterator[paths.Object]:
+    """The JSON objects of a list."""
+    if isinstance(value, list):
+        yield from (each for each in value if isinstance(each, dict))
+
+
+def text_entries(value: paths.Json) -> Mapping[str, str]:
+    """The entries of a mapping whose values are texts: labels, annotations. Many objects have the same texts."""
+    if not isinstance(value, dict):
+        return {}
+    return {key: intern(each) for key, each in value.items() if isinstance(each, str)}
+
+
+def time_of(value: paths.Json) -> datetime | None:
+    """A time as Kubernetes writes it, in UTC; None for anything else."""
+    if not isinstance(value, str) or len(value) > 40:
+        return None
+    try:
+        found = datetime.fromisoformat(value)
+        return None if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+MOST_ENTRIES: Final = 1000
 """Entries of a list that are read."""
 
 _LONGEST: Final = 300
@@ -65,18 +94,18 @@ def strings(value: paths.Json, pointer: str) -> Mapping[str, str]:
 def objects(value: paths.Json, pointer: str) -> list[paths.Object]:
     """The objects of the list at a place."""
     found = at(value, pointer)
-    return [each for each in found[:MOST] if isinstance(each, dict)] if isinstance(found, list) else []
+    return [each for each in found[:MOST_ENTRIES] if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def texts(value: paths.Json, pointer: str) -> list[str]:
     """The texts of the list at a place."""
     found = at(value, pointer)
-    return [each for each in found[:MOST] if isinstance(each, str)] if isinstance(found, list) else []
+    return [each for each in found[:MOST_ENTRIES] if isinstance(each, str)] if isinstance(found, list) else []
 
 
 def when(value: paths.Json, pointer: str) -> datetime | None:
     """The time at a place, in UTC."""
-    return building.time(text(value, pointer))
+    return time_of(text(value, pointer))
 
 
 def owners(value: paths.Object) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The usage of the synthetic cluster: what a Prometheus there would answer about its GPUs and queues."""
+"""What others have recorded of the synthetic cluster: a Prometheus its usage, and a history the audits before."""
 
 import copy
 import math
@@ -7,9 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from usher import paths
-from usher.audit.demo import nodes, workloads
-from usher.audit.demo.stories import STORIES, Rhythm, Story
+from usher.audit import times
+from usher.audit.demo import synthetic_cluster, synthetic_stories
+from usher.audit.demo.synthetic_stories import STORIES, Rhythm, Story
+from usher.audit.document import Audit, Entry, FindingEntry, Point, Trend
 from usher.audit.usage.series import Answer, Fold, Grid, Question, Series, ordered
+from usher.dataclass import dataclass
 
 _STILL: Final = 0.03
 """Activity of a service outside of office hours."""
@@ -21,7 +24,7 @@ _MIG_MEMORY: Final = {"1g.10gb": 9856, "3g.40gb": 40448}
 """MiB of a device of each profile."""
 
 
-class Source:
+class SyntheticSource:
     """Answers the questions of `audit.usage` about the pods of the cluster. Unknown metrics have no series."""
 
     name = "demo"
@@ -99,7 +102,7 @@ class _Board:
 
     __slots__ = ("held", "labels", "memory", "story")
 
-    def __init__(self, node: str, pool: nodes.Pool, resource: str, number: int, pod: _Pod | None) -> None:
+    def __init__(self, node: str, pool: synthetic_stories.Pool, resource: str, number: int, pod: _Pod | None) -> None:
         self.story = None if pod is None else pod.story
         profile = resource.partition("mig-")[2]
         in_each = max(pool.devices[resource] // pool.boards, 1)
@@ -148,7 +151,7 @@ def _running(objects: Sequence[paths.Object]) -> Iterator[_Pod]:
             placed[metadata["namespace"], metadata["name"]] = str(spec["nodeName"])
     for story in STORIES:
         for number in range(story.running):
-            name = workloads.pod_name(story, number)
+            name = synthetic_cluster.pod_name(story, number)
             yield _Pod(story, name, placed[story.namespace, name])
 
 
@@ -157,8 +160,8 @@ def _boards(objects: Sequence[paths.Object]) -> Iterator[_Board]:
     holders: dict[tuple[str, str], list[_Pod]] = {}
     for pod in _running(objects):
         holders.setdefault((pod.node, pod.story.resource), []).extend([pod] * pod.story.devices)
-    for pool in nodes.POOLS:
-        for node in nodes.names(pool):
+    for pool in synthetic_stories.POOLS:
+        for node in synthetic_stories.node_names(pool):
             for resource, devices in pool.devices.items():
                 held = holders.get((node, resource), [])
                 for number in range(devices):
@@ -177,17 +180,19 @@ def _about_nodes(metric: str, grid: Grid) -> Answer:
         case "kube_node_status_capacity":
             return _of_nodes(grid, lambda pool, _node: pool.devices)
         case "kube_node_status_allocatable":
-            return _of_nodes(grid, nodes.allocatable)
+            return _of_nodes(grid, synthetic_stories.allocatable_devices)
         case "kube_node_spec_unschedulable":
-            return Answer(series=(Series(labels={"node": nodes.CORDONED}, first=0, values=[1.0] * grid.points),))
+            return Answer(
+                series=(Series(labels={"node": synthetic_stories.CORDONED}, first=0, values=[1.0] * grid.points),)
+            )
     return Answer()
 
 
-def _of_nodes(grid: Grid, devices: Callable[[nodes.Pool, str], Mapping[str, int]]) -> Answer:
+def _of_nodes(grid: Grid, devices: Callable[[synthetic_stories.Pool, str], Mapping[str, int]]) -> Answer:
     found = [
         Series(labels={"node": name, "resource": _label(resource)}, first=0, values=[float(number)] * grid.points)
-        for pool in nodes.POOLS
-        for name in nodes.names(pool)
+        for pool in synthetic_stories.POOLS
+        for name in synthetic_stories.node_names(pool)
         for resource, number in devices(pool, name).items()
     ]
     return Answer(series=ordered(found))
@@ -207,3 +212,93 @@ def _waits(grid: Grid) -> Answer:
         for bound, count in _WAITS.items()
     ]
     return Answer(series=ordered(found))
+
+
+_WEEK: Final = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Week:
+    """An audit of a week before, beside the one of now."""
+
+    idle: float
+    """Idle GPU-hours, as a multiple of those of now."""
+    held: float
+    """GPUs that pods held, as a multiple of those of now."""
+    fixed: int
+    """Findings that later audits do not have."""
+    never: int
+    """Of these the workloads that could never run."""
+
+
+_WEEKS: Final = (
+    _Week(idle=1.52, held=0.93, fixed=31, never=3),
+    _Week(idle=1.55, held=0.95, fixed=32, never=3),
+    _Week(idle=1.41, held=0.91, fixed=29, never=2),
+    _Week(idle=1.38, held=0.94, fixed=25, never=2),
+    _Week(idle=1.22, held=0.97, fixed=18, never=1),
+    _Week(idle=1.25, held=0.98, fixed=14, never=1),
+    _Week(idle=1.09, held=0.96, fixed=3, never=1),
+)
+"""Oldest first; the last one has what `_FIXED` names."""
+
+_FIXED: Final = (
+    ("USH502", "The pods of distributed training start together", "Job speech/whisper-tune-3"),
+    ("USA001", "A workload waits that can never run", "Job vision/segment-v4"),
+    ("USA030", "GPU nodes without a taint", "Cluster board NVIDIA-H100-80GB-HBM3"),
+)
+
+
+def with_past(audit: Audit, *, now: datetime) -> Audit:
+    """The audit, compared with an invented one for each of seven weeks before."""
+    weeks = {times.text(now - _WEEK * (len(_WEEKS) - number)): each for number, each in enumerate(_WEEKS)}
+    *_, previous = weeks
+    seen = {each.fingerprint: _first_seen(each, list(weeks), audit.taken) for each in audit.findings}
+    today = _Week(idle=1, held=1, fixed=0, never=0)
+    trend = Trend(
+        previous=previous,
+        new=tuple(sorted(fingerprint for fingerprint, first in seen.items() if first == audit.taken)),
+        fixed=tuple(_fixed(*each, first=list(weeks)[2], last=previous) for each in _FIXED),
+        first_seen=dict(sorted(seen.items())),
+        points=tuple(_point(audit, seen, taken, each) for taken, each in {**weeks, audit.taken: today}.items()),
+    )
+    return audit.model_copy(update={"trend": trend})
+
+
+def _first_seen(found: FindingEntry, weeks: list[str], now: str) -> str:
+    """The first audit after what the finding is about began; without a beginning any of them."""
+    if not found.since:
+        return weeks[sum(found.subject.name.encode()) % len(weeks)]
+    return next((week for week in weeks if week >= found.since), now)
+
+
+def _point(audit: Audit, seen: Mapping[str, str], taken: str, week: _Week) -> Point:
+    """The numbers of a week; `seen` has the first audit of each finding of now."""
+    summary = audit.summary
+    idle, cost, activity = summary.idle, summary.cost_idle, summary.activity
+    there = [each for each in audit.findings if seen[each.fingerprint] <= taken]
+    return Point(
+        taken=taken,
+        complete=True,
+        gpus=summary.gpus,
+        gpus_allocated=round((summary.gpus_allocated or 0.0) * week.held, 6),
+        idle=None if idle is None else round(idle * week.idle, 6),
+        not_held=_rest(summary.not_held, summary.allocated, week),
+        not_held_cost=_rest(summary.cost_not_held, summary.cost_allocated, week),
+        idle_cost=None if cost is None else round(cost * week.idle, 6),
+        activity=None if activity is None else round(activity / week.idle, 6),
+        findings=len(there) + week.fixed,
+        never=len({each.subject for each in there if each.never}) + week.never,
+        readiness_failed=round(summary.readiness.get("fail", 0) * week.idle),
+    )
+
+
+def _rest(not_held: float | None, held: float | None, week: _Week) -> float | None:
+    """What no pod held in a week in which pods held more or less than now."""
+    return None if not_held is None or held is None else round(not_held + held * (1 - week.held), 6)
+
+
+def _fixed(code: str, title: str, subject: str, *, first: str, last: str) -> Entry:
+    return Entry(
+        fingerprint=f"{code} {subject}", code=code, title=title, subject=subject, first_seen=first, last_seen=last
+    )

@@ -6,13 +6,12 @@ from sys import intern
 from typing import Final
 
 from usher import model, paths
-from usher.audit.building import decisions, fields, folding, nodes, pods, workloads
-from usher.audit.building.claimable import SLICE
-from usher.audit.building.gathered import Gathered, Held
-from usher.audit.building.packed import Packed
-from usher.audit.building.wanted import Wanted
-from usher.audit.estate import ENDED, Estate, Missing, Node, Pod, Workload
-from usher.audit.scopes import WHOLE, Scope
+from usher.audit.gather import accelerator_nodes, accelerator_workloads, pod_folding, workload_decisions
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.compressed_objects import Packed
+from usher.audit.gather.estate import ENDED, WHOLE, Estate, Missing, Node, Pod, Scope, Workload
+from usher.audit.gather.needed_inputs import RESOURCE_SLICE, Wanted
+from usher.audit.gather.pod_folding import Gathered, Held
 from usher.authorities.knowledge import Knowledge
 from usher.facts.snapshot import Recorded, State
 from usher.kinds import registry
@@ -25,6 +24,7 @@ from usher.scan.objects import exists
 _POD: Final[Key] = ("", "Pod")
 _NODE: Final[Key] = ("", "Node")
 _NAMESPACE: Final[Key] = ("", "Namespace")
+_SLICE: Final = RESOURCE_SLICE.key
 _SYSTEM: Final = "kube-system"
 
 
@@ -45,15 +45,15 @@ class EstateBuilder:
         self._known = known
         self._namespace = namespace
         self._scope = scope
-        self._workloads = workloads.Workloads(known.config)
-        self._pods = pods.Pods(self._normalised)
+        self._workloads = accelerator_workloads.WorkloadReader(known.config)
+        self._pods = accelerator_workloads.PodReader(self._normalised)
         self._gathered = Gathered()
         self._wanted = {each.key: each for each in wanted}
         self._readers: Mapping[Key, Callable[[paths.Object], None]] = {
             _POD: self._pod,
             _NODE: self._node,
             _NAMESPACE: self._namespace_object,
-            SLICE: self._slice,
+            _SLICE: self._slice,
         }
 
     def add(self, value: paths.Object) -> None:
@@ -71,7 +71,7 @@ class EstateBuilder:
 
     def _is_elsewhere(self, key: Key, metadata: Mapping[str, paths.Json]) -> bool:
         """Whether an object is in a namespace that does not count. Nodes say what the devices of pods stand for."""
-        if self._scope.is_whole or key in (_NODE, _NAMESPACE, SLICE):
+        if self._scope.is_whole or key in (_NODE, _NAMESPACE, _SLICE):
             return False
         namespace = paths.text(metadata.get("namespace") or self._namespace)
         return bool(namespace) and not self._scope.has(namespace)
@@ -99,7 +99,7 @@ class EstateBuilder:
         self._gathered.recorded.add(key)
         values = recorded.values
         self._gathered.objects[key] = values if isinstance(values, Packed) else Packed(values)
-        for value in values if key == SLICE else ():
+        for value in values if key == _SLICE else ():
             self._slice(value)
         for value in values if key == _NODE and not self._scope.is_whole else ():
             # The lists of a namespace have no nodes.
@@ -115,15 +115,15 @@ class EstateBuilder:
     def _node(self, value: paths.Object) -> None:
         name = paths.text(paths.metadata(value).get("name"))
         self._gathered.nodes_known = True
-        found = nodes.read(value, self._known.vocabulary_of_cluster)
+        found = accelerator_nodes.read_node(value, self._known.vocabulary_of_cluster)
         if found is not None:
             self._gathered.nodes[name] = found
         else:
-            self._gathered.plain_nodes.append(nodes.trimmed(value))
+            self._gathered.plain_nodes.append(accelerator_nodes.trimmed_node(value))
 
     def _namespace_object(self, value: paths.Object) -> None:
         metadata = paths.metadata(value)
-        team = self._workloads.team(fields.texts(metadata.get("labels")))
+        team = self._workloads.team(fields.text_entries(metadata.get("labels")))
         if team:
             self._gathered.teams[paths.text(metadata.get("name"))] = team
         if metadata.get("name") == _SYSTEM:
@@ -159,7 +159,7 @@ class EstateBuilder:
         self._gathered.pods += 1
         self._gathered.pods_known = True
         self._gathered.trees.add(value)
-        if pods.phase(value) in ENDED:
+        if accelerator_workloads.phase_of(value) in ENDED:
             return
         reference = ownership.controller(value)
         owner = intern(paths.text(reference.get("uid")))
@@ -168,7 +168,7 @@ class EstateBuilder:
             namespace = intern(paths.text(paths.metadata(value).get("namespace")))
             self._gathered.others.update([(owner, namespace)] if owner else [])
             return
-        found = pods.pod(value, asked)
+        found = accelerator_workloads.pod_of(value, asked)
         own = None
         if not self._gathered.trees.owner(owner, found.namespace) and asked.workload is not None:
             own = self._own(value, asked.workload, found)
@@ -177,8 +177,8 @@ class EstateBuilder:
             owner,
             own,
             owner_kind=_kind(reference) if own is not None and owner else "",
-            group="" if own is None else workloads.pod_group(value),
-            group_size=0 if own is None else workloads.group_size(value),
+            group="" if own is None else accelerator_workloads.pod_group(value),
+            group_size=0 if own is None else accelerator_workloads.group_size(value),
         )
 
     def _own(self, value: paths.Object, read: model.Workload, found: Pod) -> Workload:
@@ -201,9 +201,9 @@ class EstateBuilder:
         """
         # What was read goes before the report is made.
         gathered, self._gathered = self._gathered, Gathered()
-        decided = decisions.Decisions(results)
+        decided = workload_decisions.Decisions(results)
         decided.apply(gathered)
-        folded = folding.folded(gathered)
+        folded = pod_folding.folded(gathered)
         found = tuple(
             replace(each, team=_team(each, gathered.teams), index=decided.place(each)) for each in folded.workloads
         )
@@ -230,7 +230,7 @@ class EstateBuilder:
         found = dict(gathered.nodes)
         for value in gathered.plain_nodes if gathered.claimable else ():
             claimable = gathered.claimable.of(paths.text(paths.metadata(value).get("name")))
-            node = nodes.read(value, self._known.vocabulary_of_cluster, claimable=claimable)
+            node = accelerator_nodes.read_node(value, self._known.vocabulary_of_cluster, claimable=claimable)
             if node is not None:
                 found[node.name] = node
         return tuple(found[name] for name in sorted(found))

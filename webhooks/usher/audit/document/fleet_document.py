@@ -10,9 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from usher.audit.document.findings import Severity, Subject
-from usher.audit.document.part import Part
-from usher.audit.document.usage import Cost, GpuHours
+from usher.audit.document.audit_entries import Cost, GpuHours, Part, Severity, Subject
 
 
 class FleetUsage(GpuHours):

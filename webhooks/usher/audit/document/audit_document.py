@@ -1,16 +1,127 @@
-"""The whole document, and its headline numbers."""
+"""The whole audit document with its headline numbers, and the reading of a saved one.
+
+A document of an earlier version of usher is read as well, if it wrote v1alpha1.
+"""
 
 from collections.abc import Mapping
-from typing import Literal
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final, Literal
 
-from pydantic import Field
+import orjson
+from pydantic import Field, ValidationError
 
-from usher.audit.document.accelerators import AcceleratorEntry
-from usher.audit.document.findings import ExceptionEntry, FindingEntry, NotEvaluatedEntry, NotJudgedEntry
-from usher.audit.document.history import Trend
-from usher.audit.document.part import Part
-from usher.audit.document.readiness import ReadinessItem
-from usher.audit.document.usage import GroupTable, Measurement, Prevented, PriceEntry, Saving, Target, WorkloadEntry
+from usher import errors
+from usher.audit.document.audit_entries import (
+    ExceptionEntry,
+    FindingEntry,
+    GroupTable,
+    Measurement,
+    NotEvaluatedEntry,
+    NotJudgedEntry,
+    Part,
+    Prevented,
+    PriceEntry,
+    Saving,
+    Target,
+    WorkloadEntry,
+)
+
+
+class AcceleratorEntry(Part):
+    """Those of one resource, in units of the resource. Null is not known.
+
+    Each resource counts by itself: a node may offer the same devices by two of them, as Neuron devices and their cores.
+    """
+
+    resource: str
+    nodes: int | None = None
+    """Nodes that have some. Null, as all numbers of nodes here, where nodes are not known, or where no node reports the
+    resource although schedulers may give shares of it."""
+    capacity: float | None = None
+    usable: float | None = None
+    """Allocatable on nodes that are ready and not cordoned."""
+    allocated: float | None = None
+    """Held by pods on nodes; null where pods are not known, as `waiting`."""
+    free: float | None = None
+    """Usable and not allocated."""
+    out_of_use: float | None = None
+    """Neither allocated nor free: on nodes that are cordoned or not ready, or not healthy."""
+    waiting: float | None = None
+    """Wanted by pods without a node, and by suspended workloads beyond what they hold."""
+    never: float | None = 0
+    """Wanted by workloads that can never run; null where it is not known which workloads wait, and for what."""
+    asked: float = 0
+    """The most that all workloads ask for."""
+
+
+class Standing(StrEnum):
+    """`not known` is neither a pass nor a failure."""
+
+    PASS = "pass"  # noqa: S105 - not a password
+    FAIL = "fail"
+    NOT_KNOWN = "not known"
+    NOT_APPLICABLE = "does not apply"
+
+
+class ReadinessItem(Part):
+    id: str
+    area: str
+    """Drivers, monitoring, scheduling, isolation, capacity or recovery."""
+    title: str
+    standing: Standing
+    evidence: tuple[str, ...]
+    """What was seen, or why it is not known."""
+    remedy: str = ""
+    reference: str = ""
+    """The document that asks for it."""
+    conformance: str = ""
+    """The item of the CNCF AI conformance programme, where there is one."""
+
+
+class Point(Part):
+    """One earlier audit, by its headline numbers; null where it did not measure one."""
+
+    taken: str
+    complete: bool
+    gpus: float | None = None
+    """Null where nodes are not known."""
+    gpus_allocated: float | None
+    idle: float | None = None
+    idle_cost: float | None = None
+    not_held: float | None = None
+    """GPU-hours that no pod held, and what they cost; audits of an earlier usher have null."""
+    not_held_cost: float | None = None
+    activity: float | None = None
+    findings: int
+    never: int | None
+    readiness_failed: int = 0
+
+
+class Entry(Part):
+    """A finding that an earlier audit saw first, or that is gone."""
+
+    fingerprint: str
+    code: str
+    title: str
+    subject: str
+    first_seen: str
+    last_seen: str
+
+
+class Trend(Part):
+    """The comparison with the audit before. `problems` says why one cannot be compared."""
+
+    previous: str = ""
+    """When the audit before was taken; empty for the first one."""
+    new: tuple[str, ...] = ()
+    """Fingerprints of findings that the audit before did not have."""
+    fixed: tuple[Entry, ...] = ()
+    first_seen: Mapping[str, str] = Field(default={})
+    """By fingerprint, for the findings of now."""
+    points: tuple[Point, ...] = ()
+    """Oldest first, the audit of now included."""
+    problems: tuple[str, ...] = ()
 
 
 class Cluster(Part):
@@ -215,3 +326,72 @@ class Audit(Part):
     def has_usage(self) -> bool:
         """Whether the use of GPUs was measured, or could be: a cluster without GPUs has no use to measure."""
         return self.measurement.source != "none" or not self.summary.without_gpus
+
+
+LARGEST: Final = 256 * 2**20
+"""Bytes. An audit of 100,000 workloads, all measured, takes about half of it."""
+
+_MOST_PROBLEMS: Final = 3
+
+
+def loads(data: bytes, *, source: str) -> Audit:
+    """The document in a file.
+
+    Args:
+        data: its content.
+        source: the name of the file in messages.
+
+    Raises:
+        InputError: it is too large, not JSON, another kind of document, or a field is wrong; the message names the
+            field.
+    """
+    if len(data) > LARGEST:
+        raise errors.InputError(f"{source}: larger than {LARGEST // 2**20} MiB, so it is not read")
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise errors.InputError(f"{source}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+    _check_kind(value, source)
+    try:
+        found = Audit.model_validate(value)
+    except ValidationError as error:
+        raise errors.InputError(f"{source}: not an audit document: {_validation_problems(error)}") from None
+    _check_time(found.taken, source)
+    return found
+
+
+def _check_time(taken: str, source: str) -> None:
+    """Raises InputError for a text by which audits cannot be ordered."""
+    try:
+        datetime.fromisoformat(taken)
+    except ValueError:
+        raise errors.InputError(
+            f"{source}: not an audit document: taken: {taken[:40]!r} is not a time of ISO 8601, for example "
+            "2026-03-02T06:00:00Z"
+        ) from None
+
+
+def _check_kind(value: Any, source: str) -> None:  # noqa: ANN401 - any value of JSON
+    found = (value.get("apiVersion"), value.get("kind")) if isinstance(value, dict) else (None, None)
+    wanted = tuple(Audit.model_fields[name].default for name in ("api_version", "kind"))
+    if found == (wanted[0], "Report"):
+        raise errors.InputError(
+            f"{source}: a list of findings (kind Report), without the rest of an audit; "
+            "write one with `usher audit --format json=FILE`"
+        )
+    if found[1] == wanted[1] and isinstance(found[0], str) and found[0] != wanted[0]:
+        raise errors.InputError(
+            f"{source}: an audit document of version {found[0][:80]}; this usher reads {wanted[0]}. "
+            "Use the usher that wrote it, or make an audit with this one"
+        )
+    if found != wanted:
+        raise errors.InputError(
+            f"{source}: not an audit document: apiVersion {wanted[0]} and kind {wanted[1]} are missing"
+        )
+
+
+def _validation_problems(error: ValidationError) -> str:
+    found = error.errors(include_input=False, include_url=False, include_context=False)
+    shown = [f"{'.'.join(map(str, each['loc']))[:200] or 'document'}: {each['msg'][:200]}" for each in found]
+    more = f"; and {len(shown) - _MOST_PROBLEMS} more" if len(shown) > _MOST_PROBLEMS else ""
+    return "; ".join(shown[:_MOST_PROBLEMS]) + more
