@@ -24,9 +24,9 @@ from usher.audit.gather import estate
 from usher.audit.gather.estate import CapacityType
 from usher.audit.prometheus import endpoint, query_client
 from usher.audit.prometheus.promql_source import PrometheusSource
-from usher.audit.usage.measured import Measured
 from usher.audit.usage.measuring import measure
 from usher.audit.usage.series import Answer, Grid, Question, Source
+from usher.audit.usage.usage_amounts import Measured
 from usher.config.audit import Audit
 
 pytestmark = [

@@ -14,7 +14,7 @@ from usher.audit import assembly
 from usher.audit.document import Audit, FindingEntry, Saving, Severity, Subject, Usage, WorkloadState
 from usher.audit.gather.estate import Estate, Missing, OneNamespace
 from usher.audit.sections import Sections
-from usher.audit.usage.measured import Measured
+from usher.audit.usage.usage_amounts import Measured
 from usher.config.models import Config
 from usher.mutation.merge import Merged
 from usher.scan import findings

@@ -4,7 +4,7 @@ from dataclasses import field
 from datetime import timedelta
 
 from usher.audit.document import FindingEntry, ReadinessItem
-from usher.audit.usage.measured import Measured
+from usher.audit.usage.usage_amounts import Measured
 from usher.dataclass import dataclass
 
 

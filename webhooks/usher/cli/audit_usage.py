@@ -14,8 +14,8 @@ from usher.dataclass import dataclass
 if TYPE_CHECKING:
     from usher.audit.document import Measurement
     from usher.audit.gather.estate import Estate, Scope
-    from usher.audit.usage.measured import Measured
     from usher.audit.usage.series import Source
+    from usher.audit.usage.usage_amounts import Measured
     from usher.config.audit import Audit
 
 _SHORTEST_WINDOW: Final = timedelta(hours=1)
@@ -44,10 +44,10 @@ class Options:
         """
         if self.prometheus is None:
             return None
-        from usher.audit.usage import partial_series
+        from usher.audit.usage import usage_metrics
 
         found = self.prometheus.source(cluster=self.cluster)
-        return found if scope is None else partial_series.of(found, scope)
+        return found if scope is None else usage_metrics.source_of_part(found, scope)
 
     def measure(
         self, estate: "Estate", *, config: "Audit", now: datetime, source: "Source | None" = None
@@ -58,9 +58,9 @@ class Options:
             InputError: the options cannot be used. A Prometheus that does not answer is a problem of the measurement,
                 so that the rest of the report is there.
         """
-        from usher.audit.usage import measuring, partial_series
+        from usher.audit.usage import measuring, usage_metrics
 
-        given = self.source(estate.scope) if source is None else partial_series.of(source, estate.scope)
+        given = self.source(estate.scope) if source is None else usage_metrics.source_of_part(source, estate.scope)
         return measuring.measure(estate, given, config=config, window=self.window, now=now, step=self.step)
 
     def finish(self, code: int, measurement: "Measurement", *, quiet: bool) -> int:

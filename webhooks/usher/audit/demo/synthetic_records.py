@@ -11,7 +11,7 @@ from usher.audit import times
 from usher.audit.demo import synthetic_cluster, synthetic_stories
 from usher.audit.demo.synthetic_stories import STORIES, Rhythm, Story
 from usher.audit.document import Audit, Entry, FindingEntry, Point, Trend
-from usher.audit.usage.series import Answer, Fold, Grid, Question, Series, ordered
+from usher.audit.usage.series import Answer, Fold, Grid, Question, Series, ordered_series
 from usher.dataclass import dataclass
 
 _STILL: Final = 0.03
@@ -65,7 +65,7 @@ class SyntheticSource:
             found.append(Series(labels=board.held, first=began, values=values[began:]))
             if began:
                 found.append(Series(labels=free.labels, first=0, values=values[:began]))
-        return Answer(series=ordered(found))
+        return Answer(series=ordered_series(found))
 
     def _of_pods(self, grid: Grid, value: Callable[["_Pod"], tuple[Mapping[str, str], float]]) -> Answer:
         found = []
@@ -73,7 +73,7 @@ class SyntheticSource:
             more, number = value(pod)
             began = _began(pod.story, grid)
             found.append(Series(labels={**pod.labels, **more}, first=began, values=[number] * (grid.points - began)))
-        return Answer(series=ordered(found))
+        return Answer(series=ordered_series(found))
 
 
 class _Pod:
@@ -195,7 +195,7 @@ def _of_nodes(grid: Grid, devices: Callable[[synthetic_stories.Pool, str], Mappi
         for name in synthetic_stories.node_names(pool)
         for resource, number in devices(pool, name).items()
     ]
-    return Answer(series=ordered(found))
+    return Answer(series=ordered_series(found))
 
 
 def _label(resource: str) -> str:
@@ -211,7 +211,7 @@ def _waits(grid: Grid) -> Answer:
         )
         for bound, count in _WAITS.items()
     ]
-    return Answer(series=ordered(found))
+    return Answer(series=ordered_series(found))
 
 
 _WEEK: Final = timedelta(days=7)

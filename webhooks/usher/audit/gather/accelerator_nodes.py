@@ -227,7 +227,7 @@ def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices
 
 
 def trimmed_node(value: paths.Object) -> paths.Object:
-    """The fields of a Node that `read` reads, but for its many images and addresses."""
+    """The fields of a Node that `read_node` reads, but for its many images and addresses."""
     status = fields.mapping(value.get("status"))
     metadata = paths.metadata(value)
     return {

@@ -8,10 +8,9 @@ from usher.audit.document.audit_entries import Saving
 from usher.audit.gather import estate
 from usher.audit.gather.estate import CapacityType
 from usher.audit.gather.gpus import Offer, Offers
-from usher.audit.usage import amounts
-from usher.audit.usage.ledger import Entry
+from usher.audit.usage import usage_amounts
+from usher.audit.usage.gpu_hours import Entry, Tally
 from usher.audit.usage.series import Grid
-from usher.audit.usage.tallies import Tally
 from usher.config.audit import Audit
 from usher.dataclass import dataclass
 from usher.kinds import registry
@@ -65,13 +64,13 @@ class Case:
     @property
     def replicas_path(self) -> str:
         """The field that counts the pods of the workload; empty where its kind has none."""
-        return _field(registry.SCALES.get(self.kind)) if self.kind[0] == _SCALED_BY_PODS else ""
+        return _field_text(registry.SCALES.get(self.kind)) if self.kind[0] == _SCALED_BY_PODS else ""
 
     @property
     def suspend_path(self) -> str:
         """The boolean that holds the workload back; empty where its kind has none."""
         pods = registry.PODS.get(self.kind)
-        return _field(pods.suspend_path) if pods else ""
+        return _field_text(pods.suspend_path) if pods else ""
 
     @property
     def templates(self) -> str:
@@ -91,7 +90,7 @@ class Case:
             for index, value in hours.items()
             if (price := self.entries[index].price) is not None
         ]
-        return amounts.rounded(sum(priced)) if priced else None
+        return usage_amounts.rounded(sum(priced)) if priced else None
 
     def each(self, values: Iterable[float]) -> dict[int, float]:
         return dict(enumerate(values))
@@ -108,7 +107,7 @@ class Candidate:
     """Of devices."""
 
 
-def saving(  # noqa: PLR0913 - the fields of a saving, all named
+def saving_of(  # noqa: PLR0913 - the fields of a saving, all named
     case: Case,
     *,
     kind: str,
@@ -137,13 +136,13 @@ def saving(  # noqa: PLR0913 - the fields of a saving, all named
         team=case.workload.team,
         evidence=(*evidence, *_part_of_window(case, gpu_hours, week)),
         change=change,
-        gpu_hours=amounts.rounded(gpu_hours),
+        gpu_hours=usage_amounts.rounded(gpu_hours),
         cost=cost,
         cost_saved=case.money(paid_hours, _BILLED),
         cost_freed=case.money(paid_hours, _EVERY - _BILLED),
-        days=amounts.rounded(days),
-        gpu_hours_per_week=None if week is None else amounts.rounded(gpu_hours * week),
-        cost_per_week=None if week is None or cost is None else amounts.rounded(cost * week),
+        days=usage_amounts.rounded(days),
+        gpu_hours_per_week=None if week is None else usage_amounts.rounded(gpu_hours * week),
+        cost_per_week=None if week is None or cost is None else usage_amounts.rounded(cost * week),
         needs=needs,
         adds_up=not needs,
     )
@@ -151,18 +150,18 @@ def saving(  # noqa: PLR0913 - the fields of a saving, all named
 
 def _part_of_window(case: Case, gpu_hours: float, week: float | None) -> Iterator[str]:
     if case.days_there < _NEARLY * case.days:
-        rate = "" if week is None or not gpu_hours else f": a whole week is {hours(gpu_hours * week)} GPU-hours"
+        rate = "" if week is None or not gpu_hours else f": a whole week is {hours_text(gpu_hours * week)} GPU-hours"
         yield f"It held GPUs in the last {case.days_there:.1f} of {case.days:.1f} days{rate}"
 
 
-def _field(pointer: str | None) -> str:
+def _field_text(pointer: str | None) -> str:
     """A JSON Pointer as people write a field: `spec.replicas`."""
     return (pointer or "")[1:].replace("/", ".")
 
 
-def percent(share: float) -> str:
+def percent_text(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def hours(value: float) -> str:
+def hours_text(value: float) -> str:
     return f"{value:.1f}" if value < 100 else f"{value:.0f}"
