@@ -41,12 +41,12 @@ def analysed(
         audited: the cluster or the files.
         now: the time of the audit, in UTC.
     """
-    from usher.audit import standing
+    from usher.audit import sections
     from usher.audit.sections import Sections
 
     return Sections(
         measured=usage.measure(estate, config=known.config.audit, now=now, source=audited.series),
-        standing=tuple(standing.findings(estate, known, report=report, config=known.config, now=now)),
+        standing=tuple(sections.standing_findings(estate, known, report=report, config=known.config, now=now)),
         readiness=_readiness(estate, known, now, server_version=audited.server),
         window=usage.window,
     )
@@ -56,8 +56,8 @@ def _readiness(
     estate: "Estate", known: "Knowledge", now: datetime, *, server_version: str
 ) -> "tuple[ReadinessItem, ...]":
     """The production checklist, which is about a cluster."""
-    from usher.audit import readiness
+    from usher.audit import sections
 
     if not estate.knows_cluster:
         return ()
-    return readiness.items(estate, known, config=known.config, now=now, server_version=server_version)
+    return sections.checklist_items(estate, known, config=known.config, now=now, server_version=server_version)

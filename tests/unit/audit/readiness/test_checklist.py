@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from builders.checklists import checklist
 from builders.estates import entry, estate, gpu_node
 from usher import paths
-from usher.audit import readiness
+from usher.audit import sections
 from usher.audit.document import ReadinessItem, Standing
 from usher.audit.gather import needed_inputs
 from usher.audit.gather.needed_inputs import Section, merged_kinds
-from usher.audit.readiness.judgement import Item
+from usher.audit.readiness.checklist import Item
 
 ROOT = Path(__file__).parents[4]
 AREAS = ["drivers", "monitoring", "scheduling", "isolation", "capacity", "recovery"]
@@ -28,14 +28,14 @@ CONFORMANCE = {
 
 
 def test_ids_are_unique_and_areas_come_in_their_order() -> None:
-    ids = Counter(each.id for each in readiness.ITEMS)
+    ids = Counter(each.id for each in sections.CHECKLIST)
 
     assert set(ids.values()) == {1}
-    assert list(dict.fromkeys(each.area for each in readiness.ITEMS)) == AREAS
-    assert {each.conformance for each in readiness.ITEMS} - {""} == CONFORMANCE
+    assert list(dict.fromkeys(each.area for each in sections.CHECKLIST)) == AREAS
+    assert {each.conformance for each in sections.CHECKLIST} - {""} == CONFORMANCE
 
 
-@pytest.mark.parametrize("each", readiness.ITEMS, ids=lambda each: each.id)
+@pytest.mark.parametrize("each", sections.CHECKLIST, ids=lambda each: each.id)
 def test_an_item_has_all_its_texts(each: Item) -> None:
     page, _, anchor = each.reference.partition("#")
 

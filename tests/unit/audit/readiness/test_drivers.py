@@ -13,7 +13,7 @@ from usher import paths
 from usher.audit.document import ReadinessItem, Standing
 from usher.audit.gather.estate import Estate
 from usher.audit.gather.needed_inputs import CLUSTER_POLICY, DAEMON_SET, POD_MONITOR, SERVICE, SERVICE_MONITOR
-from usher.audit.readiness import versions
+from usher.audit.readiness.checklist import ESCAPES, read_version
 from usher.kinds.kept_fields import DEFINITION
 from usher.policy.checks import catalogue
 from usher.scan.devices import Amount, Devices
@@ -132,8 +132,8 @@ def test_each_container_escape_is_named_up_to_its_last_version(version: str, esc
 
 def test_the_lowest_version_that_the_check_allows_has_no_known_escape() -> None:
     check = catalogue.parse(CATALOGUE.read_bytes()).checks["objects/toolkit_version_vulnerable"]
-    lowest = versions.read(str(check.parameters["minimum"].default))
-    last = max(each.last for each in versions.ESCAPES)
+    lowest = read_version(str(check.parameters["minimum"].default))
+    last = max(each.last for each in ESCAPES)
 
     assert lowest == (*last[:2], last[2] + 1)
 

@@ -9,8 +9,8 @@ import pytest
 from usher import paths
 from usher.audit.document import Severity
 from usher.audit.gather import needed_inputs
-from usher.audit.standing import catalogue
-from usher.audit.standing.catalogue import Entry
+from usher.audit.standing import finding_catalogue
+from usher.audit.standing.finding_catalogue import CatalogueEntry
 from usher.kinds.kept_fields import Key
 
 ROOT = Path(__file__).parents[4]
@@ -18,15 +18,15 @@ MODULES = sorted((ROOT / "webhooks/usher/audit/standing").glob("*.py"))
 
 
 def test_codes_and_names_are_unique_and_in_order() -> None:
-    codes = [each.code for each in catalogue.ENTRIES]
+    codes = [each.code for each in finding_catalogue.ENTRIES]
 
     assert codes == sorted(set(codes))
-    assert len({each.name for each in catalogue.ENTRIES}) == len(codes)
+    assert len({each.name for each in finding_catalogue.ENTRIES}) == len(codes)
     assert all(re.fullmatch(r"USA\d{3}", code) for code in codes)
 
 
-@pytest.mark.parametrize("each", catalogue.ENTRIES, ids=lambda each: each.code)
-def test_an_entry_has_all_its_texts(each: Entry) -> None:
+@pytest.mark.parametrize("each", finding_catalogue.ENTRIES, ids=lambda each: each.code)
+def test_an_entry_has_all_its_texts(each: CatalogueEntry) -> None:
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", each.name)
     assert each.severity in set(Severity)
     assert min(len(each.title), len(each.why), len(each.remedy)) > 10
@@ -34,8 +34,8 @@ def test_an_entry_has_all_its_texts(each: Entry) -> None:
     assert not each.title.endswith(".")
 
 
-@pytest.mark.parametrize("each", catalogue.ENTRIES, ids=lambda each: each.code)
-def test_the_source_of_an_entry_is_a_heading_of_ours_or_a_page_of_its_project(each: Entry) -> None:
+@pytest.mark.parametrize("each", finding_catalogue.ENTRIES, ids=lambda each: each.code)
+def test_the_source_of_an_entry_is_a_heading_of_ours_or_a_page_of_its_project(each: CatalogueEntry) -> None:
     page, _, anchor = each.source.partition("#")
     if page.startswith("https://"):
         return
@@ -49,7 +49,7 @@ def test_every_entry_is_made_by_some_module_and_every_code_is_in_the_catalogue()
              if isinstance(node, ast.Constant) and isinstance(node.value, str)]  # fmt: skip
     made = {text for text in texts if re.fullmatch(r"USA\d{3}", text)}
 
-    assert made == set(catalogue.BY_CODE)
+    assert made == set(finding_catalogue.BY_CODE)
 
 
 def test_the_kinds_that_findings_read_are_unique_and_hold_no_secrets() -> None:

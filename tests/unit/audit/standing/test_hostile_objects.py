@@ -15,7 +15,7 @@ from builders.estates import NOW, entry, estate, gpu_node, running, waiting
 from builders.standings import found, knowledge, namespaces, report
 from shared_files import Corpus, corpora
 from usher import paths
-from usher.audit import standing
+from usher.audit import sections
 from usher.audit.document import FindingEntry
 from usher.audit.gather.estate import Estate
 from usher.audit.gather.needed_inputs import Section, kinds_of
@@ -103,7 +103,7 @@ def test_published_manifests_lead_to_the_same_findings_in_any_order(corpus: Corp
         seen = replace(seen, workloads=(*seen.workloads, *workloads))
         known = knowledge(facts)
         config = models.Config()
-        return list(standing.findings(seen, known, report=report(), config=config, now=NOW))
+        return list(sections.standing_findings(seen, known, report=report(), config=config, now=NOW))
 
     entries = judged(reverse=False)
     assert entries == judged(reverse=True)

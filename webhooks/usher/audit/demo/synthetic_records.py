@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from usher import paths
-from usher.audit import times
+from usher.audit import document_entries
 from usher.audit.demo import synthetic_cluster, synthetic_stories
 from usher.audit.demo.synthetic_stories import STORIES, Rhythm, Story
 from usher.audit.document import Audit, Entry, FindingEntry, Point, Trend
@@ -251,7 +251,9 @@ _FIXED: Final = (
 
 def with_past(audit: Audit, *, now: datetime) -> Audit:
     """The audit, compared with an invented one for each of seven weeks before."""
-    weeks = {times.text(now - _WEEK * (len(_WEEKS) - number)): each for number, each in enumerate(_WEEKS)}
+    weeks = {
+        document_entries.time_text(now - _WEEK * (len(_WEEKS) - number)): each for number, each in enumerate(_WEEKS)
+    }
     *_, previous = weeks
     seen = {each.fingerprint: _first_seen(each, list(weeks), audit.taken) for each in audit.findings}
     today = _Week(idle=1, held=1, fixed=0, never=0)

@@ -1,13 +1,21 @@
-"""Everything that the findings about a cluster are made from."""
+"""Everything that the findings about a cluster are made from, and their entries of the audit document.
 
+Fingerprints of entries last as long as the finding is the same.
+"""
+
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
-from usher import model
+from usher import model, paths
+from usher.audit import document_entries
+from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.gather import gpus
+from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import Estate, Node, Pod, Workload
-from usher.audit.standing.records import Records
+from usher.audit.standing import finding_catalogue
+from usher.audit.standing.scheduler_records import Records
 from usher.authorities.knowledge import Knowledge
 from usher.config import models, selection
 from usher.config.fields import seconds
@@ -128,3 +136,110 @@ def span(since: datetime, now: datetime) -> str:
         if minutes >= 2 * size:
             return f"{minutes // size:,} {word}s"
     return "1 minute" if minutes == 1 else f"{minutes} minutes"
+
+
+_CATEGORY = "cluster"
+_OUTCOME = "audit"
+_NO_PREVENTION = Prevention()
+
+
+def cluster_finding(  # noqa: PLR0913 - the fields of a finding
+    code: str,
+    subject: Subject,
+    message: str,
+    *,
+    part: str = "",
+    same_as: str = "",
+    path: str = "",
+    remedy: str = "",
+    evidence: Iterable[str] = (),
+    team: str = "",
+    gpus: float = 0,
+    gpus_least: float | None = None,
+    since: datetime | None = None,
+    held_by: str = "",
+    never: bool = False,
+    prevention: Prevention = _NO_PREVENTION,
+    gpus_lost: float | None = None,
+    cost_per_hour: float | None = None,
+    fixed_by_platform: bool = False,
+) -> FindingEntry:
+    """A finding of the catalogue. What is no argument below is a field of FindingEntry.
+
+    Args:
+        code: its code in the catalogue.
+        part: tells apart findings with one code about one object, without numbers; a resource or a profile.
+        same_as: the code in the fingerprint, where one finding may have one code or another.
+        remedy: what to do here; the remedy of the catalogue without one.
+        gpus_least: may be equal to `gpus`.
+        prevention: the check whose denial would have prevented it.
+    """
+    entry = finding_catalogue.BY_CODE[code]
+    return FindingEntry(
+        fingerprint=_fingerprint(same_as or code, subject, part or path),
+        code=code,
+        name=entry.name,
+        title=entry.title,
+        category=_CATEGORY,
+        outcome=_OUTCOME,
+        severity=Severity(entry.severity),
+        subject=subject,
+        path=path,
+        message=message,
+        remedy=remedy or entry.remedy,
+        team=team,
+        gpus=round(gpus, 6),
+        gpus_least=None if gpus_least == gpus else gpus_least,
+        since="" if since is None else since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        evidence=tuple(dict.fromkeys(filter(None, evidence))),
+        held_by=held_by,
+        never=never,
+        prevented_by=prevention.by,
+        preventable_by=prevention.if_denied,
+        gpus_lost=None if gpus_lost is None else round(gpus_lost, 6),
+        cost_per_hour=None if cost_per_hour is None else round(cost_per_hour, 6),
+        fixed_by_platform=fixed_by_platform,
+    )
+
+
+def _fingerprint(code: str, subject: Subject, part: str) -> str:
+    """The group stands for the version of the API, because an upgrade changes the version alone."""
+    group = subject.api_version.rpartition("/")[0]
+    words = (code, group, subject.kind, subject.namespace, subject.name, part)
+    return hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def workload_subject(workload: Workload) -> Subject:
+    """A workload as the subject of a finding."""
+    return document_entries.subject_of(workload.identity)
+
+
+def object_subject(value: paths.Object) -> Subject:
+    """An object as the subject of a finding."""
+    return Subject(
+        api_version=fields.text(value, "/apiVersion"),
+        kind=fields.text(value, "/kind"),
+        namespace=fields.namespace(value),
+        name=fields.name(value),
+    )
+
+
+def named_subject(api_version: str, kind: str, name: str, *, namespace: str = "") -> Subject:
+    """An object as the subject of a finding, by its name."""
+    return Subject(api_version=api_version, kind=kind, namespace=namespace, name=name)
+
+
+def cluster_subject(name: str) -> Subject:
+    """The cluster as the subject of a finding; `name` is the part of it that the finding is about."""
+    return Subject(api_version="", kind="Cluster", name=name)
+
+
+def counted(number: float, word: str) -> str:
+    """`1 pod`, `2 pods`, `0.5 GPUs`."""
+    return f"{amount_text(number)} {word}{'' if number == 1 else 's'}"
+
+
+def amount_text(number: float) -> str:
+    """`1,234` or `0.25`, with at most 6 digits after the point."""
+    text = f"{number:,.6f}"
+    return text.rstrip("0").rstrip(".")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from usher.audit import times
+from usher.audit import document_entries
 from usher.audit.document.audit_entries import Measurement, Usage
 from usher.audit.gather import estate, gpus
 from usher.audit.gather import object_fields as fields
@@ -61,7 +61,8 @@ def source_problems(readings: Readings, grid: Grid, tracks: Sequence[Track], *, 
         return
     first = min(track.first for track in tracks)
     if first >= _LATE_POINTS:
-        yield f"The first sample is of {times.of_seconds(grid.time(first - 1))}: before, nothing was measured"
+        began = document_entries.time_of_seconds(grid.time(first - 1))
+        yield f"The first sample is of {began}: before, nothing was measured"
     window = grid.points * grid.step
     if window < 2 * idle_seconds:
         yield (
@@ -424,8 +425,8 @@ def _measurement_of(
         update={
             "source": source.name,
             "url": source.url,
-            "start": times.of_seconds(observed.grid.start),
-            "end": times.of_seconds(observed.grid.end),
+            "start": document_entries.time_of_seconds(observed.grid.start),
+            "end": document_entries.time_of_seconds(observed.grid.end),
             "step_seconds": observed.grid.step,
             "sources": tuple(sources_of_numbers(observed.readings)),
             "failures": observed.failures,

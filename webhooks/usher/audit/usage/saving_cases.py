@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Final
 
-from usher.audit import subjects
+from usher.audit import document_entries
 from usher.audit.document.audit_entries import Saving
 from usher.audit.gather import estate
 from usher.audit.gather.estate import CapacityType
@@ -132,7 +132,7 @@ def saving_of(  # noqa: PLR0913 - the fields of a saving, all named
     week = _WEEK / days if days >= 1 else None
     return Saving(
         kind=kind,
-        subject=subjects.of(case.workload.identity),
+        subject=document_entries.subject_of(case.workload.identity),
         team=case.workload.team,
         evidence=(*evidence, *_part_of_window(case, gpu_hours, week)),
         change=change,

@@ -18,7 +18,7 @@ from usher.audit.gather import estate, gpus
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import CapacityType, Estate
 from usher.audit.gather.gpus import WHOLE_GPU, Offer, Offers
-from usher.audit.standing.gangs import HalfStarted, half_started
+from usher.audit.standing.scheduler_records import HalfStarted, half_started
 from usher.audit.usage import gpu_hours
 from usher.audit.usage.gpu_hours import HOURS_OF_DAY, Entry
 from usher.audit.usage.saving_cases import Candidate, Case, hours_text, percent_text, saving_of

@@ -1,23 +1,25 @@
-"""What keeps tenants apart: quotas, Pod Security, networks, access to devices, sandboxes."""
+"""What keeps tenants apart, and what keeps a cluster running and brings it back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from usher import paths
 from usher.audit.document import Standing
 from usher.audit.gather import object_fields as fields
-from usher.audit.gather.needed_inputs import NETWORK_POLICY, VALIDATING
-from usher.audit.readiness import drivers, judgement
-from usher.audit.readiness.judgement import Item, Judgement, failed, not_applicable, not_known, passed
-from usher.audit.readiness.look import Look
+from usher.audit.gather.needed_inputs import MUTATING, NETWORK_POLICY, VALIDATING
+from usher.audit.readiness import checklist, software_items
+from usher.audit.readiness.checklist import Item, Judgement, Look, failed, not_applicable, not_known, passed
 from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.resource_quota import read as resource_quota_read
+from usher.manifests.calls import Client
 from usher.manifests.webhooks import NAME
-from usher.preflight import registered
+from usher.preflight import ours, point, registered
+from usher.preflight.point import State
+from usher.preflight.registered import Webhook
 from usher.reading.lookup import Absence
 
-_AREA: Final = "isolation"
+_ISOLATION: Final = "isolation"
 _CONFORMANCE: Final = "https://github.com/cncf/k8s-ai-conformance/blob/main/docs/AIConformance-1.37.yaml"
 _ENFORCE: Final = "pod-security.kubernetes.io/enforce"
 _LEVELS: Final = ("baseline", "restricted")
@@ -50,7 +52,7 @@ def quotas(look: Look) -> Judgement:
     without = [name for name in look.tenants if not _has_quota(name, look)]
     if without:
         if unknown:
-            return judgement.not_listed(*unknown)
+            return checklist.not_listed(*unknown)
         return failed(f"namespaces without a quota of accelerators: {fields.listing(without)}")
     return passed(f"namespaces with a quota of accelerators: {fields.listing(look.tenants)}")
 
@@ -81,7 +83,7 @@ def pod_security(look: Look) -> Judgement:
     if without:
         return failed(f"namespaces that enforce neither baseline nor restricted: {fields.listing(without)}")
     if None in levels.values():
-        return judgement.not_listed("namespaces")
+        return checklist.not_listed("namespaces")
     return passed(f"namespaces that enforce baseline or restricted: {fields.listing(look.tenants)}")
 
 
@@ -91,7 +93,7 @@ def network_policies(look: Look) -> Judgement:
         return not_applicable(_NO_TENANTS)
     listed = fields.listed(look.estate, *NETWORK_POLICY.key)
     if listed is None:
-        return judgement.not_wanted([NETWORK_POLICY])
+        return checklist.not_wanted([NETWORK_POLICY])
     closed = {fields.namespace(each) for each in listed if _denies_by_default(each)}
     without = [name for name in look.tenants if name not in closed]
     others = [each for each in _OTHER_POLICIES if each in (look.definitions or ())]
@@ -136,12 +138,12 @@ def secure_access(look: Look) -> Judgement:
 
     What may be seen: a toolkit without known escapes, and webhooks of usher that judge pods which take devices past it.
     """
-    escapes = drivers.toolkit_version(look)
+    escapes = software_items.toolkit_version(look)
     if escapes.standing in (Standing.FAIL, Standing.NOT_APPLICABLE):
         return escapes
     webhooks = fields.listed(look.estate, *VALIDATING.key)
     if webhooks is None:
-        return judgement.not_listed(VALIDATING.resource)
+        return checklist.not_listed(VALIDATING.resource)
     ours = [each for each in registered.read(webhooks, mutating=False) if each.configuration.startswith(NAME)]
     if not any(each.creates("", "pods") for each in ours):
         return failed(
@@ -158,7 +160,7 @@ def sandboxing(look: Look) -> Judgement:
     """Whether a RuntimeClass isolates pods from the kernel of their node."""
     classes = look.known.facts.objects("node.k8s.io", "RuntimeClass")
     if isinstance(classes, Absence):
-        return judgement.not_listed("runtimeclasses.node.k8s.io")
+        return checklist.not_listed("runtimeclasses.node.k8s.io")
     found = {name: fields.text(value, "/handler") for name, value in sorted(classes.items())}
     sandboxes = [name for name, handler in found.items() if any(word in handler for word in _SANDBOXES)]
     if sandboxes:
@@ -166,10 +168,10 @@ def sandboxing(look: Look) -> Judgement:
     return not_applicable("no RuntimeClass is a sandbox; only clusters that run code of others need one")
 
 
-ITEMS: Final = (
+ISOLATION_ITEMS: Final = (
     Item(
         id="quotas",
-        area=_AREA,
+        area=_ISOLATION,
         title="A quota bounds the accelerators of each namespace",
         how="Each namespace of a tenant has a ResourceQuota of an accelerator, or one GPUQuota holds for it.",
         remedy="Add a GPUQuota for the namespaces, or a ResourceQuota with requests.nvidia.com/gpu.",
@@ -178,7 +180,7 @@ ITEMS: Final = (
     ),
     Item(
         id="pod-security",
-        area=_AREA,
+        area=_ISOLATION,
         title="Namespaces enforce a level of Pod Security",
         how="Each namespace of a tenant has the label pod-security.kubernetes.io/enforce with baseline or restricted.",
         remedy="Label the namespaces; add IPC_LOCK by a fabric profile only where training needs it.",
@@ -187,7 +189,7 @@ ITEMS: Final = (
     ),
     Item(
         id="network-policies",
-        area=_AREA,
+        area=_ISOLATION,
         title="Namespaces deny incoming traffic by default",
         how="Each namespace of a tenant has a NetworkPolicy that selects all pods and allows no incoming traffic, or "
         "only that of senders that it names.",
@@ -197,7 +199,7 @@ ITEMS: Final = (
     ),
     Item(
         id="accelerator-access",
-        area=_AREA,
+        area=_ISOLATION,
         title="Containers reach accelerators only through Kubernetes",
         how="The container toolkit has no known escapes, and a validating webhook of usher judges Pods.",
         remedy="Update the toolkit, and register usher's webhooks.",
@@ -207,12 +209,171 @@ ITEMS: Final = (
     ),
     Item(
         id="sandboxes",
-        area=_AREA,
+        area=_ISOLATION,
         title="Code of others can run in a sandbox",
         how="The handler of a RuntimeClass is kata, gVisor or Firecracker.",
         remedy="Install a sandbox and its RuntimeClass, if agents or tenants run code that is not trusted.",
         reference=_CONFORMANCE,
         conformance="workload_sandboxing",
         judge=sandboxing,
+    ),
+)
+
+
+_RECOVERY: Final = "recovery"
+_BACKUPS: Final = "backups.velero.io"
+_CERTIFICATE: Final = "certificate"
+_SERVICES: Final = {
+    "EKS": ("-eks-", "eks.amazonaws.com/nodegroup"),
+    "GKE": ("-gke.", "cloud.google.com/gke-nodepool"),
+    "AKS": ("-aks", "kubernetes.azure.com/cluster"),
+    "OpenShift": ("openshift", "node.openshift.io/os_id"),
+}
+"""By service, a part of the version of its API server, and a label of its nodes."""
+
+
+def webhooks(look: Look) -> Judgement:
+    """Whether usher's webhooks are registered as this version prints them."""
+    installed = _installed(look)
+    if installed is None:
+        return checklist.not_listed(*(each.resource for each in (MUTATING, VALIDATING)))
+    return _judged_points([each for each in _points(installed, look) if each.topic != _CERTIFICATE])
+
+
+def certificate(look: Look) -> Judgement:
+    """Whether the CA certificates of usher's webhooks are valid for a while."""
+    installed = _installed(look)
+    if installed is None:
+        return checklist.not_listed(*(each.resource for each in (MUTATING, VALIDATING)))
+    if not installed:
+        return not_applicable("usher's webhooks are not registered")
+    return _judged_points([each for each in _points(installed, look) if each.topic == _CERTIFICATE])
+
+
+def _installed(look: Look) -> Sequence[Webhook] | None:
+    mutating, validating = (fields.listed(look.estate, *kind.key) for kind in (MUTATING, VALIDATING))
+    if mutating is None or validating is None:
+        return None
+    found = [*registered.read(mutating, mutating=True), *registered.read(validating, mutating=False)]
+    return [each for each in found if each.configuration.startswith(NAME)]
+
+
+def _points(installed: Sequence[Webhook], look: Look) -> list[point.Point]:
+    return list(ours.of_webhooks(installed, client=Client(), now=look.now))
+
+
+def _judged_points(points: Sequence[point.Point]) -> Judgement:
+    """The worst of some points of a preflight, with the texts of all."""
+    texts = [fields.excerpt(each.text) for each in points]
+    states = {each.state for each in points}
+    if State.ATTENTION in states:
+        return failed(*texts)
+    return not_known(*texts) if State.NOT_KNOWN in states else passed(*texts)
+
+
+def _service(look: Look) -> str:
+    """The service or distribution that runs the cluster and patches releases by a calendar of its own."""
+    labels = {key for node in look.nodes or () for key in node.labels}
+    return next(
+        (name for name, (version, label) in _SERVICES.items() if version in look.server_version or label in labels), ""
+    )
+
+
+def kubernetes_version(look: Look) -> Judgement:
+    """Whether the release of Kubernetes still gets patches, and is new enough for usher."""
+    version = checklist.read_version(look.server_version)
+    if version is None:
+        return not_known("the API server does not tell its version")
+    release = version[:2]
+    name = f"Kubernetes {release[0]}.{release[1]}"
+    if release < ours.MINIMUM:
+        return failed(f"{name}; usher needs {ours.MINIMUM[0]}.{ours.MINIMUM[1]} or newer")
+    end = checklist.RELEASE_ENDS.get(release)
+    if end is None:
+        return not_known(f"usher does not know when {name} ends")
+    today = look.now.date()
+    if end < today:
+        ended = f"patches of {name} ended on {end.isoformat()}"
+        service = _service(look)
+        # Services patch a release for longer than the project.
+        return not_known(f"{ended} for the project; see the calendar of {service}") if service else failed(ended)
+    return passed(f"{name} gets patches until {end.isoformat()}")
+
+
+def kubelet_versions(look: Look) -> Judgement:
+    """Whether the kubelets of GPU nodes are near enough to the API server."""
+    if look.nodes is None:
+        return checklist.not_listed("nodes")
+    if not look.nodes:
+        return not_applicable("no node has accelerators")
+    server = checklist.read_version(look.server_version)
+    # A virtual kubelet is a program of its own, with versions of its own.
+    real = [node for node in look.nodes if node.labels.get("type") != "virtual-kubelet"]
+    if not real:
+        return not_applicable("only virtual kubelets have accelerators")
+    kubelets = {node.name: checklist.read_version(node.system.get("kubeletVersion", "")) for node in real}
+    if server is None or None in kubelets.values():
+        return not_known("the version of the API server or of a kubelet is not known")
+    known = {name: version for name, version in kubelets.items() if version is not None}
+    far = sorted(name for name, version in known.items() if not 0 <= server[1] - version[1] <= checklist.KUBELET_SKEW)
+    seen = ", ".join(sorted({f"{major}.{minor}" for major, minor, _ in known.values()}))
+    if far:
+        return failed(f"API server {server[0]}.{server[1]}, kubelets {seen}: too far on {fields.listing(far)}")
+    return passed(f"API server {server[0]}.{server[1]}, kubelets {seen}")
+
+
+def backups(look: Look) -> Judgement:
+    """Only a restore proves a backup, and etcd is not an object of the API."""
+    seen = "Velero is installed" if look.definitions is not None and _BACKUPS in look.definitions else ""
+    how = "backups of etcd cannot be seen from the API; try a restore, and note its date"
+    return not_known(*filter(None, (seen, how)))
+
+
+RECOVERY_ITEMS: Final = (
+    Item(
+        id="usher-webhooks",
+        area=_RECOVERY,
+        title="Usher's webhooks are registered and cover all kinds",
+        how="They are those that this version of usher prints. The evidence says which fail closed.",
+        remedy="Print them again with this version and your usher.yaml: usher manifests webhooks",
+        reference="docs/operations.md",
+        judge=webhooks,
+    ),
+    Item(
+        id="usher-certificate",
+        area=_RECOVERY,
+        title="The certificates of usher's webhooks are valid",
+        how="The CA certificates that the API server trusts are valid for three weeks or longer.",
+        remedy="Let usher or cert-manager renew them; docs/operations.md says how.",
+        reference="docs/operations.md",
+        judge=certificate,
+    ),
+    Item(
+        id="kubernetes-version",
+        area=_RECOVERY,
+        title="The release of Kubernetes gets patches",
+        how="Its end, by the calendar of the project, is later than today. After it, releases of EKS, GKE, AKS and "
+        "OpenShift are not known: their calendars are longer.",
+        remedy="Update the control plane, one minor version at a time.",
+        reference="https://kubernetes.io/releases/",
+        judge=kubernetes_version,
+    ),
+    Item(
+        id="kubelet-versions",
+        area=_RECOVERY,
+        title="Kubelets are near enough to the API server",
+        how="Each kubelet of a GPU node is at most three minor versions older than the API server, and not newer.",
+        remedy="Update the node pools.",
+        reference="https://kubernetes.io/releases/version-skew-policy/",
+        judge=kubelet_versions,
+    ),
+    Item(
+        id="backups",
+        area=_RECOVERY,
+        title="Somebody has restored a backup",
+        how="It is never known: only a restore proves a backup.",
+        remedy="Restore etcd, or the objects of all namespaces, into an empty cluster.",
+        reference="https://kubernetes.io/docs/tasks/administer-cluster/configure-upgrade-etcd/#backing-up-an-etcd-cluster",
+        judge=backups,
     ),
 )
