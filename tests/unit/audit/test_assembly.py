@@ -10,7 +10,7 @@ import builders
 from builders import estates, standings
 from builders.estates import NOW, entry, estate, gpu_node
 from unit.reports import made
-from usher.audit import assembly
+from usher.audit import document_assembly
 from usher.audit.document import Audit, FindingEntry, Saving, Severity, Subject, Usage, WorkloadState
 from usher.audit.gather.estate import Estate, Missing, OneNamespace
 from usher.audit.sections import Sections
@@ -25,7 +25,7 @@ from usher.scan.exception_uses import ExceptionState
 def document(found: Estate, report: findings.Report | None = None, **fields: Any) -> Audit:
     given = made.made(command=findings.Command.AUDIT) if report is None else report
     config = fields.pop("config", Config())
-    return assembly.document(report=given, estate=found, config=config, cluster="prod", now=NOW, **fields)
+    return document_assembly.document(report=given, estate=found, config=config, cluster="prod", now=NOW, **fields)
 
 
 def running(name: str, gpus: int = 8, **fields: Any) -> Any:

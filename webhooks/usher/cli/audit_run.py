@@ -63,7 +63,7 @@ class Run:
         Raises:
             UsherError: the objects cannot be read, or not be judged.
         """
-        from usher.audit.gather import workload_decisions
+        from usher.audit.gather import folded_workloads
 
         with gatekeeper.started(self.policies, opa=self.chosen.policies.opa) as site:
             audited = self._inputs(now, site, watch=watch)
@@ -73,7 +73,7 @@ class Run:
             # The engine goes before the estate is made.
             self._require(found)
             estate = builder.built(results=found.results)
-            found = workload_decisions.settled_by_pods(found, estate)
+            found = folded_workloads.settled_by_pods(found, estate)
             document = self._document(audited, evaluator, found, estate, now=now)
         return Taken(found=found, audit=document, api=audited.api)
 
@@ -119,12 +119,12 @@ class Run:
         *,
         now: datetime,
     ) -> "Audit":
-        from usher.audit import assembly
+        from usher.audit import document_assembly
 
         sections = audit_sections.analysed(
             estate, evaluator.knowledge, found, usage=self.chosen.usage, audited=audited, now=now
         )
-        document = assembly.document(
+        document = document_assembly.document(
             report=self._noted(found),
             estate=estate,
             config=evaluator.config,

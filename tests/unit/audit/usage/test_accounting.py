@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usher.audit.usage import gpu_hours
-from usher.audit.usage.device_tracks import Track
 from usher.audit.usage.gpu_hours import HeldDevice, IdleRule
+from usher.audit.usage.held_gpus import Track
 from usher.audit.usage.series import EMPTY_LINE, Device, Grid, Line, PodName
 
 NAN = math.nan

@@ -6,12 +6,12 @@ from sys import intern
 from typing import Final
 
 from usher import model, paths
-from usher.audit.gather import accelerator_nodes, accelerator_workloads, pod_folding, workload_decisions
+from usher.audit.gather import accelerator_nodes, accelerator_workloads, folded_workloads
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.compressed_objects import Packed
 from usher.audit.gather.estate import ENDED, WHOLE, Estate, Missing, Node, Pod, Scope, Workload
+from usher.audit.gather.folded_workloads import Gathered, Held
 from usher.audit.gather.needed_inputs import RESOURCE_SLICE, Wanted
-from usher.audit.gather.pod_folding import Gathered, Held
 from usher.authorities.knowledge import Knowledge
 from usher.facts.snapshot import Recorded, State
 from usher.kinds import registry
@@ -201,9 +201,9 @@ class EstateBuilder:
         """
         # What was read goes before the report is made.
         gathered, self._gathered = self._gathered, Gathered()
-        decided = workload_decisions.Decisions(results)
+        decided = folded_workloads.Decisions(results)
         decided.apply(gathered)
-        folded = pod_folding.folded(gathered)
+        folded = folded_workloads.folded(gathered)
         found = tuple(
             replace(each, team=_team(each, gathered.teams), index=decided.place(each)) for each in folded.workloads
         )

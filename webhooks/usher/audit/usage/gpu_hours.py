@@ -18,7 +18,7 @@ from usher.accelerators import profiles
 from usher.audit.gather import estate, gpus
 from usher.audit.gather.gpus import NodeType
 from usher.audit.usage import series
-from usher.audit.usage.device_tracks import Track
+from usher.audit.usage.held_gpus import Track
 from usher.audit.usage.series import EMPTY_LINE, Answer, Device, Grid, Line, PodName
 from usher.dataclass import dataclass
 

@@ -16,11 +16,10 @@ from usher.audit.gather import estate, gpus
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import Estate, Node
 from usher.audit.gather.gpus import NodeType, node_type_of, price_per_hour, price_problems, splits_of_nodes
-from usher.audit.usage import device_tracks, gpu_allocations, gpu_hours, series, usage_amounts, usage_metrics
-from usher.audit.usage.device_tracks import JoinedTracks, Track
-from usher.audit.usage.gpu_allocations import NodeHours, hours_of_nodes
+from usher.audit.usage import gpu_hours, held_gpus, series, usage_amounts, usage_metrics
 from usher.audit.usage.gpu_hours import AllDevices, Attribution, Entry, IdleRule, Tally, attribution_of, share_of_track
-from usher.audit.usage.savings import all_savings
+from usher.audit.usage.held_gpus import JoinedTracks, NodeHours, Track, hours_of_nodes
+from usher.audit.usage.possible_savings import all_savings
 from usher.audit.usage.series import Answer, Grid, Source
 from usher.audit.usage.usage_amounts import Holding, Measured, Now
 from usher.audit.usage.usage_metrics import Readings
@@ -220,13 +219,13 @@ def observe_usage(
     readings = usage_metrics.read_all(source, grid)
     is_answered = not readings.problems or usage_metrics.ENGINE_ACTIVE in readings.answers
     requests, phases = readings.of(usage_metrics.REQUESTS), readings.of(usage_metrics.PHASES)
-    held = gpu_allocations.recorded_allocations(requests, phases, nodes) if readings.has_requests else ()
+    held = held_gpus.recorded_allocations(requests, phases, nodes) if readings.has_requests else ()
     pods = [pod for workload in estate.workloads for pod in workload.pods]
     names = series.known_nodes([*nodes, *(each.node for each in held), *(pod.node for pod in pods if pod.node)])
     elsewhere = readings.devices_left_out
-    joined = device_tracks.join_pods(device_tracks.read_tracks(readings.devices, names), estate, nodes, grid)
+    joined = held_gpus.join_pods(held_gpus.read_tracks(readings.devices, names), estate, nodes, grid)
     readings.forget_devices()
-    lines = gpu_allocations.joined_allocations(held, gpu_allocations.present_allocations(estate.workloads, nodes, grid))
+    lines = held_gpus.joined_allocations(held, held_gpus.present_allocations(estate.workloads, nodes, grid))
     node_hours = hours_of_nodes(readings, lines, nodes, grid)
     entries: tuple[Entry, ...] = ()
     if joined.tracks or held:
@@ -375,7 +374,7 @@ def _holdings(estate: Estate, nodes: Mapping[str, Node], config: Audit) -> Itera
     node_types = {name: node_type_of(node) for name, node in nodes.items()}
     for index, workload in enumerate(estate.workloads):
         for pod in workload.pods:
-            gpus = gpu_allocations.held_now(pod, nodes)
+            gpus = held_gpus.held_now(pod, nodes)
             if gpus:
                 node_type = node_types.get(pod.node, NodeType(product=""))
                 now = Now(gpus=gpus, price=price_per_hour(config.prices, node_type))

@@ -8,8 +8,8 @@ from usher.audit.document.audit_entries import Cost, Group, GroupTable, Measurem
 from usher.audit.gather import estate, gpus
 from usher.audit.gather.gpus import NodeSplit, NodeType
 from usher.audit.usage import gpu_hours
-from usher.audit.usage.gpu_allocations import NodeHours
 from usher.audit.usage.gpu_hours import AllDevices, Entry, Owner, Tally
+from usher.audit.usage.held_gpus import NodeHours
 from usher.audit.usage.usage_metrics import MEBIBYTE
 from usher.config.audit import Prices, Range, Targets
 from usher.config.fields import seconds
