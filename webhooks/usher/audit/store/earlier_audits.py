@@ -264,21 +264,23 @@ def compared_clusters(rows: Sequence[FleetRow], before: Fleet | None) -> tuple[F
     )
 
 
-def fleet_trend(now: Fleet, rows: Sequence[FleetRow], earlier: Sequence[Fleet]) -> FleetTrend:
-    """The points of all documents, each moment once, and the clusters that came and went."""
+def fleet_trend(now: Fleet, there: Mapping[str, str], earlier: Sequence[Fleet]) -> FleetTrend:
+    """The points of all documents, each moment once, and the clusters that came and went.
+
+    `there` are the names of all clusters of now, by their ids or names.
+    """
     points = {point.taken: point for each in earlier for point in (*each.trend.points, _fleet_point(each))}
     points |= {now.taken: _fleet_point(now)}
     before = newest_fleet(earlier)
     old = {} if before is None else {each.id or each.name: each.name for each in before.clusters}
-    new = {each.id or each.name: each.name for each in rows}
     return FleetTrend(
         previous="" if before is None else before.taken,
         points=tuple(points[taken] for taken in sorted(points) if taken <= now.taken)[-_MOST_FLEET_POINTS:],
         clusters_new=()
         if before is None
-        else tuple(sorted(new[key] for key in new.keys() - old.keys()))[:_MOST_FLEET_POINTS],
+        else tuple(sorted(there[key] for key in there.keys() - old.keys()))[:_MOST_FLEET_POINTS],
         # An earlier document may have summed its smallest clusters, which are not known to be gone.
-        clusters_gone=tuple(sorted(old[key] for key in old.keys() - new.keys()))[:_MOST_FLEET_POINTS],
+        clusters_gone=tuple(sorted(old[key] for key in old.keys() - there.keys()))[:_MOST_FLEET_POINTS],
     )
 
 

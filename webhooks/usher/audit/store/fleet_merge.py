@@ -16,7 +16,6 @@ from usher.audit.document.fleet_document import (
     CodeRow,
     Fleet,
     FleetProblem,
-    FleetRow,
     FleetSaving,
     IdleWorkload,
     ProblemKind,
@@ -244,22 +243,21 @@ def _document(  # noqa: PLR0913 - the parts of the document, all named
     bounds: Limits,
 ) -> Fleet:
     fleet_totals.prepare(database)
-    rows = fleet_totals.cluster_rows(database, clusters)
     before = earlier_audits.newest_fleet(earlier)
     codes = {} if before is None else {each.code: each.findings for each in before.findings}
-    largest, rest = _bounded(earlier_audits.compared_clusters(rows, before), bounds.clusters)
     taken = [part.record.taken for each in clusters for part in each.parts]
     absent = sum(each.kind is ProblemKind.ABSENT for each in problems)
+    totals = fleet_totals.totals(database, clusters, most=bounds.clusters, missing=absent)
     document = Fleet(
         version=version,
         taken=max(taken),
         oldest=min(taken),
-        complete=all(each.complete for each in rows) and len(rows) == len(clusters) and not absent,
+        complete=totals.complete and totals.clusters == len(clusters) and not absent,
         problems=tuple(problems[: bounds.problems]),
         problems_left_out=max(0, len(problems) - bounds.problems),
-        summary=fleet_totals.summary(database, rows, fleet_totals.exceptions_ending(database), missing=absent),
-        clusters=largest,
-        clusters_rest=rest,
+        summary=totals.summary,
+        clusters=earlier_audits.compared_clusters(totals.rows, before),
+        clusters_rest=totals.rest,
         tables=fleet_totals.group_tables(database, most=bounds.groups),
         other_accelerators=accelerator_rows(database, most=bounds.groups),
         findings=finding_codes(database, clusters, codes),
@@ -267,15 +265,5 @@ def _document(  # noqa: PLR0913 - the parts of the document, all named
         savings=largest_savings(database, clusters, most=bounds.objects),
         readiness=readiness_rows(database, clusters),
     )
-    return document.model_copy(update={"trend": earlier_audits.fleet_trend(document, rows, earlier)})
-
-
-def _bounded(rows: Sequence[FleetRow], most: int) -> tuple[tuple[FleetRow, ...], FleetRow | None]:
-    """The clusters with the most idle hours, then GPUs; and the sum of the others."""
-
-    def size(row: FleetRow) -> tuple[float, float, float, str]:
-        return -(row.usage.idle or 0), -(row.gpus_allocated or 0), -(row.gpus or 0), row.name
-
-    ordered = sorted(rows, key=size)
-    largest, rest = ordered[:most], ordered[most:]
-    return tuple(largest), fleet_totals.summed(rest, name=f"{len(rest):,} more") if rest else None
+    there = {each.id or each.name: each.name for each in clusters if each.parts}
+    return document.model_copy(update={"trend": earlier_audits.fleet_trend(document, there, earlier)})

@@ -1,8 +1,7 @@
 """The rows of clusters and groups, the sum of the rest after the largest ones, and the headline numbers of a fleet."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from math import fsum
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from usher.audit.document import Cost
@@ -10,11 +9,18 @@ from usher.audit.document.fleet_document import FleetRow, FleetSummary, FleetTab
 from usher.audit.partial import ABOUT_ABSENCE, ABOUT_WORKLOADS
 from usher.audit.store.fleet_database import Database
 from usher.audit.store.part_selection import ChosenCluster, missing_shards
+from usher.dataclass import dataclass
 
 DIGITS: Final = 6
 """Of numbers in documents."""
 
+_CHOSEN: Final = """
+CREATE TEMP TABLE chosen AS SELECT unnest(?::INTEGER[]) AS cluster, unnest(?::VARCHAR[]) AS name,
+    unnest(?::VARCHAR[]) AS id, unnest(?::VARCHAR[]) AS taken, unnest(?::INTEGER[]) AS shards,
+    unnest(?::INTEGER[]) AS shards_missing, unnest(?::BOOLEAN[]) AS complete
+"""
 _CLUSTERS: Final = """
+CREATE TEMP TABLE fleet_clusters AS
 WITH a AS (
     SELECT cluster,
         -- Nodes are in shard 0 alone.
@@ -23,7 +29,7 @@ WITH a AS (
         fsum(gpus_allocatable) FILTER (shard = 0) AS gpus_allocatable,
         -- Each shard subtracts from the GPUs of usable nodes what its own pods hold there, if it knows all of them.
         CASE WHEN count(gpus_free) = count(*)
-            THEN fsum(gpus_usable) FILTER (shard = 0) - fsum(gpus_usable - gpus_free) END AS gpus_free,
+            THEN fsum(gpus_usable) FILTER (shard = 0) - fsum(gpus_usable - gpus_free) END AS gpus_left,
         fsum(gpus_allocated) AS gpus_allocated,
         fsum(gpus_waiting) AS gpus_waiting,
         fsum(gpus_never) AS gpus_never,
@@ -34,7 +40,7 @@ WITH a AS (
         arg_min(server, shard) AS server,
         arg_min(version, shard) AS version,
         fsum(allocated) AS allocated, fsum(measured) AS measured, fsum(used) AS used, fsum(idle) AS idle,
-        fsum(memory_share * measured) AS memory, fsum(measured) FILTER (memory_share IS NOT NULL) AS weight,
+        round(fsum(memory_share * measured) / fsum(measured) FILTER (memory_share IS NOT NULL), 6) AS share,
         fsum(not_priced) AS not_priced
     FROM audits GROUP BY cluster
 ),
@@ -43,14 +49,48 @@ f AS (SELECT cluster, count(*) AS findings FROM kept_findings GROUP BY cluster),
 r AS (
     SELECT cluster, count(*) FILTER (standing = 'fail') AS readiness_failed FROM kept_readiness GROUP BY cluster
 )
-SELECT a.*, coalesce(w.workloads, 0) AS workloads, coalesce(w.gpus_now, 0) AS gpus_now,
-    coalesce(f.findings, 0) AS findings, r.readiness_failed
-FROM a LEFT JOIN w USING (cluster) LEFT JOIN f USING (cluster) LEFT JOIN r USING (cluster)
-ORDER BY cluster
+SELECT chosen.*, nodes, workloads_never, objects, pods, server, version, share,
+    -- As a document shows them, so that the rows of its table add up to their sum.
+    round(gpus, 6) AS gpus, round(gpus_allocatable, 6) AS gpus_allocatable,
+    -- The pods of a missing shard hold some of what the others leave.
+    CASE WHEN shards_missing = 0 AND gpus_left IS NOT NULL THEN round(greatest(0, gpus_left), 6) END AS gpus_free,
+    round(gpus_allocated, 6) AS gpus_allocated, round(gpus_waiting, 6) AS gpus_waiting,
+    round(gpus_never, 6) AS gpus_never, round(gpus_half_started, 6) AS gpus_half_started,
+    round(allocated, 6) AS allocated, round(measured, 6) AS measured, round(used, 6) AS used, round(idle, 6) AS idle,
+    round(not_priced, 6) AS not_priced, round(coalesce(gpus_now, 0), 6) AS gpus_now,
+    coalesce(workloads, 0) AS workloads, coalesce(findings, 0) AS findings, readiness_failed,
+    least(row_number() OVER (
+        ORDER BY coalesce(round(idle, 6), 0) DESC, coalesce(round(gpus_allocated, 6), 0) DESC,
+            coalesce(round(gpus, 6), 0) DESC, name
+    ), ?) AS place
+FROM chosen JOIN a USING (cluster) LEFT JOIN w USING (cluster) LEFT JOIN f USING (cluster) LEFT JOIN r USING (cluster)
 """
+_CLUSTER_SUMS: Final = """
+SELECT place, count(*) AS clusters, min(name) AS name, min(id) AS id, min(server) AS server, min(version) AS version,
+    max(taken) AS taken, bool_and(complete) AS complete, sum(shards) AS shards, sum(shards_missing) AS shards_missing,
+    sum(nodes) AS nodes, fsum(gpus) AS gpus, fsum(gpus_allocatable) AS gpus_allocatable, fsum(gpus_free) AS gpus_free,
+    fsum(gpus_allocated) AS gpus_allocated, fsum(gpus_waiting) AS gpus_waiting, fsum(gpus_never) AS gpus_never,
+    fsum(gpus_half_started) AS gpus_half_started, sum(workloads) AS workloads, sum(workloads_never) AS workloads_never,
+    sum(objects) AS objects, sum(pods) AS pods, sum(findings) AS findings, sum(readiness_failed) AS readiness_failed,
+    fsum(gpus_now) AS gpus_now, fsum(allocated) AS allocated, fsum(measured) AS measured, fsum(used) AS used,
+    fsum(idle) AS idle, fsum(share * coalesce(measured, 0)) AS memory,
+    fsum(coalesce(measured, 0)) FILTER (share IS NOT NULL) AS weight, fsum(not_priced) AS not_priced,
+    count(*) FILTER (complete) AS clusters_complete,
+    count(*) FILTER (gpus IS NULL) AS clusters_without_nodes,
+    count(*) FILTER (gpus_allocated IS NULL) AS clusters_without_pods,
+    count(*) FILTER (gpus IS NOT NULL AND gpus_free IS NULL) AS clusters_without_free,
+    count(*) FILTER (measured IS NULL) AS clusters_not_measured
+FROM fleet_clusters GROUP BY GROUPING SETS ((place), ()) ORDER BY place
+"""
+"""By place, where those after the largest have one place together; and of all clusters, where the place is null."""
 _CLUSTER_COSTS: Final = """
-SELECT cluster, currency, fsum(cost_allocated) AS allocated, fsum(cost_idle) AS idle
-FROM audits WHERE cost_allocated IS NOT NULL AND currency <> '' GROUP BY cluster, currency ORDER BY cluster, currency
+WITH costs AS (
+    SELECT cluster, currency, round(fsum(cost_allocated), 6) AS allocated, round(fsum(cost_idle), 6) AS idle
+    FROM audits WHERE cost_allocated IS NOT NULL AND currency <> '' GROUP BY cluster, currency
+)
+SELECT place, currency, fsum(costs.allocated) AS allocated, fsum(costs.idle) AS idle
+FROM costs JOIN fleet_clusters USING (cluster)
+GROUP BY GROUPING SETS ((place, currency), (currency)) ORDER BY place, currency
 """
 _SAVINGS: Final = "SELECT count(*) AS number, coalesce(fsum(gpu_hours), 0) AS gpu_hours FROM savings WHERE adds_up"
 _SAVED: Final = """
@@ -60,41 +100,88 @@ ORDER BY audits.currency
 """
 _OUTCOMES: Final = "SELECT outcome AS name, count(*) AS number FROM kept_findings GROUP BY ALL ORDER BY ALL LIMIT 20"
 _SEVERITIES: Final = "SELECT severity AS name, count(*) AS number FROM kept_findings GROUP BY ALL ORDER BY ALL LIMIT 20"
+_EXCEPTIONS: Final = """
+SELECT coalesce(sum(number), 0) AS number
+FROM (SELECT max(exceptions_ending) AS number FROM audits GROUP BY cluster)
+"""
+"""Exceptions that end soon, in all clusters; the shards of one cluster read the same ones."""
 
-_COUNTED: Final = ("workloads", "objects", "pods", "findings")
+_COUNTED: Final = ("workloads", "workloads_never", "objects", "pods")
 _KNOWN: Final = (
     *("gpus", "gpus_allocatable", "gpus_free"),
     *("gpus_allocated", "gpus_waiting", "gpus_never", "gpus_half_started"),
 )
+_CLUSTERS_WITHOUT: Final = (
+    *("clusters_complete", "clusters_without_nodes", "clusters_without_pods"),
+    *("clusters_without_free", "clusters_not_measured"),
+)
 
 
-def cluster_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple[FleetRow, ...]:
-    """One row for each cluster that has rows at all, in the order of the names."""
-    costs = defaultdict[int, list[Cost]](list)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """The clusters of a fleet, and their sums."""
+
+    rows: tuple[FleetRow, ...]
+    """The clusters with the most idle hours, then GPUs."""
+    rest: FleetRow | None
+    """The sum of the others."""
+    clusters: int
+    """All of them that have rows at all."""
+    complete: bool
+    summary: FleetSummary
+
+
+def totals(database: Database, chosen: Sequence[ChosenCluster], *, most: int, missing: int) -> Totals:
+    """The rows of the `most` largest clusters, and all sums; `missing` more clusters have no part."""
+    _place(database, chosen, most)
+    costs = defaultdict[int | None, list[Cost]](list)
     for row in database.rows(_CLUSTER_COSTS):
-        costs[row["cluster"]].append(cost_of_row(row))
-    return tuple(
-        _cluster_row(row, chosen[row["cluster"]], tuple(costs[row["cluster"]])) for row in database.rows(_CLUSTERS)
+        costs[row["place"]].append(cost_of_row(row))
+    by_place = {row["place"]: row for row in database.rows(_CLUSTER_SUMS)}
+    whole = by_place.pop(None)
+    rows = {place: _cluster_row(row, costs[place], is_rest=place > most) for place, row in by_place.items()}
+    rest = rows.pop(most + 1, None)
+    return Totals(
+        rows=tuple(rows.values()),
+        rest=rest,
+        clusters=whole["clusters"],
+        complete=whole["complete"],
+        summary=_summary(database, whole, costs[None], missing=missing),
     )
 
 
-def _cluster_row(row: Mapping[str, Any], cluster: ChosenCluster, costs: tuple[Cost, ...]) -> FleetRow:
-    missing = len(missing_shards(cluster))
-    # The pods of a missing shard hold some of what the others leave.
-    free = None if missing else row["gpus_free"]
-    numbers: dict[str, Any] = {name: row[name] for name in (*_COUNTED, "nodes", "workloads_never", "readiness_failed")}
+def _place(database: Database, chosen: Sequence[ChosenCluster], most: int) -> None:
+    """Makes the table of clusters, each with its place among the largest."""
+    found = [(number, each, len(missing_shards(each))) for number, each in enumerate(chosen) if each.parts]
+    database.execute(
+        _CHOSEN,
+        [
+            [number for number, _, _ in found],
+            [each.name for _, each, _ in found],
+            [each.id for _, each, _ in found],
+            [each.taken for _, each, _ in found],
+            [each.of for _, each, _ in found],
+            [missing for _, _, missing in found],
+            [not missing and all(part.record.complete for part in each.parts) for _, each, missing in found],
+        ],
+    )
+    database.execute(_CLUSTERS, [most + 1])
+
+
+def _cluster_row(row: Mapping[str, Any], costs: Sequence[Cost], *, is_rest: bool) -> FleetRow:
+    names = ("shards", "shards_missing", "nodes", "findings", "readiness_failed", *_COUNTED)
+    numbers: dict[str, Any] = {name: row[name] for name in names}
     numbers |= {name: rounded(row[name]) for name in _KNOWN}
     return FleetRow(
-        name=cluster.name,
-        id=cluster.id,
-        server=row["server"] or "",
-        version=row["version"] or "",
-        taken=cluster.taken,
-        complete=not missing and all(each.record.complete for each in cluster.parts),
-        shards=cluster.of,
-        shards_missing=missing,
-        usage=fleet_usage(row, costs),
-        **{**numbers, "gpus_free": None if free is None else rounded(max(0.0, free))},
+        name=f"{row['clusters']:,} more" if is_rest else row["name"],
+        clusters=row["clusters"],
+        id="" if is_rest else row["id"],
+        server="" if is_rest else row["server"] or "",
+        version="" if is_rest else row["version"] or "",
+        taken=row["taken"],
+        complete=row["complete"],
+        usage=fleet_usage(row, tuple(costs)),
+        **numbers,
     )
 
 
@@ -128,101 +215,21 @@ def rounded(number: float | None) -> float | None:
     return None if number is None else round(number, DIGITS)
 
 
-def summed(rows: Sequence[FleetRow], *, name: str) -> FleetRow:
-    """The sum of clusters, as one row."""
-    sums: dict[str, Any] = {field: sum(getattr(each, field) for each in rows) for field in _COUNTED}
-    sums |= {field: total(getattr(each, field) for each in rows) for field in _KNOWN}
-    return FleetRow(
-        name=name,
-        clusters=len(rows),
-        taken=max((each.taken for each in rows), default=""),
-        complete=all(each.complete for each in rows),
-        shards=sum(each.shards for each in rows),
-        shards_missing=sum(each.shards_missing for each in rows),
-        nodes=count(each.nodes for each in rows),
-        usage=_usage_of(rows),
-        workloads_never=count(each.workloads_never for each in rows),
-        readiness_failed=count(each.readiness_failed for each in rows),
-        **sums,
-    )
-
-
-def total(values: Iterable[float | None]) -> float | None:
-    """The sum of the values that are known; None where all are unknown."""
-    known = [each for each in values if each is not None]
-    return rounded(fsum(known)) if known else None
-
-
-def count(values: Iterable[int | None]) -> int | None:
-    """As `total`, of whole numbers."""
-    known = [each for each in values if each is not None]
-    return sum(known) if known else None
-
-
-def _usage_of(rows: Sequence[FleetRow]) -> FleetUsage:
-    def hours(field: str) -> float | None:
-        return total(getattr(each.usage, field) for each in rows)
-
-    measured, used = hours("measured"), hours("used")
-    parts = [each.usage for each in rows]
-    shares = [(each.memory_share, each.measured or 0) for each in parts if each.memory_share is not None]
-    weight = fsum(each for _, each in shares)
-    return FleetUsage(
-        gpus_now=hours("gpus_now") or 0,
-        allocated=hours("allocated"),
-        measured=measured,
-        used=used,
-        idle=hours("idle"),
-        activity=rounded(used / measured) if measured and used is not None else None,
-        memory_share=rounded(fsum(share * each for share, each in shares) / weight) if weight else None,
-        costs=_costs_of(rows),
-        not_priced=hours("not_priced"),
-    )
-
-
-def _costs_of(rows: Iterable[FleetRow]) -> tuple[Cost, ...]:
-    by_currency = defaultdict[str, list[Cost]](list)
-    for each in rows:
-        for money in each.usage.costs:
-            by_currency[money.currency].append(money)
-    return tuple(
-        Cost(
-            currency=currency,
-            allocated=round(fsum(each.allocated for each in costs), DIGITS),
-            idle=total(each.idle for each in costs),
-        )
-        for currency, costs in sorted(by_currency.items())
-    )
-
-
-def summary(database: Database, rows: Sequence[FleetRow], exceptions_ending: int, *, missing: int) -> FleetSummary:
-    """The headline numbers of all clusters; `missing` more have no part."""
-    whole = summed(rows, name="")
-    (savings,) = database.rows(_SAVINGS)
+def _summary(database: Database, whole: Mapping[str, Any], costs: Sequence[Cost], *, missing: int) -> FleetSummary:
+    """The headline numbers of all clusters."""
+    (savings,), (exceptions,) = database.rows(_SAVINGS), database.rows(_EXCEPTIONS)
     saved = {row["currency"]: rounded(row["cost"]) or 0 for row in database.rows(_SAVED)}
-    same = (*_KNOWN, "workloads", "workloads_never", "objects", "pods")
-    fields: dict[str, Any] = {field: getattr(whole, field) for field in same}
+    numbers: dict[str, Any] = {name: whole[name] for name in ("clusters", *_CLUSTERS_WITHOUT, *_COUNTED)}
+    numbers |= {name: rounded(whole[name]) for name in _KNOWN}
     return FleetSummary(
-        clusters=len(rows),
         clusters_missing=missing,
-        clusters_complete=sum(each.complete for each in rows),
-        clusters_without_nodes=sum(each.gpus is None for each in rows),
-        clusters_without_pods=sum(each.gpus_allocated is None for each in rows),
-        clusters_without_free=sum(each.gpus_free is None and each.gpus is not None for each in rows),
-        clusters_not_measured=sum(each.usage.measured is None for each in rows),
         findings={row["name"]: row["number"] for row in database.rows(_OUTCOMES)},
         severities={row["name"]: row["number"] for row in database.rows(_SEVERITIES)},
-        usage=whole.usage,
+        usage=fleet_usage(whole, tuple(costs)),
         savings=SavingSum(number=savings["number"], gpu_hours=rounded(savings["gpu_hours"]) or 0, costs=saved),
-        exceptions_ending=exceptions_ending,
-        **fields,
+        exceptions_ending=exceptions["number"],
+        **numbers,
     )
-
-
-def exceptions_ending(database: Database) -> int:
-    """Exceptions that end soon, in all clusters; the shards of one cluster read the same ones."""
-    query = "SELECT cluster, max(exceptions_ending) AS number FROM audits GROUP BY cluster"
-    return sum(row["number"] or 0 for row in database.rows(query))
 
 
 GROUPED_BY: Final = ("team", "product", "capacityType", "priority")
