@@ -277,12 +277,12 @@ FULL_DISK = """
 import resource, signal, sys
 from builders import audit_documents as audits
 from usher import errors
-from usher.history import recording
+from usher.audit.store import recorded_audits
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 many = tuple(audits.finding(f"{number}") for number in range(10_000))
 try:
-    recording.record(sys.argv[1], audits.audit(taken="2026-11-23T06:00:00Z", findings=many))
+    recorded_audits.record(sys.argv[1], audits.audit(taken="2026-11-23T06:00:00Z", findings=many))
 except errors.InputError as error:
     print(error)
 """
