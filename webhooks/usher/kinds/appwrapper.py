@@ -23,19 +23,19 @@ _NO_PODS: Final = model.Count(minimum=0, maximum=0, reason="a template for other
 
 
 class _PodSet(NamedTuple):
-    """What a component declares: a pod template of its object, and how many pods are made of it."""
+    """A pod set that a component declares: the path of a pod template in its object, and its number of pods."""
 
     replicas: int
     path: str
     place: str
-    """Of the path."""
+    """Path of the field that holds `path`."""
 
 
 def _app_wrapper(app_wrapper: Object, reading: Reading) -> Iterator[Template]:
-    """The templates of the objects, in the numbers that these make, whatever the components declare.
+    """The templates of the objects, with the numbers of pods that the objects themselves set.
 
-    What they declare is what Kueue counts, and AW:pkg/utils/utils.go keeps it in step
-    with the object for a few kinds only. For an object of an unknown kind usher has nothing else.
+    Kueue counts what the components declare. AW:pkg/utils/utils.go keeps that in step with the object for a few kinds
+    only. For an object of an unknown kind usher reads the declarations.
     """
     spec = reading.mapping(app_wrapper.get("spec"), "/spec")
     for path, component in reading.items(spec.get("components"), "/spec/components"):
@@ -86,7 +86,7 @@ def _group_and_kind(value: Object) -> tuple[str, str]:
 def _of_unknown_kind(
     value: Object, path: str, declared: list[_PodSet], versions: tuple[str, ...], reading: Reading
 ) -> tuple[Template, ...]:
-    """The templates that the component declares; `versions` are those of its kind that are known."""
+    """The templates that the component declares; `versions` are the known versions of its kind."""
     templates: dict[str, Template] = {}
     for pod_set in declared:
         pointer = _pointer(pod_set.path)
@@ -103,7 +103,7 @@ def _of_unknown_kind(
 
 
 def _pointer(path: str) -> str | None:
-    """The JSON Pointer, into the object, of a path as components write them; None for a malformed path."""
+    """The JSON Pointer into the object for a path as components write it; None for a malformed path."""
     matched = _PATH.fullmatch(path)
     if matched is None:
         return None

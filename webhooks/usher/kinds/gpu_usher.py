@@ -1,4 +1,4 @@
-"""GPUQuotas, our own kind: what their limits name, with what boards have of it."""
+"""GPUQuotas, usher's own kind: the names in their limits, with the boards that offer them."""
 
 from typing import Annotated, NotRequired
 
@@ -21,9 +21,9 @@ class QuotaUnit(TypedDict):
 
     known: bool
     boards: NotRequired[list[str]]
-    """Of a MIG profile, the known boards that have it."""
+    """The known boards that offer a MIG profile; empty for other limits."""
     meant: NotRequired[str]
-    """The unit that was probably meant, where it is another spelling of one."""
+    """The correct spelling, if the name is probably misspelt."""
 
 
 def _units(value: object) -> object:
@@ -85,7 +85,7 @@ def _with_problems(spec: object) -> object:
 @with_config(STRICT)
 class GpuQuotaSpec(TypedDict):
     problems: NotRequired[list[QuotaProblem]]
-    """Not of the manifest: everything that keeps usher from reading the spec."""
+    """Everything that keeps usher from reading the spec; usher adds this to the manifest."""
     namespaces: NotRequired[list[str]]
     namespaceSelector: NotRequired[NamespaceSelector]
     limits: NotRequired[list[QuotaLimit]]

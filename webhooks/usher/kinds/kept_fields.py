@@ -12,12 +12,12 @@ Key = tuple[str, str]
 """Group and kind."""
 
 Keep = Callable[[paths.Object], paths.Object]
-"""Returns a new object with the kept fields of an object, which may have any shape."""
+"""Takes an object of any shape and returns a new object with only its kept fields."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactKind:
-    """A kind as it is read from a cluster."""
+    """A kind that usher reads from a cluster, with the fields that it keeps."""
 
     group: str
     versions: tuple[str, ...]
@@ -29,11 +29,11 @@ class FactKind:
     momentary: frozenset[str] = frozenset()
     """Fields of the status with the current use. Remembered answers do not depend on them."""
     changes_often: bool = False
-    """Whether objects change all the time, and neither the reading of workloads nor a mutation looks them up."""
+    """Whether objects change all the time; then neither the reading of workloads nor a mutation looks them up."""
     presence_only: bool = False
     """Whether usher asks for names alone, so that it never reads contents."""
     by_choice: bool = False
-    """Whether the server reads it only where a site lets it; elsewhere it is unknown, and usher does not complain."""
+    """Whether the server reads this kind only if a site allows it. Elsewhere it is unknown, without a complaint."""
 
     @property
     def key(self) -> Key:
@@ -41,12 +41,12 @@ class FactKind:
 
     @property
     def resource(self) -> str:
-        """As in `kubectl get`."""
+        """The resource, as `kubectl get` takes it."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
 _METADATA: Final = ("name", "namespace", "uid", "labels", "deletionTimestamp")
-"""Annotations are not among them: kubectl keeps whole manifests in one."""
+"""The identity fields that usher keeps. Annotations are left out: kubectl keeps whole manifests in one."""
 
 
 def _identity(value: paths.Object) -> paths.Object:
@@ -60,7 +60,7 @@ def _identity(value: paths.Object) -> paths.Object:
 
 
 def keeping(*pointers: str) -> Keep:
-    """Keeps the values at some JSON Pointers, and the identity and the labels of the object."""
+    """A function that keeps the values at these JSON Pointers, and the identity and labels of the object."""
     ways = [paths.split(pointer) for pointer in pointers]
 
     def keep(value: paths.Object) -> paths.Object:
@@ -96,7 +96,7 @@ KUEUE_CONFIGURATION_KEY: Final = "controller_manager_config.yaml"
 
 
 def kueue_configuration(value: paths.Object) -> paths.Object:
-    """Of a ConfigMap its name, and of Kueue's own configuration also the text."""
+    """The name of a ConfigMap, and also the text if it is Kueue's own configuration."""
     result = _identity(value)
     metadata = value.get("metadata")
     if isinstance(metadata, dict) and (metadata.get("namespace"), metadata.get("name")) == KUEUE_CONFIGURATION:
@@ -112,7 +112,7 @@ _SECRETIVE: Final = re.compile("API_?KEY|ACCESS_?KEY|TOKEN|SECRET|PASSW|CREDENTI
 
 
 def spec_without_secrets(value: paths.Object) -> paths.Object:
-    """The spec, without values of environment variables but for those that rules read: they may be secrets."""
+    """The spec without values of environment variables that rules do not read: they may be secrets."""
     result = SPEC(value)
     return result if "spec" not in result else {**result, "spec": _without_values(result["spec"])}
 

@@ -1,4 +1,4 @@
-"""Everything that usher knows of one kind of objects, as one record; `kinds.registry` derives its tables from them."""
+"""All facts about one kind of objects, in one record; `kinds.registry` derives its tables from them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, StrEnum
@@ -29,7 +29,7 @@ class Kueue(StrEnum):
 
 
 class KueueUnit(Enum):
-    """What of an object Kueue admits at once (docs/domain/kueue.md#integrations)."""
+    """The part of an object that Kueue admits at once (docs/domain/kueue.md#integrations)."""
 
     POD = "pod"
     """Each pod by itself."""
@@ -46,14 +46,14 @@ class Starts(Enum):
 
     TOGETHER = "together"
     IN_STEPS = "in steps"
-    """One after the other: the kind is a graph of steps, whose order is up to its controller."""
+    """One after the other: the kind is a graph of steps, and its controller decides about their order."""
     MAY_WAIT = "may wait"
-    """Some parts may have to complete before others begin, which usher does not read."""
+    """Some parts may have to complete before others begin; usher does not read which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pods:
-    """How a kind makes pods. A field has no default where to forget it would be silently wrong."""
+    """How a kind makes pods. A field has no default if forgetting it would be an error that no test finds."""
 
     templates: FindTemplates
     template_paths: tuple[str, ...]
@@ -65,14 +65,14 @@ class Pods:
     kueue_unit: KueueUnit
     starts: Starts
     shrinks: bool
-    """Whether the object says how many pods there are, so that it can be made smaller pod by pod."""
+    """Whether the object sets the number of pods, so that it can be made smaller pod by pod."""
     minimum_from: str
-    """Annotation that says how many pods start together, where no field does; or empty."""
+    """Annotation with the number of pods that start together, if no field has it; or empty."""
     role: model.Role = model.Role.UNKNOWN
     runs_any_program: bool = False
     """Whether the programs of its pods say more about their role than the kind does."""
     joins_its_pods: bool = False
-    """Whether its pods are one system whatever they run, as those of a Ray cluster are."""
+    """Whether its pods are one system whatever they run, like the pods of a Ray cluster."""
     is_template: bool = False
     """Whether the kind makes pods only when something else refers to it."""
     suspend_path: str | None = None
@@ -83,32 +83,32 @@ class Pods:
     queue_label_path: str | None = None
     """The `metadata` whose labels Kueue reads; None where it has no integration (docs/domain/kueue.md#keys)."""
     volcano: str = ""
-    """What makes its pods a gang on Volcano, for the documentation; else empty (docs/domain/volcano.md#routing)."""
+    """Why its pods are a gang on Volcano, for the documentation; else empty (docs/domain/volcano.md#routing)."""
     gang_places: model.GangPlaces = model.NO_GANG_PLACES
     lifecycle_places: model.LifecyclePlaces = model.NO_LIFECYCLE_PLACES
-    """In the best version of the kind."""
+    """The fields of the best version of the kind."""
     gang_minimum_path: str | None = None
-    """Where the object says how many pods start together, if that field says more and cannot be set for a gang."""
+    """Path of the number of pods that start together, if the field has other effects and cannot be set for a gang."""
     gang_native: bool = False
     needs_gang: bool = False
-    """Whether its pods wait for each other, so that some of them without the others only hold devices."""
+    """Whether its pods wait for each other, so that an incomplete set only holds devices."""
     changes: str = "the pod templates"
-    """What the mutating webhook may change, and why not more; for the documentation."""
+    """The part of the object that the mutating webhook may change, and why not more; for the documentation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What usher keeps of the objects of a kind in a cluster, because decisions look at them."""
+    """The part of the objects of a kind that usher keeps of a cluster, because decisions look at it."""
 
     keep: Keep
     momentary: frozenset[str] = frozenset()
     """Fields of the status with the current use. Remembered answers do not depend on them."""
     changes_often: bool = False
-    """Whether objects change all the time, and neither the reading of workloads nor a mutation looks them up."""
+    """Whether objects change all the time; then neither the reading of workloads nor a mutation looks them up."""
     presence_only: bool = False
     """Whether usher asks for names alone, so that it never reads contents."""
     by_choice: bool = False
-    """Whether the server reads it only where a site lets it; elsewhere it is unknown, and usher does not complain."""
+    """Whether the server reads this kind only if a site allows it. Elsewhere it is unknown, without a complaint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,24 +118,24 @@ class Kind:
     group: str
     kind: str
     versions: tuple[str, ...]
-    """Those that are understood, the best first: of another the API server has to convert each object."""
+    """The versions that usher understands, the best first. The API server has to convert objects of other versions."""
     plural: str = ""
-    """Empty for what no API server serves (compiled pipelines)."""
+    """Empty for kinds that no API server serves (compiled pipelines)."""
     cluster_scoped: bool = False
     listed: bool = True
     """Whether audits list its objects, and the webhook for objects without pods is called for them."""
     own_webhook: bool = False
-    """Whether a webhook of its own is called for it, with its own conditions."""
+    """Whether usher registers a separate webhook for it, with its own conditions."""
     pods: Pods | None = None
     """None for a kind that makes no pods."""
     key: str = ""
-    """Its field in `input.object` of the policies, where no two kinds share one; empty for a kind without a shape."""
+    """Its field in `input.object` of the policies, different for each kind; empty for a kind without a shape."""
     shape: type | None = None
-    """The TypedDict of what rules read of its objects."""
+    """The TypedDict with the fields of its objects that rules read."""
     facts: Facts | None = None
-    """None where usher keeps nothing of its objects."""
+    """None if usher keeps nothing of its objects."""
     scale: str = ""
-    """JSON Pointer of the number that its `/scale` writes; empty where it has no scale subresource."""
+    """JSON Pointer of the number that its `/scale` writes; empty for a kind without the scale subresource."""
     autoscaler: ReadGrowth | None = None
     """Reads how many replicas its objects let another object have."""
     owned_by: tuple[Key, ...] = ()
@@ -143,11 +143,11 @@ class Kind:
     owns_any_kind: bool = False
     """Whether its objects hold, and make, objects of any other kind (AppWrapper)."""
     bounds_nodes: bool = False
-    """Whether the accelerators that its objects name are bounds of nodes, which no pod asks for."""
+    """Whether the accelerators that its objects name limit nodes; pods do not ask for them."""
     named_by_others: bool = True
-    """Whether rules look its objects up by name; where they do not, no verdict about another object follows from it."""
+    """Whether rules look its objects up by name. If not, verdicts about other objects do not depend on them."""
     finished: completion.Finished = completion.by_condition
-    """Whether an object of it has run to its end."""
+    """Says whether an object has run to its end."""
 
     @property
     def group_and_kind(self) -> Key:
@@ -155,7 +155,7 @@ class Kind:
 
     @property
     def resource(self) -> str:
-        """As in `kubectl get`."""
+        """The resource, as `kubectl get` takes it."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property

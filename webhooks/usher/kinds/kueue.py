@@ -12,7 +12,7 @@ from usher.reading.shapes import STRICT, Metadata, Quantity
 
 _GROUP = "kueue.x-k8s.io"
 _VERSIONS = ("v1beta2", "v1beta1")
-"""The best first: of the other the API server has to have each object converted, by Kueue itself."""
+"""The best first: for v1beta1 the API server has Kueue convert each object."""
 
 
 @with_config(STRICT)
@@ -108,7 +108,7 @@ class WorkloadMetadata(TypedDict):
 
 @with_config(STRICT)
 class Workload(TypedDict):
-    """What Kueue makes of a job to queue it; of its many fields rules read only who jumps the queue."""
+    """Kueue's queue entry for a job. Of its many fields rules read only the one that shows who jumps the queue."""
 
     metadata: NotRequired[WorkloadMetadata]
 

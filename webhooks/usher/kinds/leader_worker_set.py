@@ -21,7 +21,7 @@ SET_LABEL: Final = "disaggregatedset.x-k8s.io/name"
 ROLE_LABEL: Final = "disaggregatedset.x-k8s.io/role"
 _LABELS: Final = "/metadata/labels"
 
-# LW:pkg/utils/pod/pod_utils.go; those for TPUs only in pods that ask for them: LW:pkg/utils/accelerators/tpu.go.
+# LW:pkg/utils/pod/pod_utils.go; TPU variables only in pods that ask for TPUs: LW:pkg/utils/accelerators/tpu.go.
 _TRAITS: Final = Traits(operator_environment=frozenset({"LWS_*", "TPU_*"}))
 
 
@@ -64,7 +64,7 @@ def _groups(replicas: int, surge: int) -> model.Count:
 
 
 def _leader_worker_set(leader_worker_set: Object, reading: Reading) -> Iterator[Template]:
-    """A rollout makes up to `maxSurge` more groups, but never more than there are.
+    """The templates of a LeaderWorkerSet. A rollout makes up to `maxSurge` more groups, at most one for each group.
 
     LW:pkg/controllers/leaderworkerset_controller.go, rollingUpdateParameters.
     """
@@ -78,7 +78,10 @@ def _leader_worker_set(leader_worker_set: Object, reading: Reading) -> Iterator[
 
 
 def _disaggregated_set(disaggregated_set: Object, reading: Reading) -> Iterator[Template]:
-    """Every slice has the groups of all roles (LW:pkg/controllers/disaggregatedset/executor.go and planner.go)."""
+    """The templates of a DisaggregatedSet: every slice has the groups of all roles.
+
+    Sources: LW:pkg/controllers/disaggregatedset/executor.go and planner.go.
+    """
     spec = reading.mapping(disaggregated_set.get("spec"), "/spec")
     slices = reading.count(spec.get("slices"), "/spec/slices", default=1)
     for path, role in reading.items(spec.get("roles"), "/spec/roles"):
@@ -93,7 +96,7 @@ def _disaggregated_set(disaggregated_set: Object, reading: Reading) -> Iterator[
 
 
 def _groups_of_role(role: Object, spec: Object, path: str, reading: Reading) -> model.Count:
-    """How many groups a role has; its own number does not count where an autoscaler sets it.
+    """How many groups a role has; where an autoscaler sets the number, the role's own number does not count.
 
     Without any settings a rollout makes one more group. With settings the defaults of the CRD apply: the rollout may
     run one group less, and makes no extra group.
@@ -115,7 +118,10 @@ def _groups_of_role(role: Object, spec: Object, path: str, reading: Reading) -> 
 
 
 def _role_scaler(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
-    """What autoscalers of one role of a DisaggregatedSet write to; its controller makes and labels it."""
+    """The growth of the scale object of one role.
+
+    The controller of the DisaggregatedSet makes and labels this object.
+    """
     labels = reading.strings(reading_growth.object_in(value, "metadata").get("labels"), _LABELS)
     name, role = labels.get(SET_LABEL, ""), labels.get(ROLE_LABEL, "")
     if not (name and role):

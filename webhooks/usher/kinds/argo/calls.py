@@ -32,7 +32,10 @@ _ENDS_BADLY: Final = re.compile(r"\.(?:Failed|Errored|Skipped|Omitted|AllFailed)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """Something that runs a template: the first of these that is there says which."""
+    """A step, a task, a hook or an entry of a workflow that runs a template.
+
+    The first of these fields that is set names it.
+    """
 
     name: str
     path: str
@@ -40,7 +43,7 @@ class Call:
     inline: Place = NOWHERE
     reference: Place = NOWHERE
     template: Place = NOWHERE
-    """The name of one in the same list."""
+    """Path and value of the name of a template in the same list."""
 
 
 def is_parameter(text: str) -> bool:
@@ -49,7 +52,7 @@ def is_parameter(text: str) -> bool:
 
 
 def of_workflow(specs: Sequence[Place], reading: Reading) -> Iterator[Call]:
-    """What a workflow runs itself: its entrypoint, its exit handler and its hooks.
+    """The templates that a workflow runs itself: its entrypoint, its exit handler and its hooks.
 
     Args:
         specs: the WorkflowSpec, and below it that of the template it refers to as a whole.
@@ -74,7 +77,7 @@ def of_workflow(specs: Sequence[Place], reading: Reading) -> Iterator[Call]:
 def of_template(
     template: Mapping[str, paths.Json], path: str, reading: Reading, parameters: Parameters
 ) -> Iterator[Call]:
-    """What the steps or the tasks of a template run, every time that it does."""
+    """The calls of the steps or the tasks of a template, for one run of the template."""
     if template.get("steps") is not None:
         for index, group in enumerate(reading.sequence(template["steps"], path + "/steps")):
             if group is None:
@@ -111,7 +114,7 @@ def _calls(step: Mapping[str, paths.Json], path: str, times: Times, reading: Rea
 
 
 def _hooks(place: Place, reading: Reading) -> Iterator[tuple[str, str, Mapping[str, paths.Json]]]:
-    """Hooks with their paths and names; null is one with nothing in it."""
+    """Hooks with their paths and names; null counts as an empty hook."""
     for name, hook in reading.mapping(*place).items():
         path = paths.join(place.path, name)
         yield path, name, reading.mapping(hook, path)
@@ -123,7 +126,10 @@ def _times(step: Mapping[str, paths.Json], path: str, reading: Reading, paramete
 
 
 def _fan_out(step: Mapping[str, paths.Json], path: str, reading: Reading, parameters: Parameters) -> Times:
-    """An empty list of items counts as missing: the step runs once. Of several lists the first counts."""
+    """How often a step runs. An empty list of items counts as missing: the step runs once.
+
+    Of several lists the first counts.
+    """
     items = reading.sequence(step.get("withItems"), path + "/withItems")
     param = reading.text(step.get("withParam"), path + "/withParam")
     sequence = reading.mapping(step.get("withSequence"), path + "/withSequence")
@@ -147,7 +153,7 @@ def _of_list(param: str, parameters: Parameters) -> Times:
 
 
 def _sequence(sequence: Mapping[str, paths.Json], path: str, reading: Reading, parameters: Parameters) -> Times:
-    """Both ends count, whichever is the larger one."""
+    """The length of a sequence. Both ends count, whichever is the larger one."""
     given = {name: sequence[name] for name in ("start", "end", "count") if sequence.get(name) is not None}
     for name, value in given.items():
         known = named(value, parameters) if isinstance(value, str) else None
@@ -165,7 +171,7 @@ def _sequence(sequence: Mapping[str, paths.Json], path: str, reading: Reading, p
 
 
 def _whole(value: object, path: str, reading: Reading) -> int | None:
-    """A number or a text of one; None and recorded for anything else."""
+    """A whole number, or a text of one; other values are recorded and give None."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_PODS:
         return value
     if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):

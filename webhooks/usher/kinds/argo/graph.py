@@ -20,7 +20,7 @@ from usher.reading.templates import Place
 from usher.reading.values import MAX_PODS, Reading
 
 Runs = Sequence[tuple[int, Times]]
-"""How often a template runs which others, by their numbers."""
+"""The numbers of the templates that a template runs, each with how often it runs them."""
 
 _RECURSION: Final = ("a template runs itself again, and nothing bounds how often",)
 
@@ -29,9 +29,9 @@ def of_graph(starts: Runs, runs: Sequence[Runs], skipped: Sequence[str]) -> list
     """How often each template runs.
 
     Args:
-        starts: what the workflow itself runs.
-        runs: what each template runs, every time that it does.
-        skipped: why a template may not run although it is asked to; empty for most.
+        starts: the templates that the workflow itself runs.
+        runs: the templates that each template runs, for one run of it.
+        skipped: why a template may not run although it is called; empty for most.
     """
     asked: list[list[Times]] = [[] for _ in runs]
     for number, times in starts:
@@ -55,7 +55,7 @@ def of_graph(starts: Runs, runs: Sequence[Runs], skipped: Sequence[str]) -> list
 
 
 def _groups(runs: Sequence[Runs]) -> Iterator[list[int]]:
-    """Templates that run each other, those first that run no others; most groups have one member.
+    """Groups of templates that run each other, after the groups that they run; most groups have one member.
 
     Tarjan's algorithm, without recursion: a chain of templates may be longer than Python's stack.
     """
@@ -109,13 +109,13 @@ class Holder:
 
     templates: Mapping[str, Place]
     is_own: bool = True
-    """Whether it is the workflow itself."""
+    """Whether the object is the workflow itself."""
     pod_metadata: tuple[Place, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
 class Node:
-    """A template that is reached."""
+    """A template that the workflow reaches."""
 
     name: str
     template: Place
@@ -166,11 +166,12 @@ class Graph:
     """Finds templates, each of them once, however many steps run it."""
 
     def __init__(self, own: Holder, defaults: tuple[Place, ...], parameters: Parameters, reading: Reading) -> None:
-        """
+        """Finds the templates of one workflow.
+
         Args:
             own: the templates of the workflow itself.
             defaults: the `templateDefaults` of the workflow.
-            parameters: those of the workflow that are known.
+            parameters: the known parameters of the workflow.
             reading: looks up the referenced objects.
         """
         self.nodes: list[Node] = []
@@ -183,13 +184,13 @@ class Graph:
         self._unread: deque[int] = deque()
 
     def start(self, calls: Iterable[Call]) -> Runs:
-        """What the workflow itself calls; every call is followed to its end."""
+        """The runs that the workflow itself starts; every call is followed to its end."""
         runs = self._runs(calls, self.own, NO_CALLER)
         self._follow()
         return runs
 
     def include(self, template: Place, name: str) -> None:
-        """Follows a template of the workflow itself that it may not run."""
+        """Follows a template of the workflow itself, even if the workflow never runs it."""
         self._node(template, name, self.own)
         self._follow()
 
@@ -209,7 +210,7 @@ class Graph:
         return [(number, counts.together(found)) for number, found in times.items()]
 
     def _capped(self, runs: Runs, node: Node) -> Runs:
-        """As the template's own `parallelism` allows; what runs inside of what it runs is not counted."""
+        """The runs as far as the template's own `parallelism` allows; runs that these runs start are not counted."""
         place = layers.nearest(layers.field((node.template, *self._defaults), "parallelism"))
         if place.value is None or not runs:
             return runs
@@ -228,7 +229,7 @@ class Graph:
         return number
 
     def _resolved(self, call: Call, holder: Holder) -> int | None:
-        """The template that a call runs; None where it is not known, or where Argo would refuse the call."""
+        """The number of the template that a call runs; None if it is unknown, or if Argo would refuse the call."""
         if call.inline.value is not None:
             template = self._reading.mapping(*call.inline)
             return self._node(Place(template, call.inline.path), call.name, holder) if template else None

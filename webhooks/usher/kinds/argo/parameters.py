@@ -1,4 +1,4 @@
-"""The parameters of a whole workflow, where the object itself says their values.
+"""The parameters of a whole workflow whose values stand in the object itself.
 
 Source: AR:workflow/controller/operator.go (setGlobalParameters), AR:workflow/util/merge.go (JoinWorkflowSpec).
 """
@@ -16,15 +16,15 @@ from usher.reading.templates import Place
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A value that is known, read once: any number of steps may refer to it."""
+    """A known value, read once: any number of steps may refer to it."""
 
     text: str
     items: int | None
-    """The length of the JSON list that it is; None for anything else."""
+    """The length of the JSON list in the value; None for any other value."""
 
 
 Parameters = Mapping[str, Parameter | None]
-"""By name; None where the value comes from somewhere else."""
+"""Parameters by name; None where the value comes from somewhere else."""
 
 NOT_KNOWN: Final[Parameters] = {}
 
@@ -55,7 +55,7 @@ def _entries(specs: Sequence[Place]) -> Iterator[tuple[str, Mapping[str, object]
 
 
 def named(text: str, parameters: Parameters) -> Parameter | None:
-    """The parameter that is the whole text; None for other texts and for parameters that are not known."""
+    """The parameter that is the whole text; None for other texts and for unknown parameters."""
     reference = _REFERENCE.fullmatch(text)
     return None if reference is None else parameters.get(reference[1])
 

@@ -35,7 +35,7 @@ _ACTIONS_WITH_AN_OBJECT: Final = frozenset({"create", "apply", "replace", "patch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workflow:
-    """What pods get from the workflow that runs them."""
+    """The fields that pods get from the workflow that runs them."""
 
     specs: tuple[Place, ...]
     """The WorkflowSpec, and below it that of the template it refers to as a whole."""
@@ -108,7 +108,7 @@ def pod(  # noqa: PLR0913 - all that a pod gets something from
 
 
 def _field(name: str, own: tuple[Place, ...], callers: tuple[Place, ...], of: Workflow, reading: Reading) -> Place:
-    """A field that the template, or else the one that calls it, or else the workflow sets as a whole."""
+    """A field as the template sets it, else its caller, else the workflow."""
     merged = {"nodeSelector": layers.strings, "affinity": layers.affinity, "tolerations": layers.tolerations}[name]
     found = merged(layers.field(own, name), reading)
     if layers.is_set(found):
@@ -135,7 +135,7 @@ def _metadata(own: tuple[Place, ...], pod_metadata: tuple[Place, ...], of: Workf
 
 
 def _opaque(patch: Place, reading: Reading) -> bool:
-    """A patch of the whole pod spec. Its effect is unknown until its parameters are filled in."""
+    """A patch of the whole pod spec: its effect is unknown until its parameters are filled in."""
     is_there = bool(reading.text(*patch))
     if is_there:
         reading.unknown(patch.path, "podSpecPatch may change anything in the pods: what it changes is not judged")
@@ -182,7 +182,7 @@ def _main(own: tuple[Place, ...], reading: Reading) -> Iterator[ContainerPlace]:
 
 
 def _manifest(resource: Place, reading: Reading) -> None:
-    """The object that a template makes is one of its own, and is judged when it is there."""
+    """Records the object that a template makes: it is judged on its own when it is created."""
     (action,) = layers.field((resource,), "action")
     if reading.text(*action) not in _ACTIONS_WITH_AN_OBJECT:
         return
@@ -192,7 +192,7 @@ def _manifest(resource: Place, reading: Reading) -> None:
 
 
 def _container(of: tuple[Place, ...], kind: model.ContainerType, reading: Reading) -> ContainerPlace:
-    """A container, below which defaults may stand."""
+    """A container with the defaults below it."""
     nearest = of[0]
     value = nearest.value if isinstance(nearest.value, dict) else {}
     found = ContainerPlace(value=value, path=nearest.path, type=kind)

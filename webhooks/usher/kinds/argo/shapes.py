@@ -1,4 +1,4 @@
-"""What rules read of the kinds of Argo Workflows, beside their pods."""
+"""The fields of Argo Workflows that rules read, beside their pods."""
 
 from typing import NotRequired
 

@@ -139,7 +139,7 @@ def _workflow_template(template: Mapping[str, paths.Json], reading: Reading) -> 
 
 
 def _cron_workflow(cron_workflow: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """Only Forbid and Replace keep runs apart (AR:workflow/cron/operator.go)."""
+    """The pods of a CronWorkflow. Only Forbid and Replace keep runs apart (AR:workflow/cron/operator.go)."""
     spec = reading.mapping(cron_workflow.get("spec"), "/spec")
     policy = reading.text(spec.get("concurrencyPolicy"), "/spec/concurrencyPolicy")
     runs = _ONE_RUN if policy in ("Forbid", "Replace") else _OVERLAPPING
@@ -223,7 +223,7 @@ KINDS = [
             queue_label_path="/spec/podMetadata",
             lifecycle_places=model.LifecyclePlaces(
                 ttl="/spec/ttlStrategy/secondsAfterCompletion",
-                # What the template of another object says here is not known.
+                # usher does not know this field of a template that stands in another object.
                 ttl_rivals=("/spec/ttlStrategy", "/spec/workflowTemplateRef"),
                 deadline="/spec/activeDeadlineSeconds",
                 deadline_rivals=("/spec/workflowTemplateRef",),

@@ -1,4 +1,4 @@
-"""What changes the number of pods of a workload, or of nodes: autoscalers, KEDA, node pools, provisioning requests."""
+"""Kinds that change the number of pods or nodes: autoscalers, KEDA, node pools, provisioning requests."""
 
 from usher.kinds.autoscaling import autoscalers, misspelt, node_pools, provisioning, scaled_jobs
 

@@ -25,7 +25,7 @@ PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas"
 
 _ANNOTATIONS = "/metadata/annotations"
 
-# What strconv.ParseBool takes for false; KEDA takes all that it cannot parse for true.
+# strconv.ParseBool takes these for false; KEDA takes all that it cannot parse for true.
 _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
 
@@ -45,12 +45,15 @@ _SCALED_OBJECT = bounds.Fields(
 
 
 def _horizontal_pod_autoscaler(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
-    """A minimum of 0 is taken as it is, though only clusters with the feature gate HPAScaleToZero allow it."""
+    """The growth of a HorizontalPodAutoscaler.
+
+    A minimum of 0 counts, though it needs the feature gate HPAScaleToZero.
+    """
     return bounds.of_autoscaler(value, growth, reading, _HORIZONTAL_POD_AUTOSCALER)
 
 
 def _scaled_object(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
-    """With `idleReplicaCount` the target has that number while nothing triggers."""
+    """The growth of a ScaledObject. With `idleReplicaCount` the target has that number while no trigger is active."""
     growth = bounds.of_autoscaler(value, growth, reading, _SCALED_OBJECT)
     idle = reading_growth.object_in(value, "spec").get("idleReplicaCount")
     if idle is not None:
@@ -60,9 +63,9 @@ def _scaled_object(value: paths.Object, growth: Growth, reading: Reading) -> Gro
 
 
 def _paused(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
-    """A pause takes the autoscaler away, and the target is set to the number of the annotation if there is one.
+    """The growth during a pause: the autoscaler is removed, and the target gets the number of the annotation, if any.
 
-    No bound holds for that number, and it wins over the other annotation (scaledobject_controller.go).
+    Bounds do not limit that number, and it wins over the other annotation (scaledobject_controller.go).
     """
     annotations = reading.strings(reading_growth.object_in(value, "metadata").get("annotations"), _ANNOTATIONS)
     text = annotations.get(PAUSED_REPLICAS)
@@ -79,12 +82,12 @@ def _paused(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
 
 
 def is_paused(annotations: Mapping[str, str]) -> bool:
-    """Whether a pause is asked for, of a ScaledObject or of a ScaledJob."""
+    """Whether the annotations of a ScaledObject or of a ScaledJob ask for a pause."""
     return PAUSED in annotations and annotations[PAUSED] not in _FALSE
 
 
 def _scale(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
-    """A Scale has the name and the namespace of its target."""
+    """The growth of a Scale, which has the name and the namespace of its target."""
     target = lookup.Reference(group="", kind="", name=growth.source.name, namespace=growth.source.namespace)
     growth = replace(growth, target=target, target_path=reading_growth.nearest(value, "/metadata/name"))
     return reading_growth.of_number(value, growth, reading)

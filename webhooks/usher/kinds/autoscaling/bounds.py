@@ -1,4 +1,4 @@
-"""What the kinds of autoscalers have in common: a reference to a target, and how many replicas it may have."""
+"""Reads the fields that all kinds of autoscalers have: a reference to a target, and how many replicas it may have."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ _TARGET = "/spec/scaleTargetRef"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fields:
-    """The names that one kind has for its bounds, and its defaults for missing fields."""
+    """The field names that one kind has for its bounds, and its defaults for missing fields."""
 
     minimum: str
     maximum: str
@@ -25,7 +25,7 @@ class Fields:
 
 
 def of_autoscaler(value: paths.Object, growth: Growth, reading: Reading, names: Fields) -> Growth:
-    """The growth with its target and its bounds, as `spec` tells them."""
+    """The growth with the target and the bounds of `spec`."""
     if isinstance(value.get("spec"), dict):
         return _with_bounds(value, _with_target(value, growth, reading, names), reading, names)
     if value.get("spec") is None:
@@ -36,9 +36,9 @@ def of_autoscaler(value: paths.Object, growth: Growth, reading: Reading, names: 
 
 
 def _with_target(value: paths.Object, growth: Growth, reading: Reading, names: Fields) -> Growth:
-    """The growth with its target; without one where any part of the reference is not as it should be.
+    """The growth with its target; without a target if any part of the reference is invalid.
 
-    No API group means the core group, in which nothing but a ReplicationController can be scaled.
+    No API group means the core group, in which only a ReplicationController can be scaled.
     """
     growth = replace(growth, target_path=nearest(value, _TARGET))
     before = len(reading.unknowns)
@@ -62,7 +62,7 @@ def _with_target(value: paths.Object, growth: Growth, reading: Reading, names: F
 
 
 def _with_bounds(value: paths.Object, growth: Growth, reading: Reading, names: Fields) -> Growth:
-    """The growth with its minimum and its maximum. No autoscaler allows a maximum of 0."""
+    """The growth with its minimum and its maximum. Autoscalers do not allow a maximum of 0."""
     spec = object_in(value, "spec")
     path = f"/spec/{names.maximum}"
     growth = replace(growth, maximum_path=nearest(value, path))

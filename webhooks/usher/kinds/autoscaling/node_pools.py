@@ -1,4 +1,4 @@
-"""What node autoscalers make nodes from. No pod asks for the accelerators that these objects name.
+"""Kinds from which node autoscalers make nodes. Pods do not ask for the accelerators that these objects name.
 
 Sources: https://github.com/kubernetes-sigs/karpenter/tree/main/pkg/apis/v1 (nodepool.go, nodeclaim.go) and
 https://github.com/kubernetes/autoscaler/tree/master/cluster-autoscaler/apis/capacitybuffer

@@ -12,11 +12,13 @@ from usher.reading.templates import Place, Template
 from usher.reading.values import Reading
 
 DEFAULT_MAXIMUM: Final = 100
-"""KEDA's default: this many Jobs more than the minimum. Source: apis/keda/v1alpha1/scaledobject_types.go of KEDA."""
+"""KEDA's default: up to 100 Jobs more than the minimum. Source: apis/keda/v1alpha1/scaledobject_types.go of KEDA."""
 
 
 def _scaled_job(scaled_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """As many Jobs as there is work for. A paused ScaledJob makes no new Jobs, but running Jobs continue.
+    """The templates of as many Jobs as there is work for.
+
+    A paused ScaledJob makes no new Jobs, but running Jobs continue.
 
     apis/keda/v1alpha1/scaledjob_types.go and pkg/scaling/executor/scale_jobs.go of KEDA at 8b4f083c.
     """

@@ -1,4 +1,4 @@
-"""What changes the number of pods."""
+"""The shapes of the kinds that change the number of pods."""
 
 from typing import NotRequired
 

@@ -135,7 +135,7 @@ def _beneath(canary: Place, predictor: Place, reading: Reading) -> Place:
 
 
 def _beside(count: model.Count, ready: int) -> model.Count:
-    """KServe keeps fewer pods of a predictor while its canaries are ready (adjustStableMinReplicasForCanaries)."""
+    """The number of stable pods: fewer while canaries are ready (KServe's adjustStableMinReplicasForCanaries)."""
     lowest = min(count.minimum, max(count.minimum - ready, 1))
     fewer = "fewer while its canaries are ready" if lowest < count.minimum else ""
     return replace(count, minimum=lowest, reason=", ".join(filter(None, (count.reason, fewer))))

@@ -127,7 +127,7 @@ def _template(  # noqa: PLR0913 - all that makes a template
     field: str = "template",
     claiming: bool = True,
 ) -> Template:
-    """A pod spec merged from several layers. Without layers, only KServe's preset has the pod spec."""
+    """A pod spec merged from several layers. Without layers only KServe's preset has the pod spec."""
     reading = shared.reading
     own = not layers[0].path.startswith("/spec/baseRefs/") if layers else False
     spec = layers[0] if layers else Place(None, f"{above[0].path}/{field}")

@@ -15,7 +15,7 @@ GROUP: Final = "serving.kserve.io"
 
 GPU: Final = "nvidia.com/gpu"
 ACCELERATORS: Final = (GPU, "amd.com/gpu", "intel.com/gpu", "habana.ai/gaudi")
-"""What KServe knows to be an accelerator (KS:pkg/constants/constants.go)."""
+"""Resources that KServe knows to be accelerators (KS:pkg/constants/constants.go)."""
 
 TRAITS: Final = Traits(
     operator_environment=frozenset(
@@ -91,7 +91,10 @@ def accelerator(resources: tuple[Place, ...], annotations: Mapping[str, str]) ->
 
 
 def _runtime(value: Object, reading: Reading) -> Iterator[Template]:
-    """One use of it. With a workerSpec it is for several nodes, and KServe adds accelerators to its pods."""
+    """The template for one use of a runtime.
+
+    With a workerSpec the use has several nodes, and KServe adds accelerators.
+    """
     spec = Place(value.get("spec"), "/spec")
     workers = inside((spec,), "workerSpec", reading)
     yield _template(spec, reading, name="head" if workers else "", requests=_shared(workers))

@@ -44,7 +44,7 @@ class InferenceServiceSpec(TypedDict):
 @with_config(STRICT)
 class InferenceServiceStatus(TypedDict):
     deploymentMode: NotRequired[str]
-    """What KServe has settled on, which counts before the annotation."""
+    """The mode that KServe has chosen; it counts before the annotation."""
 
 
 @with_config(STRICT)

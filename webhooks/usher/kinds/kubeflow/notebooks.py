@@ -9,7 +9,7 @@ from usher.reading.templates import ONE, Place, Template, Traits
 from usher.reading.values import Reading
 
 STOPPED: Final = "kubeflow-resource-stopped"
-"""The culler and the user interface set it; its value does not matter."""
+"""The annotation of a stopped Notebook. The culler and the user interface set it; its value does not matter."""
 
 _TRAITS: Final = Traits(operator_environment=frozenset({"NB_PREFIX"}))
 _STOPPED: Final = model.Count(minimum=0, maximum=1, reason="it is stopped, and may be started again")

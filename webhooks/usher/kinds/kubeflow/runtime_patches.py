@@ -17,7 +17,7 @@ from usher.reading.values import Reading
 Object = Mapping[str, paths.Json]
 
 MAX_PATCHES: Final = 64
-"""For one pod template; the API server takes 16."""
+"""The most patches that usher applies to one pod template; the API server takes 16."""
 
 OURS: Final = "gpu-usher.io/usher"
 """The manager of usher's patch; Kueue and others have their own."""
@@ -31,7 +31,7 @@ _DEPTH_OF_AFFINITY: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patch:
-    """Of one pod template."""
+    """A patch of one pod template."""
 
     metadata: Place
     spec: Place
@@ -129,14 +129,14 @@ def applied(template: Template, patches: list[Patch], reading: Reading) -> Templ
 
 
 def _metadata(before: Place, patch: Place, reading: Reading) -> Place:
-    """Labels and annotations merge by key."""
+    """The merged labels and annotations, key by key."""
     own = reading.mapping(*patch)
     changes = {field: own[field] for field in ("labels", "annotations") if own.get(field) is not None}
     return Place(_merged(before.value, changes), patch.path) if changes else before
 
 
 def _merged(before: object, own: object, depth: int = _DEPTH_OF_AFFINITY) -> object:
-    """Objects merge by key, and a list replaces another."""
+    """The merged value: objects merge by key, and a list replaces another."""
     if not isinstance(before, dict) or not depth:
         return own
     if isinstance(own, dict):
@@ -145,12 +145,12 @@ def _merged(before: object, own: object, depth: int = _DEPTH_OF_AFFINITY) -> obj
 
 
 def _added(before: object, own: object) -> object:
-    """Scheduling gates merge by name, and have nothing else."""
+    """The merged scheduling gates: they merge by name and have no other field."""
     return [*own, *before] if isinstance(own, list) and isinstance(before, list) else own
 
 
 def _volumes(before: Place, patches: list[Patch], reading: Reading) -> dict[str, Place]:
-    """The volumes, and each by its number where it stands; empty where no patch has any. They merge by name."""
+    """The volumes, and the place of each by its number; empty if no patch has volumes. They merge by name."""
     lists = [(reading.mapping(*patch.spec).get("volumes"), f"{patch.spec.path}/volumes") for patch in patches]
     merged: dict[str, Place] = {}
     if all(value is None for value, _ in lists):
@@ -185,7 +185,7 @@ def _containers(
 
 
 def _patched(container: ContainerPlace, patch: Place, reading: Reading) -> ContainerPlace:
-    """Variables merge by name, mounts by their path, and those of the patch come later."""
+    """The patched container: variables merge by name, mounts by path, and entries of the patch come later."""
     own, path = reading.mapping(*patch), patch.path
     if own.get("env") is not None:
         container = with_variables(container, [Place(own["env"], path + "/env")])

@@ -1,4 +1,4 @@
-"""The runtimes of the Kubeflow Trainer: what jobs they have, and how many pods each before a TrainJob changes it.
+"""The runtimes of the Kubeflow Trainer: their jobs, and how many pods each has before a TrainJob changes it.
 
 Source: TR:pkg/runtime/core/trainingruntime.go, of version 2.3.
 """
@@ -24,7 +24,7 @@ LIFECYCLE: Final = model.LifecyclePlaces(
     managed_by="/spec/managedBy",
     managed_by_default="trainer.kubeflow.org/trainjob-controller",
 )
-"""Of a TrainJob; it has no time to live."""
+"""The lifecycle fields of a TrainJob; it has no time to live."""
 NODE: Final = "node"
 """Name of the container that trains, and of the job of MPI's nodes."""
 
@@ -45,7 +45,7 @@ _POD_GROUPS: Final = ("volcano", "coscheduling")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What a runtime says about the machine learning and its gang: `mlPolicy` and `podGroupPolicy`."""
+    """The settings of a runtime for machine learning and its gang: `mlPolicy` and `podGroupPolicy`."""
 
     nodes: int
     framework: str
@@ -114,7 +114,10 @@ def jobs_of(runtime: Object, path: str, policy: Policy, reading: Reading) -> Ite
 
 
 def _traits(policy: Policy, step: str) -> Traits:
-    """MPI starts its ranks through sshd, but for those of the launcher (TR:pkg/runtime/framework/plugins/mpi)."""
+    """The traits of a job.
+
+    MPI starts its ranks through sshd, except on the launcher (TR:pkg/runtime/framework/plugins/mpi).
+    """
     return Traits(
         trains=NODE,
         operator_environment=_VARIABLES.get(policy.framework, frozenset()),

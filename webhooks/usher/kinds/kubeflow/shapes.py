@@ -1,4 +1,4 @@
-"""What Kubeflow's jobs and the runtimes of its Trainer say of their gang, beside their pods."""
+"""The gang fields of Kubeflow's jobs and of the runtimes of its Trainer, beside their pods."""
 
 from typing import Annotated, NotRequired
 
@@ -9,7 +9,7 @@ from usher.reading.pod_shapes import Present
 from usher.reading.shapes import STRICT
 
 _MANY = 10**9
-"""More processes than any node runs; Python would not even write out a number of thousands of digits."""
+"""More processes than any node runs; Python would refuse to write out a number of thousands of digits."""
 
 
 @with_config(STRICT)
@@ -40,7 +40,7 @@ class JobSpec(TypedDict):
 
 @with_config(STRICT)
 class Job(TypedDict):
-    """What the kinds of kubeflow.org have in common."""
+    """The fields that all kinds of kubeflow.org share."""
 
     spec: NotRequired[JobSpec]
 

@@ -28,10 +28,10 @@ MAX_TRAINING_JOBS: Final = 4
 
 _VARIABLES: Final = "/spec/trainer/env"
 _RESOURCES: Final = "/spec/trainer/resourcesPerNode"
-"""What the container that trains gets beside that of its runtime, key by key."""
+"""Resources of the container that trains; each key replaces that of the runtime."""
 
 _RUNTIMES: Final = {"ClusterTrainingRuntime": True, "TrainingRuntime": False}
-"""Whether they stand in no namespace."""
+"""Whether a kind of runtime is cluster-scoped."""
 
 Object = Mapping[str, paths.Json]
 
@@ -76,7 +76,10 @@ def _train_job(train_job: Object, reading: Reading) -> Iterator[Template]:
 
 
 def _counted(jobs: list[Job], nodes: int | None, policy: Policy) -> Iterator[Template]:
-    """The templates of the jobs; the number of nodes is that of the first one that trains, or that MPI names."""
+    """The templates of the jobs.
+
+    The number of nodes belongs to the first job that trains, or to the node job of MPI.
+    """
     is_mpi = policy.framework == "mpi"
     for job in jobs:
         if nodes is None or not (job.name == NODE if is_mpi else job.step == TRAINER):
@@ -87,7 +90,7 @@ def _counted(jobs: list[Job], nodes: int | None, policy: Policy) -> Iterator[Tem
 
 
 def _referenced(spec: Object, reading: Reading) -> paths.Object | None:
-    """The runtime, whose parts from now on stand below its name."""
+    """The runtime; its parts have paths below its name in the TrainJob."""
     path = "/spec/runtimeRef"
     ref = reading.mapping(spec.get("runtimeRef"), path)
     group = reading.text(ref.get("apiGroup"), path + "/apiGroup") or GROUP
@@ -132,7 +135,7 @@ def _own(template: Template, reading: Reading) -> Template:
 
 
 def _with_trainer(template: Template, trainer: Object, reading: Reading) -> Template:
-    """The container `node` takes the variables of the TrainJob, and its resources one by one."""
+    """The template with the variables of the TrainJob in the container `node`, and its resources one by one."""
     containers = list(template.containers or ())
     for index, container in enumerate(containers):
         if container.type is model.ContainerType.APP and container.value.get("name") == NODE:
@@ -185,7 +188,7 @@ def _trainer_alone(
     nodes: int | None,
     reading: Reading,
 ) -> Template:
-    """What a TrainJob asks for itself, without its runtime: its nodes get it, and there may be more pods than those."""
+    """The template for the pods of a TrainJob with an unknown runtime: its nodes, and possibly more pods."""
     has_trainer = isinstance(spec.get("trainer"), dict)
     path = "/spec/trainer" if has_trainer else "/spec/runtimeRef"
     containers: tuple[ContainerPlace, ...] = ()
@@ -265,7 +268,7 @@ KINDS: list[Kind] = [
             kueue=Kueue.DEFAULT,
             queue_label_path="/metadata",
             volcano="`spec.podGroupPolicy.volcano` of its runtime, whose templates name `schedulerName: volcano`",
-            # Its priority class and its scheduler only a runtime can name.
+            # Only a runtime can name the priority class and the scheduler of a TrainJob.
             gang_places=model.GangPlaces(queue="/metadata/annotations/scheduling.volcano.sh~1queue-name"),
             lifecycle_places=LIFECYCLE,
             needs_gang=True,

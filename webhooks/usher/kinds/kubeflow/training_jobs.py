@@ -1,6 +1,6 @@
 """kubeflow.org: the six kinds of the training operator v1, and MPIJob of the mpi-operator (v2beta1).
 
-Trainer v2 is another group with another shape: see trainer.py. Notebooks are in notebooks.py.
+Trainer v2 is another group with another shape: see train_jobs.py. Notebooks are in notebooks.py.
 """
 
 from collections.abc import Iterator, Mapping
@@ -58,7 +58,7 @@ def _replicas(replica: Mapping[str, paths.Json], path: str, reading: Reading) ->
 def _replica_specs(
     job: Mapping[str, paths.Json], reading: Reading, *, field: str, traits: Traits
 ) -> Iterator[Template]:
-    """One template for every type of replica, whose names the operator takes in any case."""
+    """One template for every type of replica; the operator takes the names of types in any case."""
     spec = reading.mapping(job.get("spec"), "/spec")
     elastic = reading.mapping(spec.get("elasticPolicy"), "/spec/elasticPolicy")
     for path, name, replica in reading.entries(spec.get(field), f"/spec/{field}"):
@@ -71,11 +71,11 @@ def _replica_specs(
 
 
 def _elastic(elastic: Mapping[str, paths.Json], path: str, replicas: int, reading: Reading) -> model.Count:
-    """The workers that are made, which an autoscaler moves between the bounds of the policy.
+    """The number of workers, which an autoscaler keeps between the bounds of the policy.
 
-    The operator makes an autoscaler only for a policy with metrics; without one the bounds are for torchrun alone, and
-    there are as many pods as replicas. Of two bounds, a missing one takes the value of the other (training operator
-    1.9, pytorch/hpa.go and pytorch_defaults.go).
+    The operator makes an autoscaler only for a policy with metrics. Without metrics the bounds are for torchrun alone,
+    and there are as many pods as replicas. A missing bound takes the value of the other one (training operator 1.9,
+    pytorch/hpa.go and pytorch_defaults.go).
     """
     highest = reading.count(elastic.get("maxReplicas"), path + "/maxReplicas", default=replicas)
     lowest = reading.count(elastic.get("minReplicas"), path + "/minReplicas", default=highest)
@@ -87,9 +87,9 @@ def _elastic(elastic: Mapping[str, paths.Json], path: str, replicas: int, readin
 
 
 def _mpi_job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """Version v2beta1 starts the ranks through sshd, which does not hand the container's environment on.
+    """The templates of an MPIJob. v2beta1 starts its ranks through sshd, which does not pass on the environment.
 
-    Version v1 starts them with `kubectl exec`, which does (MO:pkg/controller/, TR19:pkg/controller.v1/mpi).
+    Version v1 starts them with `kubectl exec`, which passes it on (MO:pkg/controller/, TR19:pkg/controller.v1/mpi).
     """
     spec = reading.mapping(job.get("spec"), "/spec")
     through_ssh = job.get("apiVersion") != "kubeflow.org/v1"

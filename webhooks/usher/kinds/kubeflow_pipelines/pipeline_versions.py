@@ -47,7 +47,7 @@ def _pipeline_version(version: Object, reading: Reading) -> Iterator[Template]:
 
 
 def _templates(place: Place, platforms: Place, reading: Reading) -> Iterator[Template]:
-    """One template for each component that has an executor and is run; several may have the same one."""
+    """One template for each component that has an executor and runs; several components may share an executor."""
     spec, path = reading.mapping(*place), place.path
     settings = kubeflow_pipelines_platforms.executors(platforms, reading)
     executors = _executors(spec, path, reading)
@@ -177,7 +177,7 @@ def _number(holder: Object, field: str, path: str, reading: Reading, *, unit: st
 
 
 def _quantity(text: str, path: str, reading: Reading) -> str:
-    """Empty where there is nothing of it, or it could not be read."""
+    """A quantity; empty if the text is empty or invalid."""
     try:
         quantity = quantities.parse(text) if text else quantities.ZERO
     except errors.QuantityError as error:

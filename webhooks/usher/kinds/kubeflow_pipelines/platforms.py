@@ -1,4 +1,4 @@
-"""What a pipeline says of Kubernetes for the pods of its executors.
+"""The Kubernetes settings of a pipeline for the pods of its executors.
 
 Sources: kubernetes_platform/proto/kubernetes_executor_config.proto and extendPodSpecPatch in
 backend/src/v2/driver/k8s.go of kubeflow/pipelines.
@@ -41,7 +41,7 @@ def init_containers(settings: Place, reading: Reading) -> Iterator[ContainerPlac
 
 
 def fields(settings: Place, passed_on: frozenset[str], reading: Reading) -> dict[str, Place]:
-    """Fields of the pod spec, but for those that go to a workload which the pod makes."""
+    """Fields of the pod spec, without settings for a workload that the pod makes."""
     if settings == NOWHERE:
         return {}
     own, path = reading.mapping(*settings), settings.path
@@ -77,7 +77,7 @@ def _tolerations(own: Object, path: str, reading: Reading) -> Place:
 
 
 def _terms(own: Object, path: str, reading: Reading) -> Place:
-    """The terms without a weight, which are those that are required; each is read where it stands."""
+    """The required terms, which have no weight; each is read where it stands."""
     path += "/nodeAffinity"
     terms: list[paths.Json] = []
     for here, term in reading.items(own.get("nodeAffinity"), path):

@@ -1,7 +1,7 @@
 """How often one run of a pipeline executes each of its components (kubeflow/pipelines, pipeline_spec.proto).
 
-Components stand beside each other and refer to each other by name, so that a small document may describe very many
-executions: every component is looked at once, in an order in which all that call it come first.
+Components stand beside each other and refer to each other by name, so a small document may describe very many
+executions. usher looks at every component once, after all components that call it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ from usher.reading.values import MAX_PODS, Reading
 Object = Mapping[str, paths.Json]
 
 ROOT: Final = ""
-"""In place of a name: the component that is the pipeline itself."""
+"""The name of the component that is the pipeline itself."""
 
 _ALWAYS: Final = "ALL_UPSTREAM_TASKS_COMPLETED"
 _CONDITION: Final = model.Count(minimum=0, maximum=1, reason="a condition decides when it runs")
@@ -31,7 +31,7 @@ class _Call(NamedTuple):
     component: str
     executions: model.Count
     path: str
-    """Where it is named."""
+    """Path of the field that names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ def counts(found: Mapping[str, Component], reading: Reading) -> dict[str, model.
 
 
 def _order(found: Mapping[str, Component], reading: Reading) -> tuple[list[str], frozenset[tuple[str, str]]]:
-    """Callers before what they call; and the calls by which a component would call itself, which are recorded."""
+    """Components, callers first; and the calls by which a component would call itself, which are recorded."""
     finished: list[str] = []
     calling = {ROOT}
     around = set()
@@ -138,7 +138,7 @@ def _calls(dag: Object, path: str, reading: Reading) -> Iterator[_Call]:
 
 
 def _skipped(tasks: Mapping[str, tuple[str, Object]], reading: Reading) -> frozenset[str]:
-    """Tasks that a run may skip: those with a condition, and what needs them to have succeeded."""
+    """Tasks that a run may skip: tasks with a condition, and tasks that need their success."""
     waiting: dict[str, list[str]] = {}
     skipped = []
     for name, (path, task) in tasks.items():
@@ -159,9 +159,9 @@ def _skipped(tasks: Mapping[str, tuple[str, Object]], reading: Reading) -> froze
 
 
 def _iterations(task: Object, path: str, reading: Reading) -> model.Count:
-    """How many executions of a task there are at one time: one, or as many as a loop has items and lets run.
+    """How many executions of a task run at one time: one, or as many as a loop has items and allows at once.
 
-    A list in the document is counted; whatever comes from an input is known only when the pipeline runs.
+    usher counts a list in the document. The length of an input is known only when the pipeline runs.
     """
     policy = reading.mapping(task.get("iteratorPolicy"), path + "/iteratorPolicy")
     limit = reading.count(
@@ -211,7 +211,7 @@ def _reasons(*counted: model.Count) -> str:
 
 
 def _bounded(count: model.Count) -> model.Count:
-    """Numbers may double with every component."""
+    """The count with an upper limit, because numbers may double with every component."""
     minimum = min(count.minimum, MAX_PODS)
     if count.maximum is not None and count.maximum > MAX_PODS:
         count = model.Count(minimum=minimum, maximum=None, reason=f"{count.reason}; {_TOO_MANY}")

@@ -20,7 +20,7 @@ from usher.reading.values import Reading
 @with_config(STRICT)
 class Container(TypedDict):
     ports: NotRequired[list[Present]]
-    """What tells a server from a job that never ends."""
+    """A container with ports is a server and not a job that never ends."""
 
 
 @with_config(STRICT)
@@ -75,7 +75,10 @@ def _replicated(workload: Mapping[str, paths.Json], reading: Reading) -> Iterato
 
 
 def _deployment(workload: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """A rollout runs `maxSurge` pods beside the old ones, rounded up; Recreate does not, nor does one of no pods."""
+    """The template of a Deployment.
+
+    A rollout runs `maxSurge` more pods, rounded up; not with Recreate or without pods.
+    """
     spec = reading.mapping(workload.get("spec"), "/spec")
     replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
     strategy = reading.mapping(spec.get("strategy"), "/spec/strategy")

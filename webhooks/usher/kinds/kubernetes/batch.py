@@ -46,7 +46,7 @@ OF_VOLCANO: Final = model.GangPlaces(
     on_templates=True,
     counted_by_operator=False,
 )
-"""Volcano's controller makes the PodGroup itself: the number is read of what owns the pods, the queue of the pods."""
+"""Volcano's controller makes the PodGroup: it reads the number from the pods' owner, and the queue from the pods."""
 
 
 def _job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
@@ -73,7 +73,7 @@ def _cron_job(cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[
 
 
 def _with_gang(found: Template, spec: Mapping[str, paths.Json], pods: int) -> Template:
-    """The template with what its JobSpec says about whether its pods wait for each other."""
+    """The template, marked as a gang if the JobSpec shows that its pods wait for each other."""
     return replace(found, waits=indexed_jobs.wait_for_each_other(spec, pods), in_turns=in_turns(spec))
 
 
@@ -137,7 +137,7 @@ KINDS = [
             runs_any_program=True,
             suspend_path="/spec/suspend",
             kueue=Kueue.CHILDREN,
-            # Kueue knows no CronJob, but the Jobs that it makes carry the metadata of the job template.
+            # Kueue does not know CronJobs, but the Jobs that a CronJob makes carry the metadata of the job template.
             queue_label_path="/spec/jobTemplate/metadata",
             # The history limits of the CronJob delete its Jobs.
             lifecycle_places=model.LifecyclePlaces(deadline="/spec/jobTemplate/spec/activeDeadlineSeconds"),

@@ -20,7 +20,7 @@ from usher.kinds.kind import Facts, Kind
 from usher.reading.shapes import STRICT, without_nulls
 
 _MOST: Final = 64 * 1024
-"""Characters of a configuration that are read; real ones have a few hundred."""
+"""Characters of a configuration that usher reads; real ones have a few hundred."""
 
 _SHARES: Final = re.compile(r"""^["']?sharing["']?\s*:|\A\s*\{.*"sharing"\s*:""", re.MULTILINE | re.DOTALL)
 
@@ -110,7 +110,7 @@ KINDS = [
         kind="ConfigMap",
         versions=("v1",),
         plural="configmaps",
-        # To be called for every ConfigMap of a cluster, and to be allowed to list them, would cost more than it finds.
+        # usher is not called for every ConfigMap and does not list them: both would cost more than they find.
         listed=False,
         key="configMap",
         shape=ConfigMap,

@@ -1,6 +1,6 @@
 """Device claims, their templates and the classes of devices (DRA).
 
-Version v1beta1 has the fields of a request in the request itself; the versions after it have them in `exactly`.
+Version v1beta1 has the fields of a request in the request itself; later versions have them in `exactly`.
 """
 
 from typing import Annotated, NotRequired
@@ -34,7 +34,7 @@ class DeviceToleration(TypedDict):
 
 @with_config(STRICT)
 class SubRequest(TypedDict):
-    """What devices are asked for, as an alternative or as the only ones."""
+    """A request for devices, as an alternative or as the only one."""
 
     name: NotRequired[str]
     deviceClassName: NotRequired[str]

@@ -11,7 +11,7 @@ from usher.kinds.kind import Facts, Kind
 from usher.reading.shapes import STRICT, Quantity
 
 _LABELS: Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
-"""What the labels begin with by which operators tell of the accelerators of a node."""
+"""Prefixes of the labels in which operators describe the accelerators of a node."""
 
 
 def _of_accelerators(labels: object) -> object:

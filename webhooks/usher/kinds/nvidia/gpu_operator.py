@@ -1,4 +1,4 @@
-"""What configures NVIDIA's operator and device plugin."""
+"""Kinds that configure NVIDIA's operator and device plugin."""
 
 from typing import NotRequired
 

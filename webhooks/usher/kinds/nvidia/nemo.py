@@ -15,7 +15,7 @@ from usher.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 
-# Only some fields of a pod are taken over.
+# The operator copies only some fields of a pod.
 _TRAITS: Final = Traits(changeable=False)
 _BUILDER: Final = "nim-build-ctr"
 

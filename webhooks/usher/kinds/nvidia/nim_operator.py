@@ -18,9 +18,9 @@ Object = Mapping[str, paths.Json]
 _MODE: Final = "serving.kserve.io/deploymentMode"
 _DEPLOYMENTS: Final = frozenset({"Standard", "RawDeployment"})
 _CACHE_NODES: Final = {"feature.node.kubernetes.io/pci-10de.present": "true"}
-"""Where a NIMCache downloads if it names no nodes: on those that have something from NVIDIA."""
+"""Node labels for the download of a NIMCache that names no nodes: nodes with any NVIDIA device."""
 
-# Only some fields of a pod are taken over, and of several nodes not even the affinity.
+# The operator copies only some fields of a pod, and with several nodes not even the affinity.
 _TRAITS: Final = Traits(changeable=False)
 
 
@@ -43,7 +43,7 @@ def _nim_pipeline(pipeline: Object, reading: Reading) -> Iterator[Template]:
 
 
 def _service(spec: Object, path: str, name: str, container: str, reading: Reading) -> Iterator[Template]:
-    """One template for the pods of a Deployment, or for leaders and workers alike: they ask for the same."""
+    """One template for the pods of a Deployment, or for leaders and workers alike: they request the same."""
     nodes, gpus_of_node = _nodes(spec, path, reading)
     claims = list(reading.items(spec.get("draResources"), path + "/draResources"))
     added = nim_gpus.of_service(spec, path, gpus_of_node, reading)
@@ -98,7 +98,7 @@ def _is_by_kserve(spec: Object, path: str, reading: Reading) -> bool:
 
 
 def _replicas(spec: Object, path: str, nodes: int, reading: Reading) -> model.Count:
-    """Rollouts make no more pods than there are; several nodes are not scaled."""
+    """The number of pods. A rollout makes no extra pods, and an autoscaler does not scale several nodes."""
     replicas = reading.count(spec.get("replicas"), path + "/replicas", default=1)
     scale = reading.mapping(spec.get("scale"), path + "/scale")
     scaled = reading.flag(scale.get("enabled"), path + "/scale/enabled")
@@ -108,7 +108,7 @@ def _replicas(spec: Object, path: str, nodes: int, reading: Reading) -> model.Co
     most = reading.count(hpa.get("maxReplicas"), hpa_path + "/maxReplicas", default=lowest)
     annotations = reading.strings(spec.get("annotations"), path + "/annotations")
     if _is_by_kserve(spec, path, reading) and annotations.get(_MODE) not in _DEPLOYMENTS:
-        # manifests/inferenceservice.yaml: the bounds are left out, and which mode is the default is not told here.
+        # manifests/inferenceservice.yaml leaves the bounds out; usher does not know which mode is the default here.
         reason = "KServe gives its Knative Services no bound; spec.annotations name no other deploymentMode"
         return model.Count(minimum=min(lowest if scaled else replicas, 1), maximum=None, reason=reason)
     if not scaled:
@@ -148,7 +148,7 @@ def _endpoint_picker(spec: Object, path: str, name: str, reading: Reading) -> It
 
 
 def _nim_cache(cache: Object, reading: Reading) -> Iterator[Template]:
-    """A pod that reads the manifest of the model, and after it the Job that downloads it (constructJob)."""
+    """The pod that reads the manifest of the model, and then the Job that downloads it (constructJob)."""
     spec = reading.mapping(cache.get("spec"), "/spec")
     resources = reading.mapping(spec.get("resources"), "/spec/resources")
     asked = Place(

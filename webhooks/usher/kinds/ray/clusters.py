@@ -1,6 +1,6 @@
-"""The pods of a RayClusterSpec, which stands in several kinds of ray.io.
+"""The pods of a RayClusterSpec, which occurs in several kinds of ray.io.
 
-`resources` of a group and its `rayStartParams` tell Ray what it may hand out and change nothing about the pods
+`resources` of a group and its `rayStartParams` limit what Ray may hand out. They do not change the pods
 (KR:ray-operator/controllers/ray/common/pod.go). The pod that cleans Redis up comes after the cluster is gone.
 """
 
@@ -15,7 +15,7 @@ from usher.reading.values import Reading
 
 TRAITS: Final = Traits(trains=FIRST, operator_environment=frozenset({"RAY_*", "FQ_RAY_IP"}))
 
-# What the CRDs fill in for a missing maxReplicas: on a cluster every group has a bound, but not every bound is meant.
+# The CRDs fill this in for a missing maxReplicas: every group on a cluster has a bound, but authors did not set it.
 _NO_MAXIMUM: Final = 2**31 - 1
 
 # KR:ray-operator/controllers/ray/batchscheduler/: the labels of a Ray object that one of the schedulers reads.
@@ -32,14 +32,14 @@ _SCHEDULER_LABELS: Final[Mapping[str, str]] = {
 _AUTOSCALER: Final = ({"cpu": "500m", "memory": "512Mi"}, {"cpu": "500m", "memory": "512Mi"})
 _COLLECTOR: Final = ({"cpu": "50m", "memory": "64Mi"}, {"cpu": "200m", "memory": "256Mi"})
 _SUBMITTER: Final = ({"cpu": "500m", "memory": "200Mi"}, {"cpu": "1", "memory": "1Gi"})
-"""Requests and limits of what KubeRay adds, unless told otherwise (common/pod.go, common/job.go)."""
+"""Requests and limits of the submitter that KubeRay adds, by default (common/pod.go, common/job.go)."""
 
 
 def traits(ray_object: Mapping[str, paths.Json], reading: Reading) -> Traits:
     """The traits of all pods of a Ray object.
 
-    Whether KubeRay hands them to a batch scheduler is one setting for all its objects, which no object tells; but the
-    labels of an object may tell for which one it was written.
+    One setting decides for all objects whether KubeRay hands them to a batch scheduler; objects do not show it. The
+    labels of an object may show for which scheduler it was written.
     """
     metadata = reading.mapping(ray_object.get("metadata"), "/metadata")
     labels = reading.strings(metadata.get("labels"), "/metadata/labels")
@@ -76,7 +76,10 @@ def templates(
 
 
 def _group_count(group: Mapping[str, paths.Json], path: str, reading: Reading, *, autoscaling: bool) -> model.Count:
-    """KubeRay keeps replicas between the bounds, skips suspended groups, and makes numOfHosts pods of each replica."""
+    """The pods of a worker group.
+
+    KubeRay keeps replicas between the bounds, skips suspended groups and makes numOfHosts pods of each replica.
+    """
     if reading.flag(group.get("suspend"), path + "/suspend"):
         return model.Count(minimum=0, maximum=0, reason="the group is suspended")
     hosts = reading.count(group.get("numOfHosts"), path + "/numOfHosts", default=1)
@@ -94,7 +97,7 @@ def _group_count(group: Mapping[str, paths.Json], path: str, reading: Reading, *
 
 
 def _autoscaler(cluster: Mapping[str, paths.Json], path: str, reading: Reading) -> Iterator[ContainerPlace]:
-    """The autoscaler beside the head, as far as the cluster says anything of it."""
+    """The autoscaler beside the head, as far as the cluster describes it."""
     here = path + "/autoscalerOptions"
     options = reading.mapping(cluster.get("autoscalerOptions"), here)
     if options:
@@ -102,7 +105,7 @@ def _autoscaler(cluster: Mapping[str, paths.Json], path: str, reading: Reading) 
 
 
 def _collector(cluster: Mapping[str, paths.Json], path: str, reading: Reading) -> Iterator[ContainerPlace]:
-    """What collects for the history server in every pod, where KubeRay's feature gate for it is on."""
+    """The collector for the history server, in every pod if KubeRay's feature gate for it is on."""
     path += "/historyServerOptions"
     history = reading.mapping(cluster.get("historyServerOptions"), path)
     path += "/collectorOptions"

@@ -91,7 +91,7 @@ def _ray_job(ray_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Te
 
 
 def _job(spec: Mapping[str, paths.Json], path: str, reading: Reading, *, traits: Traits) -> Iterator[Template]:
-    """With a clusterSelector the job runs on a cluster that is there already and makes no pods but its submitter.
+    """The templates of a job. With a clusterSelector it runs on an existing cluster and makes only its submitter.
 
     Each of the `backoffLimit` retries gets a new cluster, when the one before it is gone
     (KR:ray-operator/controllers/ray/rayjob_controller.go).
@@ -103,7 +103,9 @@ def _job(spec: Mapping[str, paths.Json], path: str, reading: Reading, *, traits:
 
 
 def _ray_service(ray_service: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """An upgrade makes a second cluster, unless the strategy is None or one that KubeRay does not know.
+    """The templates of a RayService.
+
+    An upgrade makes a second cluster, unless the strategy is None or unknown to KubeRay.
 
     An incremental upgrade grows it step by step to its full size, before KubeRay removes the first one
     (KR:ray-operator/controllers/ray/rayservice_controller.go, isZeroDowntimeUpgradeEnabled).
@@ -119,7 +121,10 @@ def _ray_service(ray_service: Mapping[str, paths.Json], reading: Reading) -> Ite
 
 
 def _ray_cron_job(ray_cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """The RayJobs do not get its labels, so its labels cannot name a queue (raycronjob_controller.go)."""
+    """The templates of a RayCronJob. Its RayJobs do not get its labels, so its labels cannot name a queue.
+
+    Source: raycronjob_controller.go.
+    """
     spec = reading.mapping(ray_cron_job.get("spec"), "/spec")
     path = "/spec/jobTemplate"
     job = reading.mapping(spec.get("jobTemplate"), path)
@@ -142,7 +147,7 @@ _SHUTDOWN: Final = "/spec/shutdownAfterJobFinishes"
 _OF_JOB: Final = model.LifecyclePlaces(
     ttl="/spec/ttlSecondsAfterFinished",
     ttl_switch=_SHUTDOWN,
-    # With the shutdown alone the cluster goes at once: a time would only hold its GPUs for longer.
+    # Shutdown alone removes the cluster at once: a time to live would only hold its GPUs longer.
     ttl_rivals=(_SHUTDOWN, "/spec/deletionStrategy", "/spec/clusterSelector"),
     deadline="/spec/activeDeadlineSeconds",
     managed_by="/spec/managedBy",

@@ -44,7 +44,7 @@ def _application(spec: Mapping[str, paths.Json], path: str, reading: Reading) ->
     driver, executor = (Place(spec.get(role), f"{path}/{role}") for role in ("driver", "executor"))
     in_client_mode = reading.text(spec.get("mode"), path + "/mode") == "client"
     yield pods.template(spark_conf.DRIVER, driver, application, reading, count=_NO_DRIVER if in_client_mode else ONE)
-    # The operator's own default (SP:api/v1beta2/defaults.go), which is not that of Spark.
+    # The operator's own default (SP:api/v1beta2/defaults.go); Spark has another.
     count = _executors(spec, path, conf, reading, unless_told=1)
     yield pods.template(spark_conf.EXECUTOR, executor, application, reading, count=count)
 
@@ -67,9 +67,10 @@ def _spark_application(spark_application: Mapping[str, paths.Json], reading: Rea
 
 
 def _scheduled(scheduled: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """Only Allow starts a run while there is another (SP:internal/controller/scheduledsparkapplication/controller.go).
+    """The templates of a schedule. Only Allow starts a run beside another one.
 
-    Without a policy there is not even one after the first, as long as that one is kept.
+    Without a policy the operator starts no second run while it keeps the first one
+    (SP:internal/controller/scheduledsparkapplication/controller.go).
     """
     spec = reading.mapping(scheduled.get("spec"), "/spec")
     policy = reading.text(spec.get("concurrencyPolicy"), "/spec/concurrencyPolicy")
@@ -79,9 +80,9 @@ def _scheduled(scheduled: Mapping[str, paths.Json], reading: Reading) -> Iterato
 
 
 def _spark_connect(spark_connect: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """The server is the pod of its template, whatever the properties say; it starts executors as a driver does.
+    """The server, whose pod is its template whatever the properties say, and the executors that it starts.
 
-    The operator sets no number of executors (SP:api/v1alpha1/defaults.go), so that Spark's default counts
+    The operator sets no number of executors (SP:api/v1alpha1/defaults.go), so Spark's default counts
     (core/scheduler/cluster/SchedulerBackendUtils.scala of apache/spark).
     """
     spec = reading.mapping(spark_connect.get("spec"), "/spec")

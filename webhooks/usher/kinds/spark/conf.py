@@ -1,4 +1,4 @@
-"""What the properties of a `sparkConf` say about pods; all of them are texts, whatever they mean."""
+"""The pod settings in the properties of a `sparkConf`, whose values are all texts."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ class Conf(NamedTuple):
         return Place(self.values.get(key), paths.join(self.path, key))
 
     def below(self, prefix: str) -> Iterator[tuple[str, str, str]]:
-        """Rest of the key, value and path of every property whose key starts so."""
+        """Rest of the key, value and path of every property whose key has the prefix."""
         for key, value in self.values.items():
             if key.startswith(prefix):
                 yield key.removeprefix(prefix), value, paths.join(self.path, key)
@@ -37,7 +37,7 @@ def read(value: object, path: str, reading: Reading) -> Conf:
 
 
 def whole(place: Place, reading: Reading) -> int | None:
-    """A number; None where it is missing or cannot be read."""
+    """A whole number; None if it is missing or cannot be read."""
     text = place.value
     if not isinstance(text, str) or not text:
         return None

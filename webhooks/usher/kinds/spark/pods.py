@@ -30,7 +30,7 @@ _BEFORE_THE_OTHERS: Final = (model.ContainerType.INIT, model.ContainerType.SIDEC
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
-    """What driver and executors have in common."""
+    """The settings that driver and executors share."""
 
     conf: Conf
     node_selector: Place = NOWHERE
@@ -90,7 +90,10 @@ def template(role: str, place: Place, application: Application, reading: Reading
 
 
 def traits(role: str, containers: list[ContainerPlace], *, changeable: bool) -> Traits:
-    """The container of Spark is the one of its name, or else the first (KubernetesUtils.selectSparkContainer)."""
+    """The traits of a pod. Spark's container is the one of its name, or else the first.
+
+    Source: KubernetesUtils.selectSparkContainer of apache/spark.
+    """
     spark = _of_spark(role, containers)
     return Traits(
         trains=(spark and _name(spark)) or _CONTAINERS[role], operator_environment=_VARIABLES, changeable=changeable
@@ -127,7 +130,7 @@ def _containers(  # noqa: PLR0913 - a container is made from all of these
 def _completed(
     role: str, container: ContainerPlace, own: _Fields, application: Application, reading: Reading
 ) -> ContainerPlace:
-    """The container of Spark with what it is given beside its template."""
+    """The container of Spark, completed with the settings outside its template."""
     resources = _Fields(
         reading.mapping(container.value.get("resources"), container.path + "/resources"), container.path + "/resources"
     )
@@ -157,7 +160,7 @@ def _either(own: _Fields, spec: _Fields, field: str) -> Place:
 
 
 def _first_text(places: tuple[Place, ...], reading: Reading, *, otherwise: Place) -> Place:
-    """The first place at which there is any text; `otherwise` is where one would be written."""
+    """The first place with a text; `otherwise` is the place where usher would write one."""
     texts = [reading.text(*place) for place in places if place.path]
     places = tuple(place for place in places if place.path)
     return next((place for place, text in zip(places, texts, strict=True) if text), Place(None, otherwise.path))

@@ -1,7 +1,7 @@
-"""What the container of Spark asks for in a driver or an executor.
+"""The resource requests of the Spark container in a driver or an executor.
 
-Spark overwrites what a pod template says of cpu and memory (Basic{Driver,Executor}FeatureStep.scala of apache/spark),
-and the operator adds its own `gpu` and `memoryLimit` (SP:internal/webhook/sparkpod_defaulter.go).
+Spark overwrites cpu and memory of a pod template (Basic{Driver,Executor}FeatureStep.scala of apache/spark), and the
+operator adds its own `gpu` and `memoryLimit` (SP:internal/webhook/sparkpod_defaulter.go).
 """
 
 import re
@@ -17,7 +17,7 @@ from usher.reading.values import Reading
 _MEMORY: Final = re.compile(r"([0-9]{1,15})([kmgtp]?)(b?)", re.ASCII | re.IGNORECASE)
 _MEBIBYTES: Final[Mapping[str, int]] = {"m": 1, "g": 2**10, "t": 2**20, "p": 2**30}
 _MOST_MEBIBYTES: Final = 2**33
-"""More than any node has."""
+"""More memory than any node has."""
 
 _DEFAULT_MEMORY: Final = 1024
 _LEAST_OVERHEAD: Final = 384
@@ -27,7 +27,7 @@ _FACTOR: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{1,6})?", re.ASCII)
 
 
 class Overhead(NamedTuple):
-    """How much memory a pod has beside the heap, where no amount is given."""
+    """The memory of a pod beside the heap, if the application sets no amount."""
 
     factor: Place = NOWHERE
     beside_jvm: bool = False
@@ -112,7 +112,10 @@ def _quantity(place: Place, reading: Reading) -> str:
 
 
 def _memory(role: str, own: Callable[[str], Place], conf: Conf, overhead: Overhead, reading: Reading) -> int:
-    """MiB of the heap and beside it; Spark adds off-heap memory and PySpark's to it where they are asked for."""
+    """MiB of the heap and beside it.
+
+    Spark adds off-heap memory and PySpark's memory if the application asks for them.
+    """
     heap = _first_mebibytes((own("memory"), conf.place(f"spark.{role}.memory")), reading)
     heap = _DEFAULT_MEMORY if heap is None else heap
     beside = _first_mebibytes((own("memoryOverhead"), conf.place(f"spark.{role}.memoryOverhead")), reading)
@@ -145,7 +148,7 @@ def _first_mebibytes(places: tuple[Place, ...], reading: Reading) -> int | None:
 
 
 def _mebibytes(place: Place, reading: Reading) -> int | None:
-    """An amount of memory as Java writes it: in MiB where it has no unit, and 1k is 1024 bytes."""
+    """An amount of memory as Java writes it: in MiB if it has no unit, and 1k is 1024 bytes."""
     text = reading.text(*place).strip()
     if not text:
         return None

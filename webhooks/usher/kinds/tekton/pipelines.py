@@ -26,22 +26,22 @@ _UNKNOWN: Final = "the pipeline is not known"
 _TOO_DEEP: Final = "a pipeline in a pipeline in a pipeline: its pods are not judged"
 _WHOLE_LIST: Final = "[*]"
 
-# What even the smallest task costs that is read in vain, so that references to it cannot be too many.
+# The cost of reading even the smallest missing task, so that references to it cannot be too many.
 _REFERENCED: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """A PipelineSpec, and what the run of it adds to its tasks."""
+    """A PipelineSpec, and the settings that its run adds to the tasks."""
 
     spec: Place
     version: Version
     metadata: tuple[Place, ...]
-    """What the run hands on to its pods, the nearest first."""
+    """Labels and annotations that the run hands on to its pods, the nearest first."""
     default_pod_template: Place
     run_version: Version
     task_runs: Mapping[str, tuple[Place, Place]]
-    """For tasks by their names, what their runs get and the pod template therein."""
+    """For each task by name: the settings of its run, and the pod template in these settings."""
     is_own: bool = True
     """Whether it stands in the object itself."""
     times: Times = ONCE
@@ -54,15 +54,15 @@ def templates(pipeline: Pipeline, budget: layers.Budget, reading: Reading) -> It
     for field in ("tasks", "finally"):
         for path, task in reading.items(spec.get(field), f"{pipeline.spec.path}/{field}"):
             if budget.is_spent:
-                # It has been told where it was.
+                # The budget has recorded this where it was spent.
                 return
             yield from _of_task(task, path, pipeline, budget, reading)
 
 
 def of_reference(ref: Place, pipeline: Pipeline, budget: layers.Budget, reading: Reading) -> Iterator[Template]:
-    """The pods of one run of the pipeline that a `pipelineRef` names, run as another is.
+    """The pods of one run of the pipeline that a `pipelineRef` names.
 
-    Where it is not to be had, the run may still say what some of its tasks ask for.
+    If the pipeline cannot be found, the run may still set the requests of some of its tasks.
     """
     found = references.referenced(ref, "Pipeline", consequence="its pods are not judged", reading=reading)
     if found is not None:
@@ -90,7 +90,7 @@ def _of_task(
         if found is not None:
             yield from _pods(found, pipeline, name=name, times=times, budget=budget, reading=reading)
         return
-    # What the run says of single tasks is not handed on (createChildPipelineRun).
+    # createChildPipelineRun does not hand on the run's settings for single tasks.
     child = replace(pipeline, spec=spec, task_runs={}, times=times, depth=pipeline.depth + 1)
     if not (budget.spend(spec.value) and budget.spend(times=_REFERENCED)):
         reading.unknown(path, _TOO_LARGE)

@@ -13,7 +13,7 @@ from usher.reading.values import Reading
 GROUP: Final = "tekton.dev"
 
 PARAMETER: Final = "$("
-"""How a text begins that is known only when something runs."""
+"""The start of a text that is known only when a run starts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,34 +30,34 @@ V1BETA1: Final = Version(resources="resources", step_specs="stepOverrides", side
 
 
 def version_of(value: Mapping[str, paths.Json]) -> Version:
-    """That of a whole object."""
+    """The version of a whole object."""
     return V1BETA1 if value.get("apiVersion") == f"{GROUP}/v1beta1" else V1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A TaskSpec, wherever it was found."""
+    """A TaskSpec, from the object or from a reference."""
 
     spec: Place
     version: Version
     is_own: bool
     """Whether it stands in the object itself."""
     is_known: bool = True
-    """False for one that is named and not to be had."""
+    """False for a reference to a task that cannot be found."""
     metadata: Place = NOWHERE
 
 
 def referenced(
     ref: Place, kind: str, *, consequence: str, reading: Reading, namespace: str | None = None
 ) -> Place | None:
-    """The object that a reference names, which counts as standing below the name; None where it is not to be had.
+    """The object that a reference names, with paths below the name; None if it cannot be found.
 
     Args:
         ref: an object with `name`, or with `resolver` or `bundle`, which say where on the network to look.
         kind: of the object.
-        consequence: what cannot be told without it.
+        consequence: the facts that are unknown without it, for the message.
         reading: looks it up.
-        namespace: where it stands; that of the object itself if None.
+        namespace: of the object; None for the namespace of the referring object.
     """
     value, path = reading.mapping(*ref), ref.path
     name = reading.text(value.get("name"), path + "/name")

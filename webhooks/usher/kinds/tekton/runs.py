@@ -1,6 +1,6 @@
 """tekton.dev: TaskRun and PipelineRun, and Task and Pipeline, which they run.
 
-A run of a task is one pod, whose containers are the steps: what they ask for adds up.
+A run of a task is one pod. Its containers are the steps, and their requests add up.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,10 @@ def _task(task: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template
 
 
 def _task_run(task_run: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """Labels and annotations of the run count over those of the task (TK:pkg/reconciler/taskrun/taskrun.go)."""
+    """The template of a TaskRun.
+
+    Its labels and annotations replace those of the task (TK:pkg/reconciler/taskrun/taskrun.go).
+    """
     spec = reading.mapping(task_run.get("spec"), "/spec")
     version = version_of(task_run)
     own = Place(spec.get("taskSpec"), "/spec/taskSpec")
@@ -140,7 +143,7 @@ KINDS = [
             minimum_from="",
             role=model.Role.BATCH,
             kueue=Kueue.CHILDREN,
-            # Kueue knows no TaskRun, but its pod carries its labels.
+            # Kueue does not know TaskRuns, but the pod of a TaskRun carries its labels.
             queue_label_path=_METADATA,
             changes=f"its podTemplate, and the steps of its taskSpec, {_NOT_OF_ALL}",
         ),

@@ -1,4 +1,4 @@
-"""What rules read of Tekton's kinds, beside their pods."""
+"""The fields of Tekton's kinds that rules read, beside their pods."""
 
 from typing import NotRequired
 

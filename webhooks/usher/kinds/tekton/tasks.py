@@ -23,7 +23,7 @@ _POD_FIELDS: Final = (
     "runtimeClassName",
 )
 _CONTAINER_FIELDS: Final = ("envFrom", "securityContext", "volumeDevices", "volumeMounts")
-"""What Tekton hands on as it is; commands, variables and resources it changes."""
+"""Container fields that Tekton hands on unchanged; it changes commands, variables and resources."""
 _WHOLE: Final = frozenset({"memory", "ephemeral-storage"})
 """Resources that Tekton counts in whole numbers."""
 
@@ -32,10 +32,10 @@ _TOO_LARGE: Final = "too many steps share too large a template: they are not jud
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What the run of a task adds to it."""
+    """The settings that the run of a task adds to it."""
 
     pod_templates: tuple[Place, ...]
-    """The nearest first, where a mutation would write a missing field."""
+    """Pod templates, the nearest first; a mutation would write a missing field into the nearest."""
     version: Version = V1
     overrides: Place = NOWHERE
     """The object with the resources of the run and of its steps and sidecars."""
@@ -118,7 +118,10 @@ def _of_run(
     environments: Sequence[Place],
     reading: Reading,
 ) -> Iterator[ContainerPlace]:
-    """What the run of a task asks for that is not known: as a whole, or else for some containers by their names."""
+    """Containers for the requests that the run of an unknown task sets.
+
+    They apply to the whole task, or else to named containers.
+    """
     found = {"": (whole,)} if whole is not None else specs
     for name, (resources,) in found.items():
         requests, limits = _resources((resources,), resources.path, reading)
@@ -158,7 +161,7 @@ def _sidecars(task: Task, run: Run, reading: Reading) -> Iterator[ContainerPlace
 
 
 def _by_name(overrides: Sequence[Place], version: Version, reading: Reading) -> dict[str, tuple[Place]]:
-    """Resources of steps or sidecars by their names, the last of one name."""
+    """Resources of steps or sidecars by name; the last entry of a name counts."""
     return {
         reading.text(entry.get("name"), path + "/name"): (
             Place(entry.get(version.resources), f"{path}/{version.resources}"),
@@ -180,7 +183,7 @@ def _resources(found: Sequence[Place], own_path: str, reading: Reading) -> tuple
 
 
 def _of_task(requests: Place, limits: Place, of_run: Place, steps: int, reading: Reading) -> tuple[Place, Place]:
-    """Resources of the task as a whole: every step gets its part of the requests, and all of the limits."""
+    """Resources of the task as a whole: every step gets its part of the requests, and the full limits."""
     reading.mapping(*of_run)
     (asked,) = layers.field((of_run,), "requests") or (NOWHERE,)
     (limited,) = layers.field((of_run,), "limits") or (NOWHERE,)
@@ -198,7 +201,7 @@ def _parts(whole: Place, steps: int, reading: Reading) -> paths.Object:
 
 
 def _environment(step: Mapping[str, paths.Json], path: str, reading: Reading) -> Place:
-    """The variables of a step, or those of the StepAction that it takes its container from."""
+    """The variables of a step, or of the StepAction that the step takes its container from."""
     own = Place(step.get("env"), path + "/env")
     ref = Place(step.get("ref"), path + "/ref")
     action = referenced(ref, "StepAction", consequence="its variables are not judged", reading=reading)

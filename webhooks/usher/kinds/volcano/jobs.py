@@ -19,7 +19,8 @@ _FLOW: Final = "flow.volcano.sh"
 
 _DEFAULT_SCHEDULER: Final = model.Scheduler(name="volcano", reason="Volcano's own default for its Jobs")
 
-# Of the plugins env and svc, which the other ones bring with them (VC:pkg/controllers/job/plugins/{env,svc}/const.go).
+# Variables of the plugins env and svc, which other plugins bring along
+# (VC:pkg/controllers/job/plugins/{env,svc}/const.go).
 _VARIABLES: Final = frozenset({"VC_*", "VK_TASK_INDEX"})
 
 # VC:pkg/controllers/job/plugins/distributed-framework/; the plugins ray, ssh and hcclrank set no variables.

@@ -1,4 +1,4 @@
-"""Tells which tasks of a Volcano Job have ranks that sshd starts, which do not see the variables of their container."""
+"""Finds the tasks of a Volcano Job whose ranks sshd starts; these ranks do not see the variables of their container."""
 
 import re
 from collections.abc import Mapping

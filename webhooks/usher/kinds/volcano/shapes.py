@@ -1,4 +1,4 @@
-"""Volcano's queues and PodGroups, and what its Jobs say of their gang beside their pods."""
+"""Volcano's queues and PodGroups, and the gang fields of its Jobs."""
 
 from typing import NotRequired
 
