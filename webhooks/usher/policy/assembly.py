@@ -34,8 +34,8 @@ def embedded(  # noqa: PLR0913 - the policies, the facts, and the file that erro
         directory: a folder with policies to use instead of the packaged ones.
         facts: the facts of the cluster.
         remembered: how many answers the engine remembers, for inputs of up to 8 KiB.
-        own: checks of the site, which judge beside usher's.
-        own_deadline: seconds for those and one object.
+        own: checks of the site, which run beside usher's.
+        own_deadline: seconds that own checks get for one object.
 
     Raises:
         BundleError: the policies are missing, or their files are of different builds.
@@ -45,7 +45,7 @@ def embedded(  # noqa: PLR0913 - the policies, the facts, and the file that erro
     policies = bundle.load(directory)
     entries = own_checks.joined(policies.catalogue, own)
     _refuse(config, entries, file)
-    # What lies beside policies from elsewhere is not trusted.
+    # Only machine code beside the packaged policies is trusted.
     ahead = None if directory else machine_code.file_beside(policies.directory, policies.module)
     engine = _together(wasm.WasmEngine(policies.module, ahead=ahead), own, own_deadline)
     return Evaluator(engine=CachedEngine(engine, entries=remembered), entries=entries, config=config, facts=facts)
@@ -102,7 +102,7 @@ def _beside(own: OwnChecks, deadline: float) -> Beside:
 
 
 def warnings(made: Evaluator, *, file: Path | None) -> list[str]:
-    """What usher.yaml may not mean, each with its line and key."""
+    """Likely mistakes in usher.yaml, each with its line and key."""
     known = made.facts.names("", "Namespace")
     doubts = [*config_problems.warnings(made.config, known), *config_problems.absent(made.config, made.catalogue)]
     found = load.located(file, doubts)
@@ -119,7 +119,7 @@ def _refuse(config: models.Config, entries: catalogue.Catalogue, file: Path | No
 
 
 def compile_ahead() -> Path:
-    """Compiles the packaged policies into machine code beside them, which `embedded` then starts from.
+    """Compiles the packaged policies into machine code beside them, from which `embedded` then starts.
 
     Raises:
         BundleError: the policies are missing, or their files are of different builds.

@@ -1,7 +1,7 @@
 """Finds problems in usher.yaml that its schema cannot find.
 
-Problems are refused: names of checks, mutations and kinds that do not exist, and entries that no workload reaches.
-Warnings are logged: entries that overlap, and entries without effect.
+usher refuses problems: names of checks, mutations and kinds that do not exist, and entries that no workload reaches. It
+logs warnings: entries that overlap, and entries without effect.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -138,7 +138,7 @@ def warnings(config: models.Config, known: Collection[str] | None = None) -> Ite
     """
     for pointer, entries in _lists(config):
         for index, entry in enumerate(entries):
-            # A later entry for more workloads is the rule, and this one its exception.
+            # A later entry for more workloads is the general case, and this entry its exception.
             for number, before in enumerate(entries[:index]):
                 if overlaps.overlap(before, entry) and not overlaps.covers(entry, before):
                     yield f"{pointer}/{index}", f"some workloads fit entry {number} as well, which decides about them"

@@ -35,7 +35,7 @@ def findings(result: paths.Object) -> list[model.Finding]:
 
 
 def unknowns(result: paths.Object) -> list[model.Unknown]:
-    """What the checks could not evaluate, in a stable order.
+    """The facts that checks could not evaluate, in a stable order.
 
     Raises:
         EngineError: an entry has not the shape that the entry point promises.
@@ -78,7 +78,7 @@ def intents(result: paths.Object) -> list[model.Intent]:
 
 
 def notes(result: paths.Object, field: str) -> tuple[model.Note, ...]:
-    """What mutations say in a list of a result, `warnings` or `skips`, in a stable order.
+    """The notes of mutations in a list of a result, `warnings` or `skips`, in a stable order.
 
     Raises:
         EngineError: an entry has not the shape that the entry point promises.
@@ -103,16 +103,16 @@ def judge(  # noqa: PLR0913 - what a judgement depends on, all named at the one 
     before: Iterable[model.Finding] = (),
     leniency: Callable[[catalogue.Entry], str] = lambda _check: "",
 ) -> tuple[model.Judgement, ...]:
-    """What follows from the findings, worst first.
+    """The judgements about the findings, worst first.
 
     Args:
         found: the findings of the object.
         where: where it is, and who asks.
         entries: the catalogue that knows the checks.
-        rules: what usher.yaml says about enforcement.
-        before: on UPDATE, the findings of the object as it was. What was wrong already is not held against a change
-            that leaves it alone, or finalizers could never be removed (docs/domain/principles.md#updates-and-deletion).
-        leniency: why this object is warned about at most by a check; empty where it may be denied.
+        rules: the enforcement section of usher.yaml.
+        before: on UPDATE, the findings of the old object. An old finding only warns, or finalizers could never be
+            removed (docs/domain/principles.md#updates-and-deletion).
+        leniency: why a check at most warns about this object; empty if the check may deny it.
 
     Raises:
         EngineError: a finding comes from a check that the catalogue does not know.

@@ -1,6 +1,6 @@
-"""What follows from a finding: deny, warn or audit. Pure.
+"""The outcome of a finding: deny, warn or audit. Pure.
 
-Findings that rest on stale facts or on pods that are known only in part warn at most.
+Findings about stale facts or about partly known pods warn at most.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -18,22 +18,22 @@ from usher.policy.checks.catalogue import About, Catalogue
 OFF: Final = None
 
 PODS_ARE_JUDGED: Final = "its owner wrote the template, and its pods are judged"
-"""For a ReplicaSet of a Deployment that is older than the webhooks: a denial would stop every rollout of it."""
+"""The reason for a ReplicaSet of a Deployment older than the webhooks: a denial would stop its rollouts."""
 
 PODS_ARE_MENDED: Final = "its pods are mended when they are made"
-"""For an UPDATE that lacks what the mutating webhook added on CREATE: a tool has written the whole list again."""
+"""The reason for an UPDATE without a value that the mutating webhook added on CREATE: a tool wrote the list again."""
 
 REPAIRS_A_NODE: Final = "an administrator made this pod for one node"
-"""For `kubectl debug node/NODE`, which takes everything that its node has."""
+"""The reason for `kubectl debug node/NODE`, whose pod accepts every taint of its node."""
 
 _OF_NODES: Final = frozenset({"isolation", "placement"})
 """Categories of checks that keep tenants away from nodes."""
 
 OBSERVE: Final = "observe"
-"""The preset of the first days: it denies nothing and changes nothing, and records what `recommended` would deny."""
+"""The preset for the first days. It denies nothing, changes nothing and records the denials of `recommended`."""
 
 OBSERVED: Final = "the preset recommended denies this"
-"""Why a finding is noted under `observe`."""
+"""Why usher notes a finding under `observe`."""
 
 _GUARDS: Final = frozenset({"exemption-by-tenant"})
 """Checks that protect usher itself, so that no tenant exempts its namespace before enforcement begins."""
@@ -62,7 +62,7 @@ PRESETS: dict[str, dict[catalogue.Severity, model.Outcome]] = {
 
 
 FELT: Final = frozenset({model.Outcome.DENY, model.Outcome.WARN})
-"""Outcomes that the author of an object hears of; an exception makes them `audit`."""
+"""Outcomes that the author of an object sees; an exception turns them into `audit`."""
 
 _MILDNESS = {model.Outcome.DENY: 0, model.Outcome.WARN: 1, model.Outcome.AUDIT: 2}
 
@@ -77,16 +77,17 @@ class Circumstances:
     kind: str = ""
     name: str = ""
     today: date = date.min
-    """In UTC."""
+    """The date in UTC."""
 
 
 def outcome(
     finding: model.Finding, check: catalogue.Entry, *, where: Circumstances, enforcement: models.Enforcement
 ) -> tuple[model.Outcome | None, str]:
-    """The outcome (None: the check is off here) and, where it is milder than the preset's, the reason.
+    """The outcome (None: the check is off here) and, if it is milder than the preset's, the reason.
 
-    The last rule that fits decides; without one, the preset by the severity of the check. A finding that rests on an
-    assumption about the cluster warns at most, whatever the rules say. A finding that an exception covers is audited.
+    The last rule that fits decides. Without one the preset decides by the severity of the check. A finding that rests
+    on an assumption about the cluster warns at most, whatever the rules say. A finding that an exception covers is
+    audited.
     """
     preset = of_preset(check, enforcement.preset)
     decided = preset
@@ -110,7 +111,7 @@ def outcome(
 
 
 def of_preset(check: catalogue.Entry, preset: str) -> model.Outcome | None:
-    """The outcome that a preset gives to findings of a check; None where the check is off."""
+    """The outcome that a preset gives to findings of a check; None if the check is off."""
     if check.strict_only and preset != "strict":
         return OFF
     if check.name in _GUARDS and preset == OBSERVE:
@@ -138,7 +139,7 @@ def names_check(exception: models.ExceptionRule, check: catalogue.Entry) -> bool
 
 
 def matches(exception: models.ExceptionRule, *, namespace: str, kind: str, name: str) -> bool:
-    """Whether an exception is for an object, whatever its day and its checks."""
+    """Whether an exception is for an object, on any day and for any check."""
     return (
         selection.matches(namespace, exception.namespaces)
         and (not exception.kinds or kind in exception.kinds)
@@ -218,7 +219,7 @@ def downgrade_stale_facts(
     bound: float,
     fresh: Container[str] = frozenset(),
 ) -> Iterator[model.Finding]:
-    """The findings; those that rest on facts which are too old get an assumption, so that they warn at most.
+    """The findings. Those about outdated facts get an assumption, so that they warn at most.
 
     Args:
         findings: of one object.

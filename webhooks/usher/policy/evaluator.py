@@ -33,7 +33,7 @@ from usher.workloads import fingerprints
 __all__ = ["Evaluator", "Operation", "Request", "User"]
 
 LIKE_PODS: Final = 1024
-"""How many different Pods have their answers remembered."""
+"""How many different Pods the evaluator remembers answers for."""
 
 _Key = tuple[str, tuple[str, ...] | None, bool, int, int, bytes]
 """Namespace, identities of the user, whether there are facts, revisions of facts and nodes, digest of the Pod."""
@@ -55,7 +55,7 @@ class Evaluator:
         self.catalogue = entries
         self.config = config
         self.today = today
-        """The day by which exceptions expire, in UTC."""
+        """Returns the day by which exceptions expire, in UTC."""
         self.facts = Store() if facts is None else facts
         """The facts of the cluster, beside the objects that come with a request."""
         self.vocabulary = Vocabulary(config.accelerators)
@@ -110,7 +110,7 @@ class Evaluator:
         )
 
     def admit(self, request: Request) -> tuple[merge.Merged, model.Decision]:
-        """What both webhooks make of a new object: the mutations, and the decision about the mutated object.
+        """The result of both webhooks for a new object: the mutations, and the decision about the mutated object.
 
         Raises:
             EngineError: the engine gave no usable answer.
@@ -125,11 +125,11 @@ class Evaluator:
         return merged, self._decision(self._subject(request, workload, known), request, known)
 
     def mutate(self, request: Request, *, only: str = "") -> merge.Merged:
-        """What the mutations make of an object.
+        """The object with all mutations applied.
 
-        An UPDATE gets back what a mutation gave the object before and the update takes away, as `kubectl apply` does
-        with every list that the user's manifest holds as well. It gets nothing new, so that no workload restarts by
-        surprise. New debug containers of a Pod get what its other containers get.
+        An UPDATE often removes values that a mutation added, as `kubectl apply` does with every list of the user's
+        manifest. It gets these values back. It gets no new values, so that no workload restarts by surprise. New debug
+        containers of a Pod get the values that its other containers get.
 
         Args:
             request: the object, and the operation.
@@ -153,7 +153,7 @@ class Evaluator:
         )
 
     def patch(self, request: Request) -> merge.Merged:
-        """As `mutate`, for a caller who sends the patch: it is applied once more to see that it fits; `value` is empty.
+        """The patch for an object, for callers that send it: it was applied once as a test, and `value` is empty.
 
         Raises:
             EngineError: the engine gave no usable answer.
@@ -166,7 +166,7 @@ class Evaluator:
         return replace(merge.verified(request.value, self.mutate(request)), value={})
 
     def skips(self, request: Request) -> tuple[model.Note, ...]:
-        """Why mutations leave an object or a part of it alone, for people who ask.
+        """Why mutations skip an object or a part of it, for people who ask.
 
         Raises:
             EngineError: the engine gave no usable answer.
@@ -177,7 +177,7 @@ class Evaluator:
         )
 
     def workload(self, request: Request) -> model.Workload | None:
-        """The object of a request, normalised; None for one that no rule reads."""
+        """The normalised object of a request; None if no rule reads the object."""
         return self._read(request.value, request)
 
     def _mutates(self, workload: model.Workload, request: Request) -> bool:
@@ -196,9 +196,9 @@ class Evaluator:
         return Subject(workload=workload, old=old, found=found)
 
     def _key(self, request: Request) -> _Key | None:
-        """What distinguishes Pods with different answers; None where an answer is not remembered.
+        """A key that differs for Pods with different answers; None if the answer must not be remembered.
 
-        It is read before anything is computed: a change of the facts in between makes an answer old, never wrong.
+        Callers read it before they compute anything: if the facts change in between, the answer is old but not wrong.
         """
         if (
             request.operation is not Operation.CREATE

@@ -28,7 +28,7 @@ def document_of(
     keys: Mapping[str, str],
     cluster: Store,
 ) -> bytes:
-    """What the rules see of a manifest, or of an AdmissionReview with a user or an old object, as JSON.
+    """The input document for a manifest, or for an AdmissionReview with a user or an old object, as JSON.
 
     Args:
         value: the example.
@@ -47,7 +47,7 @@ def document_of(
     workload = read(request["object"], objects=cluster)
     if workload is None:
         raise errors.InputError("usher judges no objects of this kind")
-    # The webhooks do not know the objects that an example refers to either.
+    # The webhooks do not know the objects that an example refers to, either.
     misread = [each for each in workload.unknowns if Absence.NOT_KNOWN.value not in each.reason]
     if misread:
         raise errors.InputError(f"usher cannot read {misread[0].path}: {misread[0].reason}")

@@ -1,4 +1,4 @@
-"""What each check and each mutation makes of an object, and why: found, good, not evaluated, off, not asked."""
+"""The results of all checks and mutations for an object, with reasons: found, good, not evaluated, off, not asked."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
@@ -17,7 +17,7 @@ from usher.policy.input.pod_sets import read_keys
 
 
 class State(StrEnum):
-    """What a check or mutation came to; those first that a reader looks for first."""
+    """The result of a check or mutation, in the order in which readers look for them."""
 
     FOUND = "found"
     NOT_EVALUATED = "not evaluated"
@@ -38,7 +38,7 @@ class Explained:
     entry: catalogue.Entry
     state: State
     texts: tuple[str, ...] = ()
-    """Messages or reasons, each at its place."""
+    """Messages or reasons, each with its place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,12 +88,12 @@ def _pools(workload: model.Workload, evaluator: Evaluator) -> Iterator[tuple[str
 
 
 def why_not_asked(entry: catalogue.Entry, workload: model.Workload, *, facts: bool = False) -> str:
-    """Why a rule is not asked about an object; empty when it is. The same conditions as in dispatch.rego.
+    """Why a rule is not asked about an object; empty if it is asked. The same conditions as in dispatch.rego.
 
     Args:
         entry: the rule.
         workload: the object.
-        facts: whether anything is known of the cluster.
+        facts: whether usher knows any fact of the cluster.
     """
     asking = [pod_set.asks_accelerators for pod_set in workload.pod_sets]
     named = not workload.view.keys().isdisjoint(entry.kinds)
@@ -155,7 +155,7 @@ def _told(judgement: model.Judgement) -> str:
 def _mutation(
     entry: catalogue.Entry, workload: model.Workload, merged: merge.Merged, skips: Sequence[model.Note]
 ) -> Iterator[Explained]:
-    """What a mutation did, and where it did nothing why: a part of the object may differ from another."""
+    """The effect of a mutation on each part of the object, or why it had no effect."""
     conflicting = (intent for conflict in merged.conflicts for intent in conflict)
     told = {
         State.APPLIED: _intents(entry, merged.applied, workload),

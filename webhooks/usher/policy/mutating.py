@@ -1,4 +1,4 @@
-"""What the mutations make of an object: their intents, merged into it."""
+"""Applies the mutations to an object: asks the engine for their intents and merges them."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -42,7 +42,7 @@ class Mutating:
         known: Knowledge,
         only: str,
     ) -> merge.Merged:
-        """The object with the values that mutations want.
+        """The object with the values that mutations add.
 
         Args:
             request: the object, and the operation.
@@ -108,7 +108,7 @@ class Mutating:
         return self.documents.build(workload, review=self.identities.review(request) if workload.is_pod else None)
 
     def skips(self, request: Request, workload: model.Workload) -> tuple[model.Note, ...]:
-        """Why mutations leave an object or a part of it alone.
+        """Why mutations skip an object or a part of it.
 
         Raises:
             EngineError: the engine gave no usable answer.
@@ -122,7 +122,7 @@ def _debug_containers(workload: model.Workload) -> Iterator[model.Container]:
 
 
 def _may_lose(request: Request, workload: model.Workload) -> bool:
-    """Whether an UPDATE may remove what a mutation added; of a Pod only one that changes its spec."""
+    """Whether an UPDATE may remove a value that a mutation added; for a Pod, only if it changes the spec."""
     old = request.old_value
     return merge.is_recorded(old) and not (
         workload.is_pod and old is not None and request.value.get("spec") == old.get("spec")

@@ -1,4 +1,4 @@
-"""Which mutations usher.yaml wants for an object, and which of them an annotation of the object refuses."""
+"""Which mutations usher.yaml applies to an object, and which ones an annotation of the object refuses."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
@@ -11,11 +11,11 @@ from usher.policy.checks.catalogue import Catalogue, Entry
 from usher.policy.enforcement import OBSERVE
 
 ANNOTATION: Final = "gpu-usher.io/skip-mutations"
-"""Of an object or of a pod template: names of mutations with commas between them, or * for all."""
+"""The annotation of an object or a pod template: names of mutations, separated by commas, or * for all."""
 
 _ALL: Final = "*"
 _OPT_OUT: Final = "skip-mutations"
-"""Named in notes about the annotation itself, in place of a mutation."""
+"""The name in notes about the annotation itself, instead of the name of a mutation."""
 _LONGEST: Final = 64
 
 
@@ -32,9 +32,9 @@ class MutationRules:
         self._may_opt_out = lru_cache(maxsize=1024)(self._refusable)
 
     def refusal(self, workload: model.Workload, *, updating: bool) -> Callable[[model.Intent], MutationRefusal | None]:
-        """Says why an intent about a workload is refused; None where it is wanted.
+        """Returns a function that says why an intent is refused; None if it is not.
 
-        On UPDATE only the annotation refuses: usher.yaml takes nothing away from what an object has.
+        On UPDATE only the annotation refuses intents, because usher.yaml must not remove values that an object has.
         """
         unwanted = {} if updating else self._kept(workload.namespace, workload.role.value)
         asked = dict(_asked(workload))
@@ -65,7 +65,7 @@ class MutationRules:
         for path, named in sorted(asked.items()):
             unknown = sorted(named - self._words)
             if unknown:
-                # Any text may stand in an annotation, so it is shortened and escaped.
+                # An annotation may hold any text, so the text is shortened and escaped.
                 meant = words.nearest(unknown[0], self._words) or "; `usher policies list` shows all mutations"
                 reason = f"there is no mutation {unknown[0][:_LONGEST]!a}{meant}"
                 yield model.Note(mutation=_OPT_OUT, at=path, reason=reason)
@@ -76,7 +76,10 @@ class MutationRules:
         }
 
     def _decided(self, entry: Entry, namespace: str, role: str) -> MutationRefusal | None:
-        """What the last rule that fits says; without one, the default of the mutation."""
+        """Why the last rule that fits refuses the mutation; without a rule, the mutation's default decides.
+
+        None if it applies.
+        """
         action = "apply" if entry.on_by_default and not self._observes else "off"
         because = f"it is off unless mutations.rules of usher.yaml says apply for {entry.name}"
         for index, rule in enumerate(self._rules):
@@ -99,7 +102,7 @@ class MutationRules:
 
 
 def _asked(workload: model.Workload) -> Iterator[tuple[str, frozenset[str]]]:
-    """What the annotations of the object and its pod templates refuse, by path."""
+    """The mutations that the annotations of the object and its pod templates refuse, by path."""
     places = [("", workload.annotations), *((each.path, each.annotations) for each in workload.pod_sets)]
     for path, annotations in places:
         text = annotations.get(ANNOTATION)
@@ -108,7 +111,7 @@ def _asked(workload: model.Workload) -> Iterator[tuple[str, frozenset[str]]]:
 
 
 def _words(asked: Mapping[str, frozenset[str]], at: str) -> frozenset[str]:
-    """What the object and the template of a place refuse there."""
+    """The mutations that the object and the template at a place refuse there."""
     return frozenset(word for path, words in asked.items() if at == path or at.startswith(f"{path}/") for word in words)
 
 

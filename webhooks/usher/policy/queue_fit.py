@@ -1,6 +1,6 @@
-"""Whether what mutations add would keep a workload waiting for ever in its queue, by facts of the cluster.
+"""Whether a mutated workload would wait forever in its queue, by facts of the cluster.
 
-They may add the queue itself, a topology, or network devices that the queue has no quota for.
+Mutations may add the queue itself, a topology, or network devices for which the queue has no quota.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -17,7 +17,7 @@ from usher.mutation.merge import MutationRefusal
 Refusal = Callable[[model.Intent], MutationRefusal | None]
 
 _Refused = tuple[str, Callable[[model.Intent], bool]]
-"""A reason, and whether it concerns an intent."""
+"""A reason, and a function that says whether it concerns an intent."""
 
 FIELDS: Final = frozenset({"kueueLabel", "ownLabel", "annotation", "managedBy", "resource"})
 """The fields of intents that give a queue, its controller, a topology or a device."""
@@ -25,7 +25,7 @@ FIELDS: Final = frozenset({"kueueLabel", "ownLabel", "annotation", "managedBy", 
 _LABELS: Final = frozenset({"kueueLabel", "ownLabel"})
 _TOPOLOGY: Final = "kueue.x-k8s.io/podset-"
 _WITH_DEVICES: Final = frozenset({"resource", "capability"})
-"""Without the device the capability has no use."""
+"""Fields that belong to a device: without the device the capability has no use."""
 
 
 def refusal(workload: model.Workload, applied: Collection[model.Intent], known: Knowledge) -> Refusal | None:

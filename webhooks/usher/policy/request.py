@@ -1,6 +1,6 @@
 """A request to decide about an object, and the identities of usher.yaml that its user has.
 
-The API server names users and groups; no file does.
+Users and groups are known only from the API server, not from files.
 """
 
 from collections.abc import Callable
@@ -46,9 +46,9 @@ class Request:
     """The namespace to assume for an object that does not name one."""
     old_value: paths.Object | None = None
     objects: lookup.Lookup = lookup.NOTHING
-    """Where to look up objects that this one names, before the facts."""
+    """Finds objects that this one names, before the facts."""
     around: lookup.Lookup = lookup.NOTHING
-    """The objects that are applied together with this one, in any file; those of `objects` without it."""
+    """Finds objects of any file that are applied together with this one; `objects` does not include them."""
     growths: tuple[Growth, ...] = ()
     """How far autoscalers of the same files let the object grow. No mutation reads them: the webhook has no files."""
     facts: Store | None = None
@@ -61,10 +61,10 @@ class Request:
     """None without a user, as in CI."""
 
     def exemption(self, *, deleting: bool) -> str:
-        """Why no rule judges this operation; empty where rules do."""
+        """Why rules do not judge this operation; empty if they do."""
         if self.operation in (Operation.DELETE, Operation.CONNECT):
             return f"{self.operation} is not judged"
-        # On CREATE the API server drops a deletionTimestamp; written into a file it must not exempt the object.
+        # On CREATE the API server drops a deletionTimestamp; one in a file must not exempt the object.
         if deleting and self.operation is Operation.UPDATE:
             return "the object is being deleted"
         return ""
@@ -76,25 +76,25 @@ class Request:
         return grown_workloads.with_room(self.value, self.growths, normalise=read, namespace=self.namespace)
 
     def case(self, workload: model.Workload, known: Knowledge) -> Case:
-        """The normalised object as authorities judge it, with what the other objects of its files say about it."""
+        """The normalised object as authorities judge it, with the facts from other objects of its files."""
         around = self.objects if self.around is lookup.NOTHING else self.around
         others = beside.NOTHING if around is lookup.NOTHING else beside.of(workload, around, known)
         return Case(workload=workload, refusal=self.refusal, beside=others)
 
 
 class Identities:
-    """The identities of users, remembered: a few controllers make most pods."""
+    """The identities of users, remembered because a few controllers make most pods."""
 
     def __init__(self, config: models.Config) -> None:
         self._known = {**models.DEFAULT_IDENTITIES, **config.identities}
         self._kept = lru_cache(maxsize=1024)(self._of)
 
     def of(self, user: User | None) -> tuple[str, ...] | None:
-        """Names of the user's identities, sorted; None where there is no user, as in CI."""
+        """Names of the user's identities, sorted; None without a user, as in CI."""
         return None if user is None else self._kept(user)
 
     def review(self, request: Request) -> Review | None:
-        """What rules see of a request; None where it has no user, as in CI."""
+        """The user and the operation of a request, as rules see them; None without a user, as in CI."""
         by = self.of(request.user)
         if by is None:
             return None

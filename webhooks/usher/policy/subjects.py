@@ -1,4 +1,4 @@
-"""What the policies find in an object, before usher.yaml and the age of the facts are applied."""
+"""The findings of the policies in an object, before usher.yaml and the age of the facts are applied."""
 
 from usher import model
 from usher.authorities.authority import Ground
@@ -7,7 +7,7 @@ from usher.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The results of the checks, and what they rest on."""
+    """The results of the checks, and the facts that they rest on."""
 
     findings: tuple[model.Finding, ...] = ()
     unknowns: tuple[model.Unknown, ...] = ()
@@ -16,7 +16,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """An object and what the policies find in it; `old` is the object before an UPDATE."""
+    """An object and the findings of the policies; `old` is the object before an UPDATE."""
 
     workload: model.Workload | None
     exemption: str = ""

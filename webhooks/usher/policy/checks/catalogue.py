@@ -24,7 +24,7 @@ class Severity(StrEnum):
 
 
 class About(StrEnum):
-    """What a check looks at; usher runs the check only for these workloads or objects."""
+    """The subjects of a check; usher runs the check only for these workloads or objects."""
 
     PODS = "pods"
     """All workloads: objects that make pods, and Pods."""
@@ -41,7 +41,7 @@ class About(StrEnum):
 
 
 class Parameter(BaseModel):
-    """What usher.yaml may set for a check."""
+    """A value that usher.yaml may set for a check."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -78,22 +78,22 @@ class Entry(BaseModel):
     closes: tuple[str, ...] = ()
     """Rules (S) and bypass routes (B) in docs/coverage.md that the check closes."""
     aliases: tuple[str, ...] = ()
-    """Former codes and names, of checks that became part of this one too, and names that other tools use."""
+    """Former codes and names, also of checks that became part of this one, and names that other tools use."""
     parameters: dict[str, Parameter] = {}
     severity: Severity | None = None
-    """Of checks; None for mutations."""
+    """The severity of a check; None for a mutation."""
     strict_only: str = ""
     """Why only the preset `strict` has the check; empty for a check of all presets."""
     order: int = 0
-    """Of a mutation: when it is applied, after those with smaller numbers (docs/domain/mutation-order.md)."""
+    """When a mutation is applied: after mutations with smaller numbers (docs/domain/mutation-order.md)."""
     on_by_default: bool = True
-    """Of a mutation: whether it applies unless usher.yaml switches it off."""
+    """Whether a mutation applies unless usher.yaml switches it off."""
     promises: tuple[str, ...] = ()
-    """Of a mutation: keys of the checks that pass once it is applied."""
+    """Keys of the checks that pass once a mutation is applied."""
     silent: bool = False
-    """Of a mutation that changes nearly every pod: the annotation names it, but no warning does."""
+    """Whether a mutation changes nearly every pod: the annotation names it, but no warning does."""
     protects_others: bool = False
-    """Of a mutation: whether an object without it takes from other workloads what a site meant to keep for them."""
+    """Whether an object without the mutation takes resources that a site keeps for other workloads."""
     mended_on_pods: bool = False
     """Whether a mutation mends a finding of the check in the pods, when they are created."""
 

@@ -1,4 +1,4 @@
-"""Rego that follows from the METADATA of all checks and mutations: which of them usher asks, and default values."""
+"""Rego that follows from the METADATA of all checks and mutations: which ones usher asks, and default values."""
 
 import json
 import re

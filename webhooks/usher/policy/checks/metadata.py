@@ -18,11 +18,11 @@ _BLOCK = re.compile(r"^# METADATA\n((?:#.*\n)+)package ", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Codes:
-    """The form of the codes of some rules."""
+    """The form of the codes of checks or mutations."""
 
     pattern: re.Pattern[str]
     words: str
-    """The form as people read it in an error."""
+    """The form in words, for errors."""
 
 
 OF_USHER: Final = Codes(pattern=catalogue.CODE, words="USH or USM and a number of three or four digits")

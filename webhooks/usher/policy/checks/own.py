@@ -1,4 +1,4 @@
-"""A site's own checks: what tells them from usher's, and the catalogue of both together."""
+"""A site's own checks: how usher recognises them, and the catalogue of both together."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ CODE: Final = re.compile(r"(?!US[HM]\d)[A-Z]{2,10}\d{1,4}")
 """The codes of own checks: a prefix of the site, and a number. The prefixes USH and USM belong to usher."""
 
 NAME: Final = re.compile(r"(?!lib$)[a-z][a-z0-9_]{0,62}(?<!_test)")
-"""The folder of an own check, which is also the last part of its package; `lib` holds what checks share."""
+"""The folder of an own check, which is also the last part of its package; `lib` holds code that checks share."""
 
 _OF_USHER: Final = ("closes", "order", "promises", "silent", "protects_others")
 """Fields of METADATA that would have no effect in an own check."""
@@ -31,7 +31,7 @@ class OwnChecks:
 
 
 def refuse(entries: Iterable[Entry], *, source: str) -> None:
-    """Returns if these can be own checks.
+    """Returns if these entries can be own checks.
 
     Raises:
         InputError: one is not of their category, or lacks a code of the site or a severity; or two share a word.

@@ -1,4 +1,4 @@
-"""When the review that is being decided must be answered: an engine stops then, however long it may take otherwise."""
+"""The time by which the current review must be answered; engines stop then."""
 
 import time
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import Final
 
 UNTIL: Final[ContextVar[float]] = ContextVar("usher-until", default=float("inf"))
-"""Seconds of `time.monotonic`. A thread that works for a review gets the context of that review."""
+"""A time of `time.monotonic`, in seconds. A thread that works for a review gets the context of that review."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What the evaluator asks of a policy engine, and an engine that remembers its answers."""
+"""The interface of a policy engine, and an engine that remembers its answers."""
 
 from enum import StrEnum
 from typing import Final, Protocol
@@ -9,23 +9,23 @@ from usher import errors, memo, paths
 from usher.memo import Memo
 
 RESULT_VERSION: Final = 1
-"""All entry points always yield an object with this version, so that "undefined" can never read as "allowed"."""
+"""The version in every result. All entry points return an object with it, so "undefined" never reads as "allowed"."""
 
 DEFAULT_DEADLINE = 1.0
 """Seconds. A webhook call may take 3 s (validate) or 1 s (mutate); a healthy evaluation takes well under 1 ms."""
 
 
 class Entrypoint(StrEnum):
-    """The rules that can be evaluated; no input can name another."""
+    """The rules that an engine can evaluate; no input can name another."""
 
     FINDINGS = "usher/main/findings"
     INTENTS = "usher/main/intents"
     SKIPS = "usher/main/skips"
-    """Why mutations leave things alone; `usher explain` asks, a review never does."""
+    """Why mutations skip an object or a part of it; `usher explain` asks this, a review never does."""
 
 
 class Engine(Protocol):
-    """Evaluates an entry point of the bundle. Not to be shared between threads unless the engine says so."""
+    """Evaluates an entry point of the bundle. Threads must not share an engine unless it allows that."""
 
     @property
     def name(self) -> str: ...

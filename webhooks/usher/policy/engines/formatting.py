@@ -14,7 +14,7 @@ from usher.policy.engines.rego_values import Number, UndefinedError, Value, prin
 
 _VERB: Final = re.compile(r"%([-+# 0]*)([0-9]*)(?:(\.)([0-9]*))?(.?)", re.DOTALL)
 _UNSUPPORTED: Final = {"x": "# ", "X": "# ", "q": "#+"}
-"""Flags that usher does not know, by letter; `#` of every other letter."""
+"""Unsupported flags, by letter; for every other letter `#` is unsupported."""
 _WIDEST: Final = 10_000
 """Characters of padding. Go stops at a million."""
 
@@ -36,11 +36,11 @@ _Argument = str | int | float
 
 
 def sprintf(form: Value, values: Value) -> str:
-    """The text of a format and its arguments.
+    """The text of a format with its arguments.
 
     Raises:
         UndefinedError: the format is not a text, or the arguments are not an array.
-        NotImplementedError: the format has something that usher does not know, as explicit argument indexes.
+        NotImplementedError: the format uses an unsupported feature, for example explicit argument indexes.
     """
     if not isinstance(form, str) or not isinstance(values, tuple):
         raise UndefinedError("sprintf takes a text and an array")
@@ -162,7 +162,7 @@ def _of_float(verb: _Verb, number: float) -> str | None:
 
 
 def _shortest(number: float, *, largest: int) -> str:
-    """The fewest digits that mean this number, with an exponent where that is below -4, or `largest` or more."""
+    """The shortest text of this number. It has an exponent if that is below -4, or `largest` or more."""
     if number == 0:
         return "0"
     _, digits, exponent = Decimal(repr(number)).normalize().as_tuple()

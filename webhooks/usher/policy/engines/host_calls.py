@@ -13,15 +13,15 @@ from usher.policy.engines import rego_values
 from usher.policy.engines.wasm_runtime import Memory
 
 Functions = Mapping[str, Callable[..., rego_values.Value]]
-"""By the name of the built-in. A function raises UndefinedError where OPA would fail in it."""
+"""Functions by the name of the built-in. A function raises UndefinedError if OPA would fail in it."""
 
 NO_FUNCTIONS: Final[Functions] = MappingProxyType({})
 
 IMPORTS: Final = tuple(f"opa_builtin{count}" for count in range(5))
-"""By the number of arguments."""
+"""Names of the imports, by their number of arguments."""
 
 LARGEST: Final = 2**20
-"""Bytes of an answer; a message has some hundred."""
+"""Bytes of the largest answer; a message has some hundred."""
 
 
 class HostCalls:
@@ -30,7 +30,7 @@ class HostCalls:
     def __init__(
         self, numbers: Mapping[str, int], functions: Functions, *, call: Callable[..., int], memory: Memory
     ) -> None:
-        """Takes what a module calls: the built-ins with their numbers.
+        """Takes the built-ins that a module calls, with their numbers.
 
         Raises:
             EngineError: the module calls a built-in that is not among `functions`.
@@ -43,7 +43,7 @@ class HostCalls:
         self._failure = ""
 
     def __call__(self, number: int, addresses: tuple[int, ...]) -> int:
-        """The address of the answer; 0 where it is undefined."""
+        """The address of the answer; 0 if the answer is undefined."""
         try:
             arguments = [self._argument(address) for address in addresses]
             return self._answer(self._functions[number](*arguments))
@@ -54,7 +54,7 @@ class HostCalls:
             return 0
 
     def taken_failure(self) -> str:
-        """Why a call of the last evaluation failed, once; empty where all were answered."""
+        """Why a call of the last evaluation failed, and forgets it; empty if no call failed."""
         failure, self._failure = self._failure, ""
         return failure
 

@@ -30,7 +30,7 @@ def _count(text: Value, part: Value) -> Number:
 
 
 def _texts(value: Value) -> list[str]:
-    """One text, or those of an array or set."""
+    """The texts of an array or set; a single text counts as one."""
     if isinstance(value, Set):
         value = value.items
     members = value if isinstance(value, tuple) else (value,)
@@ -69,7 +69,7 @@ def _keys(values: tuple[Value, ...]) -> set[tuple[object, ...]]:
 
 
 def _trace(note: Value) -> bool:
-    """Notes go nowhere."""
+    """Drops the note."""
     del note
     return True
 
@@ -84,4 +84,4 @@ PURE: Final[Functions] = MappingProxyType(
         "trace": _trace,
     }
 )
-"""By the name of the built-in."""
+"""Functions by the name of the built-in."""

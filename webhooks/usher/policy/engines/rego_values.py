@@ -1,4 +1,4 @@
-"""Values of Rego as the compiled policies hand them over: JSON, with sets, and with keys of any type.
+"""Values of Rego from the compiled policies: JSON, with sets, and with keys of any type.
 
 The order of values and the text of a value are those of OPA (v1/ast: Compare, AppendText).
 """
@@ -21,14 +21,14 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """Keys and values in the order of the keys."""
+    """Keys and values, sorted by key."""
 
     items: "tuple[tuple[Value, Value], ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class Set:
-    """Members in their order, each once."""
+    """The members, sorted and without repetition."""
 
     items: "tuple[Value, ...]"
 
@@ -82,7 +82,7 @@ def _value(text: str, at: int) -> tuple[Value, int]:
 
 
 class _Missing:
-    """Stands for the value of a member of an array or a set."""
+    """The value of a member of an array or a set, which has no value."""
 
 
 def _items(text: str, at: int, closing: str) -> "tuple[list[tuple[Value, Value | _Missing]], int]":

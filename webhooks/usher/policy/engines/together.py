@@ -1,7 +1,7 @@
 """An engine that asks the own checks of a site beside usher's.
 
-Each set of own checks is a module of its own, in a sandbox of its own: one that fails takes no finding of usher with
-it. Its result is checked, because it may come from a bundle.
+Each set of own checks is a separate module in a separate sandbox: if one fails, usher's findings stay. Its result is
+checked, because it may come from a bundle.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from usher.policy.engines.engine import Engine, Entrypoint
 LONGEST_TEXT: Final = 10_000
 """Characters of a message; the rest is cut."""
 _PART: Final = 0.5
-"""Of the time that a review has left: what all own checks get, so that usher's verdict is never late for them."""
+"""Share of a review's remaining time for all own checks, so that they never delay usher's verdict."""
 _LISTS: Final = (("findings", "finding"), ("unknown", "unknown"))
 
 
@@ -45,7 +45,7 @@ class TogetherEngine:
         return self._ours.waits
 
     def evaluate(self, entrypoint: Entrypoint, document: bytes) -> paths.Object:
-        """The result of both. Where own checks fail, the object has a part that could not be judged.
+        """The result of both. If own checks fail, the result has an unknown: a part of the object was not judged.
 
         Raises:
             EngineError: usher's own checks failed.

@@ -1,4 +1,4 @@
-"""What the embedded engine needs of wasmtime: quick calls, checked memory, a clock that bounds their time, a quiet end.
+"""wasmtime for the embedded engine: quick calls, checked memory, a clock that limits time, and a quiet end.
 
 wasmtime's `Func.__call__` reads the function's type and wraps every argument again. For the seven arguments of
 `opa_eval` that takes longer than the evaluation. `Call` prepares the arguments once for the same C function.
@@ -30,9 +30,9 @@ _OWNERS: Final = weakref.WeakSet[wasmtime.Engine | wasmtime.Module | wasmtime.St
 
 
 def quiet_at_exit(owner: _Owner) -> _Owner:
-    """The same object, which frees its memory as ever, but no longer once the process ends.
+    """The same object. It frees its memory as before, but not once the process ends.
 
-    An object that lives as long as the process is finalized after the functions of C are gone that would free it. Each
+    An object that lives as long as the process is finalized after the C functions that would free it are gone. Each
     then prints a traceback.
     """
     _OWNERS.add(owner)
@@ -41,7 +41,7 @@ def quiet_at_exit(owner: _Owner) -> _Owner:
 
 @atexit.register
 def _leave_to_the_system() -> None:
-    """Adds a reference to each object that is left: without a finalizer, and usable for a thread that still runs."""
+    """Adds a reference to each remaining object, so that it has no finalizer and running threads can still use it."""
     for owner in tuple(_OWNERS):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
 
@@ -118,7 +118,7 @@ class Memory:
         ctypes.memmove(self._base() + offset, data, len(data))
 
     def text(self, offset: int) -> bytes:
-        """A NUL-terminated string that the module wrote.
+        """The NUL-terminated string that the module wrote.
 
         Raises:
             EngineError: the address is not within the memory, or the text has no end.
@@ -132,7 +132,7 @@ class Memory:
         raise errors.EngineError("the compiled policy wrote a text without an end")
 
     def _address(self, offset: int, length: int) -> int:
-        """Where a range of the module's memory is in ours."""
+        """The address of a range of the module's memory in this process."""
         if offset < 0 or offset + length > self.size:
             raise errors.EngineError("the compiled policy names an address outside of its memory")
         return self._base() + offset

@@ -1,4 +1,4 @@
-"""The part of the input document that other objects of the same files say; a review does not have it."""
+"""The part of the input document that comes from other objects of the same files; a review does not have it."""
 
 from typing import NotRequired
 
@@ -15,7 +15,7 @@ class Beside(TypedDict):
     disks: NotRequired[dict[str, list[str]]]
     """Access modes of the PersistentVolumeClaims that the pods name."""
     pods: NotRequired[int]
-    """Of a PodGroup: the number of its pods, if all were made by hand."""
+    """The number of pods of a PodGroup, if all were made by hand."""
 
 
 def beside_document(beside: beside_objects.Beside) -> Beside:

@@ -24,19 +24,19 @@ class Cluster(TypedDict):
     kueue: NotRequired[KueueInput]
     nodes: NotRequired[NodesInput]
     podGroupObject: NotRequired[PodGroupObjectInput]
-    """Of a PodGroup of Volcano, which makes no pods itself."""
+    """The facts about a PodGroup of Volcano, which makes no pods itself."""
     podGroupNodes: NotRequired[GangNodesInput]
-    """Of a PodGroup whose pods were made by hand; absent where the nodes hold enough of them."""
+    """The nodes for a PodGroup whose pods were made by hand; absent if the nodes hold enough of them."""
     priorities: NotRequired[PrioritiesInput]
     quotaObject: NotRequired[QuotaObject]
-    """Of a GPUQuota."""
+    """The facts about a GPUQuota."""
     resourceQuotas: NotRequired[ResourceQuotasInput]
     runtimeClasses: NotRequired[RuntimeClassesInput]
     volcano: NotRequired[VolcanoInput]
 
 
 def of(case: Case, known: Knowledge) -> Cluster | None:
-    """The slices for an object; None where nothing is known of the cluster that matters to it.
+    """The slices for an object; None if usher knows no fact of the cluster that matters to it.
 
     usher.yaml may declare quotas, which are known without a cluster. The case is given the grounds of the slices.
     """

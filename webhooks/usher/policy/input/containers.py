@@ -1,4 +1,4 @@
-"""What Rego sees of containers."""
+"""The containers of the input document, as Rego sees them."""
 
 from collections.abc import Sequence
 from typing import NotRequired, cast
@@ -11,7 +11,7 @@ from usher.reading.shapes import Amount, amount_of
 
 
 class Resource(TypedDict):
-    """What a container says of one resource."""
+    """Requests and limits of one resource of a container."""
 
     requests: NotRequired[Amount]
     limits: NotRequired[Amount]
@@ -42,7 +42,7 @@ class Source(TypedDict):
     path: str
     prefix: NotRequired[str]
     variables: NotRequired[dict[str, str]]
-    """Of the families that rules read; absent if usher does not know the object that brings them."""
+    """Variables of the families that rules read; absent if usher does not know the object that brings them."""
 
 
 class Processes(TypedDict):
@@ -85,7 +85,7 @@ class Container(pod_shapes.Container):
     environment: dict[str, Variable]
     """By name; the last of several entries with one name, because Kubernetes uses that one."""
     environmentSources: NotRequired[list[Source]]
-    """What `envFrom` brings. `environment` wins over all of it, and a later source over an earlier one."""
+    """Sources of `envFrom`. `environment` wins over all of them, and a later source over an earlier one."""
     operatorVariables: NotRequired[dict[str, str]]
     """Paths of variables that the kind's operator sets as well, by their names; never their values."""
     passesOn: NotRequired[list[str]]
@@ -99,7 +99,7 @@ class Container(pod_shapes.Container):
 
 
 def container_document(container: model.Container, *, all_resources: bool) -> Container:
-    """What Rego sees of a container.
+    """A container as Rego sees it.
 
     Args:
         container: the container.

@@ -1,8 +1,8 @@
-"""The input document of the policies: what Rego sees of a workload and of usher.yaml.
+"""The input document of the policies: a workload and the parts of usher.yaml, as Rego sees them.
 
-It holds what rules need and nothing else. No name of the object, so that a thousand pods of one job give the same
-document; no environment variables, labels and annotations but the few that rules read, because others may hold secrets;
-of the configuration only the slice that applies to this namespace. Field names are written as in manifests.
+It holds only the values that rules need. It lacks the name of the object, so that a thousand pods of one job give the
+same document. Of environment variables, labels and annotations it holds the few that rules read, because others may
+hold secrets. Of the configuration it holds the slice for this namespace. Field names are written as in manifests.
 
 `policies/schemas/input.json` is generated from these types, and `opa check` holds every rule to it.
 """
@@ -37,7 +37,7 @@ class Gang(TypedDict):
     scheduler: NotRequired[str]
     """The scheduler for which the kind's operator makes a PodGroup, where something tells."""
     priorityClass: NotRequired[str]
-    """What the object names beside its templates."""
+    """The priority class that the object names beside its templates."""
 
 
 class Owner(TypedDict):
@@ -46,7 +46,7 @@ class Owner(TypedDict):
 
 
 class Total(TypedDict):
-    """What all pods together ask for; `maximum` is absent when nothing bounds it."""
+    """The amount that all pods together request; `maximum` is absent if it has no bound."""
 
     name: str
     route: str
@@ -109,7 +109,7 @@ class Input(TypedDict):
     fabrics: NotRequired[dict[str, input_site.Fabric]]
     """Profiles of the pools on which the pods could run, by name."""
     object: NotRequired[registry.Objects]
-    """What else rules read of the object, as it is written."""
+    """Further fields of the object that rules read, as written."""
     old: NotRequired[Old]
     review: NotRequired[Review]
     cluster: NotRequired[input_cluster.Cluster]
@@ -142,10 +142,10 @@ class Documents:
 
         Args:
             workload: the object.
-            old: on UPDATE, the object as it was.
+            old: on UPDATE, the old object.
             review: the user and the operation; None outside of admission.
             cluster: the slice of the facts, made by `cluster.of`.
-            beside: what the other objects of the same files say.
+            beside: the facts from other objects of the same files.
         """
         document: Input = {
             "workload": _workload(workload),
@@ -173,7 +173,7 @@ class Documents:
             # Rules compare only the declared class with the default one.
             return found
         declared = found.get("globalDefaultPriority")
-        # The classes of the cluster decide, where they are known.
+        # The classes of the cluster decide, if they are known.
         there = priority_read.default_name(self._known.facts, declared)
         return {**found, "globalDefaultPriority": there} if there and there != declared else found
 

@@ -1,4 +1,4 @@
-"""What Rego sees of pod sets."""
+"""The pod sets of the input document, as Rego sees them."""
 
 from collections.abc import Mapping
 from typing import NotRequired, cast
@@ -66,7 +66,7 @@ class Pods(TypedDict):
 
 
 class Request(TypedDict):
-    """What one pod asks for by a route; `maximum` is absent when nothing bounds it."""
+    """The amount that one pod requests by a route; `maximum` is absent if it has no bound."""
 
     route: str
     name: str
@@ -93,13 +93,13 @@ class PodSet(PoolsInput, pod_shapes.PodSpec):
     labels: dict[str, str]
     annotations: dict[str, str]
     modelSize: NotRequired[Amount]
-    """What the annotation gpu-usher.io/model-size says, if it is a quantity."""
+    """The quantity in the annotation gpu-usher.io/model-size; absent if it is not a quantity."""
     schedulerName: str
     priorityClassName: str
     runtimeClassName: str
     nodeName: str
     placed: NotRequired[bool]
-    """A Pod that the cluster knows already, so that its node may well have been chosen by the scheduler."""
+    """Whether the cluster knows the Pod already, so that the scheduler may have chosen its node."""
     asksAccelerators: bool
     accelerators: dict[str, int]
     requests: list[Request]
@@ -108,7 +108,7 @@ class PodSet(PoolsInput, pod_shapes.PodSpec):
     nodeSelector: dict[str, str]
     schedulingGroup: NotRequired[str]
     podRequests: NotRequired[dict[str, Amount]]
-    """What `resources.requests` of the pod as a whole says."""
+    """The `resources.requests` of the pod as a whole."""
     podLimits: NotRequired[dict[str, Amount]]
     places: NotRequired[dict[str, str]]
     """Paths of pod-spec fields that are not below `specPath`, by their names."""
@@ -122,7 +122,7 @@ class PodSet(PoolsInput, pod_shapes.PodSpec):
 
 
 def pod_set_document(pod_set: model.PodSet, where: PoolsInput) -> PodSet:
-    """What Rego sees of a pod set, and of where its pods could run."""
+    """A pod set as Rego sees it, with the pools on which its pods could run."""
     result: PodSet = {
         "poolsDeclared": where["poolsDeclared"],
         "selectsAcceleratorNodes": where["selectsAcceleratorNodes"],
@@ -202,7 +202,7 @@ def _request(request: model.AcceleratorRequest) -> Request:
 
 
 def _toleration(toleration: Mapping[str, paths.Json]) -> Toleration:
-    # usher has already reported fields of a wrong type, and ignores them here.
+    # usher has already reported fields of a wrong type, so it ignores them here.
     return cast(Toleration, {name: value for name in _OF_TOLERATION if isinstance(value := toleration.get(name), str)})
 
 

@@ -1,4 +1,4 @@
-"""What the policies see of usher.yaml: the site, which is the slice for a namespace and a kind, and fabric profiles."""
+"""usher.yaml as the policies see it: the slice for a namespace and a kind, and fabric profiles."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -112,7 +112,7 @@ class Fabric(TypedDict):
     forbidden: list[str]
     """Variables that must not be set; names ending in * are prefixes."""
     needs: NotRequired[list[str]]
-    """What only the site or the author can add; absent where a recipe gives it."""
+    """Values that only the site or the author can add; absent if a recipe has them."""
     claims: NotRequired[list[Claim]]
     recipe: NotRequired[dict[str, Any]]
     """Lists of containers, volumes and mounts, as in a pod."""
@@ -187,7 +187,7 @@ class Sites:
         return result
 
     def _parameters(self, namespace: str) -> dict[str, dict[str, Parameter]]:
-        """The last entry of usher.yaml that fits decides about each value."""
+        """Values of parameters for a namespace; for each value the last entry of usher.yaml that fits decides."""
         result: dict[str, dict[str, Parameter]] = {}
         for entry in self.config.parameters:
             key = self._keys.get(entry.check)
@@ -235,7 +235,7 @@ def _lifecycle(settings: lifecycle.Lifecycle) -> Lifecycle:
 
 
 NCCL_CONF = "/etc/nccl.conf"
-"""Where NCCL looks for its settings, below those of the environment."""
+"""The file in which NCCL looks for settings that the environment does not set."""
 
 
 def fabrics(config: models.Config) -> Mapping[str, Fabric]:
