@@ -38,7 +38,7 @@ class Case:
     """The workload before the mutating webhook changed it."""
     refusal: QuotaRefusal | None = None
     beside: Beside = NOTHING
-    """What the other objects of the same files say about it."""
+    """The facts about the workload from other objects of the same files."""
     grounds: list[Ground] = field(default_factory=list)
     """Slices add facts here whose changes the revisions do not show."""
 

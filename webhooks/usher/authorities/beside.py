@@ -1,6 +1,6 @@
-"""What the other objects of the same files say about an object: its Services, its disks, the pods of its PodGroup.
+"""The facts about an object from other objects of the same files: its Services, its disks, the pods of its PodGroup.
 
-Files are applied together, so they show all objects. A cluster gets them one by one, so a review knows nothing of them.
+Files are applied together, so they show all objects. A cluster gets them one by one, so a review knows no other object.
 """
 
 from collections import defaultdict
@@ -36,18 +36,18 @@ class Beside:
     disks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Access modes by the name of the PersistentVolumeClaim, for those that the pods name."""
     gang: model.Workload | None = None
-    """Of a PodGroup with pods made by hand: these pods, as one workload that waits for minMember of them."""
+    """The pods of a PodGroup, made by hand, as one workload that waits for minMember of them; else None."""
 
 
 NOTHING: Final = Beside()
 
 
 def of(workload: model.Workload | None, objects: lookup.Lookup, known: Knowledge) -> Beside:
-    """What the objects of the same files say about an object; nothing without files.
+    """The facts about an object from other objects of the same files; empty without files.
 
     Args:
         workload: the object.
-        objects: the objects of the same files, or what else a request looks up.
+        objects: the objects of the same files; other kinds of lookups give no facts.
         known: reads the pods.
     """
     if workload is None or not isinstance(objects, lookup.Objects):

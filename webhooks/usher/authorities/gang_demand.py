@@ -16,30 +16,30 @@ _DIGITS: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GangDemand:
-    """What pods need together. A pod set with unknown requests counts as 0."""
+    """The amounts that pods need together. A pod set with unknown requests counts as 0."""
 
     starts: quantities.Quantity
-    """What must be free for a start: what the first pods of a gang take, else the largest pod."""
+    """The amount that must be free for a start: for the first pods of a gang, else for the largest pod."""
     all: quantities.Quantity
-    """What all pods need, at the smallest pod counts."""
+    """The amount that all pods need, at the smallest pod counts."""
     largest: quantities.Quantity | None
-    """What all pods need, at the largest pod counts; None where the counts have no bound."""
+    """The amount that all pods need, at the largest pod counts; None where the counts have no bound."""
     is_gang: bool
     """Whether `starts` is the sum of several pods that wait for each other."""
     parts: tuple[Part, ...] = ()
     """The parts that `all` consists of; empty for graphs of steps."""
     assumption: str = ""
-    """What must be true for `starts` and `all` to be right."""
+    """The condition under which `starts` and `all` are right."""
 
 
 def of_workload(
     workload: model.Workload, each: Sequence[quantities.Quantity], *, minimum: int | None = None
 ) -> GangDemand:
-    """What the pods of a workload need of one resource together.
+    """The amounts of one resource that the pods of a workload need together.
 
     Args:
         workload: the object.
-        each: what one pod of each pod set needs, in the order of the pod sets.
+        each: the amount that one pod of each pod set needs, in the order of the pod sets.
         minimum: how many pods start together, where a PodGroup sets it.
     """
     pairs = list(zip(workload.pod_sets, each, strict=True))
@@ -88,7 +88,7 @@ def minimum_of(workload: model.Workload) -> int | None:
 def _starts(
     workload: model.Workload, pairs: Sequence[tuple[model.PodSet, quantities.Quantity]], minimum: int | None
 ) -> quantities.Quantity:
-    """What the pods take that start together. Other pods of the gang, even larger ones, may come later."""
+    """The amount of the pods that start together. Other pods of the gang, even larger ones, may come later."""
     first = volcano_tasks.first_pods(workload) if minimum is None else None
     if first is not None:
         return quantities.Quantity(sum(pods * amount.nanos for pods, (_, amount) in zip(first, pairs, strict=True)))

@@ -1,4 +1,4 @@
-"""A resource that a quota or a queue limits: what a workload needs of it, and whether that is too much."""
+"""A resource that a quota or a queue limits: the need of a workload, and whether that is too high."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,7 +23,7 @@ class LimitedResource:
 
     @property
     def needs(self) -> Quantity:
-        """What must be free at the same time."""
+        """The amount that must be free at the same time."""
         return self.demand.starts if self.demand.is_gang else self.demand.all
 
     @property

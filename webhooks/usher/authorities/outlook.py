@@ -16,12 +16,12 @@ class Balance:
     """The demand for one resource, and the supply."""
 
     of: str
-    """What limits the resource, for the report: `flavor a100`, `ResourceQuota gpus`."""
+    """The limit of the resource, for the report: `flavor a100`, `ResourceQuota gpus`."""
     resource: str
     """The name of the resource in the quota or queue."""
     asks: quantities.Quantity
     most: quantities.Quantity | None
-    """What the quota or queue could ever give; None where it has no bound."""
+    """The most that the quota or queue could ever give; None where it has no bound."""
     own: quantities.Quantity | None = None
     """The part of `most` that is not borrowed; None where the queue borrows nothing."""
     used: quantities.Quantity | None = None
@@ -64,7 +64,7 @@ class Holding:
     nearest: str = ""
     """The place that lacks least, where no node could hold one pod."""
     missing: tuple[str, ...] = ()
-    """What that place lacks, or why the answer is unknown."""
+    """The amounts and labels that the nearest place lacks, or why the answer is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +85,9 @@ class Section:
     holding: tuple[Holding, ...] = ()
     remedies: tuple[str, ...] = ()
     node_changes: tuple[str, ...] = ()
-    """Those of `remedies` that change nodes, and not the workload."""
+    """The changes among `remedies` that change nodes, and not the workload."""
     waits: tuple[str, ...] = ()
-    """What must become free."""
+    """The amounts that must become free."""
 
     @property
     def is_of_nodes(self) -> bool:
@@ -127,7 +127,7 @@ class Outlook:
     ranks: tuple[Rank, ...]
     sections: tuple[Section, ...]
     given: tuple[str, ...] = ()
-    """What the mutating webhook adds, a few words for each change."""
+    """The additions of the mutating webhook, a few words for each change."""
     fewer: tuple[str, ...] = ()
     """The pod counts at which the workload would fit, by all sections together."""
 

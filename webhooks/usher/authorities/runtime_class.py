@@ -1,4 +1,4 @@
-"""The RuntimeClasses that pods name: whether they exist, and what they add to a pod."""
+"""The RuntimeClasses that pods name: whether they exist, and which overhead they add to a pod."""
 
 from collections.abc import Mapping
 from dataclasses import replace

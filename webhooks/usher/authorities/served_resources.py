@@ -15,15 +15,16 @@ CLASS: Final = (GROUP, "DeviceClass")
 
 
 def of_facts(facts: Store, vocabulary: Vocabulary) -> Mapping[str, str]:
-    """As `of_classes`, for the classes of a cluster."""
+    """The result of `of_classes` for the classes of a cluster."""
     found = facts.objects(*CLASS)
     return {} if isinstance(found, Absence) else of_classes(found, facts, vocabulary)
 
 
 def of_classes(classes: Mapping[str, paths.Object], objects: Lookup, vocabulary: Vocabulary) -> Mapping[str, str]:
-    """The class that serves each resource whose name the vocabulary lacks, unless its devices are known to be others.
+    """The class that serves each resource whose name the vocabulary lacks.
 
-    A class that cannot be resolved is among them, so that pods that ask for its resource are unknown.
+    A class is left out only if its devices are known not to be accelerators. A class that cannot be resolved stays, so
+    that pods that ask for its resource are unknown.
 
     Args:
         classes: the classes by name.

@@ -36,7 +36,7 @@ class Reach(StrEnum):
     LARGEST = "largest"
     """It has the pods that it needs, but cannot grow to its largest pod counts."""
     NOW = "now"
-    """It must wait for what others use."""
+    """It must wait until other workloads free resources."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +58,14 @@ class Shortage:
     """The name of the resource in the quota or queue."""
     needs: Quantity
     most: Quantity
-    """What the quota or queue can give at most."""
+    """The most that the quota or queue can give."""
     used: Quantity | None = None
     """Current usage; only where `reach` is NOW."""
     reach: Reach
     parts: tuple[Part, ...] = ()
     """The parts that `needs` consists of, where several pod sets or pods share it."""
     assumption: str = ""
-    """What must be true for the shortage to exist."""
+    """The condition under which the shortage exists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

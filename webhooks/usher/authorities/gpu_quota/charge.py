@@ -119,7 +119,7 @@ def charge(  # noqa: PLR0913 - the workload, and what gives its devices a meanin
 
 
 def _unclear_devices(workload: model.Workload, default_class: str) -> Iterator[Unclear]:
-    """What claims and device classes that cannot be read may take, of all units."""
+    """Unclear amounts of all units, for claims and device classes that cannot be read."""
     for pod_set in workload.pod_sets:
         if pod_set.count.maximum != 0:
             classes = (pod_set.priority_class_name or default_class,)

@@ -41,7 +41,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """What a part changes."""
+    """The changes of a part."""
 
     changes: Changes
     unread: tuple[paths.Json, ...] = ()
@@ -88,7 +88,7 @@ def encode(content: Content) -> str:
 
 
 def decode(text: paths.Json) -> Content:
-    """What a part changes.
+    """The changes of a part.
 
     Raises:
         MalformedError: it is not a part, or of a later version. Single unreadable entries are kept as they are.

@@ -1,7 +1,7 @@
-"""What the cluster adds to pods before Kueue counts them: overheads of RuntimeClasses, defaults of LimitRanges.
+"""Requests that the cluster adds before Kueue counts pods: overheads of RuntimeClasses, defaults of LimitRanges.
 
-KQ:pkg/workload/resources.go:57-153. A default request comes before the limit that the container itself states. In the
-API server it is the other way round: it sets a missing request of a Pod to its limit first.
+KQ:pkg/workload/resources.go:57-153. A default request comes before the limit of the container. The API server uses the
+reverse order: it first sets a missing request of a Pod to its limit.
 """
 
 from collections.abc import Mapping

@@ -50,11 +50,11 @@ class CountedPods:
     pods: int
     each: Mapping[str, int]
     enlarged: model.PodSet | None = None
-    """With what the cluster adds to the pods; None for the same as `pod_set`."""
+    """The pod set with the additions of the cluster; None if it equals `pod_set`."""
 
     @property
     def whole(self) -> model.PodSet:
-        """The pod set with what the cluster adds to the pods."""
+        """The pod set with the additions of the cluster."""
         return self.pod_set if self.enlarged is None else self.enlarged
 
     def total(self, resource: str) -> int:
@@ -76,7 +76,7 @@ class Demand:
     pod_sets: int = 0
     """The pod sets of the Workload that Kueue makes; 0 where usher does not know whether it has others."""
     complete: bool = True
-    """Whether the facts show all that the cluster adds to the pods."""
+    """Whether the facts show all additions of the cluster."""
     unknowns: tuple[str, ...] = ()
     """Requests that usher cannot count."""
 

@@ -27,7 +27,7 @@ class Matched:
 
     flavors: tuple[str, ...]
     sure: tuple[str, ...]
-    """Those that take it in every version of Kueue that may run."""
+    """The flavors that take it in every version of Kueue that may run."""
     unmatched: UnmatchedPods | None = None
     """Set where no flavor takes the unit."""
     crowded: bool = False

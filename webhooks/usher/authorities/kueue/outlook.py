@@ -157,7 +157,7 @@ class _Queueing:
         return tuple(sorted(found, key=lambda each: -order.index(each.answer)))
 
     def _waits(self, now: Sequence[KueueVerdict], queue: ClusterQueue) -> Iterator[str]:
-        """What must become free, for each resource in the flavor that has most of it."""
+        """The texts about the amounts that must become free, for each resource in the flavor that has most of it."""
         for verdict in now:
             for shortage in verdict.shortages[:_MOST]:
                 for flavor in shortage.flavors[:1]:

@@ -51,7 +51,7 @@ def remedies(verdicts: Sequence[KueueVerdict], queue: ClusterQueue, answer: Answ
 
 
 def wait(shortage: FlavorShortage, flavor: FlavorCapacity, ever: int) -> str:
-    """The text about what must become free in a flavor; `ever` is the most that the flavor could give."""
+    """The text about the amount that must become free in a flavor; `ever` is the most that the flavor could give."""
     resource = shortage.resource
     taken = amount_texts.text(resource, quantity_of(resource, max(ever - flavor.most, 0)))
     most = amount_texts.named(resource, quantity_of(resource, ever), up=False)

@@ -85,7 +85,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Count:
-    """What a domain holds, in pods and slices."""
+    """The pods and slices that a domain holds."""
 
     pods: int
     slices: int = 0
@@ -172,7 +172,7 @@ class _Counting:
         self._kept: dict[tuple[int, int], _Count] = {}
 
     def of(self, domain: Domain, depth: int) -> _Count:
-        """What a domain holds; `depth` is the number of its level, and 0 for all nodes."""
+        """The pods and slices that a domain holds; `depth` is the number of its level, and 0 for all nodes."""
         key = id(domain), depth
         if key not in self._kept:
             self._kept[key] = self._counted(domain, depth)

@@ -1,4 +1,4 @@
-"""Which version of Kueue a cluster runs, and what versions do differently.
+"""The version of Kueue in a cluster, and the differences between versions.
 
 Kueue's Helm chart writes the version into a label of its ConfigMap and of its definitions
 (KQ:charts/kueue/templates/_helpers.tpl:57); its plain manifests do not.
@@ -26,7 +26,7 @@ _LABEL: Final = "app.kubernetes.io/version"
 _VERSION: Final = re.compile(r"v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})(?:[-+_.].{0,64})?", re.ASCII)
 
 _FIRST_UNKNOWN: Final = Version(0, 20, 0)
-"""usher does not know what versions from this one on do."""
+"""The first version that usher does not know."""
 
 _MOST_POD_SETS: Final = ((Version(0, 19, 0), 18), (Version(0, 18, 0), 10), (Version(0, 0, 0), 8))
 """The most pod sets of a Workload from a version on, the newest first: MaxItems of spec.podSets in

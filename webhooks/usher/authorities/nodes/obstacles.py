@@ -19,7 +19,7 @@ class MissingAmount:
 
     resource: str
     asked: int
-    """What the pod asks for. In the scheduler's units, like `most`."""
+    """The amount that the pod asks for, in the scheduler's units like `most`."""
     most: int
 
 

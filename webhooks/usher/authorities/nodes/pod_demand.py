@@ -1,4 +1,4 @@
-"""What one pod of a pod set needs from its node."""
+"""The requirements of one pod of a pod set on its node."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace

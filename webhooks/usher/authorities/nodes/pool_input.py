@@ -1,4 +1,4 @@
-"""What Rego sees of the node pools on which a pod set could run."""
+"""The node pools on which a pod set could run, as Rego sees them."""
 
 from typing import Final, NotRequired
 

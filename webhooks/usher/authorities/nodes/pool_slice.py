@@ -110,7 +110,7 @@ class PoolPlacements:
         offering = offers.offering(question.pod_set, pools, self._vocabulary).pools
         found = pool_placement.placement(question.pod_set, pools, offering, question.refusals)
         if not found.fits and found.kept_off:
-            # The role of what a controller made may differ from that of its owner, whose template has been placed.
+            # A controller's object may have another role than its owner, whose template has been placed.
             found = pool_placement.placement(question.pod_set, pools, offering, question.otherwise)
         return _without_small_pools(found, question.pod_set)
 
@@ -183,7 +183,7 @@ class PoolPlacements:
         """The taint that keeps other pods off. Nodes may have further taints, as spot nodes do."""
         guarding = [taint for taint in pool.taints if taint.effect in taints.GUARDING]
         usual = (taint for taint in guarding if self._vocabulary.marks_accelerators(taint.key, taint.value))
-        # A site declares the taints that guard its pools; a taint of a node may be for anything.
+        # A site declares the taints that guard its pools; taints of nodes may have any purpose.
         declared = guarding if self._config.pools else []
         return next(usual, declared[0] if declared else None)
 

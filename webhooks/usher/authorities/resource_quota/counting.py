@@ -99,7 +99,7 @@ def _is_best_effort(pod_set: model.PodSet, containers: Iterable[model.Container]
 
 
 def of_pod(pod_set: model.PodSet, containers: Sequence[model.Container], *, limits: bool) -> Amounts:
-    """What quotas count for one pod, by their keys.
+    """The amounts that quotas count for one pod, by quota key.
 
     Args:
         pod_set: the pod.

@@ -46,7 +46,7 @@ class _Pod:
     containers: Sequence[model.Container]
     """The containers, with all defaults."""
     takes: Amounts
-    """What the pod takes, by quota key."""
+    """The amounts of the pod, by quota key."""
     counted: set[str] = field(default_factory=set)
     """The keys of quotas that count the pod, or may count it."""
 

@@ -19,7 +19,7 @@ class Named:
     name: str
     path: str
     assumption: str = ""
-    """What must be true for Volcano to read this place."""
+    """The condition under which Volcano reads this place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,7 +49,7 @@ def of(case: Case, known: Knowledge) -> Iterator[Section]:
 
 
 def _minimum_above_all_pods(workload: model.Workload, placement: Placement) -> str:
-    """Why a gang never starts that waits for more pods than it has; empty for other gangs."""
+    """Why a gang that waits for more pods than it has never starts; empty for other gangs."""
     minimum, most = placement.minimum, workload.pods.maximum
     if minimum is None:
         minimum = gang_demand.minimum_of(workload)
@@ -111,7 +111,7 @@ def _balance(limited: LimitedResource, queue: str, allocated: Amounts | None) ->
 
 
 def _waits(balances: Iterable[Balance]) -> Iterator[str]:
-    """What must become free, for each resource that the queue could ever give."""
+    """The texts about amounts that must become free, for each resource that the queue could ever give."""
     for each in balances:
         if (
             each.used is not None

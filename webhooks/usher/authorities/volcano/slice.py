@@ -35,7 +35,7 @@ class QueueShortageInput(TypedDict):
     parts: NotRequired[list[PartInput]]
     assumption: NotRequired[str]
     ofPods: NotRequired[int]
-    """Of a PodGroup: the number of its pods, if they need this amount and not its minResources."""
+    """The number of pods of a PodGroup, if the pods need this amount and not its minResources."""
 
 
 class QueueInput(TypedDict):
@@ -153,7 +153,7 @@ def of_group(case: Case, known: Knowledge) -> PodGroupObjectInput | None:
 def _of_pods(
     gang: model.Workload, name: str, queues: read.Queues, *, besides: Sequence[Shortage]
 ) -> Iterator[QueueShortageInput]:
-    """What the pods of a PodGroup lack in its queue, besides what its minResources lack."""
+    """The amounts that the pods of a PodGroup lack in its queue, beside those that its minResources lack."""
     lacking = {(each.of, each.resource) for each in besides}
     for each in judge.judge(gang, name, queues, minimum=gang.gang.minimum).shortages:
         if (each.of, each.resource) not in lacking:

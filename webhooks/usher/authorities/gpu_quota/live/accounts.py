@@ -119,7 +119,8 @@ class AccountWriter(Generic[_State]):
 
     def _write(self, together: list[_Waiting[_State]]) -> None:
         for attempt in range(ATTEMPTS):
-            # What came during a lost attempt joins the next: it would otherwise wait for a write of its own.
+            # Changes that came during a lost attempt join the next attempt: they would otherwise wait for their own
+            # write.
             self._add_waiting(together)
             together[:] = [each for each in together if not self._is_late(each)]
             if not together:

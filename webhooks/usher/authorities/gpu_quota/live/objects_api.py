@@ -1,4 +1,4 @@
-"""What charging asks of an API server: to read, write, create and delete single objects."""
+"""The API server requests that charging needs: to read, write, create and delete single objects."""
 
 from typing import Protocol
 

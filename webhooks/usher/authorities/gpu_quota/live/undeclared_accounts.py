@@ -47,7 +47,7 @@ class UndeclaredAccounts:
         try:
             undeclared = list(self._undeclared())
         except errors.ClusterError:
-            # Nothing is lost but time. Who may not list accounts may not charge them either, which is logged.
+            # Only time is lost. A server without the right to list accounts cannot charge them either, which is logged.
             return 0
         for name in undeclared:
             try:
