@@ -96,7 +96,7 @@ def audit(
         chosen, part = _of_shard(chosen, sharding)
     chosen = replace(chosen, usage=replace(chosen.usage, cluster=chosen.cluster_name))
     scope = chosen.scope if part is None else part.key.shard
-    # A wrong option must not end the command after minutes of reading.
+    # Checked first: a wrong option must not end the command after minutes of reading.
     chosen.usage.source()
     seen = None if part is None else part.seen
     run = Run(chosen=chosen, policies=chosen.policies.divided(), scope=scope, seen=seen)
@@ -109,7 +109,7 @@ def audit(
     if part is not None:
         document = part.write(document)
         reporting = audit_shards.without_text(reporting)
-    # A gate does not pass what was not judged; a report alone passes nothing.
+    # A gate does not accept unknown parts; a report without a gate does.
     accepted = allow_unknown or reporting.policy.fail_on is FailOn.NEVER
     code = audit_history.finish(reporting.finish(taken.found, allow_unknown=accepted, audit=document), failure)
     code = chosen.usage.finish(code, document.measurement, quiet=reporting.quiet)

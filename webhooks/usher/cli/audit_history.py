@@ -1,4 +1,4 @@
-"""The options of `usher audit` for what changed: a history of audits, or an earlier report."""
+"""The options of `usher audit` that compare it: with a history of audits, or with an earlier report."""
 
 import functools
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What an audit is compared with."""
+    """The earlier audits that an audit is compared with."""
 
     history: str = ""
     """A file of SQLite or a URL of PostgreSQL; empty without a history."""
@@ -25,14 +25,14 @@ class Comparison:
     """An earlier report."""
 
     def check_scope(self, *, is_whole: bool) -> None:
-        """Raises UsageError for a part of a cluster: the history would take the rest of it for fixed."""
+        """Raises UsageError for a part of a cluster: the history would count everything outside the part as fixed."""
         if not is_whole and (self.history or self.since is not None):
             raise click.UsageError("a shard is a part of a cluster; leave out --history and --since")
 
     def applied(self, audit: "Audit", *, former: Sequence[str] = ()) -> tuple["Audit", str]:
-        """The audit with its trend, and why earlier audits could not be used; empty where they could.
+        """The audit with its trend, and why earlier audits could not be used; the reason is empty if they could.
 
-        `former` are names that an earlier usher gave to the cluster.
+        `former` are names that an earlier usher gave to the cluster. The audit becomes part of the history.
 
         The history has the audit from now on.
         """
@@ -55,9 +55,9 @@ class Comparison:
 
 
 def finish(code: int, failure: str) -> int:
-    """The exit code of an audit that would end with `code`. A comparison that failed goes to standard error.
+    """The exit code of an audit that would end with `code`. Writes a failed comparison to standard error.
 
-    The reports are written all the same.
+    The reports are written even if the comparison failed.
     """
     if not failure:
         return code

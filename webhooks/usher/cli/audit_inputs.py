@@ -30,12 +30,12 @@ class Inputs:
     """The objects of an audit, and the facts of their cluster."""
 
     name: str
-    """That of the cluster, or the files."""
+    """The name of the cluster, or the files."""
     batches: "Iterable[Batch]"
     facts: "Store | None" = None
     """The facts of the cluster itself; None where the options name files with facts."""
     origin: str = ""
-    """The cluster, in reports of findings; empty for files."""
+    """The name of the cluster for reports of findings; empty for files."""
     server: str = ""
     """The version of the API server."""
     recorded: "Sequence[Recorded]" = ()
@@ -45,17 +45,17 @@ class Inputs:
     api: "Api | None" = None
     """The API server; None for files and the demo."""
     series: "Source | None" = None
-    """Answers questions about usage instead of Prometheus; None but for the demo."""
+    """Answers questions about usage instead of Prometheus; None except for the demo."""
     manifests: "Sequence[Batch] | None" = None
-    """Those of the batches that are applied together; None for all of them."""
+    """The batches that the files apply together; None for all batches."""
     lists_nodes: bool = False
     """Whether the batches have the nodes and namespaces of a cluster; else those of the facts count."""
 
     def batches_beside(self, builder: "EstateBuilder", facts: "Store") -> "Iterator[Batch]":
-        """The batches to judge. The builder takes the objects of each one before it is handed on.
+        """The batches to judge. The builder takes the objects of each batch before the caller gets it.
 
         Args:
-            builder: takes them.
+            builder: takes the objects.
             facts: they may hold nodes and namespaces that the batches lack: with manifests, or lists of one namespace.
         """
         for value in () if self.lists_nodes else _cluster_scoped(facts):
@@ -76,7 +76,7 @@ class Inputs:
             for value in batch.aside:
                 builder.add(value)
             yield batch
-            del batch  # a page goes before the next one comes
+            del batch  # frees a page before the next one comes
 
 
 def live(
@@ -89,16 +89,16 @@ def live(
     more: "Callable[[Lists], Iterable[Batch]]" = lambda _api: (),
     seen: "Callable[[Lists], Lists] | None" = None,
 ) -> Inputs:
-    """A cluster, whose objects are listed while the batches are taken.
+    """A cluster; its objects are listed while the caller takes batches.
 
     Args:
-        kubeconfig: as kubectl takes it.
-        context_name: of the kubeconfig.
+        kubeconfig: the path, as kubectl takes it.
+        context_name: the context of the kubeconfig.
         namespace: the only one to audit; empty for all.
         wanted: the other kinds to read.
         read_facts: whether to read the facts of the cluster.
-        more: lists what checks of usher do not judge.
-        seen: gives the part of the cluster whose workloads are audited; facts and wanted kinds are those of all of it.
+        more: lists objects that only policies of the site judge.
+        seen: restricts the workloads to a part of the cluster; facts and wanted kinds come from the whole cluster.
 
     Raises:
         ClusterError: the API server does not answer.
@@ -132,7 +132,7 @@ def live(
 
 
 def _namespace(api: "Lists", name: str) -> "Iterator[Batch]":
-    """A namespace of its own, whose labels name the team, where not all of them may be listed."""
+    """The only audited namespace, whose labels name the team, if usher may not list all namespaces."""
     from usher.scan.batches import Batch
 
     answer = api.get(f"/api/v1/namespaces/{name}")
@@ -144,7 +144,7 @@ def _namespace(api: "Lists", name: str) -> "Iterator[Batch]":
 def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Inputs:
     """The synthetic cluster that ships with usher, with its usage.
 
-    It has no objects of the kinds that it does not show, so all kinds are known.
+    It has no objects of the kinds that it does not show, so usher knows all kinds.
     """
     from usher.audit.demo import cluster, usage
     from usher.kinds.registry import FACTS
@@ -175,7 +175,7 @@ def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Inputs:
 
 
 def _cluster_scoped(facts: "Store") -> "Iterator[paths.Object]":
-    """The nodes and namespaces among facts; a node that comes from files too is read from there."""
+    """The nodes and namespaces among facts, without nodes that the files have too."""
     from usher.reading.lookup import Absence
 
     namespaces = facts.objects("", "Namespace")
@@ -187,13 +187,13 @@ def _cluster_scoped(facts: "Store") -> "Iterator[paths.Object]":
 
 
 def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: bool, watch: "Watch") -> Inputs:
-    """Files, which are read as a whole first: they may hold a dump of a cluster, whose objects belong to each other.
+    """The objects of files. All files are read first: they may hold a dump of a cluster, whose objects belong together.
 
     Args:
         names: files, directories, patterns, and `-`.
         wanted: the other kinds to keep.
         read_facts: whether the facts of the cluster come from the files.
-        watch: hears how many are read.
+        watch: gets the number of files read.
 
     Raises:
         InputError: they hold two clusters.
@@ -222,14 +222,14 @@ def _recorded(wanted: "Iterable[Wanted]", survey: "Survey") -> "list[Recorded]":
 
 
 def _version(api: "Lists") -> str:
-    """The version of the API server; empty where it does not say it."""
+    """The version of the API server; empty if its answer lacks it."""
     answer = api.get("/version")
     found = answer.value.get("gitVersion") if answer.status == 200 else ""
     return found[:64] if isinstance(found, str) else ""
 
 
 def _unlisted(recorded: "Iterable[Recorded]") -> "Iterator[Batch]":
-    """The kinds that the audit has to do without: notes where rights are missing, else problems."""
+    """Notes on kinds that usher may not list, and problems with other kinds that it could not list."""
     from usher.facts.snapshot import State
     from usher.scan import findings
     from usher.scan.batches import Batch
@@ -245,7 +245,7 @@ def _unlisted(recorded: "Iterable[Recorded]") -> "Iterator[Batch]":
 
 
 def require_namespace(name: str, facts: "Store") -> None:
-    """Raises InputError for a namespace that the cluster lacks: a typing error must not look like a clean audit."""
+    """Raises InputError for a namespace that does not exist: a typing error must not look like a clean audit."""
     there = facts.names("", "Namespace")
     if there and name not in there:
         raise errors.InputError(f"the cluster has no namespace {name}{words.nearest(name, there)}")

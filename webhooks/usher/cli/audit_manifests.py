@@ -241,8 +241,8 @@ def _check_prometheus(settings: Settings) -> None:
     if not settings.prometheus and any(given):
         raise click.UsageError("the options --prometheus-... need --prometheus URL")
     if settings.prometheus:
-        # Variables of this machine are not those of the pod.
+        # The pod does not have the environment variables of this machine.
         address.read(settings.prometheus, environment={})
     headers.read(settings.prometheus_headers, {})
-    # Each shard of --clusters knows its name.
+    # Each shard of --clusters uses the name of its cluster.
     selection.read(settings.prometheus_labels, cluster=settings.cluster_name or settings.clusters)

@@ -1,4 +1,4 @@
-"""The options of `usher audit` that say what to audit and by which rules, and which of them exclude each other."""
+"""The options of `usher audit` for its scope and its rules, and which of them exclude each other."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ class Options:
     kubeconfig: Path | None
     context_name: str | None
     namespace: str
-    """The only one to audit; empty for all."""
+    """The only namespace to audit; empty for all."""
     cluster_name: str
     """Empty for the name that usher finds."""
     policies: given_policies.Options
@@ -33,7 +33,7 @@ class Options:
 
     @property
     def scope(self) -> "Scope":
-        """The part of the cluster that is audited, where no shard is."""
+        """The audited part of the cluster, if no shard is given."""
         from usher.audit.scopes import WHOLE, OneNamespace
 
         return OneNamespace(name=self.namespace) if self.namespace else WHOLE

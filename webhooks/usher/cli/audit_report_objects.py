@@ -28,7 +28,7 @@ def options(command: Command) -> Command:
 
 
 def scope(namespace: str | None, part: "Part | None") -> frozenset[str] | None:
-    """The namespaces that an audit is about, with an empty name for what has no namespace; None for a whole cluster."""
+    """The namespaces of an audit, with an empty name for cluster-scoped objects; None for a whole cluster."""
     if namespace:
         return frozenset({namespace})
     if part is None or part.key.shard.is_whole:
@@ -37,13 +37,15 @@ def scope(namespace: str | None, part: "Part | None") -> frozenset[str] | None:
 
 
 def write(family_name: str, audit: "Audit", api: "Api", *, only: frozenset[str] | None = None) -> int:
-    """Writes the objects and says what became of them on standard error; the exit code, FAILED if one was not written.
+    """Writes the objects and reports the result on standard error.
+
+    Returns the exit code, FAILED if one was not written.
 
     Args:
         family_name: one of the choices.
-        audit: its findings are written.
-        api: the cluster that the audit is about.
-        only: as `scope` returns it.
+        audit: the audit with the findings.
+        api: the audited cluster.
+        only: the namespaces, as `scope` returns them.
 
     Raises:
         ClusterError: the cluster does not answer, or does not serve the objects.

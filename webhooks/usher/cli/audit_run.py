@@ -1,4 +1,4 @@
-"""One audit, from the options of `usher audit` to its document; `--serve` takes it again and again."""
+"""One audit, from the options of `usher audit` to its document; `--serve` runs it again and again."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """An audit that was taken."""
+    """A finished audit."""
 
     found: "findings.Report"
     audit: "Audit"
@@ -37,28 +37,28 @@ class Taken:
 
     @property
     def former_names(self) -> tuple[str, ...]:
-        """What an earlier usher called the cluster without --cluster-name."""
+        """Names that an earlier usher gave the cluster without --cluster-name."""
         return () if self.api is None else (self.api.name,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What to audit, and by which rules."""
+    """The settings of an audit: its scope and its rules."""
 
     chosen: Options
     policies: "Given"
     """Policies of the site."""
     scope: "Scope"
-    """The part of the cluster that is audited."""
+    """The audited part of the cluster."""
     seen: "Callable[[Lists], Lists] | None" = None
-    """What a shard lists of the cluster."""
+    """Restricts the API server to the part of the cluster that a shard lists."""
 
     def take(self, now: datetime, *, watch: "Watch", quiet: bool) -> Taken:
         """Takes the audit.
 
         Args:
             now: its time, in UTC.
-            watch: hears how far it is.
+            watch: gets the progress.
             quiet: whether warnings about usher.yaml are left out.
 
         Raises:
@@ -71,7 +71,7 @@ class Run:
             with self._evaluator(audited, now, quiet=quiet) as evaluator:
                 builder = self._builder(audited, evaluator)
                 found = self._judged(audited, evaluator, builder, site, watch=watch)
-            # The engine goes before the estate is made.
+            # Frees the engine before the estate is made.
             self._require(found)
             estate = builder.built(results=found.results)
             found = pod_evidence.settled(found, estate)
@@ -141,7 +141,7 @@ class Run:
         return past.with_past(document, now=now)
 
     def _noted(self, found: "findings.Report") -> "findings.Report":
-        """The report, which says that it is about one namespace."""
+        """The report with a note, if it is about one namespace."""
         from usher.scan import findings
 
         if not self.chosen.namespace:
@@ -199,13 +199,13 @@ class Run:
             configuration=str(file) if file else ("demo" if self.chosen.demo else ""),
             origin=audited.origin,
             only_namespace=self.chosen.namespace,
-            # Manifests are judged as by `usher check`, and what exists as it is.
+            # Manifests are judged as by `usher check`, existing objects without mutation.
             mutated=bool(self.chosen.paths),
             drift=True,
         )
 
     def _require(self, found: "findings.Report") -> None:
-        """Raises InputError where nothing was found: a typing error must not look like a clean audit."""
+        """Raises InputError without any object: a typing error must not look like a clean audit."""
         if not self.chosen.paths:
             return
         found_objects.require(found, self.chosen.paths)

@@ -31,7 +31,7 @@ def analysed(
     audited: "Inputs",
     now: datetime,
 ) -> "Sections":
-    """What the analyses say.
+    """The sections of all analyses.
 
     Args:
         estate: the nodes and workloads of the cluster.
@@ -55,7 +55,7 @@ def analysed(
 def _readiness(
     estate: "Estate", known: "Knowledge", now: datetime, *, server_version: str
 ) -> "tuple[ReadinessItem, ...]":
-    """The production checklist, which is about a cluster."""
+    """The production checklist; empty without a cluster."""
     from usher.audit import readiness
 
     if not estate.knows_cluster:

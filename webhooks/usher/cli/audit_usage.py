@@ -1,4 +1,4 @@
-"""The options of `usher audit` that are about usage: where Prometheus is, and the window that is measured."""
+"""The options of `usher audit` for usage: where Prometheus is, and which window to measure."""
 
 import functools
 from datetime import datetime, timedelta
@@ -33,12 +33,12 @@ class Options:
     window: timedelta
     step: timedelta | None
     cluster: str = ""
-    """The name of the cluster that is audited; empty where no option says it."""
+    """The name of the audited cluster; empty if no option gives it."""
     is_required: bool = False
-    """Whether an audit without usage, or with a part of it, ends as failed."""
+    """Whether an audit fails if it lacks usage, or a part of it."""
 
     def source(self, scope: "Scope | None" = None) -> "Source | None":
-        """The series of the Prometheus of the options, of a part of the cluster if one is given; None without one.
+        """The series in Prometheus, of the whole cluster or of a scope; None without a URL.
 
         Raises:
             InputError: the URL, a file, a header or a label of the options cannot be used.
@@ -56,8 +56,9 @@ class Options:
         """The usage of an estate, by the Prometheus of the options or another source.
 
         Raises:
-            InputError: the options cannot be used. A Prometheus that does not answer is a problem of the measurement,
-                so that the rest of the report is there.
+            InputError: the options cannot be used. If Prometheus does not answer, the measurement has a problem
+            instead, so
+                that the rest of the report is written.
         """
         from usher.audit.usage import measuring, partial_series
 
@@ -65,7 +66,7 @@ class Options:
         return measuring.measure(estate, given, config=config, window=self.window, now=now, step=self.step)
 
     def finish(self, code: int, measurement: "Measurement", *, quiet: bool) -> int:
-        """The exit code of an audit that would end with `code`; what is missing of its usage on standard error."""
+        """The exit code of an audit that would end with `code`. Writes missing usage to standard error."""
         failures = measurement.failures
         if not failures or (quiet and not self.is_required):
             return code

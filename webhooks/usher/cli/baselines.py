@@ -19,7 +19,7 @@ _LARGEST = 64 * 2**20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baselines:
-    """What the options name."""
+    """The values of the options."""
 
     baseline: Path | None
     ratchet: bool
@@ -48,9 +48,9 @@ class Baselines:
         return baseline.loads(content, source=str(self.baseline))
 
     def applied(self, found: "findings.Report", known: "Known | None") -> "findings.Report":
-        """The report with new findings alone, and the files as the options want them.
+        """The report with only new findings. Writes the files that the options name.
 
-        A run that failed writes no file: it does not know all findings.
+        A failed run writes no file, because it does not know all findings.
 
         Raises:
             InputError: a file cannot be written.
@@ -61,7 +61,7 @@ class Baselines:
         from usher.scan import baseline, findings
 
         if self.write_baseline is not None and not found.failed:
-            # These findings are known from now on.
+            # The baseline makes these findings known for later runs.
             known = baseline.of(found)
             self._write(self.write_baseline, known)
             click.echo(f"usher: {self.write_baseline}: {count(known.total(), 'finding')} written", err=True)

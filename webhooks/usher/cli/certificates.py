@@ -1,4 +1,4 @@
-"""Where `usher serve` takes its certificate from: the options, and the source that follows from them."""
+"""Where `usher serve` gets its certificate: the options, and the source that they select."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -40,7 +40,7 @@ class Options:
 
     @property
     def clients(self) -> frozenset[str]:
-        """Common names: the certificate of a client must have one of them; empty if any client may call."""
+        """Allowed common names of client certificates; empty if any client may call."""
         return frozenset(self.client_names if self.client_ca is not None else ())
 
 
@@ -97,7 +97,7 @@ options = option_groups.as_value(
 
 
 def source(chosen: Options, connect: Connect) -> "Callable[[], Source]":
-    """What makes the source of the certificate.
+    """Returns a function that makes the source of the certificate.
 
     Raises:
         UsageError: the options contradict each other, or do not say where the certificate comes from.

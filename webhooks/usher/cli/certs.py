@@ -125,7 +125,7 @@ def _report(directory: Path, ensured: issue.Ensured) -> None:
 
 def _print_secret(directory: Path | None, *, names: Sequence[str], secret: str, namespace: str, force: bool) -> None:
     now = datetime.now(UTC)
-    authority.canonical_names(names)  # fails before a CA is made for names that cannot be signed
+    authority.canonical_names(names)  # fails before it makes a CA, if the names cannot be signed
     kept = issue.ensure_authority(directory, now=now, force=force) if directory else None
     issued = issue.issue(
         names=names,

@@ -1,4 +1,4 @@
-"""One run of `usher check`, from its options to what it found."""
+"""One run of `usher check`, from its options to its findings."""
 
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ class Run:
         """Judges manifests.
 
         Args:
-            manifests: those to judge.
+            manifests: the manifests to judge.
             quiet: whether progress, and warnings about usher.yaml, are left out.
 
         Raises:
@@ -89,10 +89,10 @@ class Run:
         *,
         live: bool,
     ) -> "processes.Remember":
-        """What opens the verdicts of earlier runs, where they may be used."""
+        """Returns a function that opens the verdicts of earlier runs, if this run may use them."""
         from usher.scan import processes
 
-        # Few files are judged sooner than a cache is opened; a diff needs the objects themselves.
+        # A few files are judged before a cache is open; a diff needs the objects themselves.
         many = len(files) >= processes.FILES_PER_PROCESS
         if not many or live or self.policies.policies or self.no_cache or self.diff or manifests.changed_since:
             return processes.nothing_remembered
@@ -107,7 +107,7 @@ as_value = option_groups.as_value("run", Run)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """What does not make a run fail."""
+    """Incomplete results that do not make a run fail."""
 
     allow_unknown: bool
     allow_empty: bool

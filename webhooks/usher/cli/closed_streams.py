@@ -1,4 +1,4 @@
-"""Standard streams that the shell has closed (`>&-`): opened again before a command needs them."""
+"""Opens standard streams that the shell has closed (`>&-`), before a command needs them."""
 
 import contextlib
 import io
@@ -12,11 +12,11 @@ _DROPS_WRITES: Final = os.O_WRONLY
 
 
 def open_again() -> None:
-    """Opens the standard streams that this process was started without.
+    """Opens the standard streams that were closed when this process started.
 
-    Standard input is empty then, and messages to standard error are dropped. A write to standard output fails with
-    EBADF, because a report without a reader is not written. Without this a file that a command opens would get the
-    number of the stream, and take what others write there.
+    Then standard input is empty, and messages to standard error are dropped. A write to standard output fails with
+    EBADF, because a report without a reader is not written. Without this, a file that a command opens would get the
+    number of the stream, and other code would write into it.
     """
     if sys.stdin is None:
         sys.stdin = _opened(0, _READS_NOTHING, "r")
@@ -27,12 +27,12 @@ def open_again() -> None:
 
 
 def flush() -> None:
-    """Writes the rest of the output. Where that fails, the exit code of the command has said so."""
+    """Writes the rest of the output. If that fails, the exit code of the command already shows the failure."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (OSError, ValueError):
-            # Otherwise Python flushes again at exit, prints an error, and ends with a code of its own.
+            # Otherwise Python flushes again at exit, prints an error, and exits with another code.
             with contextlib.suppress(OSError, ValueError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

@@ -33,7 +33,7 @@ SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": _Bash, "zsh": _Zsh, "fi
 
 
 def whole_words(items: list[CompletionItem[str]], incomplete: str) -> list[CompletionItem[str]]:
-    """The values of an option with the option before them, where one word holds both."""
+    """The values of an option, with the option before them if one word holds both."""
     option, equals, _ = incomplete.partition("=")
     if not equals or not option.startswith("-"):
         return items
@@ -44,7 +44,7 @@ def whole_words(items: list[CompletionItem[str]], incomplete: str) -> list[Compl
 
 
 def joined(words: list[str]) -> list[str]:
-    """The words of a command line, with those around a single `=` as one."""
+    """The words of a command line; the words around a single `=` become one."""
     found: list[str] = []
     for place, word in enumerate(words):
         if found and (word == "=" or words[place - 1] == "="):

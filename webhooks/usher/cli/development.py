@@ -1,4 +1,4 @@
-"""What `usher serve --dev` adds: a local CA, and requests to try."""
+"""The additions of `usher serve --dev`: a local CA, and requests to try."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ _PATCH: Final = (
     "print(json.dumps(json.loads(patch), indent=2))'"
 )
 _SHOWN: Final = {"mutate": _PATCH, "validate": "python3 -m json.tool"}
-"""What shows the answer of an endpoint; a patch comes in base64."""
+"""Commands that show the answer of each endpoint; a patch comes in base64."""
 
 
 def certificate(chosen: certificates.Options) -> certificates.Options:

@@ -144,7 +144,10 @@ def _is_of_chart(path: Path) -> bool:
 
 
 def _write(files: "Sequence[rounds.File]") -> dict[str, str]:
-    """Writes the new contents; by name why a file could not be written. It still has all of its old content."""
+    """Writes the new contents.
+
+    Returns why files could not be written, by name; these still have all of their old content.
+    """
     from usher.cli import output
 
     failed = {}
@@ -160,7 +163,7 @@ def _write(files: "Sequence[rounds.File]") -> dict[str, str]:
 
 
 def _check_writable(path: Path, original: bytes) -> None:
-    """Raises InputError for a file that its owner protects, or that has changed since it was judged."""
+    """Raises InputError for a file that its owner protects, or that has changed since usher judged it."""
     try:
         # A rename would replace even a file without write permission.
         if not path.stat().st_mode & 0o222 or not os.access(path, os.W_OK):

@@ -16,12 +16,12 @@ def require(found: "findings.Report", paths: Sequence[str]) -> None:
 
 
 def missing(paths: Sequence[str], *, notes: "Sequence[findings.Note]", documents: int = 0) -> errors.InputError:
-    """The error for inputs without any Kubernetes object; it says what was found instead.
+    """The error for inputs without any Kubernetes object; it names the other content.
 
     Args:
         paths: the inputs.
-        notes: what was left out.
-        documents: those without an object.
+        notes: notes on documents that were left out.
+        documents: the number of documents without an object.
     """
     places = ", ".join("standard input" if path == "-" else path for path in paths)
     reasons = [f"{note.source}: {note.reason}" for note in notes[:3]]

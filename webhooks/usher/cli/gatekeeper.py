@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """A bundle, and what the command says of it."""
+    """A bundle, and the messages of the command about it."""
 
     content: bytes
     contents: str
@@ -85,7 +85,7 @@ def started(given: "Given", *, opa: Path | None) -> "Iterator[Policies | None]":
 
 
 def matched_objects(api: "Lists", policies: "Policies | None", *, namespace: str) -> "Iterator[Batch]":
-    """The objects of a cluster that only policies are about, and notes on the kinds that may not be listed."""
+    """The objects of a cluster that only policies match, and notes on the kinds that usher may not list."""
     if policies is None:
         return
     from usher.gatekeeper import matched_kinds

@@ -32,7 +32,7 @@ class Options:
 
     policies: tuple[str, ...]
     opa: Path | None
-    """What compiles them; None for the search path."""
+    """The program that compiles them; None for opa on the search path."""
     verify_key: Path | None
 
     def divided(self) -> "Given":
@@ -63,7 +63,9 @@ class Options:
         return own(given, opa=self.opa)
 
     def listed(self) -> "Sequence[tuple[str, str]]":
-        """The groups and plurals that an audit lists for the policies; standard error says what they leave out.
+        """The groups and plurals that an audit lists for the policies.
+
+        Writes to standard error which ones it leaves out.
 
         Raises:
             InputError: they cannot be read or compiled.
@@ -94,7 +96,7 @@ class BundleOptions:
     verify_key: Path | None
 
     def bundles(self) -> "Bundles | None":
-        """The bundles, which the server reads when it starts; None without any."""
+        """The bundles, which the server reads when it starts; None without bundles."""
         from usher.server.policy_bundles import Bundles
 
         if self.verify_key is not None:
@@ -136,7 +138,7 @@ def matched_kinds(files: tuple[str, ...]) -> "Collection[MatchedKind]":
 
 
 def listed_by_bundles(files: tuple[str, ...], *, verify_key: Path | None) -> "Sequence[tuple[str, str]]":
-    """As `Options.listed`, for a pod, which has nothing to compile policies with.
+    """The groups and plurals that an audit in a pod lists for bundles; a pod has no compiler for other policies.
 
     Raises:
         InputError: a file is not a bundle, cannot be used, or is not signed by the owner of the key.

@@ -25,7 +25,7 @@ DEFAULT_CONFIG: Final = Path("usher.yaml")
 DEFAULT_OPA_URL: Final = "http://127.0.0.1:8181"
 
 _REMEMBERED: Final = 4096
-"""A run over many files meets more kinds of pods than a server does in a minute."""
+"""Answers that the engine remembers: a run over many files meets more kinds of pods than a server in a minute."""
 
 
 def config_option(command: Command) -> Command:
@@ -65,9 +65,9 @@ class GivenFacts:
 def given_facts(
     facts: Sequence[str], *, live: bool, kubeconfig: Path | None, context_name: str | None
 ) -> GivenFacts | None:
-    """The facts of files or of a cluster; None where the options name neither. --kubeconfig and --context imply --live.
+    """The facts of files or of a cluster; None if the options name neither. --kubeconfig and --context imply --live.
 
-    The kinds of a cluster that cannot be read are named on standard error.
+    Writes the kinds of a cluster that cannot be read to standard error.
 
     Raises:
         InputError: the files cannot be read.
@@ -149,7 +149,7 @@ def format_option(command: Command) -> Command:
 def find_config(given: Path | None) -> Path | None:
     """The configuration to use; None for the defaults.
 
-    It is never looked for beside the manifests: a pull request could bring its own file and switch checks off.
+    usher never looks for it beside the manifests: a pull request could bring its own file and switch checks off.
     """
     if given is not None:
         return given
@@ -199,7 +199,7 @@ def assembled(
         facts: files with the facts of a cluster.
         known: the facts themselves, instead of files.
         own: checks of the site.
-        own_deadline: seconds for those and one object; None for the usual ones.
+        own_deadline: seconds that own checks get for one object; None for the default.
 
     Raises:
         ConfigError: the configuration cannot be used.
@@ -260,5 +260,5 @@ def evaluator(
     for warning in () if quiet else assembly.warnings(made, file=config):
         click.echo(f"usher: warning: {warning}", err=True)
     with contextlib.closing(made.engine) as its_engine:
-        its_engine.ready()  # one error now instead of one for every object
+        its_engine.ready()  # one error now instead of one for each object
         yield made

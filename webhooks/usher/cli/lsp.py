@@ -52,7 +52,7 @@ def lsp(*, config: Path | None, facts: tuple[str, ...], namespace: str, verbose:
         level=logging.DEBUG if verbose else logging.WARNING,
         format="usher: %(levelname)s: %(name)s: %(message)s",
     )
-    # An editor stays open for days; a command that ends collects more rarely.
+    # An editor stays open for days, so it collects more often than a command that ends.
     gc.set_threshold(100_000, 20, 100)
     site = Site(
         lambda: _evaluator(config, facts),
@@ -70,7 +70,7 @@ def _evaluator(config: Path | None, facts: tuple[str, ...]) -> "Evaluator":
 
 @contextlib.contextmanager
 def _streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """The streams of the protocol. What anything else prints goes to standard error, so that it cannot break it."""
+    """The streams of the protocol. Other output goes to standard error, so that it cannot break the protocol."""
     sys.stdout.flush()
     own = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

@@ -24,7 +24,7 @@ _UNWRITABLE: Final = frozenset({errno.ENOSPC, errno.EBADF})
 _BROKEN_PIPE: Final = 141
 
 COMPLETION_VARIABLE: Final = "_USHER_COMPLETE"
-"""Set by the script of `usher completion` when it asks how a command line goes on."""
+"""Set by the script of `usher completion` when it asks for completions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,16 +118,16 @@ def usher() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line and ends the process with its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    # A command keeps most of its objects to its end and leaves hardly any cycles: collected often, they cost a fifth of
-    # its time. A small run makes fewer objects than this, and never collects.
+    # A command keeps most objects to its end and makes few cycles: frequent collections would cost a fifth of its time.
+    # A small run makes fewer objects than this, and never collects.
     gc.set_threshold(1_000_000, 20, 100)
     atexit.register(_skip_last_collection)
-    # usher has no plugins of pydantic, which would look for them in every installed package.
+    # usher has no pydantic plugins; pydantic would look for them in every installed package.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     closed_streams.open_again()
     termination.ended_cleanly()
     for stream in (sys.stdout, sys.stderr):
-        # A locale that lacks a character must not make the command fail.
+        # A locale without a character must not make the command fail.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # tests replace the streams
     asked = os.environ.get(COMPLETION_VARIABLE)
@@ -140,9 +140,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _skip_last_collection() -> None:
-    """Python also collects at its end, where everything goes anyway: that took a fifth of a small run.
+    """Skips Python's collection at exit, which took a fifth of a small run.
 
-    DuckDB lists on standard error what has not been collected by then.
+    The process ends anyway. With DuckDB the collection stays: DuckDB lists uncollected objects on standard error.
     """
     if "duckdb" not in sys.modules:
         gc.freeze()
@@ -162,7 +162,7 @@ def _exit_code(arguments: list[str]) -> int:
     # Accepted at any place: people add it at the end of the command line that failed.
     rest = [argument for argument in options if argument != "--debug"] + arguments[len(options) :]
     try:
-        # `usher.main` of click would end with 1 on a broken pipe, which is the code for findings.
+        # `usher.main` of click would end with 1 on a broken pipe, but 1 is the code for findings.
         with usher.make_context("usher", rest) as context:
             usher.invoke(context)
         sys.stdout.flush()
@@ -197,7 +197,7 @@ def _misused(error: click.UsageError) -> int:
 
     shown = io.StringIO()
     error.show(file=shown)
-    # It quotes the command line, which names of files and branches reach in CI.
+    # The error quotes the command line, which may hold names of files and branches from others in CI.
     lines = [wording.harmless(wording.printable(line)) for line in shown.getvalue().splitlines()]
     with contextlib.suppress(OSError):
         click.echo("\n".join(lines), err=True)
@@ -217,7 +217,7 @@ def _complain(message: str, *, code: int = exit_codes.FAILED) -> int:
     from usher.reports import wording
 
     lines = [wording.harmless(wording.printable(line)) for line in message.splitlines()] or ["unknown error"]
-    # Where not even this can be written, the exit code still says it.
+    # If even this cannot be written, the exit code still shows the failure.
     with contextlib.suppress(OSError):
         click.echo("\n".join(f"usher: {line}" for line in lines), err=True)
     return code

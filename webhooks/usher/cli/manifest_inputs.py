@@ -1,4 +1,4 @@
-"""The manifests that `usher check` judges: paths, kustomizations, charts, and what changed in a repository."""
+"""The manifests that `usher check` judges: paths, kustomizations, charts, and changed files of a repository."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifests:
-    """What the command line names."""
+    """The manifests that the command line names."""
 
     paths: tuple[str, ...]
     kustomizations: tuple[str, ...]
@@ -27,7 +27,7 @@ class Manifests:
 
     @property
     def named(self) -> list[str]:
-        """All that is named, for messages."""
+        """All inputs of the command line, for messages."""
         return [
             *self.paths,
             *(f"-k {each}" for each in self.kustomizations),
@@ -35,7 +35,7 @@ class Manifests:
         ]
 
     def find(self) -> "list[Found]":
-        """The files, and what kustomize and helm render.
+        """The files, and the output of kustomize and helm.
 
         Raises:
             UsageError: nothing is named.
@@ -52,7 +52,7 @@ class Manifests:
         return [*found, *rendering.charted(charts)]
 
     def changes(self, found: "list[Found]") -> "Changes | None":
-        """What changed; None where everything is to be judged.
+        """The changed files; None if all files are to be judged.
 
         Raises:
             InputError: git is missing, or does not know the revision.

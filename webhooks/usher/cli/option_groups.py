@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 Option = Callable[[Command], Command]
-"""What `click.option` and `click.argument` return."""
+"""A decorator, as `click.option` and `click.argument` return it."""
 
 
 def as_value(parameter: str, kind: "type[DataclassInstance]", *options: Option) -> Option:

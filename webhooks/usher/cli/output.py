@@ -31,7 +31,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a run has to report: the findings, and the audit document where the command makes one."""
+    """The results of a run: the findings, and the document of an audit."""
 
     found: "findings.Report"
     audit: "Audit | None" = None
@@ -76,7 +76,7 @@ def write(outcome: Outcome, targets: Sequence[Target], *, color: str, quiet: boo
 
 
 def replace(path: Path, text: str) -> None:
-    """Writes a report as `replace_bytes` does."""
+    """Writes a report like `replace_bytes`."""
     replace_bytes(path, _encoded(text), what="report")
 
 
@@ -92,7 +92,7 @@ def replace_bytes(path: Path, data: bytes, *, what: str) -> None:
 def _files(outcome: Outcome, target: Target, path: Path, quiet: bool) -> list[whole_files.File]:
     chosen = FORMATS[target.format_name]
     if not chosen.is_folder:
-        # Encoded as it is written: a large report is in memory once.
+        # Encoded during the write, so that a large report is in memory only once.
         content = io.BytesIO()
         stream = io.TextIOWrapper(content, encoding="utf-8", errors="backslashreplace", newline="\n")
         _write(outcome, chosen, stream, color=False, quiet=quiet)

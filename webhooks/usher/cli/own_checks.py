@@ -31,7 +31,7 @@ def begin(name: str, *, directory: Path, code: str) -> None:
     """Makes the folder of an own check.
 
     Raises:
-        InputError: the name or the code cannot be used, or the folder is there.
+        InputError: the name or the code cannot be used, or the folder exists.
     """
     from usher.own_checks import folders
     from usher.policy.checks import own, scaffold

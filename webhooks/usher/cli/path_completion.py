@@ -10,21 +10,21 @@ from click.shell_completion import CompletionItem
 from usher import errors
 
 _SECONDS: Final = 2.0
-"""A person waits for the answer."""
+"""Seconds for an answer of git, because a person waits."""
 
 
 def files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - click's signature
-    """Leaves the value to the completion of files that the shell has."""
+    """Tells the shell to complete files itself."""
     return [CompletionItem(incomplete, type="file")]
 
 
 def directories(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - click's signature
-    """Leaves the value to the completion of directories that the shell has."""
+    """Tells the shell to complete directories itself."""
     return [CompletionItem(incomplete, type="dir")]
 
 
 def facts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """`live` once its beginning is typed and no file begins like that; files otherwise."""
+    """`live` if it matches the input and no file does; else files."""
     if incomplete and "live".startswith(incomplete) and not any(Path().glob(f"{incomplete}*")):
         return [CompletionItem("live", help="the cluster of the current context")]
     return files(ctx, param, incomplete)

@@ -88,7 +88,7 @@ def list_command(
 
 
 def _write_table(entries: "list[tuple[catalogue.Entry, str]]") -> None:
-    """By category; title and other outcomes in some namespaces wrap in the last column."""
+    """Writes the entries by category; the title and outcomes of other namespaces wrap in the last column."""
     from rich.text import Text
 
     from usher.reports.lines import Lines

@@ -139,7 +139,7 @@ def _shown(asking: Asking, found: Any, lines: Callable[[Any], Iterator[str]]) ->
 
 
 def _printable(text: str) -> str:
-    """Names come from the cluster; control characters must not reach a terminal."""
+    """The text without control characters: names come from the cluster and must not control a terminal."""
     return "".join(character if character.isprintable() else "?" for character in text)
 
 

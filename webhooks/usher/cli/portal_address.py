@@ -31,7 +31,7 @@ class Asking:
 
 
 class Connection(http.client.HTTPSConnection):
-    """To an address that is not the name in the certificate, because a tunnel leads to it."""
+    """A connection to an address that is not the name in the certificate, because a tunnel leads to it."""
 
     def __init__(self, host: str, port: int, *, name: str, tls: ssl.SSLContext) -> None:
         super().__init__(host, port, timeout=_SECONDS, context=tls)
@@ -57,7 +57,7 @@ def address(asking: Asking) -> Iterator[tuple[str, int, str, ssl.SSLContext]]:
 
 
 def _ca_bundle(asking: Asking) -> str:
-    """The CA that the API server trusts. Raises ClusterError if it may not be read."""
+    """The CA that the API server trusts. Raises ClusterError if usher may not read it."""
     from usher.cluster import connection
 
     api = connection.connect(kubeconfig=asking.kubeconfig, context=asking.context_name)

@@ -1,4 +1,4 @@
-"""How far a long run is: one line on a terminal, written again and erased at the end. Logs never get it."""
+"""The progress of a long run: one line on a terminal, overwritten and erased at the end. Logs never get it."""
 
 import contextlib
 import os
@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator
 from typing import Final, TextIO
 
 Watch = Callable[[str, int, int], None]
-"""Takes the noun, how many are done, and of how many; 0 where that is not known."""
+"""Takes the noun, the number done, and the total; the total is 0 if it is unknown."""
 
 _AFTER: Final = 1.0
-"""Seconds after which a run is long."""
+"""Seconds until a run counts as long."""
 _EVERY: Final = 0.1
 """Seconds between two lines."""
 _ERASE: Final = "\r\x1b[K"
 
 
 class Line:
-    """Writes the numbers over each other."""
+    """Writes the numbers over each other, on one line."""
 
     def __init__(self, stream: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream, self._clock = stream, clock

@@ -1,4 +1,4 @@
-"""The options of commands that say where Prometheus is, how to sign in, and whose series to read."""
+"""The options of commands for Prometheus: where it is, how to sign in, and whose series to read."""
 
 import functools
 from pathlib import Path
@@ -72,7 +72,7 @@ class Prometheus:
 
     url: str
     folder: Path | None = None
-    """Of a mounted Secret; other options win over its files."""
+    """The folder of a mounted Secret; other options win over its files."""
     token_file: Path | None = None
     ca_file: Path | None = None
     certificate: Path | None = None
@@ -83,7 +83,7 @@ class Prometheus:
     """NAME=VALUE; in a value, {cluster} is the name of the cluster."""
 
     def source(self, *, cluster: str) -> "PrometheusSource":
-        """Its series.
+        """The series of this Prometheus.
 
         Args:
             cluster: the name that stands for {cluster} in labels.
@@ -129,7 +129,7 @@ def _given(
     prometheus_cert: Path | None,
     prometheus_key: Path | None,
 ) -> Prometheus | None:
-    """What the options say.
+    """The Prometheus of the options; None without a URL.
 
     Raises:
         UsageError: an option misses the one that it belongs to.

@@ -1,4 +1,4 @@
-"""What `usher serve` records for `usher replay`: the options, and the settings that follow from them."""
+"""The options for the record of `usher serve`, which `usher replay` reads, and the settings that follow from them."""
 
 import secrets
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from usher.server import recorder
 
 _SHORTEST_KEY: Final = 16
-"""Bytes of a key that cannot be guessed."""
+"""The fewest bytes of a key, so that it cannot be guessed."""
 
 _LARGEST_KEY: Final = 4096
 
@@ -25,12 +25,12 @@ class Options:
 
     record_file: Path | None
     record_size: int
-    """MiB."""
+    """Size in MiB."""
     record_anonymised: bool
     record_key: Path | None
 
     def settings(self) -> "recorder.Settings | None":
-        """What to record; None to record nothing.
+        """The settings of the record; None to record nothing.
 
         Raises:
             InputError: the key cannot be read, or is too short.

@@ -159,7 +159,7 @@ def replay(
 
 
 def _judged(workloads: "Inputs", judges: "Sequence[Judge]") -> "Sequence[Side]":
-    """The verdicts of each side that judges; a side of saved verdicts does not."""
+    """The verdicts of each side that judges; a side of saved verdicts is not judged again."""
     if not judges:
         return ()
     with progress.shown(quiet=False) as watch:
@@ -167,7 +167,7 @@ def _judged(workloads: "Inputs", judges: "Sequence[Judge]") -> "Sequence[Side]":
 
 
 def _save(side: "Side", file: Path) -> int:
-    """Writes the verdicts, and says the exit code."""
+    """Writes the verdicts, and returns the exit code."""
     from usher.replay import saved
     from usher.reports import wording
 
@@ -180,7 +180,7 @@ def _save(side: "Side", file: Path) -> int:
 
 
 def _write(found: "Impact", format_name: str, file: Path | None) -> None:
-    """Writes the report to the file, which is replaced only by a whole one, or to standard output."""
+    """Writes the report to the file, replaced only when the report is complete, or to standard output."""
     from usher.reports import replay_json, replay_text
     from usher.reports.ci import replay_markdown
 
@@ -199,5 +199,5 @@ def _write(found: "Impact", format_name: str, file: Path | None) -> None:
 
 
 def _width(file: Path | None) -> int | None:
-    """The columns of the terminal; None where the report goes to no terminal."""
+    """The columns of the terminal; None if the report does not go to a terminal."""
     return shutil.get_terminal_size().columns if file is None and sys.stdout.isatty() else None

@@ -21,15 +21,15 @@ class FailOn(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How the command ends."""
+    """The end of the command: its exit code and the reason."""
 
     code: int
     reason: str = ""
-    """For standard error; empty where the report says it."""
+    """A text for standard error; empty if the report gives the reason."""
 
 
 def decide(found: "Impact", fail_on: FailOn, *, allow_unknown: bool) -> Ending:
-    """The exit code. A comparison that is not complete proves nothing, so that comes first."""
+    """The exit code. Failures come first, because an incomplete comparison proves nothing."""
     from usher.replay.comparison import Difference
 
     there = {each for each in found.by_difference if each is not Difference.NOTHING}

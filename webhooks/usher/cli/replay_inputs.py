@@ -38,7 +38,7 @@ class Inputs:
     api: "Api | None"
     """The cluster whose workloads are judged; None for files."""
     namespace: str
-    """Of objects without one; of a cluster, the only one. Empty for the default."""
+    """The namespace of objects without one, or the only one of a cluster; empty for the default."""
 
     def judged(self, judges: "Sequence[Judge]", *, watch: "Watch") -> "list[Side]":
         """The verdicts of each side about the same objects.
@@ -98,7 +98,7 @@ def _with_records(side: "Side", records: "Sequence[Record]") -> "Side":
 
 
 def _refuse_snapshot(path: str) -> None:
-    """Raises InputError for a file of `usher snapshot`, which would read as damaged YAML."""
+    """Raises InputError for a file of `usher snapshot`, which would look like damaged YAML."""
     from usher.facts import snapshot
 
     try:

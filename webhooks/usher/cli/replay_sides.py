@@ -30,7 +30,7 @@ class Rules:
 
     @contextlib.contextmanager
     def opened(self, known: "Store | None", *, own: "Sequence[OwnChecks]" = ()) -> Iterator["Judge"]:
-        """What judges by them, for as long as the context lasts. Warnings go to standard error.
+        """Returns a judge with these rules for as long as the context lasts. Warnings go to standard error.
 
         Args:
             known: the facts of the cluster.
@@ -77,7 +77,7 @@ class Pair:
 
     old: "Rules | Side"
     new: "Rules | Side | None"
-    """None where verdicts are only saved."""
+    """None if verdicts are only saved."""
 
     @property
     def rules(self) -> list[Rules]:

@@ -1,4 +1,4 @@
-"""`usher report`: what becomes of audits that are written already."""
+"""`usher report`: merges and shows finished audits."""
 
 import importlib
 import io
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from usher.audit.document.fleet import Fleet
 
 _MOST_BYTES: Final = 256 << 20
-"""Of an earlier document."""
+"""The most bytes of an earlier document."""
 
 _INCOMPLETE: Final = 2
 _OF_TEXT: Final = frozenset({"", "txt", "log"})

@@ -1,4 +1,4 @@
-"""The options of commands that report findings: formats, colours, and what their exit code is."""
+"""The options of commands that report findings: formats, colours, and the exit code."""
 
 import functools
 from collections.abc import Callable
@@ -33,7 +33,9 @@ class Reporting:
     policy: exit_codes.Policy
 
     def finish(self, found: "findings.Report", *, allow_unknown: bool = True, audit: "Audit | None" = None) -> int:
-        """Writes the reports, and says the exit code; the reason for a failure without findings on standard error.
+        """Writes the reports, and returns the exit code.
+
+        Writes the reason for a failure without findings to standard error.
 
         Args:
             found: the findings.
@@ -91,7 +93,7 @@ class _Format(click.ParamType[output.Target]):
 def options(*, fail_on: exit_codes.FailOn, audits: bool = False) -> Callable[[Command], Command]:
     """Adds the options to a command, which gets them as `reporting`; `fail_on` is the default of --fail-on.
 
-    With `audits` the formats of audit documents may be asked for as well. An error of usher ends the command with the
+    With `audits` the user may also ask for the formats of audit documents. An error of usher ends the command with the
     code that --exit-codes gives it.
     """
 
@@ -148,7 +150,7 @@ def _targets(formats: tuple[output.Target, ...], file: Path | None) -> tuple[out
 
 
 def _report_options(*, audits: bool) -> tuple[Option, ...]:
-    """What to write, and where."""
+    """The options for the formats, the places and the look of reports."""
     readers = ", ".join(f"{name} for {FORMATS[name].reader}" for name in formats.names(audits=audits))
     return (
         click.option(
@@ -182,7 +184,7 @@ def _report_options(*, audits: bool) -> tuple[Option, ...]:
 
 
 def _exit_options(fail_on: exit_codes.FailOn) -> tuple[Option, ...]:
-    """With which exit code the command ends."""
+    """The options for the exit code."""
     return (
         click.option(
             "--fail-on",

@@ -92,7 +92,7 @@ def _evaluator(
     engine: str,
     opa_url: str,
 ) -> "Evaluator":
-    """What decides, from usher.yaml as it is now; its warnings are in the log."""
+    """The evaluator for the current usher.yaml. Logs its warnings."""
     import structlog
 
     from usher.policy import assembly

@@ -26,7 +26,7 @@ class Options:
     """The values of the options."""
 
     facts: tuple[str, ...]
-    """Files that have the facts instead."""
+    """Files with the facts, instead of the cluster."""
     live: bool | None
     kubeconfig: Path | None
     context_name: str | None
@@ -43,7 +43,7 @@ class Options:
         return connection.connect(kubeconfig=self.kubeconfig, context=self.context_name, hurried=hurried)
 
     def access(self) -> "Access":
-        """Who may ask the admin port. Without a cluster the server decides all the same, and no client may ask."""
+        """Who may ask the admin port. Without a cluster the server still decides, but no client may ask."""
         from usher.server.access import Access
 
         try:
@@ -69,7 +69,7 @@ class Options:
             return None
         from usher.cluster import kubeconfig as kubeconfigs
 
-        # A pod may run without a service account token: then decisions rest on the reviews alone.
+        # A pod may run without a service account token: then decisions use only the reviews.
         return self._parts() if self.live or kubeconfigs.has_account() else None
 
     def _parts(self) -> "ClusterParts":

@@ -41,7 +41,7 @@ class Options:
 
 
 def portal(access: "Access") -> "Portal":
-    """What makes the routes that answer questions of clients."""
+    """Returns a function that makes the routes for questions of clients."""
     from usher.portal import routes
 
     return lambda evaluator, count: routes.router(routes.Portal(evaluator, access, count))

@@ -105,7 +105,7 @@ def snapshot(
 
 
 def _count(recorded: "Iterable[Recorded]") -> None:
-    """Says how many objects of each kind there are."""
+    """Writes how many objects of each kind there are."""
     from usher.facts.snapshot import State
 
     for each in recorded:
@@ -121,7 +121,7 @@ def _not_written(path: Path) -> int:
 
 
 def _takers(workloads: Path | None, objects: Path | None) -> "Sequence[_Taker]":
-    """What takes the objects of a cluster.
+    """The writers that take the objects of a cluster.
 
     Raises:
         InputError: the folder of objects is not empty, or cannot be made.
@@ -135,7 +135,7 @@ def _takers(workloads: Path | None, objects: Path | None) -> "Sequence[_Taker]":
 
 
 def _list(api: "Api", takers: "Sequence[_Taker]") -> None:
-    """Lists the objects of a cluster once for all takers; what cannot be read is named on standard error.
+    """Lists the objects of a cluster once for all takers. Writes kinds that cannot be read to standard error.
 
     Raises:
         ClusterError: usher may list no kind of workload.

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from usher.scan.batches import Batch
 
 _FILE_BYTES: Final = 256 * 2**10
-"""After which a file ends. A reader holds one at a time: its values stay in the cache of the processor, which saves a
-third of the time of an audit against files of 2 MiB (`scripts/bench audit`)."""
+"""Bytes after which a file ends. A reader holds one file at a time: its values stay in the cache of the processor.
+
+This saves a third of the time of an audit against files of 2 MiB (`scripts/bench audit`).
+"""
 
 _WAITING: Final = ".partial"
 """The hidden folder in which complete files wait."""
@@ -27,7 +29,7 @@ _WAITING: Final = ".partial"
 _SHOWN: Final = 3
 
 _OF_NODES: Final = "nodeInfo"
-"""Versions of a node, which the checklist of an audit compares; records of reviews leave them out."""
+"""The versions of a node, which the checklist of an audit compares; records of reviews leave them out."""
 
 
 class Objects:
@@ -40,13 +42,14 @@ class Objects:
         """Takes the folder.
 
         Raises:
-            InputError: it holds something already: an audit of it would mix two clusters. Or another snapshot is being
-                written there. Or it cannot be made.
+            InputError: the folder is not empty, because an audit of it would mix two clusters. Or another snapshot is
+            being
+                written there. Or the folder cannot be made.
         """
         self.path = folder
         self._is_new = not folder.exists()
         self.problems = 0
-        """Kinds that could not be read, or not to their end."""
+        """The number of kinds that could not be read, or only in part."""
         self._waiting = folder / _WAITING
         with self._writing():
             folder.mkdir(parents=True, exist_ok=True)
@@ -56,9 +59,9 @@ class Objects:
         self._names = list[str]()
         self._unwritten = defaultdict[str, list[bytes]](list)
         self._bytes = Counter[str]()
-        """Those not written yet, by kind."""
+        """Bytes that are not written yet, by kind."""
         self._numbers = Counter[str]()
-        """Files by kind."""
+        """The number of files, by kind."""
         self._without_objects = list[paths.Object]()
         self._not_read = list[paths.Object]()
 
@@ -122,14 +125,14 @@ class Objects:
         return f"{self.path}: {self._number:,} objects in {len(self._names)} files"
 
     def close(self) -> None:
-        """Leaves nothing but the files that `write` has moved, and without files no new folder."""
+        """Removes everything except the files that `write` has moved; without files it leaves no new folder."""
         shutil.rmtree(self._waiting, ignore_errors=True)
         if self._is_new:
             with contextlib.suppress(OSError):
                 self.path.rmdir()
 
     def _write_objects(self, source: str) -> None:
-        """Writes those of a kind that are not written yet."""
+        """Writes the waiting objects of a kind."""
         self._bytes[source] = 0
         if unwritten := self._unwritten.pop(source, []):
             name = f"{source}-{self._numbers[source]:04}.json"
@@ -182,7 +185,7 @@ def _batch(found: "Recorded") -> "Batch":
 
 
 def _without_objects(found: "Recorded") -> paths.Object:
-    """A list that says of a kind that it has no objects in any namespace, or is not served."""
+    """A list that records a kind without objects in any namespace, or one that the API server does not serve."""
     group, version = found.kind.group, found.kind.versions[0]
     written = f"{group}/{version}" if group else version
     link = f"/{'apis' if group else 'api'}/{written}/{found.kind.plural}"
@@ -190,7 +193,7 @@ def _without_objects(found: "Recorded") -> paths.Object:
 
 
 def _not_read(source: str, reason: str) -> paths.Object:
-    """What makes an audit of the folder INCOMPLETE: the answer of an API server that does not give objects."""
+    """An API server's answer without objects, which makes an audit of the folder INCOMPLETE."""
     return {"apiVersion": "v1", "kind": "Status", "status": "Failure", "message": f"{source}: {reason}"}
 
 

@@ -49,4 +49,4 @@ class Workloads:
         return f"{self.path}: {self._number:,} workloads, {len(self._data):,} bytes"
 
     def close(self) -> None:
-        """Nothing is open: the record is written at once."""
+        """Does nothing: the record is written at once."""

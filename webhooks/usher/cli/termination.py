@@ -6,11 +6,11 @@ from types import FrameType
 from typing import Final
 
 _FIRST: Final = 128
-"""Exit codes of processes that a signal ends begin here, as shells have them."""
+"""The start of the exit codes for processes that a signal ends, as in shells."""
 
 
 def ended_cleanly() -> None:
-    """Lets SIGTERM and SIGHUP raise SystemExit (143 and 129) in the main thread; one that is ignored stays so.
+    """Lets SIGTERM and SIGHUP raise SystemExit (143 and 129) in the main thread; an ignored signal stays ignored.
 
     The first process of a container would otherwise ignore SIGTERM, and be killed after the grace period.
     """

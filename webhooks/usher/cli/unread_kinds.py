@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def named(recorded: "Iterable[Recorded]") -> bool:
-    """Names the kinds that could not be read, with their reasons; false where all could."""
+    """Writes the kinds that could not be read, with reasons. Returns false if all could be read."""
     from usher.facts.snapshot import State
     from usher.reports import wording
 

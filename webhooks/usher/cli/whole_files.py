@@ -23,7 +23,7 @@ def replace(path: Path, content: bytes, *, what: str) -> None:
 
 
 def replace_all(files: Sequence[File], *, what: str) -> None:
-    """Replaces the files once all new contents are on the disk. A pipe or a device is written to, last of all.
+    """Replaces the files after all new contents are on the disk. Pipes and devices are written last.
 
     Raises:
         InputError: one of the files cannot be written; the message names it and `what`, and the old files are
@@ -36,7 +36,7 @@ def replace_all(files: Sequence[File], *, what: str) -> None:
         for each in regular:
             path = each.path
             target = path.resolve()
-            # Known before it exists: a signal may come at any moment, and leaves no file behind.
+            # Registered before the file exists: a signal at any moment leaves no file behind.
             staged.append((target, target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}")))
             _stage(each.content, target, staged[-1][1])
         for path, temporary in staged:

@@ -64,7 +64,7 @@ def show(*, file: str, config: Path | None, namespace: str, format_name: str) ->
 
 
 def _report_left_out(batches: "Sequence[Batch]", file: str, *, empty: bool) -> None:
-    """Names what was left out, on standard error.
+    """Writes to standard error which documents were left out.
 
     Raises:
         InputError: something could not be read, or there was nothing to show.
