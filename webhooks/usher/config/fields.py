@@ -32,7 +32,7 @@ ANY_NAMESPACE: Final = "Namespaces, in which * stands for any characters; by def
 
 
 def seconds(duration: Duration) -> float:
-    """How long a duration is."""
+    """The number of seconds of a duration."""
     return float(duration[:-1]) * {"s": 1, "m": 60, "h": 3600}[duration[-1]]
 
 

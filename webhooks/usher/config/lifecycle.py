@@ -13,7 +13,7 @@ Word = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 
 
 class PreStop(Section):
-    """What a container does before Kubernetes stops it: a signal to its first process, or a command."""
+    """The last action of a container before Kubernetes stops it: a signal to its first process, or a command."""
 
     signal: Literal["HUP", "INT", "USR1", "USR2"] | None = Field(
         default=None,
@@ -38,7 +38,7 @@ class PreStop(Section):
 
 
 class Lifecycle(Selector):
-    """What some workloads get where their authors decided nothing."""
+    """Lifecycle settings for workloads whose authors did not set them."""
 
     ttl_after_finished: Duration | None = Field(
         default=None, description="How long a finished job stays before its controller deletes it."

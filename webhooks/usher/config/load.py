@@ -23,8 +23,8 @@ def load(file: Path, *, more: Callable[[models.Config], Iterable[Problem]] = _no
 
     Args:
         file: usher.yaml.
-        more: finds mistakes of meaning. It is asked about the good part of a file with other mistakes, so that one run
-            names all of them; the caller asks it about a good file.
+        more: finds mistakes of meaning in the valid part of a file with other mistakes, so that one run names all of
+            them. For a valid file the caller runs it.
 
     Raises:
         ConfigError: the file cannot be read, is not YAML, or does not match the schema; names every line and key.
@@ -62,7 +62,7 @@ def parse(data: bytes, *, source: str, more: Callable[[models.Config], Iterable[
 
 
 def mistakes(value: paths.Json, *, more: Callable[[models.Config], Iterable[Problem]] = _nothing) -> list[Problem]:
-    """All mistakes in the value of usher.yaml, at their pointers; `more` is asked about a good value as well."""
+    """All mistakes in the value of usher.yaml, at their pointers; `more` also checks a valid value."""
     try:
         config = models.Config.model_validate(value)
     except pydantic.ValidationError as error:
@@ -96,7 +96,7 @@ def located(file: Path | None, problems: Sequence[tuple[str, str]]) -> list[tupl
 
 
 def located_in(data: bytes, problems: Sequence[tuple[str, str]]) -> list[tuple[int, str, str]]:
-    """As `located`, for the content of a file."""
+    """Line, key and text of problems, like `located`, for the content of a file."""
     where = None
     if data and problems:
         with contextlib.suppress(errors.ManifestError):

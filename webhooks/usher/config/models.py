@@ -241,7 +241,7 @@ class Config(Section):
     @field_validator("pools")
     @classmethod
     def _check_fabrics_exist(cls, pools: list[Pool], info: ValidationInfo) -> list[Pool]:
-        # Invalid fabrics are missing here; their own error is reported already.
+        # Invalid fabrics are missing here; their own error is already reported.
         defined = info.data.get("fabrics")
         if defined is None:
             return pools

@@ -7,7 +7,7 @@ from functools import lru_cache
 from usher.config.fields import Selector
 
 _ANYTHING = "\0"
-"""Stands for any text in place of a `*`; in a pattern, only another `*` matches it."""
+"""A placeholder for any text in place of a `*`; in a pattern, only another `*` matches it."""
 
 
 def covers(first: Selector, second: Selector) -> bool:
@@ -41,12 +41,12 @@ def patterns_meet(first: Iterable[str], second: Sequence[str]) -> bool:
 
 
 def covers_patterns(first: Sequence[str], second: Iterable[str]) -> bool:
-    """Whether every name of the second matches one of the first; patterns that cover it only together are missed."""
+    """Whether every name of the second matches one of the first; coverage by several patterns together is not found."""
     return all(any(fnmatchcase(each.replace("*", _ANYTHING), pattern) for pattern in first) for each in second)
 
 
 def _holds(first: Sequence[str], second: Sequence[str]) -> bool:
-    """Whether the first list covers the second; an empty list stands for everything."""
+    """Whether the first list covers the second; an empty list means everything."""
     return not first or (bool(second) and set(second) <= set(first))
 
 
@@ -78,7 +78,7 @@ def _steps(first: str, second: str, one: int, other: int) -> list[tuple[int, int
     left, right = first[one : one + 1], second[other : other + 1]
     steps = []
     if left == "*":
-        # It ends here, or takes one more character of the other.
+        # It ends here, or matches one more character of the other pattern.
         steps += [(one + 1, other), *([(one, other + 1)] if right else [])]
     if right == "*":
         steps += [(one, other + 1), *([(one + 1, other)] if left else [])]

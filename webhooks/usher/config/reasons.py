@@ -15,7 +15,7 @@ _FORMS: Final = {
     "^[-a-z0-9.*]+$": "lower-case letters, digits, hyphens and points, with * for any characters",
     "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$": "lower-case letters, digits, hyphens and points, as in the names of objects",
 }
-"""What people call the forms of values, by a part of the pattern."""
+"""Words for the forms of values, by a part of the pattern."""
 
 _TYPES: Final = {
     "bool_type": "true or false",
@@ -31,7 +31,7 @@ _TYPES: Final = {
 
 
 def reason(detail: pydantic_core.ErrorDetails) -> str:
-    """The mistake, with the value that was found, the values that may stand there, and the nearest known word."""
+    """The mistake, with the wrong value, the accepted values, and the nearest known word."""
     kind, context = detail["type"], detail.get("ctx", {})
     if kind == "extra_forbidden":
         return f"unknown key{suggestions.of_key(detail['loc'])}"

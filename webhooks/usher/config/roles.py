@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from usher.config.fields import LabelKey, Pattern, Role, Section
 
 ROLE_LABEL: Final = "gpu-usher.io/role"
-"""The label by which the author of a workload may say its role."""
+"""The label by which the author of a workload may set its role."""
 
 MOST_RULES: Final = 256
 _MOST_PATTERNS: Final = 64

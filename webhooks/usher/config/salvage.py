@@ -10,7 +10,7 @@ from usher.config import models
 from usher.dataclass import dataclass
 
 _MOST_ROUNDS: Final = 8
-"""A mistake may hide another one; so many times the remaining mistakes are taken out."""
+"""A mistake may hide another one, so usher removes mistakes this many times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

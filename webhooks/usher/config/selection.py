@@ -13,7 +13,7 @@ from usher.dataclass import dataclass
 
 
 def matches(namespace: str, patterns: Iterable[str]) -> bool:
-    """Whether any pattern fits; the models let no other wildcard than `*` through."""
+    """Whether any pattern fits; the models accept `*` as the only wildcard."""
     return any(fnmatchcase(namespace, pattern) for pattern in patterns)
 
 
@@ -29,7 +29,7 @@ class Subject:
     kind: str
     role: str
     accelerators: int | None
-    """The accelerators of all pods together, of any name; None where nothing bounds them."""
+    """The accelerators of all pods together, under any name; None without a bound."""
 
 
 def subject(workload: model.Workload) -> Subject:
@@ -60,6 +60,6 @@ def fits(entry: models.Selector, subject: Subject) -> bool:
 
 
 def size(workload: model.Workload) -> int | None:
-    """Accelerators of all pods together at their most, by whatever name and route; None where nothing bounds them."""
+    """Accelerators of all pods together at their maximum, by any name and route; None without a bound."""
     maxima = [total.maximum for total in workload.totals]
     return sum(most.value for most in maxima if most is not None) if None not in maxima else None

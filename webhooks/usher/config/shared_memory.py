@@ -10,7 +10,7 @@ from usher.config.fields import Role, Section
 MEBIBYTE: Final = 1 << 20
 
 LEAST: Final = 64
-"""Mebibytes with which every container starts."""
+"""Mebibytes of shared memory of a container by default."""
 
 
 def _is_size(text: str) -> str:

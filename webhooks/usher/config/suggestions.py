@@ -1,4 +1,4 @@
-"""What the writer of usher.yaml may have meant by a word that usher does not know."""
+"""Suggestions for words of usher.yaml that usher does not know."""
 
 import types
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,9 +27,9 @@ _SAME: Final[Mapping[str, Sequence[str]]] = {
 
 
 def of_key(location: Sequence[int | str]) -> str:
-    """What an unknown key of a section may mean; `location` is its place as in errors of pydantic.
+    """A suggestion for an unknown key of a section; `location` is its place as in errors of pydantic.
 
-    The nearest key, or the key that says the same; else all keys of the section.
+    The suggestion is the nearest key, or a key of the same meaning; else all keys of the section.
     """
     section = _section(models.Config, location[:-1])
     if section is None:
@@ -43,7 +43,7 @@ def of_key(location: Sequence[int | str]) -> str:
 
 
 def of_choice(given: object, known: str) -> str:
-    """The suggestion for a word that is not one of a few, which are given as `one, other or third`."""
+    """The suggestion for a wrong word; `known` lists the accepted words as `one, other or third`."""
     if not isinstance(given, str):
         return ""
     return words.nearest(given, known.replace(" or ", ", ").split(", "))
@@ -59,7 +59,7 @@ def _section(section: type[BaseModel], location: Sequence[int | str]) -> type[Ba
     inner = next(iter(_sections(field.annotation)), None)
     if inner is None:
         return None
-    # An entry of a list or of a mapping by names is one step more.
+    # An entry of a list or of a mapping by names is one step deeper.
     holds_many = any(get_origin(each) in (list, dict) for each in _parts(field.annotation))
     return _section(inner, location[2 if holds_many else 1 :])
 
@@ -71,7 +71,7 @@ def _sections(annotation: Any) -> Iterable[type[BaseModel]]:  # noqa: ANN401 - a
 
 
 def _parts(annotation: Any) -> Iterable[Any]:  # noqa: ANN401 - any annotation of a field
-    """An annotation and what it consists of."""
+    """An annotation and its parts."""
     yield annotation
     if get_origin(annotation) in (list, dict, Annotated, Union, types.UnionType):
         for argument in get_args(annotation):

@@ -5,12 +5,12 @@ from collections.abc import Collection
 from typing import Final
 
 _LONGEST: Final = 64
-"""Comparing takes time with the product of the lengths, and no word is longer."""
+"""The longest word that is compared: the time grows with the product of the lengths, and known words are shorter."""
 
 _LOOK_ALIKE: Final = str.maketrans("oil", "011")
 
 _EQUALLY_CLOSE: Final = 50
-"""So many close words are compared once more, letter by letter: USH3O2 has as many letters of USH432 as of USH302."""
+"""This many close words are compared again, letter by letter: USH3O2 has as many letters of USH432 as of USH302."""
 
 
 def nearest(word: str, known: Collection[str]) -> str:

@@ -1,8 +1,8 @@
-"""Which pods take accelerators, in CEL: for match conditions, which the API server evaluates while usher is down.
+"""Expressions in CEL for pods that take accelerators: for match conditions, which work while usher is down.
 
-CEL sees one object and no other. So it finds more than the normaliser: every device claim counts, whatever its
-class, and so does a resource whose name only looks like an accelerator. It never finds less; a test compares both on
-the corpora. It cannot find variables in ConfigMaps, nor resources of device classes whose name does not tell it.
+CEL sees one object and no other. So it finds more than the normaliser: every device claim counts, whatever its class,
+and so does a resource whose name only looks like an accelerator. It never finds less; a test compares both on the
+corpora. It cannot find variables in ConfigMaps, nor resources of device classes with other names.
 """
 
 import re
@@ -39,11 +39,11 @@ _DEVICE_LIST: Final = "/var/run/nvidia-container-devices"
 _PATHS: Final = ("isolation/host_path_to_devices", "paths")
 _RUNTIME_CLASSES: Final = ("isolation/runtime_class_without_request", "runtimeClasses")
 
-# Between two parts of a path there may be several slashes, and dots.
+# Several slashes, and dots, may stand between two parts of a path.
 _SLASH: Final = r"/+(?:\./+)*"
-# The root of a process of the node is that of the node.
+# The root of a process on the node is the root of the node.
 _ROOT: Final = f"(?:{_SLASH}proc{_SLASH}(?:[0-9]{{1,10}}|self|thread-self){_SLASH}(?:root|cwd))*"
-# CEL does not resolve `..`, which the API server lets through in the path of a mount.
+# CEL does not resolve `..`, which the API server accepts in the path of a mount.
 _UPWARDS: Final = r"(?:^|/)\.\.(?:/|$)"
 
 
@@ -81,7 +81,7 @@ def takes(pod: str, config: models.Config, checks: catalogue.Catalogue) -> str:
 
 
 def debug_container_takes(pod: str) -> str:
-    """An expression that is true for a Pod with a debug container that names its devices: it cannot ask for others."""
+    """An expression that is true for a Pod with a debug container that names devices; it cannot request them."""
     return f"{pod}.?spec.?ephemeralContainers.orValue([]).exists(c, {_variables('c')} || {_mounts('c')})"
 
 
@@ -92,24 +92,24 @@ def annotation(key: str) -> str:
 
 
 def mounts_devices(pod: str, config: models.Config, checks: catalogue.Catalogue) -> str:
-    """An expression that is true for a Pod, or a pod template, with a host path that is refused in every namespace."""
+    """An expression that is true for a Pod or pod template with a host path that usher refuses everywhere."""
     given = [set(values) for values in _settings(*_PATHS, config, checks)]
     everywhere = set.intersection(*given)
     if not everywhere:
         return "false"
     path = "v.?hostPath.?path.orValue('')"
-    # The API server refuses `..` in the path of a Pod; where a template has it, usher looks where it leads.
+    # The API server refuses `..` in the path of a Pod; in a template usher resolves it.
     found = f"{_leads(path, _paths(everywhere))} && !{path}.contains('..')"
     return f"{pod}.?spec.?volumes.orValue([]).exists(v, {found})"
 
 
 def accelerator(key: str, config: models.Config) -> str:
-    """An expression that is true for the name of a resource that usher knows as an accelerator, and no other."""
+    """An expression that is true only for the name of a resource that usher knows as an accelerator."""
     return _all(f"{key}.contains('/')", _not_ignored(key, config), _known(key, config, words=False))
 
 
 def names_devices(container: str) -> str:
-    """An expression that is true for a container with a variable by which it takes devices; the last entry counts."""
+    """An expression that is true for a container that takes devices by a variable; the last entry of a name counts."""
     entries = f"{container}.?env.orValue([]).filter(e, e.name == n)"
     value = f"{entries}[size({entries}) - 1]"
     given = f"has({value}.valueFrom) || !({value}.?value.orValue('') in {texts(VALUES_WITHOUT_DEVICES)})"
@@ -135,7 +135,10 @@ def _mounts(container: str) -> str:
 
 
 def _resource(key: str, config: models.Config) -> str:
-    """Names without a slash, like cpu and memory, cost next to nothing; the API server counts the cost."""
+    """An expression for resource names.
+
+    Names without a slash, like cpu, cost little; the API server limits the cost.
+    """
     return _all(f"{key}.contains('/')", _not_ignored(key, config), _known(key, config, words=True))
 
 
@@ -188,12 +191,12 @@ def _settings(check: str, parameter: str, config: models.Config, checks: catalog
 
 
 def _leads(path: str, pattern: str) -> str:
-    """An expression that is true for a path that fits `_paths`; one without a slash in front begins at the root too."""
+    """An expression that is true for a path that fits `_paths`; a path may lack its leading slash."""
     return f"('/' + {path}).matches({text(pattern)})"
 
 
 def _paths(given: Iterable[str]) -> str:
-    """A regular expression of RE2 for these paths, as they may be written, and for all that lies below them."""
+    """A regular expression of RE2 for these paths, in all spellings, and for everything below them."""
     return f"^{_ROOT}(?:" + "|".join(_path(path) for path in sorted(set(given))) + ")"
 
 
@@ -213,5 +216,5 @@ def _all(*expressions: str) -> str:
 
 
 def all_of(expressions: Sequence[str]) -> str:
-    """An expression that is true if all of these are."""
+    """An expression that is true if all of these expressions are true."""
     return _all(*(f"({expression})" for expression in expressions))

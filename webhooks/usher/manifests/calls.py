@@ -19,14 +19,14 @@ class Client:
     namespace: str = "gpu-usher"
     url: str = ""
     ca_bundle: bytes = b""
-    """PEM; empty where another controller fills it in (cert-manager)."""
+    """PEM; empty if another controller fills it in (cert-manager)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calls:
     """How long the API server waits for the webhooks of workloads, and what it does without an answer.
 
-    With Fail it refuses what the conditions of `fail_closed` describe, and lets in everything else.
+    With Fail it refuses requests that meet the conditions of `fail_closed`, and accepts all others.
     """
 
     mutate_failure_policy: FailurePolicy = "Ignore"

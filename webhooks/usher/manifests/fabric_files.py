@@ -8,11 +8,11 @@ from usher import errors, paths
 from usher.config import models
 
 LARGEST: Final = 1024 * 1024
-"""Bytes of a ConfigMap, by the API server."""
+"""The most bytes of a ConfigMap; the API server sets this limit."""
 
 
 def wanted(config: models.Config) -> dict[str, set[str]]:
-    """The keys of each ConfigMap that the fabric of a pool mounts, by its name."""
+    """The keys of each ConfigMap that the fabrics of pools mount, by the name of the ConfigMap."""
     found: dict[str, set[str]] = {}
     for fabric in sorted({pool.fabric for pool in config.pools if pool.fabric}):
         profile = config.fabric(fabric)

@@ -1,8 +1,8 @@
-"""Which requests the API server refuses while usher does not answer, if the site wants that: as few as it can.
+"""The few requests that the API server refuses while usher does not answer, if the site wants that.
 
-Pods fail closed, and kinds whose pod templates CEL can read; of other kinds, what they make. Everything else goes on:
-objects without accelerators, the namespaces that a cluster needs to heal, requests of administrators, scaling, and
-changes of Pods that change no devices (docs/operations.md#failure-policy).
+Pods fail closed, and kinds whose pod templates CEL can read; for other kinds, the objects that they make. Everything
+else goes on: objects without accelerators, the namespaces that a cluster needs to heal, requests of administrators,
+scaling, and changes of Pods that change no devices (docs/operations.md#failure-policy).
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,14 +21,15 @@ HEALING: Final = (
     *("cert-manager", "consul", "istio-system", "linkerd", "linkerd-cni"),
     # Disks.
     *("local-path-storage", "longhorn-system", "openebs", "rook-ceph"),
-    # Nodes, and what clouds and distributions run themselves.
+    # Nodes, and services that clouds and distributions run themselves.
     *("cluster-autoscaler", "gke-managed-*", "gmp-system", "karpenter", "kube-*", "openshift-*"),
-    # Other admission webhooks, and what delivers changes to the cluster.
+    # Other admission webhooks, and tools that deliver changes to the cluster.
     *("argocd", "flux-system", "gatekeeper-system", "kyverno"),
 )
-"""Namespaces of networks, certificates, disks and nodes, beside those that usher.yaml calls system namespaces.
+"""Namespaces of networks, certificates, disks and nodes, beside the system namespaces of usher.yaml.
 
-Their pods are judged as others are while usher answers. A namespace is known by its name, which the API server checks.
+usher judges their pods like others while it answers. The API server checks the name of a namespace, so a tenant cannot
+forge it.
 """
 
 OWN: Final = "accelerators"
@@ -51,15 +52,14 @@ def conditions(config: models.Config, checks: Catalogue) -> Sequence[paths.Objec
 
 
 def healing(config: models.Config) -> set[str]:
-    """Namespaces in which nothing is refused while usher does not answer."""
+    """Namespaces in which the API server refuses no request while usher does not answer."""
     return {*HEALING, *config.priorities.system_namespaces}
 
 
 def otherwise(failing: Iterable[paths.Object]) -> paths.Object:
     """The match condition of all other requests.
 
-    An expression that is an error for an object refuses it in the webhook that fails closed, so that no object slips
-    between both.
+    If an expression fails for an object, the webhook that fails closed refuses it, so no object passes between both.
     """
     expressions = [str(each["expression"]) for each in failing]
     asked = f"request.resource.group + '/' + request.resource.resource in {asking.texts(map(_resource, kinds()))}"
@@ -83,14 +83,14 @@ _ANNOTATIONS: Final = "{}.metadata.?annotations.orValue({{}})"
 _NEW: Final = _ANNOTATIONS.format("object")
 _OLD: Final = _ANNOTATIONS.format("oldObject")
 _CHANGED: Final = (
-    # Controllers write labels, annotations and finalizers of Pods all the time, and Pods must be able to end.
+    # Controllers often write labels, annotations and finalizers of Pods, and Pods must be able to end.
     "request.operation == 'CREATE' || (!has(object.metadata.deletionTimestamp) && (object.spec != oldObject.spec || "
     f"{_NEW}.exists(k, ({asking.annotation('k')}) && {_OLD}[?k].orValue('') != {_NEW}[k])))"
 )
 
 
 def _takes(config: models.Config, checks: Catalogue) -> str:
-    """Debug containers ask for no resources: only variables and mounts give them devices."""
+    """An expression for pods that take accelerators; debug containers get devices only by variables and mounts."""
     debug = asking.debug_container_takes("object")
     whole = f"{template_paths.templates()}.exists(t, {asking.takes('t', config, checks)})"
     return f"{_SUB_RESOURCE} == 'ephemeralcontainers' ? ({debug}) : {whole}"

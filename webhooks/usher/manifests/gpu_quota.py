@@ -1,7 +1,7 @@
 """The definition (CRD) of GPUQuota. It refuses the same values as `config.quotas`; a test compares them.
 
-Limits are one map of units, as those of a ResourceQuota are: an unknown field of an object with fields would be dropped
-by the API server, and with it the limit, where an unknown key of a map can be refused.
+Limits are one map of units, as in a ResourceQuota. In an object with fields, the API server would drop an unknown field
+and its limit; it can refuse an unknown key of a map.
 """
 
 from typing import Final

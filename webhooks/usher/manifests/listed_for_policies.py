@@ -1,8 +1,8 @@
-"""What an audit may list so that policies of a site can judge: the resources of the kinds that they name.
+"""The rights of an audit for policies of a site: the resources of the kinds that constraints name.
 
 A constraint names kinds, and RBAC names resources. As in the rules of webhooks, a group that usher does not know is
-named as a whole. RBAC cannot leave anything out of a wildcard, so no rule has all groups, or all of the core group with
-its Secrets.
+named as a whole. RBAC cannot exclude resources from a wildcard, so no rule has all groups, or all of the core group
+with its Secrets.
 """
 
 from collections.abc import Collection, Iterator
@@ -27,11 +27,11 @@ class Listed:
     resources: tuple[tuple[str, str], ...]
     """Groups and plurals; `*` for all of a group."""
     left_out: tuple[str, ...]
-    """What the policies are about and no rule names, with the reason and the remedy."""
+    """Kinds of the policies that no rule names, with the reason and the remedy."""
 
 
 def of(kinds: Collection[MatchedKind]) -> Listed:
-    """What to list for these kinds."""
+    """The resources to list for these kinds."""
     found = {resource for each in kinds for resource in _resources(each)}
     return Listed(resources=tuple(sorted(found)), left_out=tuple(_left_out(kinds)))
 

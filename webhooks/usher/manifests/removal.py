@@ -1,7 +1,7 @@
-"""What an installation consists of, in the order to remove it.
+"""All objects of an installation, in the order to remove them.
 
-The webhook configurations go first: from then on no request of the cluster waits for a server. Definitions are not part
-of it, because all GPUQuotas go with theirs.
+The webhook configurations go first: after that no request of the cluster waits for a server. Definitions stay, because
+removing them would delete all GPUQuotas.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from usher.manifests import gpu_quota, roles, webhooks
 from usher.manifests.floor import documents as floor
 
 PART_OF: Final = "app.kubernetes.io/part-of"
-"""The label of what manifests/base makes. A namespace without it belongs to someone else."""
+"""The label of objects that manifests/base makes. A namespace without it belongs to another owner."""
 
 GPU_QUOTAS: Final = f"/apis/{definitions.GROUP}/{definitions.VERSION}/{gpu_quota.PLURAL}"
 """The path of all GPUQuotas."""
@@ -29,7 +29,7 @@ _CLUSTER_ROLES: Final = (
 )
 
 _GUARD: Final = "gpu-usher-ca-bundle"
-"""The policy that lets the server change nothing but caBundle."""
+"""The policy that lets the server change only caBundle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Part:
     title: str
     path: str
     only_ours: bool = False
-    """Whether it goes only if it has the label PART_OF, because others may have made it."""
+    """Whether to remove it only with the label PART_OF, because others may have made it."""
 
 
 def parts(namespace: str) -> Sequence[Part]:
@@ -79,7 +79,7 @@ def parts(namespace: str) -> Sequence[Part]:
 
 
 def definition() -> Part:
-    """The definition of GPUQuota; to delete it deletes all GPUQuotas."""
+    """The definition of GPUQuota; deleting it deletes all GPUQuotas."""
     name = f"{gpu_quota.PLURAL}.{definitions.GROUP}"
     return _part("CustomResourceDefinition", name, "/apis/apiextensions.k8s.io/v1")
 

@@ -1,4 +1,7 @@
-"""Who asks and where, in CEL: for match conditions. The API server sets both, so no tenant can forge them."""
+"""Expressions in CEL for the user and the namespace of a request.
+
+The API server sets both, so tenants cannot forge them.
+"""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +20,7 @@ def by(identity: Identity) -> str:
 def within(namespaces: Iterable[str]) -> str:
     """An expression that is true for requests in namespaces with these names, in which `*` stands for any characters.
 
-    The name of a namespace is all that counts, and no label of it.
+    Only the name of a namespace counts, not its labels.
     """
     patterns = sorted(set(namespaces))
     named = [pattern for pattern in patterns if "*" not in pattern]

@@ -1,4 +1,4 @@
-"""RBAC roles of the server and of `usher audit`, derived from the registries. Of Secrets, only its own is read."""
+"""RBAC roles of the server and of `usher audit`, derived from the registries. usher reads only its own Secret."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -156,14 +156,14 @@ def of_accounts(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
 
 
 def events_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
-    """A ClusterRole to write Events on the controllers of denied pods, and to look whether these exist."""
+    """A ClusterRole to write Events on the controllers of denied pods, and to check that these exist."""
     workloads = [(kind.group, kind.plural) for kind in WORKLOADS.values() if kind.plural and not kind.is_template]
     written = rules([("", "events")], verbs=["create", "patch"])
     return role_of_cluster(EVENTS_NAME, [*written, *rules(workloads, verbs=["get"])], namespace=namespace)
 
 
 def metrics_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
-    """A ClusterRole to ask whose token it is and what the owner may do, bound; and one to read the metrics, unbound."""
+    """A bound ClusterRole to check tokens and the rights of their owners; and an unbound one to read the metrics."""
     asked = [
         *rules([("authentication.k8s.io", "tokenreviews")], verbs=["create"]),
         *rules([("authorization.k8s.io", "subjectaccessreviews")], verbs=["create"]),
@@ -178,7 +178,7 @@ def metrics_roles(*, namespace: str = ACCOUNT) -> Sequence[paths.Object]:
 
 
 def portal_role() -> paths.Object:
-    """A ClusterRole to bind to those who ask the portal; no resource of Kubernetes has these names."""
+    """A ClusterRole for users of the portal; Kubernetes has no resources of these names."""
     asked = rules([("gpu-usher.io", "evaluations"), ("gpu-usher.io", "outlooks")], verbs=["create"])
     read = rules([("gpu-usher.io", "gpuquotas")], verbs=["get", "list"])
     return {

@@ -1,8 +1,8 @@
-"""The webhook for objects that only policies of Gatekeeper are about: its rules and match conditions.
+"""The webhook for objects that only policies of Gatekeeper match: its rules and match conditions.
 
-A constraint names kinds, and a rule names resources. usher knows the resources of Kubernetes and of its own kinds. Of
-other groups a rule names all resources, and a condition lets the kinds of constraints through, so no cluster is asked.
-The API server asks once about an object: what another webhook of usher names is left out.
+A constraint names kinds, and a rule names resources. usher knows the resources of Kubernetes and of its own kinds. For
+other groups a rule names all resources, and a condition selects the kinds of constraints, so usher needs no cluster for
+this. The API server asks once about an object, so resources of usher's other webhooks are left out.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -15,7 +15,7 @@ from usher.manifests import asking, rules
 from usher.scan import scopes
 
 NAME: Final = "policies"
-"""What the name of the webhook begins with."""
+"""The start of the webhook's name."""
 
 _OPERATIONS: Final = ("CREATE", "UPDATE")
 
@@ -25,10 +25,10 @@ _NAMED_ALONE: Final = (
     ("events.k8s.io", "events", "Event"),
     ("coordination.k8s.io", "leases", "Lease"),
 )
-"""Kinds for constraints that name them, and not for those about all kinds: secrets, and thousands of heartbeats."""
+"""Kinds that match only constraints that name them, and not those about all kinds: secrets, and frequent heartbeats."""
 
 _ASKING: Final = ("authentication.k8s.io", "authorization.k8s.io")
-"""Groups of questions to the API server, which it does not store."""
+"""API groups of requests that the API server answers but does not store."""
 
 
 def of(kinds: Collection[MatchedKind], judging: Iterable[paths.Object]) -> tuple[list[paths.Json], list[paths.Object]]:
@@ -118,7 +118,7 @@ def _condition(name: str, expression: str) -> paths.Object:
 
 
 def _about(kinds: Collection[MatchedKind]) -> str:
-    """An expression that is true for objects of these kinds; empty where it is true for all."""
+    """An expression that is true for objects of these kinds; empty if it is true for all objects."""
     by_group: dict[str, set[str]] = {}
     for each in kinds:
         by_group.setdefault(each.group, set()).add(each.kind)

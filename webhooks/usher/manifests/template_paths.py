@@ -1,7 +1,7 @@
-"""Where CEL finds the pod templates of an object, from the paths in the record of its kind.
+"""The pod templates of an object in CEL, from the paths in the record of its kind.
 
-Some kinds have paths that CEL cannot follow: the templates are in another object, or a container is not in a pod spec.
-These kinds are left out; what they make is another kind, or a Pod.
+CEL cannot follow the paths of some kinds: the templates are in another object, or a container is not in a pod spec.
+These kinds are left out; they make objects of other kinds, or Pods.
 """
 
 import re
@@ -52,7 +52,7 @@ def _without_spec(path: str) -> str:
 
 
 def _list(path: str, of: str) -> str:
-    """The templates at a path, in which one step at most stands for many: a list, or all values of a map."""
+    """The templates at a path. At most one step of it may mean several values: a list, or all values of a map."""
     many = _MANY.search(path)
     if many is None:
         return f"[{of}{_fields(path)}.orValue({{}})]"

@@ -35,7 +35,7 @@ _NEWLY_EXEMPT: Final = f"{_EXEMPT.format('object')} && !(oldObject != null && {_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Site:
-    """What all webhooks depend on, beside the registry."""
+    """The inputs of all webhooks, beside the registry."""
 
     client: Client
     config: models.Config
@@ -94,7 +94,7 @@ def _mutation(site: _Site, name: str, *conditions: paths.Object) -> paths.Object
     return {
         **_webhook("mutate", site, timeout=site.calls.mutate_timeout, failure_policy="Ignore", name=name),
         "reinvocationPolicy": "IfNeeded",
-        # Pods are updated all the time, but rarely in their spec, which is nearly immutable.
+        # Pods are often updated, but rarely in their spec, which is nearly immutable.
         **_conditions(site, {"name": "no-pod-of-the-same-spec", "expression": _NO_POD_OF_THE_SAME_SPEC}, *conditions),
         "rules": [
             # On UPDATE an object may lose the values of mutations: `kubectl apply` replaces whole lists.
@@ -125,7 +125,7 @@ def _workloads(site: _Site) -> paths.Object:
 
 
 def _accelerators(site: _Site) -> paths.Object:
-    """The webhook that judges objects with accelerators where they may not be let in without a verdict."""
+    """The webhook that judges objects with accelerators, if they need a verdict before the API server accepts them."""
     return {
         **_webhook("validate", site, timeout=site.calls.validate_timeout, failure_policy="Fail", name=fail_closed.OWN),
         **_conditions(site, *site.failing),
@@ -144,7 +144,7 @@ def _closed_rules() -> list[paths.Json]:
 def _other_objects(site: _Site) -> paths.Object:
     """The webhook that judges objects without pods."""
     return {
-        # Always Ignore: queues and autoscalers must keep working while usher does not.
+        # Always Ignore: queues and autoscalers must keep working while usher does not answer.
         **_webhook("validate", site, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="objects"),
         **_conditions(site),
         "rules": rules.of_kinds(_objects(), operations=["CREATE", "UPDATE"]),
@@ -155,14 +155,14 @@ def _namespaces(site: _Site) -> paths.Object:
     """The webhook that judges namespaces."""
     return {
         **_webhook("validate", site, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name="namespaces"),
-        # Without a selector, which would read the labels of the Namespace itself: an exemption would exempt itself.
+        # No selector: it would read the labels of the Namespace itself, so that an exemption would exempt itself.
         "namespaceSelector": {},
         "rules": [rules.rule("", ["v1"], ["namespaces"], operations=["CREATE", "UPDATE"], scope="Cluster")],
     }
 
 
 def _exemptions(site: _Site) -> paths.Object:
-    """The webhook that guards the label by which a namespace is exempt."""
+    """The webhook that guards the label that exempts a namespace."""
     return {
         # Always Fail: otherwise every tenant could exempt a namespace for good while usher is away. Other requests
         # do not match. Administrators need the label then; `namespaces` judges them too while usher answers.
@@ -187,10 +187,10 @@ def _bindings(site: _Site) -> paths.Object:
 
 
 def _policies(site: _Site, kinds: Collection[MatchedKind], judging: Sequence[paths.Object]) -> Iterator[paths.Object]:
-    """The webhook for objects that only policies of Gatekeeper are about, if there are any."""
+    """The webhook for objects that only policies of Gatekeeper match, if there are any."""
     made, conditions = site_policies.of(kinds, judging)
     if made:
-        # Always Ignore: any kind may be among them, also one that heals a cluster.
+        # Always Ignore: the kinds may include one that heals a cluster.
         webhook = _webhook("validate", site, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore", name=site_policies.NAME)
         yield {**webhook, **_conditions(site, *conditions), "rules": made}
 
@@ -199,7 +199,7 @@ def _usher_yaml(site: _Site) -> paths.Object:
     """The webhook that judges the ConfigMap with usher.yaml, so that a new server can always load it."""
     own: paths.Object = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": [site.client.namespace]}
     return {
-        # Always Ignore: a server that does not start must not prevent the change that mends it.
+        # Always Ignore: a server that does not start must not block the change that repairs it.
         **_webhook("configuration", site, timeout=VALIDATE_TIMEOUT, failure_policy="Ignore"),
         "namespaceSelector": {"matchExpressions": [own]},
         "matchConditions": [{"name": "usher-yaml", "expression": f"object.metadata.name == '{NAME}'"}],

@@ -23,7 +23,7 @@ class Route(StrEnum):
     FRACTION = "fraction annotation"
     DEVICE_ANNOTATION = "device annotation"
     ACCESS = "access to all devices"
-    """Takes no device from other pods: the monitoring resources of Intel, claims with admin access."""
+    """Access that takes no device from other pods: the monitoring resources of Intel, claims with admin access."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,24 +35,24 @@ class AcceleratorRequest:
     """The resource, the device class or the annotation."""
     minimum: quantities.Quantity
     maximum: quantities.Quantity | None
-    """None where nothing bounds it."""
+    """None if it has no bound."""
     path: str
     reason: str = ""
     """Why the maximum differs from the minimum."""
     claim: str = ""
     """The claim that pods share; it counts once for all of them."""
     like: str = ""
-    """The known device class or resource with the same devices, where the name is a class that usher does not know."""
+    """The known device class or resource with the same devices, if usher does not know the class `name`."""
     instead: tuple[str, ...] = ()
-    """Device classes that the pod may get instead, each by its name or by what it is like."""
+    """Device classes that the pod may get instead, each by its name or by its known equivalent."""
     selects: str = ""
-    """The resource of the MIG profile that the selectors of a claim choose; empty where they do not say it."""
+    """The resource of the MIG profile that the selectors of a claim choose; empty if they choose no profile."""
     memory: int | None = None
-    """Bytes of memory that a claim asks of each device; several claims may share a device by them."""
+    """Bytes of memory that a claim requests from each device; several claims may share a device."""
 
 
 class UnclearDevices(NamedTuple):
-    """A claim or device class that cannot be read, so that pods may get other devices or more of them."""
+    """A claim or device class that cannot be read, so that pods may get other devices or more."""
 
     path: str
     reason: str

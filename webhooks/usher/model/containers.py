@@ -12,13 +12,13 @@ from usher.model.accelerators import Resources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentVariable:
-    """One entry of a container's `env`; `value` is None where it comes from elsewhere (`valueFrom`, `$(OTHER)`)."""
+    """One entry of a container's `env`; `value` is None if it comes from elsewhere (`valueFrom`, `$(OTHER)`)."""
 
     name: str
     value: str | None
     path: str
     config_map: tuple[str, str] | None = None
-    """Name and key of the ConfigMap that the value comes from; None where it comes from elsewhere."""
+    """Name and key of the ConfigMap that the value comes from; None for other sources."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +28,12 @@ class EnvironmentSource:
     path: str
     prefix: str = ""
     variables: Mapping[str, str] | None = None
-    """Those of the families that rules read; None where the object that brings them is not known."""
+    """Variables of the families that rules read; None if usher does not know the object that brings them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Processes:
-    """How many processes a container's launcher starts on its node, and the path that says so."""
+    """How many processes a container's launcher starts on its node, and the path of the number."""
 
     number: int
     path: str
@@ -41,7 +41,7 @@ class Processes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelParallelism:
-    """How a model server splits its model over GPUs, and the path that says so."""
+    """How a model server splits its model over GPUs, and the path of the setting."""
 
     server: str
     tensor: int
@@ -77,7 +77,7 @@ class Container:
     environment: tuple[EnvironmentVariable, ...]
     """Only the families of variables that rules read. Of several entries with one name, the last counts."""
     environment_sources: tuple[EnvironmentSource, ...] = ()
-    """What `envFrom` brings. An entry of `environment` wins over all of it, and a later source over an earlier one."""
+    """Entries of `envFrom`. `environment` wins over all of them, and a later entry over an earlier one."""
     operator_variables: Mapping[str, str] | None = None
     """Paths in `env` of variables that the kind's operator sets as well, by name; None where the kind has no operator.
     """
@@ -97,9 +97,9 @@ class Container:
     passes_on: tuple[str, ...] = ()
     """Variables that its command hands to the ranks that it starts, of the families that rules read."""
     processes: Processes | None = None
-    """None where the launcher finds the number itself, where it is unknown, and without accelerators."""
+    """None if the launcher computes the number itself, if it is unknown, and without accelerators."""
     parallelism: ModelParallelism | None = None
-    """None where it starts no model server that usher knows, or where the number of GPUs is unknown."""
+    """None if it starts no model server that usher knows, or if the number of GPUs is unknown."""
     idle_command: str = ""
     """Path of a command that only waits while the container holds accelerators; empty for other commands."""
     fields: Mapping[str, Any] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class Container:
     environment_elsewhere: frozenset[str] = frozenset()
     """Names of all its variables, where the kind keeps them outside its own `env`."""
     reserved_environment: frozenset[str] = frozenset()
-    """Variables that operators reserve, where it is unknown which operator runs it; as in a pod set."""
+    """Variables that operators reserve, if it is unknown which operator runs it; like those of a pod set."""
     resources_path: str = ""
     """Where mutations add resources for it; empty where they use its own place."""
     inherited_resources: Mapping[str, Any] | None = None

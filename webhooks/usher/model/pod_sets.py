@@ -12,7 +12,7 @@ from usher.model.containers import Container
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """How many pods a template makes; `maximum` is None where nothing bounds it, and `reason` says why."""
+    """How many pods a template makes; `maximum` is None without a bound, and `reason` gives the reason."""
 
     minimum: int
     maximum: int | None
@@ -21,7 +21,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheduler:
-    """The scheduler of the pods, as far as the object says; `reason` says why it differs from the template."""
+    """The scheduler of the pods, as far as the object shows; `reason` says why it differs from the template."""
 
     name: str
     reason: str = ""
@@ -97,7 +97,7 @@ class PodSet:
     """For a template that is not changeable: a pod spec that the operator merges over it, if there is one (TrainJob).
     """
     whole: bool = True
-    """False where an unknown object says more about the pods; fields that seem to be missing may exist there."""
+    """False if an unknown object sets more fields of the pods; fields that seem to be missing may exist there."""
 
     @property
     def asks_accelerators(self) -> bool:

@@ -43,13 +43,13 @@ class Owner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gang:
-    """Whether the pods must all start together, and what makes them do so."""
+    """Whether the pods must all start together, and how this is enforced."""
 
     wanted: bool
     waits: bool = field(default=False, compare=False)
-    """Whether the pods wait for each other by their kind or program, whatever forms the gang."""
+    """Whether the pods wait for each other by their kind or program, whether or not a gang is formed."""
     formed_by: str = ""
-    """What forms the gang, as far as the object says; empty where nothing does."""
+    """The mechanism that forms the gang, as far as the object shows; empty without one."""
     minimum: int | None = None
     """How many pods must start at once, where the object says so."""
     scheduler: str = ""
@@ -82,7 +82,7 @@ NO_GANG_PLACES = GangPlaces()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecyclePlaces:
-    """The fields of a kind that end its objects or hand them over, as JSON Pointers; None where it lacks the field.
+    """The fields of a kind that end its objects or hand them over, as JSON Pointers; None for missing fields.
 
     Sources: docs/domain/lifecycle.md.
     """
@@ -92,7 +92,7 @@ class LifecyclePlaces:
     ttl_switch: str | None = None
     """A boolean without which the time has no effect."""
     ttl_rivals: tuple[str, ...] = ()
-    """Fields that decide about the same; if the author wrote one of them, usher adds no time."""
+    """Fields with the same purpose; if the author wrote one of them, usher adds no time."""
     deadline: str | None = None
     """Seconds that the object may run."""
     deadline_rivals: tuple[str, ...] = ()
@@ -143,13 +143,13 @@ class Workload:
     gang_native: bool = False
     """True for kinds that always form their own gang (Volcano Job)."""
     role_reason: str = ""
-    """What says the role, and which label does not; empty for objects without pods."""
+    """The reason for the role, and a label that does not count; empty for objects without pods."""
     role_refusal: str = ""
-    """Why the label that names a role does not count; empty where it does, and without one."""
+    """Why the label that names a role does not count; empty if it counts, or without a label."""
 
     @property
     def api_version(self) -> str:
-        """As manifests write it: `batch/v1`, `v1`."""
+        """The API version, as manifests write it: `batch/v1`, `v1`."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property

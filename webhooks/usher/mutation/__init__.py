@@ -1,1 +1,4 @@
-"""Intents -> changed object -> RFC 6902 patch. Pure. Rego says what should be where; the strategies here know how."""
+"""Intents -> changed object -> RFC 6902 patch. Pure.
+
+Rego says which value belongs where; the strategies here write it.
+"""

@@ -1,4 +1,4 @@
-"""How a device claim joins a container: the claim of the pod and its use by the container, both or nothing."""
+"""Adds a device claim: the claim of the pod and its use by the container, both or neither."""
 
 from usher import model, paths
 from usher.mutation.editing import Edit

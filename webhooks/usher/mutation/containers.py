@@ -1,4 +1,4 @@
-"""How intended values join a container: variables, resources, capabilities, and files with what mounts them."""
+"""Adds intended values to a container: variables, resources, capabilities, and files with their mounts."""
 
 from typing import Final
 
@@ -27,20 +27,20 @@ MOUNTED: Final = "something else is mounted there, or above it"
 
 
 def environment(edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
-    """Adds a variable to a container, unless it has one of that name, may have, or its operator sets it.
+    """Adds a variable to a container, unless it has or may have one of that name, or its operator sets it.
 
-    A second entry of a name would silently win over the user's, and so would one over what `envFrom` brings.
+    A second entry of a name would replace the user's without a warning, and so would one over a variable of `envFrom`.
     """
     return _add_variable(edit, container, pod_set, value, respecting_sources=True)
 
 
 def enforced_environment(edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
-    """Adds a variable even where `envFrom` may bring one of that name, which then does not count."""
+    """Adds a variable even if `envFrom` may bring one of that name; the added one wins."""
     return _add_variable(edit, container, pod_set, value, respecting_sources=False)
 
 
 def mounted(edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object) -> str:
-    """Adds a volume, its mount, and where it says so the variable that names it: all of it or nothing."""
+    """Adds a volume, its mount, and the variable that names it if the intent has one: all of it or nothing."""
     if not pod_set.changeable:
         return NOT_CHANGEABLE
     volume, variable = value["volume"], value.get("variable")
@@ -128,7 +128,7 @@ def _add_variable(
 def _why_not(
     edit: Edit, container: model.Container, pod_set: model.PodSet, value: paths.Object, *, respecting_sources: bool
 ) -> str:
-    """Why a variable is not added to a container; empty where it is."""
+    """Why a variable is not added to a container; empty if it is added."""
     if not pod_set.changeable and not container.environment_path:
         return NOT_CHANGEABLE
     name = str(value["name"])
@@ -145,7 +145,7 @@ def _why_not(
 
 
 def _sources(edit: Edit, container: model.Container) -> list[paths.Json]:
-    """What `envFrom` names; of a container in another object nothing is known of it but that it is there."""
+    """The entries of `envFrom`; for a container in another object usher only knows that they exist."""
     found = edit.get(container.path + "/envFrom")
     if found is None:
         found = container.fields.get("envFrom")
@@ -153,7 +153,7 @@ def _sources(edit: Edit, container: model.Container) -> list[paths.Json]:
 
 
 def _may_bring(source: paths.Json, name: str) -> bool:
-    """Whether an entry of `envFrom` may bring a variable: one with a prefix brings only what begins with it."""
+    """Whether an entry of `envFrom` may bring a variable. An entry with a prefix brings only names with this prefix."""
     if not isinstance(source, dict):
         return True
     prefix = source.get("prefix")
@@ -161,7 +161,7 @@ def _may_bring(source: paths.Json, name: str) -> bool:
 
 
 def mounted_over(edit: Edit, container: model.Container, path: str) -> list[paths.Object]:
-    """What the container mounts at a path, or above it: that is where its user has other files than the image."""
+    """The mounts of the container at a path, or above it: there its user has replaced the files of the image."""
     entries = [
         (each, clean(place))
         for field, name in (("volumeMounts", "mountPath"), ("volumeDevices", "devicePath"))
@@ -177,7 +177,7 @@ def _is_same_mount(present: paths.Object, wanted: paths.Object) -> bool:
 
 
 def _capabilities(edit: Edit, pointer: str) -> set[str]:
-    """Capabilities as container runtimes read them: in capitals, however they are written."""
+    """Capabilities as container runtimes read them: in upper case."""
     return {each.upper() for each in list_at(edit, pointer) if isinstance(each, str)}
 
 

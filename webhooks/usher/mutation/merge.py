@@ -43,18 +43,18 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """What the mutations make of an object. Without `operations`, `value` equals the original."""
+    """The object with all mutations applied. Without `operations`, `value` equals the original."""
 
     value: paths.Object
     operations: tuple[Operation, ...] = ()
     applied: tuple[model.Intent, ...] = ()
     ends: tuple[int, ...] = ()
-    """For each applied intent, how many operations belong to it and to those before it; the rest is the record."""
+    """For each applied intent, the number of operations up to its end; later operations are the record."""
     skipped: tuple[Skipped, ...] = ()
     conflicts: tuple[tuple[model.Intent, ...], ...] = ()
     """Intents that want different values in one place; usher skips all of them."""
     warnings: tuple[model.Note, ...] = ()
-    """What the mutations tell the user."""
+    """The warnings of mutations for the user."""
 
 
 def _not_refused(_intent: model.Intent) -> MutationRefusal | None:
@@ -123,12 +123,12 @@ def merge(  # noqa: PLR0913 - the object, its intents, and what decides about th
 
 
 def is_recorded(value: paths.Object | None) -> bool:
-    """Whether an object says that mutations were applied to it."""
+    """Whether an annotation of the object records mutations."""
     return _annotation(value) is not None
 
 
 def recorded(value: paths.Object) -> frozenset[str]:
-    """Names of the mutations that were applied to an object, as it says itself."""
+    """Names of the mutations that an annotation of the object records."""
     text = _annotation(value)
     return frozenset(filter(None, text.split(","))) if isinstance(text, str) else frozenset()
 
@@ -209,7 +209,7 @@ def _label(value: Mapping[str, paths.Json], key: str) -> str:
 
 
 def _tried(edit: Edit, intent: model.Intent, workload: model.Workload) -> str:
-    """As `_apply`, with a reason where a field on the way has a wrong type."""
+    """Why an intent changed nothing, like `_apply`; also if a field on the way has a wrong type."""
     try:
         return _apply(edit, intent, workload)
     except LookupError as error:
@@ -236,12 +236,12 @@ def _apply(edit: Edit, intent: model.Intent, workload: model.Workload) -> str:
 
 
 def _shares_metadata(pod_set: model.PodSet, workload: model.Workload) -> bool:
-    """Whether another pod set has the same metadata, so that its pods would get a change as well."""
+    """Whether another pod set has the same metadata, so that its pods would get a change too."""
     return any(each is not pod_set and each.metadata_path == pod_set.metadata_path for each in workload.pod_sets)
 
 
 def _record(edit: Edit, names: set[str]) -> bool:
-    """Adds the names of mutations to the annotation that records them; False where the object has no place for it."""
+    """Adds the names of mutations to the annotation that records them; False if the object has no place for it."""
     pointer = paths.join("/metadata/annotations", ANNOTATION)
     before = edit.get(pointer)
     if isinstance(before, str):
@@ -254,7 +254,7 @@ def _record(edit: Edit, names: set[str]) -> bool:
 
 
 def verified(original: paths.Object, merged: Merged) -> Merged:
-    """The same, once a library has applied the patch, for those who send it.
+    """The same value, after a library has applied the patch as a test; for callers that send the patch.
 
     A patch that does not apply rejects the request even under failurePolicy Ignore, so it is never sent.
 
@@ -268,11 +268,11 @@ def verified(original: paths.Object, merged: Merged) -> Merged:
 
 def patched(original: paths.Object, operations: Sequence[Operation]) -> paths.Object:
     """A new object with the operations; a MutationError if they do not apply."""
-    import jsonpatch  # only who sends a patch needs it
+    import jsonpatch  # only callers that send a patch need it
 
     try:
         result: paths.Object = jsonpatch.JsonPatch(list(operations)).apply(copied(original), in_place=True)
     except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException):
-        # Their texts quote the object, which may hold secrets, and ours are logged.
+        # The library's message quotes the object, which may hold secrets, and usher logs its errors.
         raise errors.MutationError("the patch does not apply") from None
     return result

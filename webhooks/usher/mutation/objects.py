@@ -1,4 +1,4 @@
-"""How intended values join the object itself: labels, annotations, and what makes a gang of its pods."""
+"""Adds intended values to the object itself: labels, annotations, and the settings of a gang."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _GANG_PLACES: Final = {
     "priorityClass": "priority_class",
     "scheduler": "scheduler",
 }
-"""Settings of a gang, with the attributes of `model.GangPlaces` that say where a kind has them."""
+"""Settings of a gang, with the attributes of `model.GangPlaces` that hold their places in a kind."""
 
 
 def kueue_label(edit: Edit, workload: model.Workload, value: paths.Object) -> str:
@@ -35,7 +35,7 @@ def label(edit: Edit, _workload: model.Workload, value: paths.Object) -> str:
 
 
 def gang_setting(edit: Edit, workload: model.Workload, value: paths.Object) -> str:
-    """Adds a setting where the kind has it, in a field, a label or an annotation, or where a default of its CRD is."""
+    """Adds a gang setting where the kind has it, in a field, a label or an annotation, or over a default of its CRD."""
     attribute = _GANG_PLACES.get(str(value["setting"]))
     place: str | None = getattr(workload.gang_places, attribute) if attribute is not None else None
     if place is None:
@@ -44,7 +44,7 @@ def gang_setting(edit: Edit, workload: model.Workload, value: paths.Object) -> s
 
 
 def lifetime(edit: Edit, workload: model.Workload, value: paths.Object) -> str:
-    """Sets the deadline of an object, or the time for which it stays after its end."""
+    """Sets the deadline of an object, or how long it stays after its end."""
     places = workload.lifecycle_places
     if value["setting"] == "deadline":
         return _timed(edit, places.deadline, value["seconds"], rivals=places.deadline_rivals)
@@ -70,7 +70,7 @@ def _timed(
 
 
 def managed_by(edit: Edit, workload: model.Workload, value: paths.Object) -> str:
-    """Names the controller of an object, in place of the default of its CRD."""
+    """Names the controller of an object, instead of the default of its CRD."""
     places = workload.lifecycle_places
     if places.managed_by is None:
         return NO_PLACE

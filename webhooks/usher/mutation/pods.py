@@ -1,4 +1,4 @@
-"""How intended values join a pod template: tolerations, node affinity, scheduler, priority, labels, networks."""
+"""Adds intended values to a pod template: tolerations, node affinity, scheduler, priority, labels, networks."""
 
 from typing import Final
 
@@ -25,7 +25,7 @@ TAKEN_OVER: Final = "what another patch of the runtime says later takes its plac
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _BESIDE_CLASS: Final = ("priority", "preemptionPolicy")
-"""What the API server writes into a Pod for its class (docs/domain/priority.md#setting-a-class)."""
+"""Fields that the API server writes into a Pod for its class (docs/domain/priority.md#setting-a-class)."""
 
 
 def toleration(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
@@ -101,7 +101,7 @@ def priority_class(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> st
 
 
 def grace_period(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
-    """Sets the time that pods get to stop, in place of the default that the API server wrote (`instead`)."""
+    """Sets the time that pods get to stop, instead of the default that the API server wrote (`instead`)."""
     if not pod_set.changeable:
         return NOT_CHANGEABLE
     place = place_of(pod_set, "terminationGracePeriodSeconds")
@@ -121,7 +121,7 @@ def annotation(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
 
 
 def own_label(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
-    """Adds a label to the pods of one template, in a kind whose other pods do not get it."""
+    """Adds a label to the pods of one template, in a kind where other pods must not get it."""
     place = pod_set.own_metadata_path or (pod_set.metadata_path if pod_set.changeable else "")
     if not place:
         return NOT_CHANGEABLE
@@ -129,7 +129,7 @@ def own_label(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
 
 
 def network(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
-    """Adds a network to those that a pod template is attached to, in the notation that it uses."""
+    """Adds a network to the networks of a pod template, in the notation that the template uses."""
     if not pod_set.changeable:
         return NOT_CHANGEABLE
     pointer = paths.join(pod_set.metadata_path + "/annotations", NETWORKS)
@@ -157,12 +157,12 @@ def network(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
 
 
 def place_of(pod_set: model.PodSet, field: str) -> str:
-    """Where a field of the pod spec stands, or would."""
+    """The place of a field of the pod spec, whether it is set or not."""
     return pod_set.places.get(field) or paths.join(pod_set.spec_path, field)
 
 
 def _node_requirement_laid_over(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
-    """A list that is laid over another takes its place, so the terms that hold now are written with it."""
+    """Writes the terms of the template again, together with the new one, because the written list replaces them."""
     if pod_set.overrides is None:
         return NOT_CHANGEABLE
     terms = [dict(term) for term in pod_set.required_terms]
@@ -192,14 +192,14 @@ def _expressions(term: paths.Object) -> list[paths.Json]:
 
 
 def _effective_tolerations(edit: Edit, pod_set: model.PodSet) -> list[paths.Json] | None:
-    """Those that the pods have as far as the object goes; None where nothing can be added to them."""
+    """The tolerations that the pods have, as far as the object shows; None if usher cannot add to them."""
     if pod_set.changeable:
         return list_at(edit, place_of(pod_set, "tolerations"))
     return None if pod_set.overrides is None else [dict(each) for each in pod_set.tolerations]
 
 
 def _toleration_laid_over(edit: Edit, pod_set: model.PodSet, effective: list[paths.Json], value: paths.Object) -> str:
-    """A list that is laid over another takes its place, so the tolerations that hold now are written with it."""
+    """Writes the tolerations of the template again, with the new one, because the written list replaces them."""
     pointer = paths.join(edit.make(pod_set.overrides or ()), "tolerations")
     own = list_at(edit, pointer)
     if value in own:

@@ -1,4 +1,4 @@
-"""How the recipe of a fabric joins a pod template: containers, volumes and mounts, all of them or nothing."""
+"""Adds the recipe of a fabric to a pod template: containers, volumes and mounts, all of them or nothing."""
 
 from collections.abc import Callable
 from typing import Final
@@ -10,14 +10,14 @@ from usher.mutation.pods import place_of
 from usher.mutation.skip_reasons import ALREADY_THERE, ELSEWHERE, NOT_CHANGEABLE, USER_DECIDES, list_at, named
 
 _Addition = tuple[str, paths.Json, Callable[[str, paths.Json], None]]
-"""A place, a value, and what writes it there."""
+"""A place, a value, and a function that writes it there."""
 
 _LISTS: Final = {"initContainers": "container", "containers": "container", "volumes": "volume"}
 _CONTAINERS: Final = ("initContainers", "containers")
 
 
 def recipe(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
-    """Adds what the template lacks of a recipe, unless one of its names or mount paths is taken by something else.
+    """Adds the missing parts of a recipe, unless another object uses one of its names or mount paths.
 
     `containers` of the value holds the paths of the containers that get the mounts.
     """
@@ -44,7 +44,7 @@ def recipe(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
 
 
 def _lists(edit: Edit, pod_set: model.PodSet, wanted: paths.Object) -> list[_Addition] | str:
-    """The containers and volumes that the template lacks; a reason where a name is taken."""
+    """The containers and volumes that the template lacks; a reason if a name is taken."""
     lacking: list[_Addition] = []
     for field, noun in _LISTS.items():
         for entry in _entries(wanted, field):
@@ -56,7 +56,7 @@ def _lists(edit: Edit, pod_set: model.PodSet, wanted: paths.Object) -> list[_Add
 
 
 def _mounts(edit: Edit, containers: list[model.Container], wanted: paths.Object) -> list[_Addition] | str:
-    """The mounts that the containers lack; a reason where something else is mounted there."""
+    """The mounts that the containers lack; a reason if a mount path is taken."""
     lacking: list[_Addition] = []
     for container in containers:
         for mount in _entries(wanted, "volumeMounts"):
@@ -68,7 +68,7 @@ def _mounts(edit: Edit, containers: list[model.Container], wanted: paths.Object)
 
 
 def _annotations(edit: Edit, pod_set: model.PodSet, wanted: paths.Object) -> list[_Addition] | str:
-    """The annotations that the pods lack; a reason where one has another value."""
+    """The annotations that the pods lack; a reason if one has another value."""
     pointer, notes = pod_set.metadata_path + "/annotations", wanted.get("annotations")
     found = edit.get(pointer)
     has = found if isinstance(found, dict) else {}
@@ -79,7 +79,7 @@ def _annotations(edit: Edit, pod_set: model.PodSet, wanted: paths.Object) -> lis
 
 
 def holds(present: paths.Json, wanted: paths.Json) -> bool:
-    """Whether a value has everything that is wanted of it; the API server and others may have added to it."""
+    """Whether a value has all wanted parts; the API server and others may have added to it."""
     if isinstance(present, dict) and isinstance(wanted, dict):
         return all(key in present and holds(present[key], each) for key, each in wanted.items())
     if isinstance(present, list) and isinstance(wanted, list):
@@ -103,7 +103,7 @@ def _entries(wanted: paths.Object, field: str) -> list[paths.Object]:
 
 
 def _present(edit: Edit, pod_set: model.PodSet, field: str, name: paths.Json) -> paths.Object | None:
-    """The entry of that name. All containers of a pod share their names, whichever list they are in."""
+    """The entry of that name. All containers of a pod share their names, in all three lists."""
     for each in _CONTAINERS if field in _CONTAINERS else (field,):
         found = named(list_at(edit, place_of(pod_set, each)), "name", name)
         if found is not None:

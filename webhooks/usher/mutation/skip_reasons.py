@@ -18,14 +18,14 @@ NOT_CHANGEABLE: Final = (
 
 
 _DEFAULTS: Final[Mapping[str, paths.Json]] = {"defaultMode": 420, "apiVersion": "v1"}
-"""What the API server adds to volumes and to references in variables."""
+"""Defaults that the API server adds to volumes and to references in variables."""
 
 _QUANTITIES: Final = frozenset({"sizeLimit"})
 """Fields that hold quantities, which the API server may spell differently from the user."""
 
 
 def is_same(present: paths.Json, wanted: paths.Json) -> bool:
-    """Whether a value is the wanted one, as a user or the API server would write it."""
+    """Whether a value equals the wanted one, as a user or the API server would write it."""
     if not isinstance(present, dict) or not isinstance(wanted, dict):
         return present == wanted
     return all(

@@ -62,7 +62,7 @@ IDENTITY: Final[Mapping[str, tuple[str, ...]]] = {
     "capability": ("name",),
     "claim": ("name",),
 }
-"""What tells two values of one field apart; two intents for the same place, field and identity must agree."""
+"""The keys that identify a value of a field; intents with the same place, field and identity must agree."""
 
 NEEDED: Final[Mapping[str, set[str]]] = {
     "kueueLabel": {"key", "value"},
@@ -88,7 +88,7 @@ NEEDED: Final[Mapping[str, set[str]]] = {
     "claim": {"name", "template"},
     "preStop": {"command"},
 }
-"""What a value must say; the rest of it is handed on as it is."""
+"""The required keys of a value; other keys are passed on unchanged."""
 
 WORDS: Final[Mapping[str, str]] = {
     "kueueLabel": "label for Kueue",
@@ -114,4 +114,4 @@ WORDS: Final[Mapping[str, str]] = {
     "claim": "device claim",
     "preStop": "preStop",
 }
-"""What people call the fields."""
+"""The names of the fields in messages."""

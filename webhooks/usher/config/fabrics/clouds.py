@@ -18,7 +18,8 @@ _OF_GIB: Final = "set_nccl_env.sh of the node sets it for the machine type"
 PROFILES: Final = {
     "aws-efa": Shipped(
         profile=Fabric(
-            # Interfaces of nodes are called otherwise than those of pods; what cannot lead to another node is left out.
+            # Interfaces of nodes have other names than those of pods; interfaces that lead to no other node are left
+            # out.
             env={"FI_EFA_USE_HUGE_PAGE": "0", "NCCL_DEBUG": "WARN", "NCCL_SOCKET_IFNAME": "^docker,lo,veth"},
             needs=[
                 "vpc.amazonaws.com/efa, as many as the machine has (p4d 4, p5 32), or a claim of the EFA DRA driver",

@@ -11,7 +11,7 @@ _RDMA_PLUGIN: Final = "https://github.com/Mellanox/k8s-rdma-shared-dev-plugin"
 
 SWITCHED_OFF: Final = "it switches off the fabric that the pool is there for"
 OVER_PODS: Final = {"NCCL_DEBUG": "WARN", "NCCL_SOCKET_IFNAME": "=eth0"}
-"""NCCL finds the cards itself; on the pod network, whose interface every runtime calls eth0, the ranks only meet."""
+"""NCCL finds the cards itself. The ranks only meet on the pod network, whose interface is eth0 in every runtime."""
 
 _NEEDS_OF_RDMA: Final = [
     "a resource of an RDMA device plugin, for example rdma/ib: 1",

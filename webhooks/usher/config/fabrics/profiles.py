@@ -187,7 +187,7 @@ class Fabric(Section):
         return self
 
     def refusal(self, variable: str) -> str:
-        """Why a variable must not be set on this fabric; empty where it may be set."""
+        """Why a variable must not be set on this fabric; empty if it may be set."""
         if variable in self.forbidden:
             return self.forbidden[variable]
         for pattern, reason in self.forbidden.items() if variable not in self.excepted else ():
@@ -203,7 +203,7 @@ class Shipped(NamedTuple):
     about: str
     """The fabric, and what the profile does, in one or two sentences."""
     add: tuple[str, ...]
-    """What sites usually add in a profile of their own."""
+    """The settings that sites usually add in their own profiles."""
     sources: tuple[str, ...]
 
 

@@ -1,4 +1,4 @@
-"""What a fabric needs beside variables and devices: containers and volumes that the site writes as in a pod."""
+"""Further needs of a fabric beside variables and devices: containers and volumes that the site writes as in a pod."""
 
 from typing import Annotated, Any, Final
 

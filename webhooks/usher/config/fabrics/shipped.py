@@ -12,4 +12,4 @@ from usher.config.fabrics import clouds, own_networks
 from usher.config.fabrics.profiles import Shipped
 
 SHIPPED: Final[Mapping[str, Shipped]] = MappingProxyType({**own_networks.PROFILES, **clouds.PROFILES})
-"""By name."""
+"""The shipped profiles by name."""

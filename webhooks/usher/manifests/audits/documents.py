@@ -39,7 +39,7 @@ def of(
 
 
 def helm_values(of_policies: Sequence[paths.Json]) -> paths.Object:
-    """The rules for what policies of a site read, as values of the Helm chart."""
+    """The rules for objects that policies of a site read, as values of the Helm chart."""
     return {"policies": {"auditRules": [*of_policies]}}
 
 
@@ -52,7 +52,7 @@ def _objects(
         "metadata": {"name": NAME, "namespace": settings.namespace},
         "automountServiceAccountToken": False,
     }
-    # Other clusters give their rights to the accounts of their kubeconfigs.
+    # Rights in other clusters belong to the accounts of their kubeconfigs.
     if not settings.clusters:
         if role is not None:
             yield role

@@ -1,7 +1,7 @@
 """The CronJob or Job of audits.
 
-A Job of several shards is Indexed: an index that fails is tried again by itself, and takes no other with it. Source of
-the fields: https://kubernetes.io/docs/concepts/workloads/controllers/job/
+A Job of several shards is Indexed: a failed index is tried again alone, and the others go on. Source of the fields:
+https://kubernetes.io/docs/concepts/workloads/controllers/job/
 """
 
 from typing import Final
@@ -11,7 +11,7 @@ from usher.manifests.audits import pods
 from usher.manifests.audits.settings import NAME, POD_LABEL, Settings
 
 RETRIES: Final = 2
-"""Of a run, or of one shard."""
+"""How often a run, or one shard, is tried again."""
 
 LONGEST: Final = 4 * 3600
 """Seconds for a run with all its retries."""
@@ -21,7 +21,7 @@ KEPT: Final = 7 * 24 * 3600
 
 
 def scheduled(settings: Settings) -> paths.Object:
-    """The CronJob, or the Job where there is no schedule."""
+    """The CronJob, or the Job if there is no schedule."""
     metadata: paths.Object = {"name": NAME, "namespace": settings.namespace}
     if not settings.schedule:
         return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": _job(settings)}
@@ -58,13 +58,13 @@ def _of_shards(settings: Settings) -> paths.Object:
         "completions": settings.shards,
         "parallelism": min(settings.shards, settings.parallel),
         "backoffLimitPerIndex": RETRIES,
-        # More failures than this have a common cause, which retries do not mend.
+        # More failures than this have a common cause, which retries do not remove.
         "maxFailedIndexes": settings.shards // 2,
     }
 
 
 def _rules(settings: Settings) -> list[paths.Json]:
-    """An eviction is not the fault of the audit. Findings that --fail-on names (exit code 1) stay."""
+    """Rules for failed pods: an eviction is no failure, and findings of --fail-on (exit code 1) are final."""
     given_up = "FailIndex" if settings.is_sharded else "FailJob"
     return [
         {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},

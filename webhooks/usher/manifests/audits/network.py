@@ -14,7 +14,7 @@ _STORE: Final = 443
 
 
 def policy(settings: Settings) -> paths.Object:
-    """The NetworkPolicy. Nothing reaches the pods of an audit."""
+    """The NetworkPolicy. It lets no traffic into the pods of an audit."""
     selected: paths.Object = {"matchLabels": {POD_LABEL: NAME}}
     return {
         "apiVersion": "networking.k8s.io/v1",

@@ -1,4 +1,4 @@
-"""The pod of an audit: it fits namespaces of the Pod Security level `restricted`, and writes to its volumes alone."""
+"""The pod of an audit: it meets the Pod Security level `restricted`, and writes only to its volumes."""
 
 from typing import Final
 
@@ -16,14 +16,14 @@ _CLUSTERS: Final = "/etc/usher/clusters"
 _PROMETHEUS: Final = "/etc/usher/prometheus"
 _REPORTS: Final = "/audits"
 _RUN: Final = "$(JOB_NAME)"
-"""Each run of a CronJob has a Job of its own; a Job that is made again continues where it ended."""
+"""The name of the run: each run of a CronJob has a separate Job, and a recreated Job continues where it ended."""
 
 
 def spec(settings: Settings) -> paths.Object:
     """A pod spec, as `template.spec` of the Job."""
     return {
         "serviceAccountName": NAME,
-        # Kubeconfigs of other clusters have credentials of their own.
+        # The credentials for other clusters are in their kubeconfigs.
         "automountServiceAccountToken": not settings.clusters,
         "restartPolicy": "Never",
         "securityContext": {

@@ -1,4 +1,4 @@
-"""Values that the cluster or the audit would refuse: named when the objects are printed, and not at the first run."""
+"""Finds values that the cluster or the audit would refuse, before the first run."""
 
 import ipaddress
 import re
@@ -20,13 +20,13 @@ _FIELDS: Final[tuple[tuple[str, int, int, Mapping[str, int]], ...]] = (
     ("month", 1, 12, {name: number for number, name in enumerate(_MONTHS, start=1)}),
     ("day of the week", 0, 6, {name: number for number, name in enumerate(_DAYS)}),
 )
-"""As the CronJob controller reads them (github.com/robfig/cron, parser.go)."""
+"""Fields of a schedule, as the CronJob controller reads them (github.com/robfig/cron, parser.go)."""
 _MACROS: Final = frozenset({"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"})
 _RANGE: Final = re.compile(r"(\*|\?|[A-Za-z0-9]+)(?:-([A-Za-z0-9]+))?(?:/([0-9]+))?", re.ASCII)
 
 
 def of(settings: Settings) -> Iterator[str]:
-    """What is wrong with the settings, each with its option and a remedy."""
+    """The errors in the settings, each with its option and a remedy."""
     for option, name in (
         ("--namespace", settings.namespace),
         ("--prometheus-namespace", settings.prometheus_namespace),
@@ -86,5 +86,5 @@ def _is_part(text: str, lowest: int, highest: int, names: Mapping[str, int]) -> 
 
 
 def _number(text: str, names: Mapping[str, int]) -> int:
-    """The value of a number or a name; -1 for something else."""
+    """The value of a number or a name; -1 for other texts."""
     return int(text) if text.isdecimal() else names.get(text.lower(), -1)

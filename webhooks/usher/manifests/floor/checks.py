@@ -1,7 +1,8 @@
-"""What the floor denies: the checks that CEL can judge with the same verdict, and how each says it.
+"""The denials of the floor: the checks that CEL can judge with the same verdict, each as an expression.
 
-CEL sees one object, and neither the files beside it nor the facts of the cluster. So an expression may miss what its
-check finds; it never finds more. tests/integration/test_floor.py compares both, on the examples and on corpora.
+CEL sees one object, and neither other objects in its file nor the facts of the cluster. So an expression may miss a
+finding of its check; it never finds more. tests/integration/test_floor.py compares both, on the examples and on
+corpora.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,12 +13,12 @@ from usher.manifests import asking, requests
 from usher.policy.checks.catalogue import Catalogue
 
 Denies = Callable[[str, models.Config, Catalogue], str]
-"""An expression that is true for a pod template that the check denies, by the variable that holds the template."""
+"""Takes the variable with a pod template; returns an expression that is true for templates that the check denies."""
 
 
 def whole_gpus_only(template: str, config: models.Config, _checks: Catalogue) -> str:
     amounts = f"(isQuantity({_text('r[k]')}) ? {_amount('r[k]')} : 0.0)"
-    # Beyond this a double has no fractions.
+    # Above this number a double has no fractions.
     fraction = f"{amounts} < 4.0e15 && double(int({amounts})) != {amounts}"
     lists = "[c.?resources.?requests.orValue({}), c.?resources.?limits.orValue({})]"
     found = f"{lists}.exists(r, r.exists(k, {asking.accelerator('k', config)} && {fraction}))"
@@ -28,7 +29,7 @@ def gpu_requests_equal_limits(template: str, config: models.Config, _checks: Cat
     asked, limits = "c.?resources.?requests.orValue({})", "c.?resources.?limits.orValue({})"
     amount, limit = f"{asked}[k]", f"{limits}[k]"
     differ = f"isQuantity({_text(amount)}) && isQuantity({_text(limit)}) && {_amount(amount)} != {_amount(limit)}"
-    # An amount of zero asks for nothing; without a request the API server takes the limit.
+    # An amount of zero requests nothing; without a request the API server uses the limit.
     asks = f"(isQuantity({_text(amount)}) ? {_amount(amount)} : 0.0) > 0.0"
     found = f"{asked}.exists(k, {asking.accelerator('k', config)} && {asks} && (!(k in {limits}) || ({differ})))"
     return _some_container(template, found)
@@ -56,7 +57,7 @@ CHECKS: Final[Mapping[str, Denies]] = {
     "isolation/host_path_to_devices": host_path_to_devices,
     "priority/system_class_outside_system_namespaces": system_class_outside_system_namespaces,
 }
-"""By the key of the check: every check of severity critical, and those of high severity that one object shows."""
+"""Expressions by the key of the check: all critical checks, and those of high severity that need only one object."""
 
 
 OF_TEMPLATES: Final = frozenset({"resources/whole_gpus_only", "resources/gpu_requests_equal_limits"})
@@ -64,7 +65,7 @@ OF_TEMPLATES: Final = frozenset({"resources/whole_gpus_only", "resources/gpu_req
 
 
 def spared(check: str, config: models.Config) -> str:
-    """An expression that is true for requests that the check spares, by its namespace or its user.
+    """An expression that is true for requests that the check exempts, by namespace or user.
 
     A DaemonSet may be an agent of its node, whose pods the DaemonSet controller makes (`lib/workload.rego`).
     """
@@ -106,7 +107,7 @@ def _amount(value: str) -> str:
 
 
 def _text(value: str) -> str:
-    """CEL has no conversion of a text to a text."""
+    """A text in CEL, which cannot convert a text to a text."""
     return f"(type({value}) == string ? {value} : string({value}))"
 
 

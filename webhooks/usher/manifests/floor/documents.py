@@ -24,7 +24,7 @@ def of(
 
 
 def names(catalogue: Catalogue) -> set[str]:
-    """The words by which `only` can name a part of the floor."""
+    """The words that `only` accepts for parts of the floor."""
     entries = [*(catalogue.checks[key] for key in CHECKS), catalogue.mutations[mutation.KEY]]
     return {word for entry in entries for word in (entry.code, entry.name)}
 

@@ -1,7 +1,7 @@
-"""The one mutation of the floor: GPUs are hidden from containers that ask for none (USM201).
+"""The one mutation of the floor: it hides GPUs from containers that request none of them (USM201).
 
-It protects other workloads, and one object tells all that it needs. Other mutations look at facts, at pools or at the
-whole of a gang. What the webhook adds to a Pod afterwards is the same.
+It protects other workloads, and needs only one object. Other mutations need facts, pools or the whole gang. The webhook
+later adds the same values to a Pod.
 """
 
 from typing import Final
@@ -21,7 +21,7 @@ _OF_A_DAEMON_SET: Final = "object.metadata.?ownerReferences.orValue([]).exists(o
 
 
 def mutating(config: models.Config, catalogue: Catalogue, *, static: bool = False) -> list[paths.Object]:
-    """The policy and its binding; nothing where usher.yaml wants the mutation nowhere.
+    """The policy and its binding; empty if usher.yaml applies the mutation in no namespace.
 
     Args:
         config: usher.yaml.
@@ -58,14 +58,14 @@ _BY_ANNOTATION: Final = f"object.metadata.?annotations.orValue({{}}).exists(k, {
 
 
 def _spared(config: models.Config) -> str:
-    """Node agents see all devices; CEL does not ask what else they may, so it spares all pods of DaemonSets."""
+    """An expression for pods of DaemonSets: node agents see all devices, and CEL cannot identify agents further."""
     seeing = requests.within([*config.priorities.system_namespaces, *config.isolation.visible_devices])
     controllers = requests.by({**models.DEFAULT_IDENTITIES, **config.identities}["controllers"])
     return f"{seeing} || ({_OF_A_DAEMON_SET} && ({controllers}))"
 
 
 def _added(config: models.Config) -> str:
-    """The variable in each container that takes nothing, as the fields to apply."""
+    """The variable for each container that takes no accelerator, as the fields to apply."""
     lists = ", ".join(f"{field}: {_containers(field, config)}" for field in ("containers", "initContainers"))
     return f"Object{{spec: Object.spec{{{lists}}}}}"
 

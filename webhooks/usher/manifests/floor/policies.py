@@ -19,14 +19,14 @@ API_VERSION: Final = "admissionregistration.k8s.io/v1"
 def validating(
     config: models.Config, catalogue: Catalogue, *, today: date, static: bool = False, only: Collection[str] = ()
 ) -> Iterator[paths.Object]:
-    """Policies that deny what usher would deny, each with its binding, in the order of the codes.
+    """Policies that deny the same objects as usher, each with its binding, in the order of the codes.
 
     Args:
-        config: usher.yaml; a check that denies nowhere has no policy.
+        config: usher.yaml; a check that denies in no namespace has no policy.
         catalogue: the checks.
         today: exceptions that end before this day are left out.
         static: names for files of an API server.
-        only: codes or names of checks; all without them.
+        only: codes or names of checks; empty for all.
     """
     for key, denies in floor_checks.CHECKS.items():
         check = catalogue.checks[key]
@@ -44,9 +44,9 @@ def validating(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Objects:
-    """What a policy judges, and what follows if CEL cannot say: for Pods, which have types, always a denial.
+    """The objects of a policy, and its failure policy. For Pods, which have types, errors of CEL always deny.
 
-    An object of another kind may have null or a text where a list belongs. It is let in then: its Pods are judged.
+    Objects of other kinds may have null or a text instead of a list. They are accepted then, and their Pods are judged.
     """
 
     suffix: str
@@ -73,7 +73,7 @@ _TEMPLATES: Final = _Objects(
     rules=rules.of_kinds(
         [kind for kind in template_paths.readable() if kind.kind != "Pod"], operations=["CREATE", "UPDATE"]
     ),
-    # One expression reads many kinds: with the type of each, the API server warns of every field that it lacks.
+    # One expression reads many kinds: with their types, the API server warns of every field that a kind lacks.
     templates=lambda of: template_paths.of_workloads(f"dyn({of})"),
 )
 
@@ -81,7 +81,7 @@ _TEMPLATES: Final = _Objects(
 def _policy(
     name: str, check: Entry, objects: _Objects, conditions: list[paths.Json], denied: Mapping[str, str]
 ) -> paths.Object:
-    # An object that broke the rule before may still be changed, as at the webhooks.
+    # An object that violated the rule before may still change, as at the webhooks.
     expression = f"!({denied['object']}) || (request.operation == 'UPDATE' && ({denied['oldObject']}))"
     return {
         "apiVersion": API_VERSION,

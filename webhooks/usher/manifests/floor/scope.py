@@ -1,4 +1,4 @@
-"""Where the floor applies: as usher.yaml says, and never in the way of a rescue."""
+"""The scope of the floor: as usher.yaml sets it, without blocking repairs of a cluster."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -20,7 +20,7 @@ NEVER: Final = "false"
 
 
 def denied_here(check: Entry, config: models.Config, today: date) -> str:
-    """An expression that is true where usher.yaml lets the check deny. What depends on a role never denies."""
+    """An expression that is true where usher.yaml lets the check deny. Rules for some roles never deny."""
     found = ALWAYS if enforcement.of_preset(check, config.enforcement.preset) is model.Outcome.DENY else NEVER
     for rule in config.enforcement.rules:
         if rule.check not in enforcement.words(check) or (rule.places and "admission" not in rule.places):
@@ -41,7 +41,7 @@ def where(namespaces: list[str], here: str, *, otherwise: str) -> str:
 
 
 def applied_here(mutation: Entry, config: models.Config) -> str:
-    """An expression that is true where usher.yaml lets a mutation apply. What depends on a role never applies."""
+    """An expression that is true where usher.yaml applies a mutation. Rules for some roles never apply it."""
     observes = config.enforcement.preset == enforcement.OBSERVE
     found = ALWAYS if mutation.on_by_default and not observes else NEVER
     for rule in config.mutations.rules:
@@ -54,12 +54,12 @@ def applied_here(mutation: Entry, config: models.Config) -> str:
 
 
 def conditions(here: str, config: models.Config, *, spared: str) -> list[paths.Json]:
-    """Match conditions of a policy; those that are true of everything are left out.
+    """Match conditions of a policy, without conditions that are always true.
 
     Args:
         here: an expression that is true where usher.yaml wants the rule.
         config: usher.yaml.
-        spared: an expression that is true for requests that the rule spares.
+        spared: an expression that is true for requests that the rule exempts.
     """
     expressions = {
         "wanted-here": here,
@@ -79,13 +79,13 @@ _CHANGED: Final = (
     "request.operation == 'CREATE' || !has(object.metadata.deletionTimestamp) && object.?spec != oldObject.?spec"
 )
 _NOT_OWNED: Final = (
-    # The pods of what a controller made are judged; a denial of a ReplicaSet would stop every rollout.
+    # Pods of objects that a controller made are judged; a denial of a ReplicaSet would stop every rollout.
     "request.resource.resource == 'pods' || object.metadata.?ownerReferences.orValue([]).size() == 0"
 )
 
 
 def namespaces(config: models.Config) -> paths.Object:
-    """A selector of namespaces that are not exempt, as for the webhooks."""
+    """A selector of namespaces that are not exempt, like that of the webhooks."""
     names: Iterable[str] = [NAME, *(name for name in config.exempt_namespaces if "*" not in name)]
     own: paths.Object = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": [*dict.fromkeys(names)]}
     exempt: paths.Object = {"key": models.EXEMPTION_LABEL, "operator": "NotIn", "values": ["true"]}
