@@ -50,7 +50,7 @@ def by_name(name: str) -> Board | None:
 
 
 def by_product(value: str) -> Product | None:
-    """The meaning of a value of nvidia.com/gpu.product; None where the product is unknown, ambiguous or without MIG.
+    """The meaning of a value of nvidia.com/gpu.product; None if the product is unknown, ambiguous or without MIG.
 
     `NVIDIA-H100` is ambiguous: it does not name the memory, and H100s have several sizes. Old drivers left `NVIDIA-`
     out.
@@ -73,7 +73,7 @@ def _shape(compute: int, *, memory: int, maximum: int, starts: Iterable[int], en
 
 
 def _even(slices: int, *, of: int, maximum: int, engines: tuple[int, ...]) -> Shape:
-    """A shape with as many compute as memory slices, that may begin at every multiple of its size."""
+    """A shape with as many compute as memory slices, which may start at every multiple of its size."""
     return _shape(slices, memory=slices, maximum=maximum, starts=range(0, of, slices), engines=engines)
 
 

@@ -23,11 +23,11 @@ class Known:
     name: str = ""
     domain: str = ""
     pattern: re.Pattern[str] | None = None
-    """Matched at the start of what follows the slash; of the patterns of a domain the first that matches decides."""
+    """Matched at the start of the part after the slash; the first matching pattern of a domain decides."""
     unit: Unit
     size: int | None = None
     divides: str | None = None
-    """As in a Meaning; with a pattern it may take up groups of it."""
+    """The divided resource, as in a Meaning; with a pattern it may use its groups."""
 
 
 def _names(unit: Unit, *names: str, size: int | None = None, divides: str | None = None) -> Iterator[Known]:

@@ -11,7 +11,10 @@ WORDS: Final = frozenset(
         *("neuron", "neuroncore", "npu", "ppu", "rocm", "spyre", "tpu", "vgpu", "vnpu", "vxpu", "xpu"),
     }
 )
-"""Words, in the singular, that a name has to hold one of. No makers (nvidia, amd): they sell network cards too."""
+"""Words, in the singular; a lookalike holds one of them.
+
+Vendors (nvidia, amd) are not listed: they sell network cards too.
+"""
 
 MODELS: Final = frozenset(
     {
@@ -24,12 +27,12 @@ MODELS: Final = frozenset(
 NVIDIA_MODELS: Final = frozenset(
     {"a2", "a10", "a10g", "a16", "a30", "a40", "h20", "k80", "l4", "l20", "l40", "p40", "t4"}
 )
-"""Boards whose names have other meanings too (l4 is a layer of the network), so only under nvidia.com/."""
+"""Boards whose names have other meanings too (l4 is a network layer), so only under nvidia.com/."""
 
 _OTHERWISE: Final = frozenset(
     {"efa", "eni", "erdma", "fpga", "hca", "mlnx", "nic", "qat", "rdma", "roce", "sgx", "sriov"}
 )
-"""Words after the slash that say that the resource is something else, even if the name mentions a GPU."""
+"""Words after the slash that mark other resources, even if the name mentions a GPU."""
 
 _NEVER: Final = ("smarter-devices/", "hugepages-", "attachable-volumes-", "devices.kubevirt.io/")
 """Prefixes of other things: device files, pages of memory, volumes."""

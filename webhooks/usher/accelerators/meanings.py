@@ -1,4 +1,4 @@
-"""What a known resource name means."""
+"""The meaning of a known resource name."""
 
 import re
 from functools import lru_cache
@@ -34,7 +34,7 @@ _PATTERNS: Final = tuple(
 
 
 def meaning(name: str) -> Meaning | None:
-    """What a resource is; None for cpu, memory and every other name that usher does not know."""
+    """The meaning of a resource; None for cpu, memory and every other name that usher does not know."""
     return _remembered(name) if len(name) <= LONGEST else _find(name)
 
 

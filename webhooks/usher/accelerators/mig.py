@@ -14,12 +14,12 @@ from usher.accelerators.profiles import Board, Profile
 from usher.dataclass import dataclass
 
 Instances = Mapping[Profile, int]
-"""How many of each profile; counts below 1 place nothing."""
+"""How many instances of each profile; counts below 1 place nothing."""
 
 EXACT_INSTANCES = 16
 """Instances of several profiles for which `gpus_needed` is exact. For one profile it is exact for any count."""
 
-# How many of each of a board's offers, in their order.
+# How many instances of each of a board's offers, in their order.
 _Counts = tuple[int, ...]
 
 
@@ -29,7 +29,7 @@ class GpusNeeded:
 
     at_least: int
     exact: bool
-    """False where more may be needed: the set is too large to search, and `at_least` is a bound by sums."""
+    """False if more may be needed: the set is too large to search, and `at_least` is a bound from sums."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class Share:
 
 
 def fits(board: Board, instances: Instances) -> bool:
-    """Whether all instances can be placed on one GPU together; False too where the board lacks one of the profiles."""
+    """Whether all instances can be placed on one GPU together; False too if the board lacks one of the profiles."""
     counts = _counts(board, instances)
     return counts is not None and counts in _feasible(board)
 
@@ -108,7 +108,7 @@ def _counts(board: Board, instances: Instances) -> _Counts | None:
 
 @cache
 def _feasible(board: Board) -> frozenset[_Counts]:
-    """Every set of instances that can lie on one GPU, the empty one included; built slice by slice."""
+    """Every set of instances that fits on one GPU, the empty one included; built slice by slice."""
     none = (0,) * len(board.offers)
     up_to: list[set[_Counts]] = [{none}, *(set() for _ in range(board.memory_slices))]
     for start in range(board.memory_slices):
@@ -131,7 +131,7 @@ def _has_engines(board: Board, counts: _Counts) -> bool:
 
 @cache
 def _full(board: Board) -> tuple[_Counts, ...]:
-    """The sets to which nothing can be added."""
+    """The sets that have no room for another instance."""
     feasible = _feasible(board)
     return tuple(
         sorted(
@@ -144,10 +144,10 @@ def _full(board: Board) -> tuple[_Counts, ...]:
 
 @cache
 def _weights(board: Board) -> tuple[tuple[int, _Counts], ...]:
-    """Ways to weigh instances, each after the most that one GPU holds by it, so that a set's weight bounds its GPUs.
+    """Ways to weigh instances, each with the most that one GPU holds, so that a set's weight bounds its GPUs.
 
-    Weighed are memory, compute, each engine, the number of each profile, and the number of all that are as large as
-    one of them or larger, with and without those that take the whole of an engine.
+    The weights are memory, compute, each engine, the number of each profile, and the number of all instances that are
+    at least as large as one of them, with and without those that take the whole of an engine.
     """
     shapes = [offer.shape for offer in board.offers]
     scarce = [any(map(int.__eq__, shape.engines, board.engines)) for shape in shapes]
@@ -190,7 +190,7 @@ def _can_place(board: Board, counts: _Counts, gpus: int, hopeless: dict[_Counts,
 
 
 def _best_fillings(board: Board, counts: _Counts) -> list[_Counts]:
-    """The fillings of one GPU with the largest instance, without those that are part of another one."""
+    """The fillings of one GPU with the largest instance, without those that are part of another filling."""
     largest = next(index for index, count in enumerate(counts) if count)
     fillings = {tuple(map(min, counts, full)) for full in _full(board) if full[largest]}
     best = [one for one in fillings if not any(one != other and _within(one, other) for other in fillings)]

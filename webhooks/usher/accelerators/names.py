@@ -12,7 +12,7 @@ LONGEST: Final = 317
 """Characters of the longest resource name in Kubernetes; the meanings of longer names are not remembered."""
 
 CLAIM_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
-"""With the name of a class, a resource that claims a device of it (docs/domain/device-claims.md#extended-resources)."""
+"""With the name of a class: a resource that claims a device of it (docs/domain/device-claims.md#extended-resources)."""
 
 MIB: Final = 2**20
 GIB: Final = 2**30
@@ -39,7 +39,7 @@ class Unit(StrEnum):
     MONITORING = "monitoring"
     """Access to all devices of the node, without taking a device from other pods."""
     CLAIM = "claim"
-    """Devices of the class `device_class`, which decides what they are."""
+    """Devices of the class `device_class`, which decides their type."""
     SETTING = "setting"
     """Changes a setting of another resource."""
 

@@ -1,7 +1,7 @@
-"""Taints that mark nodes with accelerators, by which clouds, operators and guides keep other pods off.
+"""Taints that mark nodes with accelerators; clouds, operators and guides use them to keep other pods off.
 
-Every pod that asks for an accelerator may tolerate them. All other taints say for whom a node is (a team, spot pods),
-so only usher.yaml can allow a pod to tolerate them.
+Every pod that asks for an accelerator may tolerate them. Other taints reserve nodes (for a team, for spot pods), so
+only usher.yaml can allow a pod to tolerate them.
 
 A taint whose key is the name of an accelerator resource needs no entry here: the admission plugin
 ExtendedResourceToleration makes pods tolerate it (k8s.io/kubernetes plugin/pkg/admission/extendedresourcetoleration).

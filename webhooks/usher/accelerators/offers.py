@@ -24,11 +24,11 @@ class Offers(NamedTuple):
 
     pools: tuple[models.Pool, ...]
     unmatched: tuple[str, ...] = ()
-    """Device classes whose pools usher does not know; then it names no pools at all."""
+    """Device classes whose pools usher does not know; then it names no pools."""
 
 
 class _Need(NamedTuple):
-    """A request, and for each device that satisfies it the resources of pools that have this device."""
+    """A request, with the resources of pools for each device that satisfies it."""
 
     alternatives: Mapping[str, tuple[str, ...]]
 
@@ -58,7 +58,7 @@ def _needs(pod_set: model.PodSet, vocabulary: Vocabulary) -> Iterator[_Need]:
 
 
 def _resources(device_class: str, like: str, vocabulary: Vocabulary) -> tuple[str, ...]:
-    """The resources of pools with the devices of a class, or of a resource that is like it."""
+    """The resources of pools with the devices of a class, or of a resource with the same devices."""
     own = (CLAIM_PREFIX + device_class,)
     if "/" in like or "/" in device_class:
         return (*own, like or device_class)

@@ -5,10 +5,10 @@ from usher.config import models
 
 
 def operator(taint: models.Taint, vocabulary: Vocabulary, *, for_these_pods: bool = False) -> str | None:
-    """The operator of the toleration that a mutation may add; None where only the user may add one.
+    """The operator of the toleration that a mutation may add; None if only the user may add one.
 
     A taint that marks accelerators keeps off pods without accelerators, so every pod that fits the pool tolerates it,
-    with any value. Other taints say for whom the nodes are. A pod tolerates them with exactly their value.
+    with any value. Other taints reserve nodes, and a pod tolerates them only with their exact value.
 
     Args:
         taint: a taint of a declared pool that offers what the pods ask for.

@@ -24,11 +24,11 @@ _COMPUTE_INSTANCE = re.compile(r"(?P<compute>[1-8])c\." + _SIZE + _VARIANT)
 
 
 class Variant(StrEnum):
-    """What a profile has besides its slices, as the driver writes it."""
+    """The engines of a profile beside its slices, in the driver's spelling."""
 
     PLAIN = ""
     MEDIA = "+me"
-    """The media engines that a plain profile of its size does not get; there is one set of them per GPU."""
+    """Media engines that a plain profile of its size lacks; a GPU has one set of them."""
     ALL_MEDIA = "+me.all"
     """All media engines of the GPU."""
     NO_MEDIA = "-me"
@@ -37,12 +37,12 @@ class Variant(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """The name of a GPU instance profile: `1g.10gb`. What it stands for depends on the board."""
+    """The name of a GPU instance profile: `1g.10gb`. Its meaning depends on the board."""
 
     slices: int
     """The number before `g`; compute slices on nearly all boards."""
     gigabytes: int
-    """The number before `gb`: the profile's memory in GiB, rounded. What a pod can use of it is less."""
+    """The number before `gb`: the profile's memory in GiB, rounded. Pods can use less."""
     variant: Variant = Variant.PLAIN
 
     @property
@@ -118,16 +118,16 @@ class Shape:
     memory: int
     """Memory slices, in the board's unit."""
     maximum: int
-    """How many of them fit on an empty GPU."""
+    """How many instances fit on an empty GPU."""
     starts: tuple[int, ...]
     """The memory slices at which it may start."""
     engines: tuple[int, ...]
-    """How many it takes of each of the board's engines."""
+    """How many of each of the board's engines it takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A profile as one board has it."""
+    """A profile as one board offers it."""
 
     names: tuple[Profile, ...]
     """Its names in different drivers, the newest first."""

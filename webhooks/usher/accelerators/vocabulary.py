@@ -1,4 +1,4 @@
-"""The meaning of names on this cluster: the known ones, and those that usher.yaml adds (accelerators:)."""
+"""The meaning of names on this cluster: known names, and those that usher.yaml adds (accelerators:)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -81,7 +81,7 @@ class Vocabulary:
         return self._looks_like(name) if len(name) <= names.LONGEST else lookalikes.looks_like_accelerator(name)
 
     def device_class(self, name: str) -> bool | None:
-        """Whether the devices of a class are accelerators; None where that is unknown: usher does not guess."""
+        """Whether the devices of a class are accelerators; None if unknown, because usher does not guess."""
         return self.device_class_meaning(name).accelerator
 
     def device_class_meaning(self, name: str) -> DeviceClassMeaning:
@@ -105,7 +105,7 @@ class Vocabulary:
         )
 
     def driver(self, name: str) -> bool | None:
-        """Whether the devices of a DRA driver are accelerators; None where that is not known."""
+        """Whether the devices of a DRA driver are accelerators; None if this is unknown."""
         return device_classes.driver(name)
 
     @property
@@ -114,11 +114,11 @@ class Vocabulary:
         return sorted(set(self._taints.values()))
 
     def marks_accelerators(self, key: str, value: str) -> bool:
-        """Whether a taint marks nodes with accelerators, and says nothing about whose pods they are for."""
+        """Whether a taint marks nodes with accelerators, without reserving them for some pods."""
         return key in self._taints.values() or self.contains(key) or node_taints.marks_accelerators(key, value)
 
     def taint_key(self, name: str) -> str | None:
-        """The key of the taint that nodes with this resource, or with devices of this class, usually have.
+        """The key of the usual taint of nodes with this resource, or with devices of this class.
 
         The longest matching prefix decides. A class without a resource of its own counts as the one of its driver.
         """
@@ -149,7 +149,7 @@ class Vocabulary:
 
 
 def _from_site(said: models.Resource, known: Meaning | None) -> Meaning:
-    """The meaning from usher.yaml; vendor and divided resource stay as known where usher.yaml does not set them."""
+    """The meaning from usher.yaml; vendor and divided resource stay as known if usher.yaml does not set them."""
     unit = Unit(said.unit)
     if known is None:
         return Meaning(unit=unit, vendor=said.vendor or "", size=said.size, per_device=said.per_device)

@@ -1,7 +1,7 @@
 """A certificate authority and the leaves it signs. Pure: no files, no clock.
 
-Lifetimes are promise P8: a leaf lives 90 days, an authority a year, and either is replaced at two thirds of its life.
-An authority then always has more than a leaf's life left when it signs, so a leaf never outlives it.
+Lifetimes are promise P8: a leaf lives 90 days, an authority a year, and both are replaced at two thirds of their life.
+So an authority that signs always has more than a leaf's life left, and a leaf never outlives it.
 """
 
 import ipaddress
@@ -22,17 +22,17 @@ from usher.errors import CertificateError
 AUTHORITY_LIFETIME = timedelta(days=365)
 LEAF_LIFETIME = timedelta(days=90)
 CLOCK_SKEW = timedelta(minutes=5)
-"""A new certificate is valid this long before it was made: clocks of API servers lag."""
+"""A new certificate is valid from this long before its creation, because clocks of API servers lag."""
 
 ORGANIZATION = "gpu-usher"
-"""Subject organisation of every authority made here, which tells them from those of others."""
+"""Subject organisation of every authority made here; it distinguishes them from others."""
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertificateAuthority:
-    """What signs leaves; `key` belongs to `certificate`."""
+    """An authority that signs leaves; `key` belongs to `certificate`."""
 
     certificate: x509.Certificate
     key: CertificateIssuerPrivateKeyTypes = field(repr=False)
@@ -42,7 +42,7 @@ def new_authority(*, now: datetime, lifetime: timedelta = AUTHORITY_LIFETIME) ->
     """A self-signed authority (ECDSA P-256) that signs leaves only, not further authorities."""
     key = ec.generate_private_key(ec.SECP256R1())
     serial = x509.random_serial_number()
-    # While one authority replaces another a bundle holds both: the name tells them apart.
+    # While one authority replaces another, a bundle holds both; the name distinguishes them.
     name = _name(f"gpu-usher CA {serial:x}"[:24])
     certificate = (
         _builder(subject=name, issuer=name, serial=serial, now=now)
@@ -61,7 +61,7 @@ def new_leaf(
 ) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     """A serving certificate (ECDSA P-256) for DNS names and IP addresses, and its key.
 
-    It ends no later than the authority does.
+    It ends when the authority ends, or earlier.
 
     Raises:
         CertificateError: no name, a name that no certificate can carry, or an authority that is not valid at `now`.
@@ -94,7 +94,7 @@ def service_names(service: str, *, namespace: str) -> list[str]:
 
 
 def canonical_names(names: Sequence[str]) -> list[str]:
-    """The names as a certificate carries them: lower case, addresses in their shortest form, each once, order kept.
+    """The names in the form of certificates: lower case, addresses in their shortest form, each once, order kept.
 
     Raises:
         CertificateError: no name, or one that is neither an IP address nor a DNS name.
@@ -105,19 +105,19 @@ def canonical_names(names: Sequence[str]) -> list[str]:
 
 
 def renewal_time(certificate: x509.Certificate) -> datetime:
-    """When two thirds of its life are over."""
+    """The time when two thirds of its life are over."""
     start = certificate.not_valid_before_utc
     return start + (certificate.not_valid_after_utc - start) * 2 / 3
 
 
 def made_here(certificate: x509.Certificate) -> bool:
-    """Whether an authority of ours signed it (an authority of ours signed itself)."""
+    """Whether an authority of usher signed it (an authority of usher signed itself)."""
     organizations = certificate.issuer.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
     return [attribute.value for attribute in organizations] == [ORGANIZATION]
 
 
 def private_key_pem(key: CertificateIssuerPrivateKeyTypes) -> bytes:
-    """PKCS #8, not encrypted: the server starts without anybody at the keyboard."""
+    """PKCS #8, not encrypted, so that the server starts without a password."""
     return key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
@@ -165,7 +165,7 @@ def _authority_key_identifier(signer: x509.Certificate) -> x509.AuthorityKeyIden
 
 
 def _digest(key: CertificateIssuerPrivateKeyTypes) -> hashes.SHA256 | None:
-    # The Edwards curves have a digest of their own and take no other.
+    # The Edwards curves have their own digest and accept no other.
     return None if isinstance(key, ed25519.Ed25519PrivateKey | ed448.Ed448PrivateKey) else hashes.SHA256()
 
 

@@ -1,4 +1,4 @@
-"""caBundle of our own webhook configurations: read, compared and restored, and nothing else of them is written."""
+"""The caBundle of our own webhook configurations: reads, compares and restores it, and writes no other field."""
 
 import base64
 import binascii
@@ -42,7 +42,7 @@ class ChangedError(Exception):
 
 
 def read(api: Lists, name: str) -> Sequence[Registered]:
-    """The configurations of this name, of both kinds; those that exist.
+    """The existing configurations of this name, of both kinds.
 
     Raises:
         ClusterError: the API server does not answer, or does not allow it.
@@ -60,7 +60,7 @@ def read(api: Lists, name: str) -> Sequence[Registered]:
 
 
 def restore(api: Patches, registered: Registered, bundle: bytes) -> bool:
-    """Writes the bundle into each webhook that has another; whether there was one.
+    """Writes the bundle into each webhook that has another. Returns whether there was one.
 
     Raises:
         ChangedError: the configuration is not the one that was read.

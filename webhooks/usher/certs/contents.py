@@ -1,4 +1,4 @@
-"""The present files of a certificate directory, and which of them usher did not make."""
+"""The files in a certificate directory, and which of them usher did not make."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ class Contents:
     leaf_has_key: bool
 
     def authority_files_of_others(self) -> list[str]:
-        """The file of a CA that would be lost if a CA of ours took its place."""
+        """The file of another CA that would be lost if a CA of usher replaced it."""
         if AUTHORITY_KEY in self.present:
             ours = self.authority is not None and made_here(self.authority.certificate)
             return [] if ours else [AUTHORITY_KEY]
@@ -36,7 +36,7 @@ class Contents:
         return [] if ours or AUTHORITY_CERTIFICATE not in self.present else [AUTHORITY_CERTIFICATE]
 
     def leaf_files_of_others(self) -> list[str]:
-        """The files of a serving certificate that would be lost if one of ours took its place."""
+        """The files of another serving certificate that would be lost if one of usher replaced it."""
         present = [name for name in (CERTIFICATE, KEY) if name in self.present]
         if self.leaf:
             ours = made_here(self.leaf) or any(pem.issued_by(self.leaf, authority) for authority in self.authorities)

@@ -1,9 +1,9 @@
-"""TLS contexts for the webhook server, and their exchange while connections are open.
+"""TLS contexts for the webhook server, which it replaces while connections are open.
 
-A live `SSLContext` is never touched: loading a pair that does not match would leave it unable to serve. Instead the
-server listens with a front context without a certificate, whose `sni_callback` puts the current context in its place
-at each handshake (OpenSSL calls it for clients without SNI too). A new pair is made into a context of its own, and only
-then becomes the current one; open connections keep the context that they began with.
+A live `SSLContext` is never changed: a pair that does not match would leave it unable to serve. Instead the server
+listens with a front context without a certificate, whose `sni_callback` replaces it by the current context at each
+handshake (OpenSSL calls it for clients without SNI too). A new pair gets a separate context first, and only then
+becomes the current one; open connections keep their context.
 """
 
 import os
@@ -34,18 +34,18 @@ class Clients:
 
 
 class Front:
-    """The contexts to listen with; `show` exchanges what new connections see, by one assignment each."""
+    """The contexts to listen with; `show` replaces the context of new connections, by one assignment each."""
 
     def __init__(self, *, minimum: ssl.TLSVersion, asks_clients: bool = False) -> None:
         self._minimum = minimum
         self._current: ssl.SSLContext | None = None
         self._admin: ssl.SSLContext | None = None
         self.context = _bare_context(minimum)
-        # A connection takes this from the context that it begins with, and the CAs from the one that replaces it.
+        # OpenSSL takes this setting from a connection's first context, and the CAs from the context that replaces it.
         self.context.verify_mode = ssl.CERT_REQUIRED if asks_clients else ssl.CERT_NONE
         self.context.sni_callback = self._choose
         self.admin_context = _bare_context(minimum)
-        """The same certificate for the admin port, which never asks clients for one: kubelets have no certificate."""
+        """The context of the admin port: the same certificate, without a request for client certificates."""
         self.admin_context.sni_callback = self._choose_for_admin
 
     def show(self, pair: pem.Pair, *, clients: Clients | None, source: str) -> None:
@@ -65,7 +65,7 @@ class Front:
         self._current, self._admin = context, plain
 
     def show_for_admin(self, pair: pem.Pair, *, source: str) -> None:
-        """Serves this pair on the admin port, until there is one for both ports."""
+        """Serves this pair on the admin port, until there is a pair for both ports."""
         self._admin = context_of(pair, minimum=self._minimum, source=source)
 
     def _choose(self, connection: ssl.SSLSocket | ssl.SSLObject, _name: str | None, _front: ssl.SSLContext) -> None:
@@ -86,7 +86,7 @@ def context_of(pair: pem.Pair, *, minimum: ssl.TLSVersion, source: str) -> ssl.S
         CertificateError: OpenSSL refuses it.
     """
     context = _bare_context(minimum)
-    # OpenSSL reads only files: this one has no name and is in memory alone.
+    # OpenSSL reads only files: this one has no name and exists only in memory.
     descriptor = os.memfd_create("certificate")
     try:
         with os.fdopen(descriptor, "wb", closefd=False) as file:

@@ -1,4 +1,4 @@
-"""Several small files replaced safely: each is whole, old or new, at every moment."""
+"""Replaces several small files safely: at every moment each is complete, old or new."""
 
 import contextlib
 import fcntl
@@ -22,7 +22,7 @@ class NewFile:
 
 @contextlib.contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """Locks the directory against other usher processes, and makes it if necessary.
+    """Locks the directory against other usher processes; makes a missing directory.
 
     Raises:
         CertificateError: it cannot be made or opened.

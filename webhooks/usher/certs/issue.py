@@ -36,7 +36,7 @@ from usher.errors import CertificateError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issued:
-    """A leaf, its key and the authorities to trust: the one that signed it, and earlier ones that still sign others."""
+    """A leaf, its key and the authorities to trust: its signer, and earlier ones whose leaves are still in use."""
 
     authority: CertificateAuthority
     earlier: tuple[x509.Certificate, ...]
@@ -81,7 +81,7 @@ def issue(  # noqa: PLR0913 - all keyword-only, and the lifetimes have their def
     authority_lifetime: timedelta = AUTHORITY_LIFETIME,
     leaf_lifetime: timedelta = LEAF_LIFETIME,
 ) -> Issued:
-    """A leaf for DNS names and IP addresses, signed by the authority given, or by a new one. Pure.
+    """A leaf for DNS names and IP addresses, signed by the given authority, or by a new one. Pure.
 
     Raises:
         CertificateError: a name is not valid in a certificate, or the authority is not valid at `now`.
@@ -102,7 +102,7 @@ def write(directory: Path, issued: Issued, *, force: bool = False) -> None:
 
 
 def ensure(directory: Path, *, names: Sequence[str], now: datetime | None = None, force: bool = False) -> Ensured:
-    """Makes the directory hold a good pair for these names; does nothing when it does.
+    """Makes the directory hold a good pair for these names; changes nothing if it does already.
 
     CA and leaf are renewed at two thirds of their lives. A CA of others is used while it is valid and never replaced,
     unless by `force`, which replaces everything and trusts no earlier CA.
@@ -131,7 +131,7 @@ def ensure(directory: Path, *, names: Sequence[str], now: datetime | None = None
 
 
 def ensure_authority(directory: Path, *, now: datetime | None = None, force: bool = False) -> EnsuredAuthority:
-    """Makes the directory hold a good CA, for leaves that are kept elsewhere; as `ensure` does.
+    """Makes the directory hold a good CA, like `ensure`, for leaves that are kept elsewhere.
 
     Raises:
         CertificateError: the files cannot be written or belong to others.

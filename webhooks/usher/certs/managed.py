@@ -1,8 +1,8 @@
 """A certificate that the replicas of a server make, renew and publish by themselves, without a leader.
 
-Every replica does the same round: it reads our webhook configurations, then the Secret; it writes the changes that are
-due if no other client wrote since; it restores each caBundle; and it serves the leaf of the Secret. etcd decides which
-write came first.
+Every replica runs the same round. It reads our webhook configurations, then the Secret. It writes due changes if no
+other client wrote since. It restores each caBundle, and serves the leaf of the Secret. etcd decides which write came
+first.
 """
 
 import ssl
@@ -29,16 +29,16 @@ PROPAGATION: Final = 5.0
 """Seconds from a caBundle that trusts a CA until a leaf of it is served: each API server must have seen the change."""
 
 _ATTEMPTS: Final = 8
-"""How often a round begins again because another replica wrote meanwhile."""
+"""How often a round starts again because another replica wrote during it."""
 
 
 class Api(Patches, Writes, Protocol):
-    """What a round asks of the API server."""
+    """The API server requests that a round needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where the certificate is kept, who must trust it, and its names."""
+    """The place of the certificate, the configurations that must trust it, and its names."""
 
     secret: SecretName
     configurations: str
@@ -48,7 +48,7 @@ class Place:
 
 
 class ManagedCertificate:
-    """Keeps CA, leaf and caBundle right, and serves the leaf. Before the first round it serves nothing."""
+    """Keeps CA, leaf and caBundle right, and serves the leaf. It serves nothing before the first round."""
 
     def __init__(  # noqa: PLR0913 - all but the first two have their defaults
         self,
@@ -60,7 +60,7 @@ class ManagedCertificate:
         timer: Callable[[], float] = time.monotonic,
         report: Callable[[str, str], None] = lambda _event, _reason: None,
     ) -> None:
-        """Takes the API server, where to keep what, and where to log.
+        """Takes the API server, the places, and functions for time and logs.
 
         Args:
             api: the API server, with the right to write the Secret and to patch the configurations.
@@ -97,11 +97,11 @@ class ManagedCertificate:
 
     @property
     def settled(self) -> bool:
-        """Whether the leaf of the Secret is the one in service."""
+        """Whether the server serves the leaf of the Secret."""
         return self._kept is not None and self.leaf == self._kept.leaf
 
     def check(self) -> Checked:
-        """One round. What fails is tried again in the next one; the leaf in service stays."""
+        """Runs one round. Failures are tried again in the next round; the leaf in service stays."""
         before, self.problem = self._shown, None
         try:
             self._round()
@@ -111,7 +111,7 @@ class ManagedCertificate:
 
     def _round(self) -> None:
         for _ in range(_ATTEMPTS):
-            # In this order: a bundle that is newer than the Secret that we read makes the patch fail.
+            # In this order: a bundle that is newer than our copy of the Secret makes the patch fail.
             registered = bundles.read(self._api, self._place.configurations)
             found = secret.read(self._api, self._place.secret)
             if found is None:
@@ -198,7 +198,7 @@ class ManagedCertificate:
 
 
 def _temporary(names: Sequence[str], *, now: datetime) -> pem.Pair:
-    """A pair that no client trusts: with it the probes of a kubelet get an answer while the API server is away."""
+    """A pair that no client trusts: it lets probes of a kubelet get an answer while the API server is away."""
     leaf, key = new_leaf(new_authority(now=now), names=names, now=now)
     return pem.Pair(
         leaf=leaf, certificate_pem=leaf.public_bytes(serialization.Encoding.PEM), key_pem=private_key_pem(key)

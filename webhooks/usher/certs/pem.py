@@ -91,10 +91,10 @@ def issued_by(certificate: x509.Certificate, authority: x509.Certificate) -> boo
 
 
 def read_pair(certificate_file: Path, key_file: Path) -> Pair:
-    """The leaf (first of its file), checked against its key; dates are not looked at.
+    """The leaf (first of its file), checked against its key, without a check of dates.
 
     Raises:
-        CertificateError: a file is missing or unreadable, the key is another's, or the leaf names nothing.
+        CertificateError: a file is missing or unreadable, the key does not belong to it, or the leaf has no names.
     """
     certificate_pem, key_pem = read(certificate_file), read(key_file)
     leaf = certificates(certificate_pem, source=certificate_file)[0]

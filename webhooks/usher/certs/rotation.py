@@ -1,8 +1,8 @@
-"""What the Secret of a self-managed certificate keeps, and what follows from it at a time. Pure: no cluster, no clock.
+"""The content of a self-managed certificate's Secret, and the changes that are due. Pure: no cluster, no clock.
 
-Everything is derived from the certificates alone, so all replicas come to the same conclusion. A change of the CA takes
-three steps, with at least OVERLAP between them: caBundle gets the new CA beside the old one; the leaf is replaced by
-one of the new CA; the old CA leaves caBundle.
+Everything follows from the certificates, so all replicas come to the same result. A change of the CA takes three steps,
+with at least OVERLAP between them: caBundle gets the new CA beside the old one; a leaf of the new CA replaces the leaf;
+the old CA leaves caBundle.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ from usher.dataclass import dataclass
 from usher.errors import CertificateError
 
 OVERLAP: Final = timedelta(hours=24)
-"""How long a new CA is trusted before a leaf of it is shown, and an old one after that."""
+"""How long a new CA is trusted before one of its leaves is served, and how long an old one is after that."""
 
 URGENT: Final = timedelta(days=7)
 """A leaf with less time left is replaced even while the CA changes."""
@@ -43,7 +43,7 @@ _PARTS: Final = (AUTHORITY_CERTIFICATE, AUTHORITY_KEY, CERTIFICATE, KEY)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """A CA that signs, the leaf in service with its key, and all CAs to trust: the one that signs is the first."""
+    """A CA that signs, the leaf in service with its key, and all CAs to trust: the signing one is the first."""
 
     authorities: tuple[x509.Certificate, ...]
     authority_key: CertificateIssuerPrivateKeyTypes = field(repr=False)
@@ -76,7 +76,7 @@ class Kept:
 
 
 def read(data: Mapping[str, bytes], *, source: str) -> Kept | None:
-    """What a Secret keeps; None if it is empty.
+    """The content of a Secret; None if it is empty.
 
     Raises:
         CertificateError: a part is missing, too large or unreadable, or the parts do not belong together.
@@ -107,14 +107,14 @@ def read(data: Mapping[str, bytes], *, source: str) -> Kept | None:
 def advanced(
     kept: Kept | None, *, names: Sequence[str], now: datetime, trusted: bool, before: Sequence[x509.Certificate] = ()
 ) -> Kept:
-    """What the Secret should keep at `now`; the same object if nothing is due.
+    """The content that the Secret should have at `now`; the same object if no change is due.
 
     Args:
-        kept: what it keeps; None if that is lost.
+        kept: its content; None if it is lost.
         names: DNS names and IP addresses that the leaf must have.
         now: the time.
         trusted: whether every caBundle holds the CA that signs.
-        before: CAs that this server trusted until what was kept got lost. Leaves of them may still be in service.
+        before: CAs that this server trusted before the content was lost. Their leaves may still be in service.
 
     Raises:
         CertificateError: a name is unusable, or the CA that signs is not valid yet, so the clock is wrong.
@@ -137,7 +137,7 @@ def _with_new_authority(kept: Kept, *, now: datetime) -> Kept:
     if now < renewal_time(kept.signer):
         return kept
     authority = new_authority(now=now)
-    # The leaf stays; of the others no leaf is in service any more.
+    # The leaf stays; leaves of the other CAs are not in service any more.
     return replace(kept, authorities=(authority.certificate, kept.issuer), authority_key=authority.key)
 
 

@@ -1,4 +1,4 @@
-"""The Secret in which the replicas keep their certificate: one write wins, and the others adopt it."""
+"""The Secret that holds the certificate of all replicas: one write wins, and the other replicas use it."""
 
 import base64
 import binascii
@@ -52,9 +52,9 @@ def read(api: Lists, secret: SecretName) -> paths.Object | None:
 
 
 def make_empty(api: Writes, secret: SecretName) -> None:
-    """Makes the Secret without data, unless it is there; what it holds stays.
+    """Makes the Secret without data, if it does not exist; an existing Secret stays unchanged.
 
-    Server-side apply names what it creates, so RBAC can allow the creation of this one Secret alone.
+    Server-side apply names the object that it creates, so RBAC can allow the creation of this one Secret.
 
     Raises:
         ClusterError: the API server does not answer, or does not allow it.

@@ -1,6 +1,6 @@
 """A serving certificate from two files, and its reload while connections are open.
 
-A new pair is read, checked and made into a context of its own, and only then becomes the current one (`contexts`). With
+A new pair is read, checked and made into a separate context, and only then becomes the current one (`contexts`). With
 uvicorn 0.47 or later: `Config(..., ssl_context_factory=lambda config, default: source.context)`. No library: uvicorn
 reads a certificate once, at its start.
 """
@@ -24,7 +24,7 @@ RELOAD_INTERVAL = 10.0
 """Seconds between checks of the files. Mounted Secrets give no reliable file events."""
 
 _SOON = 1.0
-"""Seconds between checks while a certificate is awaited."""
+"""Seconds between checks while the server waits for a certificate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,20 +32,20 @@ class Checked:
     """The result of a check of the certificate in service."""
 
     reloaded: bool
-    """A new pair is served from now on."""
+    """Whether a new pair is in service from now on."""
     problem: UsherError | None
-    """Why the newest pair cannot be served, or not be kept right; the earlier one still is in service."""
+    """Why the newest pair cannot be served or renewed; the earlier pair stays in service."""
 
 
 class Source(Protocol):
-    """What keeps a certificate in service. `check` may run in any thread, but in one at a time."""
+    """Keeps a certificate in service. `check` may run in any thread, but only in one at a time."""
 
     context: ssl.SSLContext
     """For the listener of the webhook port."""
     admin_context: ssl.SSLContext
     """For the listener of the admin port."""
     problem: UsherError | None
-    """What the last check found wrong."""
+    """The problem that the last check found; None without one."""
 
     @property
     def leaf(self) -> x509.Certificate | None:
@@ -54,7 +54,7 @@ class Source(Protocol):
 
     @property
     def authority(self) -> x509.Certificate | None:
-        """The CA that signs the next leaf, if that is known."""
+        """The CA that signs the next leaf, if it is known."""
         ...
 
     @property
@@ -63,7 +63,7 @@ class Source(Protocol):
         ...
 
     def check(self) -> Checked:
-        """Looks whether another pair should be served, and serves it."""
+        """Checks whether another pair should be served, and serves it."""
         ...
 
 
@@ -76,7 +76,7 @@ async def watch(source: Source, interval: float = RELOAD_INTERVAL, *, report: Ca
     while True:
         await asyncio.sleep(pause)
         before = source.problem
-        # A file system that hangs must not hold up the answers.
+        # A hanging file system must not delay answers.
         checked = await asyncio.to_thread(source.check)
         if checked.reloaded or str(checked.problem) != str(before):
             report(checked)
@@ -84,7 +84,7 @@ async def watch(source: Source, interval: float = RELOAD_INTERVAL, *, report: Ca
 
 
 class Reloader:
-    """Keeps serving the newest good pair of two files, and asks clients for a certificate of the CAs in a third."""
+    """Serves the newest good pair of two files, and asks clients for a certificate of the CAs in a third file."""
 
     def __init__(  # noqa: PLR0913 - all but the pair have their defaults
         self,
@@ -127,12 +127,12 @@ class Reloader:
 
     @property
     def authority(self) -> None:
-        """The CA is someone else's."""
+        """None: another owner has the CA."""
         return
 
     @property
     def settled(self) -> bool:
-        """Files are either in service or a problem."""
+        """Always true: the files are in service, or `problem` says why not."""
         return True
 
     def check(self) -> Checked:

@@ -56,8 +56,8 @@ class Options:
         """The usage of an estate, by the Prometheus of the options or another source.
 
         Raises:
-            InputError: the options cannot be used. If Prometheus does not answer, the measurement has a problem, and the
-                rest of the report is still written.
+            InputError: the options cannot be used. If Prometheus does not answer, the measurement has a problem,
+                and the rest of the report is still written.
         """
         from usher.audit.usage import measuring, partial_series
 

@@ -42,9 +42,8 @@ class Objects:
         """Takes the folder.
 
         Raises:
-            InputError: the folder is not empty, because an audit of it would mix two clusters. Or another snapshot is
-            being
-                written there. Or the folder cannot be made.
+            InputError: the folder is not empty, so an audit of it would mix two clusters. Or another snapshot writes
+                there. Or the folder cannot be made.
         """
         self.path = folder
         self._is_new = not folder.exists()

@@ -15,14 +15,14 @@ JSON: Final = "application/json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The answer of the API server; `value` is its JSON object, a Status where the request failed."""
+    """The answer of the API server; `value` is its JSON object, a Status if the request failed."""
 
     status: int
     value: paths.Object
 
     @property
     def message(self) -> str:
-        """Why it failed, in the server's words."""
+        """The reason of a failure, in the server's words."""
         message = self.value.get("message")
         return message if isinstance(message, str) and message else f"HTTP status {self.status}"
 
@@ -32,7 +32,7 @@ class Stream(Protocol):
 
     @property
     def refusal(self) -> Answer | None:
-        """The whole answer, where the server refused the request; None otherwise."""
+        """The whole answer if the server refused the request; None otherwise."""
         ...
 
     def chunks(self) -> Iterator[bytes]:

@@ -34,7 +34,7 @@ _CONNECTIONS: Final = 128
 
 
 class Api:
-    """Requests to one API server, with retries while it is busy."""
+    """Requests to one API server, tried again while it is busy."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Api:
         wait: Callable[[float], None] = time.sleep,
         hurried: bool = False,
     ) -> None:
-        """Takes the address and credentials of the server, its name in messages, and what waits between retries.
+        """Takes address and credentials of the server, its name in messages, and a function that waits.
 
         With `hurried`, a request ends within about two seconds, and is sent again only over a closed connection.
         """
@@ -59,7 +59,7 @@ class Api:
         )
         self._timeout = _HURRIED if hurried else _TIMEOUT
         self._attempts = 1 if hurried else retries.ATTEMPTS
-        # One for each watch, and for each charge that is under way.
+        # One for each watch, and for each charge in progress.
         configuration.connection_pool_maxsize = _CONNECTIONS
         self.name = name
         """The name of the cluster in reports and messages."""
@@ -221,12 +221,12 @@ class Api:
 
 
 def cluster_name(api: "Api", *, kubeconfig: Path | None, context: str | None) -> str:
-    """A cluster in reports, where no option names it: its context alone, which has no address."""
+    """The name of a cluster in reports if no option gives one: its context, without an address."""
     return context or kubeconfigs.context_name(kubeconfig=kubeconfig) or api.name
 
 
 def connect(*, kubeconfig: Path | None = None, context: str | None = None, hurried: bool = False) -> Api:
-    """The cluster that kubectl would talk to; inside a pod without a kubeconfig, the cluster that the pod is in.
+    """The cluster that kubectl would use; inside a pod without a kubeconfig, the cluster of the pod.
 
     Args:
         kubeconfig: file to read instead of $KUBECONFIG or ~/.kube/config.

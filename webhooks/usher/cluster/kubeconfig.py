@@ -17,7 +17,7 @@ _NAMESPACE: Final = "gpu-usher"
 
 
 def load(*, kubeconfig: Path | None, context: str | None) -> tuple[client.Configuration, str]:
-    """The configuration of a cluster, and what reports call that cluster.
+    """The configuration of a cluster, and the name of that cluster in reports.
 
     Args:
         kubeconfig: file to read instead of $KUBECONFIG or ~/.kube/config.
@@ -27,7 +27,7 @@ def load(*, kubeconfig: Path | None, context: str | None) -> tuple[client.Config
         ClusterError: there is no usable configuration, or its user gives no credentials.
     """
     configuration = client.Configuration()
-    # The client has rules of its own for variables: it asks for localhost through a proxy, and sends it no password.
+    # The client has its own rules for variables: it asks for localhost through a proxy, and sends it no password.
     configuration.proxy = configuration.no_proxy = None
     try:
         if kubeconfig is None and context is None and not _has_kubeconfig() and _in_cluster():
@@ -56,7 +56,7 @@ def context_name(*, kubeconfig: Path | None) -> str:
 
 
 def _choose_proxy(configuration: client.Configuration) -> None:
-    """As kubectl: the `proxy-url` of a kubeconfig counts whatever variables say. Raises ClusterError."""
+    """Sets the proxy, like kubectl: the `proxy-url` of a kubeconfig wins over variables. Raises ClusterError."""
     try:
         found = (
             proxies.read(configuration.proxy, source="proxy-url of the kubeconfig")
@@ -72,13 +72,13 @@ def _choose_proxy(configuration: client.Configuration) -> None:
 
 
 def token(*, kubeconfig: Path | None, context: str | None) -> str:
-    """The value of the header Authorization with which a cluster is asked.
+    """The value of the header Authorization for requests to a cluster.
 
     Raises:
         ClusterError: there is no usable configuration, or it has no bearer token.
     """
     configuration, name = load(kubeconfig=kubeconfig, context=context)
-    # The client gets it from a file, from a command, or from the account of a pod.
+    # The client gets the token from a file, from a command, or from the account of a pod.
     found = configuration.auth_settings().get("BearerToken", {}).get("value")
     if not found:
         raise errors.ClusterError(
@@ -89,12 +89,12 @@ def token(*, kubeconfig: Path | None, context: str | None) -> str:
 
 
 def has_account() -> bool:
-    """Whether this is a pod that holds the token of a service account."""
+    """Whether this is a pod with the token of a service account."""
     return _in_cluster() and Path(incluster_config.SERVICE_TOKEN_FILENAME).exists()
 
 
 def own_namespace() -> str:
-    """The namespace of this pod; outside of a cluster the one that our manifests name."""
+    """The namespace of this pod; outside of a cluster the namespace of our manifests."""
     file = Path(incluster_config.SERVICE_TOKEN_FILENAME).with_name("namespace")
     with contextlib.suppress(OSError):
         return file.read_text(encoding="utf-8").strip() or _NAMESPACE

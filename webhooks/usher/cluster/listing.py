@@ -10,14 +10,16 @@ from usher.dataclass import dataclass
 from usher.kinds.kept_fields import FactKind
 
 PAGE: Final = 200
-"""Objects per request. So many of each kind are in memory as a whole at a time, and a node of 14 kB takes ten times
-that once it is read."""
+"""Objects per request.
+
+A whole page is in memory at a time, and a node of 14 kB takes ten times that once it is read.
+"""
 
 NAMES: Final = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 """The media type of a list without contents."""
 
 ANONYMOUS: Final = "system:anonymous"
-"""Whom the API server takes a request without credentials for."""
+"""The user of a request without credentials, for the API server."""
 
 _USER: Final = re.compile(r'User "([^"]*)" cannot (?:list|get path)')
 """k8s.io/apiserver, endpoints/handlers/responsewriters/errors.go (`forbiddenMessage`)."""
@@ -25,7 +27,7 @@ _USER: Final = re.compile(r'User "([^"]*)" cannot (?:list|get path)')
 _NAMESPACE: Final = re.compile(r'in the namespace "([^"]*)"')
 
 _CAUSE: Final = re.compile(r"\b(RBAC: .*)", re.DOTALL)
-"""Roles that a binding names and the cluster lacks."""
+"""The end of a message about roles that a binding names and the cluster lacks."""
 
 _METADATA_OF_ONE: Final = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
@@ -53,7 +55,7 @@ class Target:
         return f"{root(self.kind.group, version)}/{within}{self.kind.plural}"
 
     def accept(self, *, watch: bool) -> str:
-        """The media type to ask for. Where usher needs only names, contents never leave the API server."""
+        """The media type to request. If usher needs only names, contents never leave the API server."""
         if not self.kind.presence_only or self.name:
             return JSON
         return _METADATA_OF_ONE if watch else NAMES
@@ -99,7 +101,7 @@ class Refused:
 
     @property
     def user(self) -> str:
-        """Whom the API server refuses, where it says so in the words of its authorizers; else empty."""
+        """The user that the API server refuses, if its answer has the words of its authorizers; else empty."""
         found = _USER.search(self.reason)
         return found[1] if found else ""
 
@@ -128,13 +130,13 @@ def pages(  # noqa: PLR0913 - the parts of a list request, all named
 
     Args:
         api: the API server.
-        path: of the resource.
-        size: how many objects a page has at most.
+        path: the path of the resource.
+        size: the most objects of a page.
         query: more parameters.
-        accept: the media type to ask for.
-        resume: whether the rest may be of a later state. A continue token lives some minutes. When it has gone (410),
-            the server offers one that goes on from the same name in the state of now; without an offer the list begins
-            again, once, and objects come a second time.
+        accept: the media type to request.
+        resume: whether the rest may be of a later state. A continue token lives some minutes. After it has expired
+            (410), the server may offer a token that continues from the same name in the current state. Without this
+            offer the list begins again, once, and objects come a second time.
 
     Raises:
         ClusterError: the API server does not answer.
@@ -150,7 +152,7 @@ def pages(  # noqa: PLR0913 - the parts of a list request, all named
             token = following
             continue
         found = _page(answer)
-        del answer, metadata  # the caller may be done with the page before the next one comes
+        del answer, metadata  # frees the page before the next one comes
         yield found
         token = following
         if isinstance(found, Refused) or not token:
@@ -171,9 +173,8 @@ def _page(answer: Answer) -> Page | Refused:
 def read(api: Lists, target: Target) -> Listed | NotServed | Refused:
     """Lists a target in the first version that is served.
 
-    All pages have the state of the first one. The request names no resource version, so that an API server that lags
-    behind the others cannot answer with an old state. Where the state is gone before the last page (410), the list is
-    refused.
+    All pages have the state of the first one. The request names no resource version, so that an API server with
+    outdated state cannot answer from it. If the state expires before the last page (410), the list is refused.
 
     Raises:
         ClusterError: the API server does not answer.
@@ -198,7 +199,7 @@ def _read(api: Lists, target: Target, version: str) -> Listed | Refused:
 
 
 def has_name(value: paths.Object) -> bool:
-    """Whether an object has a name, which tells it from others."""
+    """Whether an object has a name."""
     return bool(paths.text(paths.metadata(value).get("name")))
 
 

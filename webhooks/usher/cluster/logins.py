@@ -1,4 +1,4 @@
-"""The login of a kubeconfig: as the client of Kubernetes reads it, except that a failed one is an error."""
+"""The login of a kubeconfig, as the client of Kubernetes reads it, but with an error if it fails."""
 
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _LONGEST: Final = 1000
-"""Characters of what a plugin says: the remedy often comes last."""
+"""Characters of a plugin's output, from its end, because the remedy often comes last."""
 
 _TRY: Final = "log in again, and see that `kubectl auth whoami` works"
 
@@ -20,7 +20,7 @@ _TRY: Final = "log in again, and see that `kubectl auth whoami` works"
 class Loader(kube_config.KubeConfigLoader):
     """One context of a kubeconfig.
 
-    The client itself logs that a credential plugin failed, or says nothing, and goes on as `system:anonymous`.
+    After a failed credential plugin, the client would continue as `system:anonymous`, with a log entry or without one.
     """
 
     def __init__(self, file: str, context: str | None) -> None:
@@ -41,7 +41,7 @@ class Loader(kube_config.KubeConfigLoader):
         )
         found: Any = self._config["contexts"].get_with_name(self.current_context["name"])
         self.file = str(found.path)
-        """Which of the files has the context."""
+        """The file that has the context."""
         self.context = str(found["name"])
 
     def load(self, configuration: client.Configuration) -> None:
@@ -73,7 +73,7 @@ class Loader(kube_config.KubeConfigLoader):
         return f"{self.file}: user {self._user_name} of context {self.context}"
 
     def _load_auth_provider_token(self) -> object:
-        """The token of OpenID Connect or Google Cloud, where the user has one; it is renewed if it has expired."""
+        """The token of OpenID Connect or Google Cloud, if the user has one; an expired token is renewed."""
         try:
             return super()._load_auth_provider_token()  # type: ignore[no-untyped-call]  # no types
         except Exception as error:  # noqa: BLE001 - whatever the library of the provider raises
@@ -82,7 +82,7 @@ class Loader(kube_config.KubeConfigLoader):
             ) from None
 
     def _load_from_exec_plugin(self) -> bool:
-        """The credentials of a plugin, where the user has one. The client also calls this when they have expired."""
+        """The credentials of a plugin, if the user has one. The client also calls this when they have expired."""
         if not self._has("exec"):
             return False
         cluster: Any = self._cluster
@@ -114,7 +114,7 @@ class Loader(kube_config.KubeConfigLoader):
             words = failures.plain(str(error).removeprefix("exec: "), longest=_LONGEST)
             raise errors.ClusterError(f"{self._plugin} failed: {words}; {_TRY}") from None
         except AttributeError:
-            # On a terminal the plugin writes there itself, and the client stumbles over its words, which it lacks.
+            # On a terminal the plugin writes its errors itself, so the client lacks them and raises another error.
             raise errors.ClusterError(f"{self._plugin} failed, as it says above; {_TRY}") from None
         return status if isinstance(status, dict) else {}
 

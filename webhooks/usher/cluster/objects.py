@@ -8,7 +8,7 @@ from usher.cluster.api import Lists, root
 from usher.dataclass import dataclass
 
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
-"""What may stand in the path of a request: names come from owner references, in which anything can be written."""
+"""The names that may be part of a request's path: they come from owner references, which may hold any text."""
 
 _VERSION: Final = re.compile(r"v[0-9a-z]{1,62}", re.ASCII)
 
@@ -17,7 +17,7 @@ _UNSEEN: Final = (403, 404)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectPath:
-    """Where the API server serves an object that stands in a namespace."""
+    """The place of a namespaced object at the API server."""
 
     group: str
     version: str
@@ -27,15 +27,15 @@ class ObjectPath:
 
 
 def read(api: Lists, at: ObjectPath, *, uid: paths.Json = None) -> paths.Object | None:
-    """The object as it is now.
+    """The current object.
 
     Args:
         api: the API server.
         at: where to read it.
-        uid: what its uid must be; None accepts any.
+        uid: the expected uid; None accepts any.
 
     Returns:
-        None where the object is missing, has another uid, or may not be read.
+        None if the object is missing, has another uid, or may not be read.
 
     Raises:
         ClusterError: the API server does not answer, or cannot.

@@ -12,7 +12,7 @@ from usher.kinds.kept_fields import CONFIG_MAP, KUEUE_CONFIGURATION, FactKind
 from usher.kinds.registry import FACTS
 
 _ATTEMPTS = 3
-"""Of a list whose state is gone before its last page."""
+"""Attempts for a list whose state expires before its last page."""
 
 
 def read(api: Lists, *, kinds: Iterable[FactKind] = tuple(FACTS.values())) -> Iterator[Recorded]:
@@ -52,7 +52,7 @@ def _read(api: Lists, target: Target) -> Listed | NotServed | Refused:
 
 
 def _with_content(api: Lists, kind: FactKind, found: Listed) -> list[paths.Object]:
-    """The ConfigMaps by name. The one of Kueue has its content, if that may be read."""
+    """The ConfigMaps by name. The one of Kueue has its content, if usher may read it."""
     namespace, name = KUEUE_CONFIGURATION
     sink = sinks.Collected()
     joined = sinks.WithContent(sink, namespace=namespace, name=name)

@@ -8,7 +8,7 @@ from usher.cluster.api import Answer, Lists
 
 
 class Outcome(StrEnum):
-    """What has become of an object."""
+    """The result for an object."""
 
     DELETED = "deleted"
     ABSENT = "not there"
@@ -24,7 +24,7 @@ class Api(Lists, Protocol):
 
 
 def is_there(api: Lists, path: str) -> bool:
-    """Whether an object exists, which nothing is deleting already.
+    """Whether an object exists and is not being deleted.
 
     Raises:
         ClusterError: the API server does not say.
@@ -33,12 +33,12 @@ def is_there(api: Lists, path: str) -> bool:
 
 
 def remove(api: Api, path: str, *, label: tuple[str, str] | None = None) -> Outcome:
-    """Deletes an object, and what belongs to it in the background.
+    """Deletes an object, and its dependents in the background.
 
     Args:
         api: the API server.
-        path: of the object.
-        label: which it must have; None if it goes whatever its labels are.
+        path: the path of the object.
+        label: the label that it must have; None to delete it with any labels.
 
     Raises:
         ClusterError: it cannot be deleted, or the API server does not answer.

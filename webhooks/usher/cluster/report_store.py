@@ -1,7 +1,7 @@
-"""Keeps report objects in a cluster as an audit wants them. Objects of others stay as they are.
+"""Writes and deletes report objects in a cluster, as an audit needs them. Objects of others stay unchanged.
 
-Every write names the version of the object that was read, so two audits at once cannot overwrite each other unseen:
-of two, the object of the later audit stays.
+Every write names the version of the object that was read, so two audits at once cannot overwrite each other unseen: the
+object of the later audit stays.
 """
 
 import re
@@ -15,9 +15,9 @@ from usher.cluster.api import Answer, Lists, root
 from usher.dataclass import dataclass
 
 _ATTEMPTS: Final = 5
-"""Of one object, while other clients write it."""
+"""Attempts for one object while other clients write it."""
 _NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
-"""What may stand in the path of a request."""
+"""Namespaces that may be part of a request's path."""
 
 _ENDING: Final = "because it is being terminated"
 """The end of the answer (403) to a creation in a namespace that is being deleted."""
@@ -35,7 +35,7 @@ class Api(Lists, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reports:
-    """The report objects of one API, and the marks of those that are ours."""
+    """The report objects of one API, and the marks of usher's own."""
 
     group: str
     version: str
@@ -52,7 +52,7 @@ class Reports:
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """What has become of the objects."""
+    """The results of all writes and deletions."""
 
     written: int = 0
     deleted: int = 0
@@ -72,15 +72,15 @@ class Run:
     """The audit that writes."""
 
     taken: str
-    """Its time. Objects of a later one stay."""
+    """The time of the audit. Objects of a later audit stay."""
     only: frozenset[str] | None = None
-    """The namespaces that it is about, with an empty name for what has no namespace; None for everything."""
+    """The audited namespaces, with an empty name for cluster-scoped objects; None for everything."""
     complete: bool = True
-    """Whether it read everything. If not, an object that it does not want may still be true, so it is kept."""
+    """Whether it read everything. If not, an unwanted object may still be true, so it stays."""
 
 
 def keep(api: Api, reports: Reports, wanted: Iterable[paths.Object], *, run: Run) -> Outcome:
-    """Writes the wanted objects, each with a kind of `reports`, and deletes those of ours that are stale.
+    """Writes the wanted objects, each with a kind of `reports`, and deletes usher's own stale objects.
 
     Raises:
         ClusterError: the API server does not answer, does not serve the kinds, or does not list them.
@@ -110,7 +110,7 @@ def _key(value: paths.Object, kind: str) -> tuple[str, str, str]:
 
 
 def _ours(api: Api, reports: Reports, kind: str, namespace: str) -> Iterable[paths.Object]:
-    """The metadata of our objects of a kind; their contents stay at the API server."""
+    """The metadata of usher's own objects of a kind; their contents stay at the API server."""
     query = {"labelSelector": ",".join(f"{key}={value}" for key, value in reports.labels.items())}
     path = reports.path(kind, namespace)
     for page in listing.pages(api, path, size=listing.PAGE, query=query, accept=listing.NAMES, resume=True):
@@ -161,7 +161,7 @@ def _write(  # noqa: PLR0913 - an object beside the one that exists
 def _delete(api: Api, reports: Reports, key: tuple[str, str, str], old: paths.Object, *, outcome: Outcome) -> None:
     kind, namespace, name = key
     metadata = paths.metadata(old)
-    # Another audit may have written it since: then it is not stale.
+    # If another audit wrote it since, it is not stale.
     preconditions = {"uid": metadata.get("uid"), "resourceVersion": metadata.get("resourceVersion")}
     options: paths.Object = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions}
     answer = api.delete(f"{reports.path(kind, namespace)}/{name}", options)

@@ -46,7 +46,7 @@ class InStore:
 
 
 class Alone:
-    """The one object that is known of a kind whose list usher may not read."""
+    """The single known object of a kind whose list usher may not read."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -90,10 +90,10 @@ class Collected:
 
 
 class WithContent:
-    """Objects that are listed by their metadata alone, except one, whose content comes through the sink `content`.
+    """Objects that are listed by their metadata, except one, whose content comes through the sink `content`.
 
-    Two threads may fill both at the same time. Where the list may be read, it decides whether that one object exists;
-    otherwise the object is known alone.
+    Two threads may fill both at the same time. If usher may read the list, the list decides whether that one object
+    exists; otherwise only that object is known.
     """
 
     def __init__(self, sink: Sink, *, namespace: str, name: str, alone: Sink | None = None) -> None:
@@ -169,7 +169,7 @@ class Definitions:
     """The definitions of kinds. When one comes or changes, its kind is listed at once."""
 
     def __init__(self, sink: Sink, *, wake: Callable[[str], None]) -> None:
-        """Takes the sink of the definitions, and what to call with the name of each (`<plural>.<group>`)."""
+        """Takes the sink of the definitions, and a function to call with the name of each (`<plural>.<group>`)."""
         self._sink = sink
         self._wake = wake
 

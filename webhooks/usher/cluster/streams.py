@@ -12,7 +12,7 @@ from usher.http_clients import failures
 
 _CHUNK: Final = 64 * 2**10
 _LONGEST_REFUSAL: Final = 2**20
-"""Bytes that are read of the answer to a refused stream."""
+"""The most bytes of an answer to a refused stream."""
 
 
 class Stream:

@@ -1,8 +1,8 @@
 """Keeps the objects of one kind up to date: lists them, then watches them, and lists again when the watch fails.
 
-It never ends by itself: after every error it waits and tries again. Meanwhile the last known objects stay, and `age`
-says how old they are. No library: the informer of the Kubernetes client does not trim objects, lists without pages, and
-does not notice a silent connection (docs/architecture.md).
+It never ends by itself: after every error it waits and tries again. Meanwhile the last known objects stay, and `age` is
+their age. No library: the informer of the Kubernetes client does not trim objects, lists without pages, and does not
+notice a silent connection (docs/architecture.md).
 """
 
 import random
@@ -26,7 +26,7 @@ LONGEST_WATCH: Final = 260.0
 missed, even from a server without bookmarks. They differ at random, so that the watches do not all end at once."""
 
 SILENCE: Final = 15.0
-"""Seconds beyond that after which a connection without an end counts as dead."""
+"""Seconds after that until a connection without an end counts as dead."""
 
 LOST_FOR_LONG: Final = 120.0
 """Seconds without an answer after which a list replaces the watch. The cluster may have been restored from a backup;
@@ -50,7 +50,7 @@ class Reason(Enum):
     """Why a watch or a list starts again."""
 
     ENDED = "ended"
-    """In time, as asked for."""
+    """It ended in time, as requested."""
     EXPIRED = "expired"
     """410: the server no longer has the events since the last one."""
     STALLED = "stalled"
@@ -101,10 +101,10 @@ class Reflector:
         self.known = False
         """Whether all objects were listed at least once."""
         self.refusals = 0
-        """How many times in a row the server has refused to list."""
+        """How many times in a row the server has refused the list."""
         self.restarts = Counter(dict.fromkeys(Reason, 0))
         self.problem = self.left_out = ""
-        """The present problem; why a site does not let usher read a kind that it may leave out. Both may be empty."""
+        """The present problem; and why a site does not let usher read a kind that it may omit. Both may be empty."""
         self._api = api
         self._sink = sink
         self._clock = clock
@@ -117,7 +117,7 @@ class Reflector:
         self._resource_version = ""
         """Empty while the next step is a list."""
         self._doubts = 0
-        """How many times in a row the server has said that a kind does not exist although we had objects of it."""
+        """How many times in a row the server denied a kind although usher had objects of it."""
         self._woken = threading.Event()
 
     @property
@@ -182,8 +182,8 @@ class Reflector:
         self.refusals += 1
         if not found.forbidden:
             return self._failed(Reason.EXPIRED if found.status == 410 else Reason.REFUSED, found.reason)
-        # The cluster is set up so: readiness must not wait for this kind, which stays unknown unless it was known
-        # before. But an API server that has just started may not have read all roles yet.
+        # The cluster's setup causes this: readiness must not wait for this kind, which stays unknown unless it was
+        # known before. But an API server that has just started may not have read all roles yet.
         self.settled = self.settled or self.refusals >= PATIENCE
         self.watching = False
         reason = f"may not be listed: {found.reason}"
@@ -218,11 +218,11 @@ class Reflector:
             wait = self._failed(Reason.REFUSED, str(error))
             return self._rights.next() if error.status == 403 else wait
         wait = self._failed(Reason.EXPIRED, "the API server no longer knows what happened since the last list")
-        # Without the wait, a server that always says so would be asked in a loop.
+        # Without the wait, usher would ask this server in a loop.
         return 0.0 if lasted else wait
 
     def _lasted(self, began: float, first: str) -> bool:
-        """Whether a watch worked: an event came, or it lasted a while."""
+        """Whether a watch worked: an event came, or it ran for a while."""
         return self._resource_version not in ("", first) or self._clock() - began >= _SHORT
 
     def _follow(self) -> None:

@@ -1,1 +1,1 @@
-"""What a cluster has that usher.yaml can declare: written as a file, or compared with one."""
+"""The settings of usher.yaml that a cluster suggests: written as a file, or compared with one."""

@@ -21,7 +21,7 @@ _NAMED: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What differs, and what could not be compared."""
+    """The differences, and the kinds that could not be compared."""
 
     differences: tuple[Problem, ...]
     unknown: tuple[str, ...] = field(default=())

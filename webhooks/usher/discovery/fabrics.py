@@ -1,4 +1,4 @@
-"""Which shipped fabric the networks of a pool suggest. Nodes show the devices, but not what they are connected to."""
+"""The shipped fabric that the networks of a pool suggest. Nodes show devices, but not the networks behind them."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -59,7 +59,7 @@ def local_queues(facts: Store) -> list[LocalQueue] | None:
 
 
 def unknown_device_classes(facts: Store, vocabulary: Vocabulary) -> dict[str, models.DeviceClass]:
-    """What usher.yaml can say of DeviceClasses that usher does not know by name: what their drivers are known for."""
+    """Declarations for DeviceClasses that usher does not know by name, by the known devices of their drivers."""
     return dict(_device_classes(facts, vocabulary))
 
 
@@ -72,7 +72,7 @@ def _device_classes(facts: Store, vocabulary: Vocabulary) -> Iterator[tuple[str,
         accelerator = vocabulary.driver(min(drivers)) if len(drivers) == 1 else None
         if accelerator is None:
             continue
-        # Further conditions may select slices of devices, for which no resource stands.
+        # Further conditions may select slices of devices, which have no resource.
         every = accelerator and len(expressions) == 1 and _DRIVER.fullmatch(expressions[0].strip())
         resource = device_classes.device_class(min(drivers)).resource if every else None
         yield name, models.DeviceClass(accelerator=accelerator, resource=resource)

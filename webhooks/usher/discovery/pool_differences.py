@@ -55,7 +55,7 @@ def _of_taints(pool: models.Pool, its: Sequence[NodeClass], vocabulary: Vocabula
             yield "/taints", f"{_nodes(having)} have the taint {taint}, which pool {pool.name} does not declare"
     for index, declared_taint in enumerate(pool.taints):
         taint = Taint(declared_taint.key, declared_taint.value, declared_taint.effect)
-        # Preferences are not among the facts, because they keep no pod off.
+        # The facts do not contain preferences, because preferences do not keep pods off.
         if taint not in there and declared_taint.effect != "PreferNoSchedule":
             yield f"/taints/{index}", f"no node of pool {pool.name} has the taint {taint}"
 

@@ -1,4 +1,4 @@
-"""Writes a new usher.yaml: of what a cluster has, or a short one for a cluster that usher does not know."""
+"""Writes a new usher.yaml: from the facts of a cluster, or a short one for an unknown cluster."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -29,7 +29,7 @@ def of_cluster(facts: Store, *, source: str) -> str:
     """The text of usher.yaml for a cluster.
 
     Args:
-        facts: what is known of the cluster.
+        facts: the facts of the cluster.
         source: the name of the cluster or of the files, for the first line.
     """
     vocabulary = Vocabulary(models.Accelerators())

@@ -1,4 +1,4 @@
-"""Writes values as YAML on one line, and comments that stay comments, whatever the names of a cluster hold."""
+"""Writes values as YAML on one line, and safe comments: names of a cluster cannot end them."""
 
 import re
 from collections.abc import Mapping, Sequence

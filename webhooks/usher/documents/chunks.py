@@ -1,4 +1,4 @@
-"""A file cut into documents as kubectl cuts it, and where each stands."""
+"""A file, cut into documents as kubectl cuts it, with the place of each document."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ MAX_DOCUMENTS: Final = 100_000
 _BYTE_ORDER_MARK: Final = "\ufeff"
 # libyaml skips one at the start of any line, go-yaml does not.
 _STRAY_MARK: Final = re.compile(rf"^{_BYTE_ORDER_MARK}|(?<=[\r\x85\u2028\u2029]){_BYTE_ORDER_MARK}", re.MULTILINE)
-# k8s.io/apimachinery, YAMLReader: only a line that starts so ends a document, whatever YAML says of the rest.
+# k8s.io/apimachinery, YAMLReader: only a line with this start ends a document, in spite of YAML's rules.
 _SEPARATOR: Final = re.compile(r"^---([^\n]*)\n?", re.MULTILINE)
 
 
@@ -27,7 +27,7 @@ class Chunk:
     line: int
     """Line of the first character, from 1."""
     column: int = 1
-    """Column of the first character, from 1: more only for JSON values that share a line."""
+    """Column of the first character, from 1; larger only for JSON values that share a line."""
     offset: int = 0
     """Number of its first character in the file, from 0, without the byte order mark that may begin the file."""
 

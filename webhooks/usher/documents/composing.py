@@ -30,16 +30,16 @@ class Composed:
     start: int
     """Offset of the value's first character."""
     aliased: int
-    """What counts towards MAX_ALIASED, this document included."""
+    """The aliased characters that count towards MAX_ALIASED, this document included."""
     node: frames.Node | None
     """Only when traced."""
 
 
 def compose(chunk: chunks.Chunk, next_event: EventSource, *, aliased: int = 0, traced: bool = False) -> Composed | None:
-    """The value of a document, None if it is empty; `aliased` is what the documents before it have used up.
+    """The value of a document, None if it is empty; `aliased` counts the aliased characters of earlier documents.
 
     Raises:
-        ManifestError: kubectl would refuse the document, or would silently drop or change something in it.
+        ManifestError: kubectl would refuse the document, or would change or drop a part of it without an error.
         yaml.YAMLError: not YAML, from the event source.
     """
     composer = _Composer(chunk, aliased=aliased, traced=traced)
@@ -136,7 +136,7 @@ class _Composer:
             start, end = frames.span(event)
             if frame.anchor is not None:
                 frame.anchor.cost = end - frame.start + self._aliased - frame.aliased
-            if frame.node is not None and end > start:  # else it has no closing bracket and ends with its last value
+            if frame.node is not None and end > start:  # else it has no closing bracket
                 frame.node.end = end
         self._place(frame.value, frame.node, event)
 
@@ -157,7 +157,7 @@ class _Composer:
         self._frames.append(frame)
 
     def _put(self, scalar: scalars.Scalar, text: str, node: frames.Node | None, event: events.NodeEvent) -> None:
-        """Makes a scalar the key that is due, or else a value."""
+        """Uses a scalar as the key that is due, or else as a value."""
         frame = self._frames[-1]
         key, value = text, scalar
         if type(scalar) is not str:

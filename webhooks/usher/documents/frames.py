@@ -11,7 +11,7 @@ Collection = dict[str, paths.Json] | list[paths.Json]
 
 
 class Node:
-    """Where a value and its key stand: offsets into the chunk, the end exclusive."""
+    """The places of a value and its key: offsets into the chunk, with exclusive ends."""
 
     __slots__ = ("children", "end", "key", "start")
 
@@ -38,7 +38,7 @@ class Anchor:
 
 
 class Frame:
-    """An open mapping or list. In a mapping a key is due, or else the value of `key`, or else that of `<<`."""
+    """An open mapping or list. A mapping waits for a key, for the value of `key`, or for that of `<<`."""
 
     __slots__ = ("aliased", "anchor", "due", "key", "keys", "merging", "node", "start", "value")
 
@@ -46,14 +46,14 @@ class Frame:
         self.value = value
         self.start = start
         self.aliased = aliased
-        """What aliases had used up when this was opened."""
+        """The aliased characters up to the start of this frame."""
         self.node = node
         self.anchor: Anchor | None = None
         self.due = type(value) is dict
         self.merging = False
         self.key = ""
         self.keys: dict[str, events.Event] = {}
-        """The keys written here, not those merged in."""
+        """The keys written here, without merged keys."""
 
     def place(self, value: paths.Json, node: Node | None) -> None:
         """Puts an item into the list, or the value of the key into the mapping."""
@@ -75,7 +75,7 @@ class Frame:
     def merge(self, value: paths.Json, node: Node | None) -> bool:
         """Puts the value of a `<<` into the mapping; False if it is neither a mapping nor a list of mappings.
 
-        What comes later wins, whether written or merged, but in a list of mappings the earlier item.
+        Later values win, written or merged. In a list of mappings the earlier item wins.
         """
         parts = value if isinstance(value, list) else [value]
         for part in reversed(parts):

@@ -1,7 +1,8 @@
-"""JSON as kubectl reads it: one value or several in a row, by JSON's rules where YAML's differ.
+"""JSON as kubectl reads it: one value or several in a row, by JSON's rules where they differ from YAML's.
 
-The standard library decodes. What it would let pass (a key twice, half a surrogate pair, a number too large, any depth)
-only makes us go through the same text again as events, so that the composer judges and places it as it does for YAML.
+The standard library decodes. It accepts some text that kubectl refuses (a key twice, half a surrogate pair, a number
+too large, any depth). Then usher reads the same text again as events, so that the composer judges and places it like
+YAML.
 """
 
 import json
@@ -36,8 +37,8 @@ def decode(chunk: chunks.Chunk) -> list[Value]:
     """The values of a stream, as in `{}{}` and JSON Lines.
 
     Raises:
-        json.JSONDecodeError: not JSON (yet perhaps YAML).
-        ManifestError: JSON that kubectl would refuse, or would silently drop or change something of.
+        json.JSONDecodeError: not JSON (but perhaps YAML).
+        ManifestError: kubectl would refuse the JSON, or would change or drop a part of it without an error.
     """
     text, values = chunk.text, list[Value]()
     line, column, before = chunk.line, chunk.column, 0
@@ -61,7 +62,7 @@ def decode(chunk: chunks.Chunk) -> list[Value]:
 def _check_first(chunk: chunks.Chunk, start: int) -> None:
     """Raises ManifestError where the first value does not end within the size of a document.
 
-    Decoded as a whole, a dump of 50 MB that is one List takes 750 MB, only to be refused.
+    A dump of 50 MB that is one List would take 750 MB to decode, only to be refused.
     """
     if len(chunk.text) <= chunks.MAX_DOCUMENT_BYTES:
         return
@@ -70,11 +71,11 @@ def _check_first(chunk: chunks.Chunk, start: int) -> None:
     except json.JSONDecodeError:
         chunk.check_size()
     except (errors.InputError, RecursionError):
-        pass  # what follows names the reason
+        pass  # the code below names the reason
 
 
 def event_source(chunk: chunks.Chunk, *, start: int = 0) -> composing.EventSource:
-    """The one value at `start` of a text that is JSON."""
+    """The events of the one value at `start` of a text that is JSON."""
     return _events(chunk, start).__next__
 
 

@@ -1,9 +1,9 @@
-"""Manifests that are written plainly, read by the line: the value of the exact reader in a fraction of its time.
+"""Plainly written manifests, read line by line: the same value as the exact reader, in a fraction of its time.
 
-Most manifests use a small part of YAML, in which a line means one thing whatever stands around it: block mappings and
-lists, scalars and flow collections on one line, literal blocks. Only that part is read here. At any other line, and at
-whatever kubectl would refuse, nothing is read, and the exact reader (`composing`) takes the whole document, errors and
-all. Tests compare both on corpora, on traps, and on changed bytes.
+Most manifests use a small part of YAML, where a line means the same in any context: block mappings and lists, scalars
+and flow collections on one line, literal blocks. Only this part is read here. For any other line, or one that kubectl
+would refuse, this reader gives up, and the exact reader (`composing`) takes the whole document with its errors. Tests
+compare both on corpora, on traps, and on changed bytes.
 """
 
 import re
@@ -15,7 +15,7 @@ from usher.documents import plain_lines
 from usher.documents.plain_lines import Doubt, Holds
 
 _MAX_DEPTH: Final = 100
-"""Less than the exact reader allows."""
+"""Less depth than the exact reader allows."""
 
 # Tabs, other line ends, byte order marks and control characters: what they mean depends on where they stand.
 # The characters that are not here would be a set that takes 10 ms to compile.
@@ -24,7 +24,7 @@ _DOUBTFUL: Final = re.compile("[\x00-\t\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udf
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A document that was read: its value, or None where the text has nothing but comments."""
+    """A document that was read: its value, or None if the text has only comments."""
 
     value: paths.Object | None
     line: int
@@ -32,7 +32,7 @@ class Read:
 
 
 def read(text: str) -> Read | None:
-    """The value of one document, or None in any doubt."""
+    """The value of one document; None if its meaning is in doubt."""
     # Without a last line feed, a literal block at the end lacks it too.
     if not text.endswith("\n") or _DOUBTFUL.search(text):
         return None
@@ -82,7 +82,7 @@ class _Document:
         return Read(value if isinstance(value, dict) else None, first)
 
     def _mapping(self, column: int) -> paths.Object:
-        """The mapping whose keys stand in that column."""
+        """The mapping whose keys are in that column."""
         if column > self._columns[-1]:
             mapping: paths.Object = {}
             self._add(column, mapping)
@@ -97,7 +97,7 @@ class _Document:
         return found
 
     def _list(self, column: int) -> list[paths.Json]:
-        """The list whose dashes stand in that column, which may be the column of its key."""
+        """The list whose dashes are in that column, which may be the column of its key."""
         if column > self._columns[-1] or (column == self._columns[-1] and self._due is not None):
             items: list[paths.Json] = []
             self._add(column, items)

@@ -1,6 +1,7 @@
-"""What one line of a plainly written manifest says: its column, its key and its value.
+"""The parts of one line of a plainly written manifest: its column, its key and its value.
 
-Only what means one thing wherever it stands is read; in any doubt the caller takes the exact reader (`composing`).
+This module reads only lines that mean the same in any context; for others the caller uses the exact reader
+(`composing`).
 """
 
 import enum
@@ -29,21 +30,21 @@ _LONGEST_KEPT: Final = 200
 
 
 class Doubt(Exception):  # noqa: N818 - no error: the exact reader decides
-    """The text leaves the part of YAML that is read here."""
+    """The text leaves the part of YAML that this module reads."""
 
 
 class Holds(enum.Enum):
-    """What follows the key or the dash of a line."""
+    """The content after the key or the dash of a line."""
 
     NOTHING = enum.auto()
-    """Not even these: a blank line or a comment."""
+    """A blank line or a comment, without key and dash."""
     NO_VALUE = enum.auto()
-    """None: perhaps the lines below it."""
+    """No value on this line; it may follow on the next lines."""
     SCALAR = enum.auto()
     FLOW = enum.auto()
     """The text of a list or a mapping."""
     LITERAL = enum.auto()
-    """The mark of a literal block; the value is what its text ends with."""
+    """The mark of a literal block; the value is the ending of its text."""
 
 
 Line = tuple[int, int, str, Holds, Any]
@@ -51,7 +52,7 @@ Line = tuple[int, int, str, Holds, Any]
 
 
 def parsed(text: str) -> Line:
-    """What a line says. Manifests repeat their lines, so that of short ones the last thousands are remembered.
+    """The parts of a line. The last thousands of short lines are remembered, because manifests repeat their lines.
 
     Raises:
         Doubt: it may mean something else, or more lines may belong to it.

@@ -1,7 +1,7 @@
 """Manifests: the text of a YAML or JSON file -> the objects that kubectl would send.
 
-The text goes the way it goes in kubectl (k8s.io/cli-runtime, StreamVisitor): it is cut at the lines that start with
----, and what starts like JSON is read as JSON first. Where kubectl would guess, drop or round, it is refused.
+The text is read as in kubectl (k8s.io/cli-runtime, StreamVisitor): it is cut at the lines that start with ---, and a
+text that starts like JSON is read as JSON first. If kubectl would guess, drop or round a value, usher refuses it.
 """
 
 import re
@@ -24,7 +24,7 @@ _MEANT_AS_JSON: Final = re.compile(r"\s*\{\s*[\"}]")
 
 
 MAX_ERRORS: Final = 20
-"""Unusable documents of one file after which the rest of it is not read."""
+"""The most unusable documents of one file; usher does not read the rest of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,17 +47,17 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """The documents of a file that are usable, and why others are not."""
+    """The usable documents of a file, and why others are not usable."""
 
     documents: list[Document]
     errors: list[errors.ManifestError]
 
 
 def parse(text: str | bytes, *, source: str) -> list[Document]:
-    """The documents of a file. Empty ones (nothing, comments, null) are left out, `List` kinds stay as they are.
+    """The documents of a file. Empty ones (nothing, comments, null) are left out, `List` kinds stay unchanged.
 
     Raises:
-        ManifestError: kubectl would refuse a document, or would silently drop or change something in it.
+        ManifestError: kubectl would refuse a document, or would change or drop a part of it without an error.
     """
     found = parse_each(text, source=source)
     if found.errors:
@@ -66,9 +66,9 @@ def parse(text: str | bytes, *, source: str) -> list[Document]:
 
 
 def parse_each(text: str | bytes, *, source: str, line: int = 1) -> Parsed:
-    """As `parse`, but an unusable document does not keep the others of its file from being read.
+    """The documents of a file, like `parse`, but with other documents beside an unusable one.
 
-    The text may be a part of a file, which begins at a line of it.
+    The text may be a part of a file, which starts at `line`.
     """
     found, aliased = Parsed([], []), 0
     try:
@@ -85,7 +85,7 @@ def parse_each(text: str | bytes, *, source: str, line: int = 1) -> Parsed:
 
 
 def _read(chunk: chunks.Chunk, documents: list[Document], aliased: int) -> int:
-    """Adds the documents of a chunk to those before it; returns what aliases have used up, the chunk included."""
+    """Adds the documents of a chunk to the earlier ones. Returns the aliased characters so far, the chunk included."""
     values = _json_values(chunk)
     if isinstance(values, list):
         found = [(each.value, each.chunk.line, each.chunk) for each in values]
@@ -114,7 +114,7 @@ def _read(chunk: chunks.Chunk, documents: list[Document], aliased: int) -> int:
 
 
 def trace(document: Document) -> "composing.Composed | None":
-    """The document composed once more, with the offsets of its values and keys in its chunk."""
+    """The document composed again, with the offsets of its values and keys in its chunk."""
     from usher.documents import composing
 
     return composing.compose(document.chunk, event_source(document), traced=True)

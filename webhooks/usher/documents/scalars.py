@@ -15,7 +15,7 @@ from typing import Final
 from usher import errors
 
 Scalar = str | int | float | bool | None
-"""As go-yaml resolves it: an int may be a uint64, a float infinite or not a number."""
+"""The value as go-yaml resolves it: an int may be a uint64, a float infinite or not a number."""
 
 HINTS: Final = frozenset(["", *"0123456789+-.~yYnNtTfFoO"])
 """A plain scalar is text unless it starts with one of these (`resolveTable`); "" stands for the empty scalar."""
@@ -120,7 +120,7 @@ def as_key(scalar: Scalar, text: str) -> str:
 
 
 def _number(text: str) -> int | float | None:
-    """Go's ParseInt and ParseUint with base 0, then ParseFloat; underscores are gone already."""
+    """The number in a text by Go's ParseInt and ParseUint with base 0, then ParseFloat; without underscores."""
     if _INTEGER.fullmatch(text):
         digits = text.lstrip("+-")
         if base := _BASES.get(digits[:2].lower()):
@@ -144,13 +144,13 @@ def _dot_float(text: str) -> float | None:
 
 
 def _finite(text: str) -> float | None:
-    """ParseFloat fails where the number is too large, so that go-yaml leaves it text."""
+    """The number of ParseFloat; None if the number is too large, so that go-yaml keeps it as text."""
     number = float(text)
     return number if math.isfinite(number) else None
 
 
 def _through_json(number: float) -> int | float:
-    """Go writes a float64 in its shortest digits, without exponent below 1e21; what then reads as an int64 is one."""
+    """The number after JSON: Go writes a float64 without exponent below 1e21, and reads whole ones as int64."""
     if not number.is_integer() or abs(number) >= 1e21:
         return number
     whole = int(number) if abs(number) < 2**53 else int(Decimal(repr(number)))
@@ -169,7 +169,7 @@ def _quoted(text: str) -> str:
 
 
 def _binary(text: str) -> str:
-    """Go would replace bytes that are not UTF-8 by U+FFFD. That destroys the value, so usher refuses it."""
+    """The text of !!binary. Raises InputError for bytes that are not UTF-8, which Go would replace by U+FFFD."""
     encoded = text.replace("\n", "").replace("\r", "")
     if not _BASE64.fullmatch(encoded) or len(encoded) % 4:
         raise errors.InputError("the !!binary value is not base64; correct it")
@@ -180,7 +180,7 @@ def _binary(text: str) -> str:
 
 
 def _single_precision(number: float) -> str:
-    """strconv.FormatFloat(number, 'g', -1, 32), as sigs.k8s.io/yaml does for keys."""
+    """The text of strconv.FormatFloat(number, 'g', -1, 32), as sigs.k8s.io/yaml writes keys."""
     if math.isnan(number):
         return ".nan"
     try:

@@ -1,4 +1,4 @@
-"""Why a text is not YAML: libyaml's errors in plain words, and unrendered templates recognised."""
+"""Why a text is not YAML: libyaml's errors in plain words, and unrendered templates."""
 
 import re
 from typing import Final
@@ -8,7 +8,7 @@ import yaml
 from usher import errors
 from usher.documents import chunks
 
-# What libyaml's reader lets through is not named here; the byte order mark is handled before.
+# Only characters that libyaml's reader accepts are missing here; the byte order mark is handled before.
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # A quoted `{{ }}` is plain YAML (Argo and KServe resolve them in the cluster), and so is one in a comment.
 _TEMPLATE: Final = re.compile(r"^[^#\"'\n]*?(\{\{|\{%)", re.MULTILINE)
@@ -41,7 +41,7 @@ _REASONS: Final = {
     ),
 }
 UNRENDERED: Final = "looks like an unrendered template"
-"""What the reason says first where the text is not YAML because it has template marks."""
+"""The start of the reason if the text is not YAML because it has template marks."""
 _TOLD_AT_THE_START: Final = frozenset(
     [
         "found unexpected end of stream",
@@ -68,7 +68,7 @@ def refusal(chunk: chunks.Chunk, error: yaml.YAMLError) -> errors.ManifestError:
 
 
 def unrendered(chunk: chunks.Chunk, start: int, end: int) -> errors.ManifestError | None:
-    """The error to raise if the lines between two offsets hold template marks, which are then the cause."""
+    """The error to raise if the lines between two offsets hold template marks, which are then the cause; else None."""
     line_start = chunk.text.rfind("\n", 0, start) + 1
     line_end = chunk.text.find("\n", end)
     match = _TEMPLATE.search(chunk.text, line_start, line_end if line_end >= 0 else len(chunk.text))

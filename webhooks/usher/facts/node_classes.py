@@ -26,7 +26,7 @@ _LONG: Final = 64
 
 
 class Own(NamedTuple):
-    """What differs from node to node within a class."""
+    """The labels and amounts of one node that differ from its class."""
 
     labels: Mapping[str, str]
     """The individual labels."""
@@ -34,12 +34,12 @@ class Own(NamedTuple):
 
 
 class Key(NamedTuple):
-    """What the nodes of a class have in common."""
+    """The labels, taints and amounts that the nodes of a class share."""
 
     labels: frozenset[tuple[str, str]]
     taints: tuple[Taint, ...]
     shape: frozenset[tuple[str, int]]
-    """Amounts, rounded; empty where all amounts are in one class."""
+    """Amounts, rounded; empty if the class holds nodes of any amounts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -69,7 +69,7 @@ class Division:
     by_amounts: bool = True
 
     def divide(self, node: Node) -> tuple[Key, Own]:
-        """The class of a node, and what differs within the class."""
+        """The class of a node, and its differences from the class."""
         own = {key: node.labels[key] for key in node.labels.keys() & self.individual}
         labels = frozenset((key, value) for key, value in node.labels.items() if key not in self.individual)
         shape = frozenset(_rounded(node.amounts)) if self.by_amounts else frozenset()

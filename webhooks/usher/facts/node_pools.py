@@ -36,7 +36,7 @@ _COARSEST: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundPool:
-    """A pool with nodes, and what a person may want to know about it."""
+    """A pool with nodes, and the facts about it that a person may need."""
 
     pool: models.Pool
     classes: tuple[NodeClass, ...]
@@ -61,7 +61,7 @@ class FoundPool:
 
 
 class _Traits(NamedTuple):
-    """What the nodes of a pool have in common, from what always divides pools to what divides them finest."""
+    """The traits that the nodes of a pool share, ordered from those that always divide pools to the finest."""
 
     taints: tuple[Taint, ...]
     resources: tuple[str, ...]

@@ -33,8 +33,9 @@ _NONE: Final[Mapping[str, frozenset[str]]] = MappingProxyType({})
 
 
 class NodeTable:
-    """The nodes of a cluster. One thread writes; readers take `now` and never wait. `known` is false before a first
-    list.
+    """The nodes of a cluster. One thread writes; readers use `now` and never wait.
+
+    `known` is false before a first list.
     """
 
     def __init__(self) -> None:
@@ -167,7 +168,7 @@ class NodeTable:
         )
 
     def _publish(self, nodes: Nodes) -> None:
-        # The revision comes last: a value remembered by the new revision must not be made of the old nodes.
+        # The revision comes last: a value stored under the new revision must not come from the old nodes.
         self.now = nodes
         self.known = True
         self.revision += 1

@@ -1,4 +1,4 @@
-"""Node labels that tell node pools apart: those of clouds and autoscalers, and those of operators for accelerators.
+"""Node labels that distinguish node pools: those of clouds and autoscalers, and those of operators for accelerators.
 
 Sources, beside docs/domain/nodes.md#labels: the node label tables in the documentation of each service; for CoreWeave
 and IBM also kubecost/opencost pkg/cloud and libopenstorage/cloudops ibm/ibm.go.
@@ -54,7 +54,7 @@ BOOTED_DEVICES: Final = (
 """Labels of devices that operators write on a node after it has booted."""
 
 WHOLE: Final = ("nvidia.com/gpu.sharing-strategy", "none")
-"""A label of every ordinary node, which tells nothing apart."""
+"""A label of every ordinary node, which does not distinguish pools."""
 
 MACHINES: Final = ("node.kubernetes.io/instance-type", "nvidia.com/gpu.machine")
 """Machine types. A service knows the first one before the node boots."""

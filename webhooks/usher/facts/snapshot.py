@@ -50,7 +50,7 @@ class Recorded:
     reason: str = ""
     """Why the kind is not known."""
     failed: bool = False
-    """Whether the list ended early, and not because usher lacks the right. A file of a snapshot does not say it."""
+    """Whether the list ended early for another reason than a missing right. A snapshot file does not hold this."""
 
 
 def dumps(recorded: Iterable[Recorded]) -> bytes:

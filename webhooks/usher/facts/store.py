@@ -29,7 +29,7 @@ _NONE: Final[Objects] = MappingProxyType({})
 class Store:
     """The facts of a cluster. A kind is either unknown or complete.
 
-    `usher.reading.lookup.Lookup` is the part of it that the reading of workloads uses.
+    The reading of workloads uses only `usher.reading.lookup.Lookup` of it.
     """
 
     def __init__(self) -> None:

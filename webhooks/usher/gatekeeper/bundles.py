@@ -1,7 +1,7 @@
-"""The compiled form of a library: one file that judges objects where there is no `opa`.
+"""The compiled form of a library: one file that judges objects without the program `opa`.
 
-A zip archive: `manifest.json` with the constraints and what usher knows of each template, and a WebAssembly module for
-each. Nothing in it is trusted: it is read within bounds, and the modules run in the sandbox of the engine.
+A zip archive: `manifest.json` with the constraints and the facts about each template, and a WebAssembly module for each
+template. usher does not trust it: it limits what it reads, and runs the modules in the sandbox of the engine.
 """
 
 import zipfile

@@ -1,7 +1,7 @@
-"""Rego of templates to WebAssembly, by the `opa` program: at build time alone, never where objects are judged.
+"""Compiles Rego of templates to WebAssembly with the program `opa`: only at build time, never while judging.
 
-A template keeps its package. A module of ours beside it asks for its violations, as the hook of Gatekeeper does
-(frameworks, constraint/pkg/client/drivers/rego): a violation without a message is none, and equal ones count once.
+A template keeps its package. A module of usher beside it collects its violations, as the hook of Gatekeeper does
+(frameworks, constraint/pkg/client/drivers/rego): violations without a message do not count, and equal ones count once.
 """
 
 import json
@@ -32,13 +32,13 @@ _violations contains {{"msg": found.msg, "details": object.get(found, "details",
 }}
 """
 _REVISION: Final = 3
-"""Changes with _HOOK, so that no module of an older usher is taken from the cache."""
+"""Changes with _HOOK, so that the cache returns no module of an older usher."""
 
 _EXTERNAL_DATA: Final = {
     "name": "external_data",
     "decl": {"type": "function", "args": [{"type": "any"}], "result": {"type": "any"}},
 }
-"""Gatekeeper's own built-in. A template with it compiles, and usher then says that it cannot answer the call."""
+"""Gatekeeper's own built-in. A template with it compiles, and usher then reports that it cannot answer the call."""
 
 
 class NotCompiledError(Exception):
@@ -47,7 +47,7 @@ class NotCompiledError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiler:
-    """Compiles templates, and keeps what it compiled."""
+    """Compiles templates, and keeps the results."""
 
     opa: Path
     version: str
@@ -69,7 +69,7 @@ class Compiler:
         mode = () if rego.version == "v1" else ("--v0-compatible",)
         with tempfile.TemporaryDirectory(prefix="usher-rego-") as name:
             folder = Path(name)
-            # Names of files come into the module: relative ones make it the same every time.
+            # File names become part of the module: relative names make it the same every time.
             sources = {"template.rego": rego.text}
             sources |= {f"lib_{number}.rego": text for number, text in enumerate(rego.libraries)}
             _write(folder, sources)

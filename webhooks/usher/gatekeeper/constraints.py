@@ -1,4 +1,4 @@
-"""Constraints: which template applies to which objects, with which parameters, and what a violation means.
+"""Constraints: the template, the matched objects, the parameters, and the outcome of a violation.
 
 The actions are those of Gatekeeper (pkg/util/enforcement_action.go). A constraint with `scoped` has actions for each
 enforcement point: the webhook, the audit, the command line.
@@ -29,24 +29,24 @@ class Constraint:
     """A constraint."""
 
     kind: str
-    """The kind, which is that of its template."""
+    """The kind of the constraint, which its template defines."""
     name: str
     match: matching.Match
     parameters: paths.Object
     has_parameters: bool = True
-    """Whether the constraint has the field; the schema of a template is about the field alone."""
+    """Whether the constraint has the field; the schema of a template applies only to the field."""
     actions: tuple[tuple[str, model.Outcome], ...]
-    """Enforcement points and what a violation means there; `*` stands for every point."""
+    """Enforcement points and the outcome of a violation there; `*` means every point."""
     place: str = ""
     value: paths.Object
-    """The object, as it was written."""
+    """The object, as written."""
 
     @property
     def key(self) -> str:
         return f"{self.kind}/{self.name}"
 
     def outcome(self, points: Collection[str]) -> model.Outcome | None:
-        """What a violation means at any of these points, the worst one; None where the constraint is not for them."""
+        """The worst outcome of a violation at any of these points; None if the constraint does not apply there."""
         found = {outcome for point, outcome in self.actions if point == "*" or point in points}
         return next((outcome for outcome in model.Outcome if outcome in found), None)
 

@@ -25,7 +25,7 @@ LONGEST_MESSAGE: Final = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation:
-    """What a constraint finds in an object."""
+    """A finding of a constraint in an object."""
 
     constraint: Constraint
     outcome: model.Outcome
@@ -39,11 +39,11 @@ class NotJudged:
     constraint: Constraint
     reason: str
     namespace_unknown: bool = False
-    """Whether labels of an unknown Namespace decide if the constraint is about the object."""
+    """Whether labels of an unknown Namespace decide whether the constraint matches the object."""
 
 
 class Policies:
-    """A library that is ready to be asked. Any thread may ask."""
+    """A library that is ready to judge. Any thread may use it."""
 
     def __init__(
         self,
@@ -53,13 +53,13 @@ class Policies:
         memory_limit: int = MEMORY_LIMIT,
         rebuild_above: int = REBUILD_ABOVE,
     ) -> None:
-        """Starts every module; a module that cannot be started is not evaluated, for a reason.
+        """Starts every module; a module that cannot be started is left out, with a reason.
 
         Args:
             library: templates and constraints.
             deadline: seconds for one constraint and one object.
             memory_limit: bytes of each policy in each thread.
-            rebuild_above: bytes of it that a policy keeps for the next object.
+            rebuild_above: bytes of memory that a policy keeps for the next object.
         """
         self.library = library
         self._sandbox = Sandbox(deadline=deadline)
@@ -89,7 +89,7 @@ class Policies:
         return any(self._reads_inventory(kind) for kind in self._engines)
 
     def may_match(self, value: paths.Object, points: tuple[str, ...]) -> bool:
-        """Whether a constraint for these enforcement points is about the kind of an object, by its kind alone."""
+        """Whether a constraint for these enforcement points may match an object, by its kind alone."""
         kinds = self._kinds.get(points)
         if kinds is None:
             kinds = self._kinds[points] = matched_kinds.of(self.library, points)
@@ -97,7 +97,7 @@ class Policies:
         return any(each.includes(group, kind) for each in kinds)
 
     def compare_with(self, data: Callable[[], bytes]) -> None:
-        """Sets what `inventory.data` made as the objects that policies compare with, where a policy does so.
+        """Sets the objects that policies compare with, as `inventory.data` makes them, if a policy does so.
 
         Raises:
             EngineError: they do not fit into the memory of a policy.
@@ -110,13 +110,13 @@ class Policies:
                 self._engines[kind] = engine.with_data(made)
 
     def leave_out_inventory(self, reason: str) -> None:
-        """Evaluates no policy that may compare with other objects, for this reason."""
+        """Leaves out every policy that may compare with other objects, for this reason."""
         for kind in [kind for kind in self._engines if self._reads_inventory(kind)]:
             del self._engines[kind]
             self.not_evaluated[kind] = reason
 
     def unevaluated(self, review: Review, points: Collection[str]) -> Iterator[str]:
-        """The kinds of constraints that are about an object and whose templates are not evaluated, each once."""
+        """The kinds of constraints that match an object and whose templates are not evaluated, each once."""
         found = set[str]()
         for constraint in self.library.constraints:
             kind = constraint.kind
@@ -127,9 +127,7 @@ class Policies:
                 yield kind
 
     def judged(self, review: Review, points: Collection[str]) -> Iterator[Violation | NotJudged]:
-        """What the constraints for these enforcement points find, in their order. Templates that are not evaluated are
-        in `not_evaluated` and find nothing here.
-        """
+        """The violations of the constraints for these enforcement points, in their order."""
         text: orjson.Fragment | None = None
         for constraint in self.library.constraints:
             outcome = constraint.outcome(points)
@@ -166,7 +164,7 @@ def _namespace_unknown(constraint: Constraint, review: Review) -> NotJudged:
 
 
 def _matches(constraint: Constraint, review: Review) -> bool | None:
-    """Whether a constraint matches one of the objects of a review; None where that is not known."""
+    """Whether a constraint matches one of the objects of a review; None if this is unknown."""
     found = [matching.matches(constraint.match, subject) for subject in review.subjects]
     return True if any(found) else None if None in found else False
 

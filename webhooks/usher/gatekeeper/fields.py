@@ -12,7 +12,7 @@ NO_FIELDS: Final[Mapping[str, paths.Json]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """One object of a file, and where it begins."""
+    """One object of a file, and the line of its start."""
 
     value: paths.Object
     source: str
@@ -35,7 +35,7 @@ class Fields:
 
     written: Written
     path: str
-    """Field path of the mapping; empty for the object itself."""
+    """Path of the mapping; empty for the object itself."""
     values: Mapping[str, paths.Json]
 
     def at(self, name: str) -> str:

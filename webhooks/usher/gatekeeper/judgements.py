@@ -1,4 +1,4 @@
-"""What policies found, in the values of usher: judgements and unknowns, the same in a review, in CI and in an audit."""
+"""Results of policies in the values of usher: judgements and unknowns, the same in a review, in CI and in an audit."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ _NO_MESSAGE: Final = "(no message)"
 
 
 def of_violation(violation: Violation) -> model.Judgement:
-    """A violation as a finding about the whole object: a policy does not say which field is wrong."""
+    """A violation as a finding about the whole object, because a policy does not name the wrong field."""
     constraint = violation.constraint
     return model.Judgement(
         finding=model.Finding(
@@ -23,5 +23,5 @@ def of_violation(violation: Violation) -> model.Judgement:
 
 
 def of_not_judged(entry: NotJudged) -> model.Unknown:
-    """What could not be judged as a part of the object: without a check, because usher.yaml knows no policy."""
+    """An unknown part of the object, without a check, because usher.yaml knows no policies."""
     return model.Unknown(path=paths.ROOT, reason=f"{entry.constraint.key}: {entry.reason}")

@@ -22,7 +22,7 @@ class Compiled:
 
     template: Template
     module: bytes | None
-    """None where the template is not evaluated."""
+    """None if the template is not evaluated."""
     reads_inventory: bool = False
     """Whether its rules may compare with other objects."""
 
@@ -38,10 +38,10 @@ class Library:
 def read(objects: Iterable[Written], *, compiler: Callable[[], Compiler], built: Iterable[Library] = ()) -> Library:
     """The templates and constraints among objects, compiled, together with libraries that were built before.
 
-    Objects of other kinds are left out. Without a template in Rego, no compiler is asked for.
+    Objects of other kinds are left out. Without a template in Rego, no compiler is needed.
 
     Raises:
-        InputError: one of them is wrong, is there twice, or is a constraint without its template.
+        InputError: one of them is wrong, exists twice, or is a constraint without its template.
     """
     ready: dict[str, Compiled] = {}
     asked: dict[str, Constraint] = {}
@@ -81,7 +81,7 @@ def read(objects: Iterable[Written], *, compiler: Callable[[], Compiler], built:
 
 
 def without_inventory(library: Library, *, reason: str) -> Library:
-    """The library, whose templates that compare with other objects are not evaluated, for this reason."""
+    """The library without templates that compare with other objects; these are not evaluated, for this reason."""
     return replace(
         library,
         templates={
@@ -94,7 +94,7 @@ def without_inventory(library: Library, *, reason: str) -> Library:
 
 
 def _note(places: dict[str, str], name: str, *, at: str) -> None:
-    """Notes where a template or constraint is defined.
+    """Records where a template or constraint is defined.
 
     Raises:
         InputError: it is already defined elsewhere.
@@ -105,7 +105,7 @@ def _note(places: dict[str, str], name: str, *, at: str) -> None:
 
 
 def problem(constraint: Constraint, known: Mapping[str, Template]) -> str:
-    """Why the parameters of a constraint do not fit the schema of its template; empty where they fit.
+    """Why the parameters of a constraint do not fit the schema of its template; empty if they fit.
 
     Raises:
         InputError: no template defines its kind.
@@ -122,7 +122,7 @@ def problem(constraint: Constraint, known: Mapping[str, Template]) -> str:
 
 
 def completed(constraint: Constraint, template: Template) -> Constraint:
-    """A constraint with the defaults of its template. Without any parameters it gets only those of all parameters."""
+    """A constraint with the defaults of its template. Without parameters it gets only the default of all parameters."""
     if not constraint.has_parameters:
         default = template.schema.get("default") if isinstance(template.schema, dict) else None
         if not isinstance(default, dict):

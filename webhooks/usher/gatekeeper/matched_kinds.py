@@ -1,4 +1,4 @@
-"""The kinds of objects that constraints are about: what a webhook has to name, and an audit to list."""
+"""The kinds of objects that constraints match: a webhook has to name them, and an audit to list them."""
 
 from collections.abc import Collection
 from typing import Final
@@ -11,7 +11,7 @@ ANY: Final = "*"
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class MatchedKind:
-    """A kind of a group; `*` stands for every kind, or for every group."""
+    """A kind of a group; `*` means every kind, or every group."""
 
     group: str
     kind: str

@@ -1,7 +1,7 @@
-"""Which objects a constraint is about: `spec.match`, by the rules of Gatekeeper (pkg/mutation/match, pkg/wildcard).
+"""Which objects a constraint matches: `spec.match`, by the rules of Gatekeeper (pkg/mutation/match, pkg/wildcard).
 
-An empty criterion matches everything, and an object must fulfil all of them. usher never guesses the labels of a
-Namespace that it does not know: whether such a constraint matches is unknown.
+An empty criterion matches everything, and an object must meet all criteria. usher never guesses the labels of an
+unknown Namespace: then it is unknown whether the constraint matches.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from usher.scheduling import requirements
 SOURCES: Final = ("All", "Generated", "Original")
 
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
-"""The label of every Namespace that the API server sets to its name."""
+"""The label that the API server sets on every Namespace to its name."""
 
 _FIELDS: Final = frozenset(
     {
@@ -43,7 +43,7 @@ class Kinds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """The criteria of a constraint; those of an empty one match every object."""
+    """The criteria of a constraint; without criteria it matches every object."""
 
     kinds: tuple[Kinds, ...] = ()
     scope: str = ""
@@ -56,7 +56,7 @@ class Match:
 
     @property
     def only_by_name(self) -> bool:
-        """Whether the namespaceSelector asks for names alone, which the API server makes labels of Namespaces."""
+        """Whether the namespaceSelector selects only by names, which the API server sets as labels of Namespaces."""
         selector = self.namespace_selector
         if not isinstance(selector, dict):
             return False
@@ -68,13 +68,13 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """An object, and the Namespace that it is in."""
+    """An object, and its Namespace."""
 
     value: paths.Object
     namespace: paths.Object | None = None
-    """The object of its Namespace; None for an object without one, and where it is not known."""
+    """The object of its Namespace; None for an object without one, and if it is unknown."""
     generated: bool = False
-    """Whether it is made from a template of another object."""
+    """Whether it comes from a template of another object."""
 
 
 def read(fields: Fields) -> Match:
@@ -112,7 +112,7 @@ def _selector(fields: Fields, name: str) -> paths.Json:
 
 
 def matches(match: Match, subject: Subject) -> bool | None:
-    """Whether a constraint is about an object; None where the labels of its Namespace decide and are not known."""
+    """Whether a constraint matches an object; None if unknown labels of its Namespace decide."""
     value = subject.value
     certain = (
         _kinds(match, value)
@@ -145,7 +145,10 @@ def _scope(match: Match, subject: Subject) -> bool:
 
 
 def _namespaces(match: Match, subject: Subject) -> bool:
-    """Objects of the cluster, other than Namespaces, are in every list and excluded by no list."""
+    """Whether the namespace lists match.
+
+    Cluster-scoped objects other than Namespaces match every list, and no exclusion.
+    """
     if is_namespace(subject.value):
         name = _metadata_text(subject.value, "name")
     elif subject.namespace is not None:
@@ -188,7 +191,7 @@ def _name(pattern: str, value: paths.Object) -> bool:
 
 
 def fits(pattern: str, name: str) -> bool:
-    """Whether a name fits a pattern: one asterisk at its start, at its end, or at both, stands for any text."""
+    """Whether a name fits a pattern: one asterisk at its start, at its end, or at both, matches any text."""
     if pattern.startswith(_ANY) and pattern.endswith(_ANY):
         return pattern.removeprefix(_ANY).removesuffix(_ANY) in name
     if pattern.startswith(_ANY):

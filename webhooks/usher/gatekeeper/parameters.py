@@ -1,7 +1,7 @@
-"""Parameters of constraints and the schema of their template: what does not fit, and the defaults that it gives.
+"""Parameters of constraints and the schema of their template: mistakes, and defaults.
 
-The schema is OpenAPI v3 as in a CustomResourceDefinition. A schema that is itself wrong refuses nothing: Gatekeeper and
-the API server say so when the template is applied.
+The schema is OpenAPI v3 as in a CustomResourceDefinition. A wrong schema refuses nothing: Gatekeeper and the API server
+report it when the template is applied.
 """
 
 import re
@@ -12,7 +12,7 @@ from usher import paths
 from usher.gatekeeper.fields import kind_of
 
 _DEEPEST: Final = 64
-"""Levels of a schema; deeper ones are not looked at."""
+"""Levels of a schema that usher reads; deeper ones are ignored."""
 
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "object": (dict,),
@@ -33,14 +33,14 @@ _WORDS: Final = {
 
 
 def problem(value: paths.Json, schema: paths.Json, *, path: str = "spec.parameters") -> str:
-    """The first field that does not fit, with the reason; empty where all fit."""
+    """The first field that does not fit, with the reason; empty if all fit."""
     return next(_problems(value, schema, path, _DEEPEST), "")
 
 
 def defaulted(value: paths.Json, schema: paths.Json, *, depth: int = _DEEPEST) -> paths.Json:
-    """A value with the defaults of the schema where fields are missing, or null where null is not allowed.
+    """A value with the defaults of the schema for missing fields, and for nulls that the schema does not allow.
 
-    As the API server does it, and gator (apiextensions-apiserver, pkg/apiserver/schema/defaulting).
+    The API server and gator do the same (apiextensions-apiserver, pkg/apiserver/schema/defaulting).
     """
     if not isinstance(schema, dict) or depth == 0:
         return value

@@ -1,6 +1,6 @@
-"""The input of a policy: `input.review` as Gatekeeper makes it of an object or of an AdmissionReview (pkg/target).
+"""The input of a policy: `input.review` as Gatekeeper makes it from an object or an AdmissionReview (pkg/target).
 
-All fields of an AdmissionRequest are there, as in Gatekeeper: those that are not known are empty.
+As in Gatekeeper it has all fields of an AdmissionRequest; unknown ones are empty.
 """
 
 from collections.abc import Iterable
@@ -17,15 +17,15 @@ _REVIEW: Final = ("admission.k8s.io", "AdmissionReview")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """What a policy sees of a request, and the objects that constraints are matched with."""
+    """The input of a policy for a request, and the objects that constraints are matched with."""
 
     document: paths.Object
     subjects: tuple[Subject, ...]
-    """The object, and the old one of an UPDATE: a constraint is about the request if it matches either."""
+    """The object, and the old one of an UPDATE: a constraint matches the request if it matches either."""
 
 
 def of_object(value: paths.Object, *, operation: str = "", namespace: paths.Object | None = None) -> Review:
-    """The review of an object that somebody applies.
+    """The review of an object that is applied.
 
     Args:
         value: the object.
@@ -73,10 +73,10 @@ def of_admission_review(written: Written) -> Review:
 
 
 def of_request(request: paths.Object, *, namespace: paths.Object | None = None) -> Review | None:
-    """The review of an AdmissionRequest; None where it has no object. A DELETE has the old object as its object.
+    """The review of an AdmissionRequest; None if it has no object. A DELETE has the old object as its object.
 
     Args:
-        request: as the API server sends it; what is not a mapping counts as no object.
+        request: as the API server sends it; a value that is not a mapping counts as no object.
         namespace: the object of its Namespace, if it is known.
     """
     old, value = (each if isinstance(each := request.get(name), dict) else None for name in ("oldObject", "object"))
@@ -99,7 +99,7 @@ def of_request(request: paths.Object, *, namespace: paths.Object | None = None) 
 
 
 def within(review: Review, others: Iterable[paths.Object]) -> Review:
-    """The same review, whose objects are matched with their Namespace where that is among other objects."""
+    """The same review; its objects are matched with their Namespace if this is among other objects."""
     name = paths.text(review.document.get("namespace"))
     found = [each for each in others if name and is_namespace(each) and paths.metadata(each).get("name") == name]
     if not found:

@@ -16,16 +16,16 @@ _LONGEST_PATTERN: Final = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assertion:
-    """What the violations of a case must be."""
+    """The violations that a case must have."""
 
     least: int
     most: int | None
     """None without a limit."""
     message: re.Pattern[str] | None
-    """Counts only the violations with this in their message; None counts all."""
+    """Counts only violations with this pattern in their message; None counts all."""
 
     def unmet(self, messages: list[str]) -> str:
-        """What is wrong with the messages of the violations; empty where nothing is."""
+        """The mistake in the messages of the violations; empty if they are as expected."""
         found = sum(self.message is None or self.message.search(message) is not None for message in messages)
         if found >= self.least and (self.most is None or found <= self.most):
             return ""
@@ -37,11 +37,11 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One object, and what the constraint finds in it."""
+    """One object, and the expected violations of the constraint in it."""
 
     name: str
     object: str
-    """The file of the object, relative to that of the suite; the other files too."""
+    """The file of the object, relative to the suite, like the other files."""
     inventory: tuple[str, ...]
     assertions: tuple[Assertion, ...]
     skip: bool
@@ -128,7 +128,7 @@ def _assertion(fields: Fields) -> Assertion:
 
 def _violations(fields: Fields) -> tuple[int, int | None]:
     match fields.get("violations"):
-        # YAML of Kubernetes reads yes and no as true and false; gator reads the words.
+        # Kubernetes reads yes and no in YAML as true and false; gator reads the words.
         case None | True | "yes":
             return 1, None
         case False | "no":

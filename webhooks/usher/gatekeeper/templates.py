@@ -28,7 +28,7 @@ MOST_KINDS: Final = 256
 """Kinds that one template compares with."""
 _MOST_ANNOTATION: Final = 2**14
 _SYNC: Final = "metadata.gatekeeper.sh/requires-sync-data"
-"""The annotation that says what a template compares with (open-policy-agent/gatekeeper, website/docs/sync.md)."""
+"""The annotation with the kinds that a template compares with (open-policy-agent/gatekeeper, website/docs/sync.md)."""
 _KIND_NAME: Final = re.compile(r"[A-Z][A-Za-z0-9]{0,62}", re.ASCII)
 
 
@@ -54,14 +54,14 @@ class Template:
     kind: str
     """The kind of its constraints."""
     rego: Rego | None
-    """None where usher cannot evaluate it."""
+    """None if usher cannot evaluate it."""
     not_evaluated: str = ""
-    """Why usher cannot evaluate it; empty where it can."""
+    """Why usher cannot evaluate it; empty if it can."""
     schema: paths.Json = None
     """The OpenAPI schema of `spec.parameters`; None without one."""
     place: str = ""
     compares_with: tuple[tuple[str, str], ...] = ()
-    """Group and kind of the objects that it wants in `data.inventory`, as an annotation of it says."""
+    """Group and kind of the objects that it needs in `data.inventory`, from its annotation."""
 
 
 def is_template(value: paths.Object) -> bool:
@@ -121,7 +121,7 @@ def _listed(value: paths.Json) -> list[paths.Json]:
 
 
 def _source(target: Fields) -> tuple[Rego | None, str]:
-    """The Rego of a target, or why there is nothing that usher can evaluate."""
+    """The Rego of a target, or why usher cannot evaluate it."""
     if target.text("target") != TARGET:
         return None, f"its target is {target.text('target')!r:.80}; usher evaluates {TARGET} only"
     engines = {each.text("engine"): each for each in target.mappings("code", most=_MOST_ENGINES)}

@@ -23,7 +23,7 @@ class Outcome(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     SKIPPED = "skipped"
-    """The suite says so."""
+    """The suite skips it."""
     NOT_RUN = "not run"
     """usher could not run it: neither passed nor failed."""
 
@@ -35,7 +35,7 @@ class Result:
     suite: str
     test: str
     case: str
-    """Empty where the result is that of the whole test."""
+    """Empty for the result of the whole test."""
     outcome: Outcome
     reason: str = ""
 
@@ -88,7 +88,7 @@ class _Run:
             policies.close()
 
     def _of_schema(self, problem: str) -> Result:
-        """The result of a test whose constraint must not fit the schema, or does not."""
+        """The result of a test that expects parameters outside the schema, or whose parameters do not fit it."""
         fine = self._test.invalid and bool(problem)
         reason = problem or "the parameters of the constraint fit the schema of the template, and should not"
         return Result(
@@ -120,7 +120,7 @@ class _Run:
         failed = [each for each in found if isinstance(each, NotJudged) and not each.namespace_unknown]
         if failed:
             return Outcome.NOT_RUN, failed[0].reason
-        # gator rejects an object if it cannot tell whether the constraint matches it.
+        # gator rejects an object if it does not know whether the constraint matches it.
         messages = [each.message if isinstance(each, Violation) else each.reason for each in found]
         wrong = [reason for assertion in case.assertions if (reason := assertion.unmet(messages))]
         return (Outcome.FAILED, wrong[0]) if wrong else (Outcome.PASSED, "")

@@ -1,1 +1,1 @@
-"""What the clients of the API server and of Prometheus share: proxies, waits for busy servers, causes of failures."""
+"""Parts that the clients of the API server and Prometheus share: proxies, waits for busy servers, failures."""

@@ -1,4 +1,4 @@
-"""Why a connection failed, in plain words, and what to do about it."""
+"""Why a connection failed, in plain words, and the remedy."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -9,10 +9,10 @@ import urllib3
 LONGEST: Final = 300
 
 NEEDS_TLS: Final = b"HTTP request to an HTTPS server"
-"""What a server that is written in Go says in plain HTTP at a port with TLS (net/http/server.go)."""
+"""The answer of a server written in Go to plain HTTP at a port with TLS (net/http/server.go)."""
 
 _CONNECTION: Final = re.compile(r"\A(<[^>]*>|\w+\(host=[^)]*\)): ")
-"""How urllib3 begins: with the representation of its connection."""
+"""The start of urllib3's messages: the representation of its connection."""
 
 _OF_PROXIES: Final = (
     ("Tunnel connection failed: 407", "write user:password@ into the URL of the proxy"),
@@ -24,12 +24,12 @@ _OF_PROXIES: Final = (
 
 
 def described(error: BaseException, remedies: Iterable[tuple[str, str]] = ()) -> str:
-    """The deepest cause of an error of the HTTP client as one line, with its remedy where one is known.
+    """The deepest cause of an error of the HTTP client as one line, with its remedy if one is known.
 
     Args:
-        error: what urllib3 raised.
-        remedies: what to do, by parts of what OpenSSL and Python say of the server; the first that is in the text
-            decides. Of a proxy they say the same, and other remedies help.
+        error: the error of urllib3.
+        remedies: remedies by parts of the messages of OpenSSL and Python about the server; the first part in the text
+            decides. They are not used for a proxy, which has the same messages but other remedies.
     """
     causes = list(_causes(error))
     text = _CONNECTION.sub("", str(causes[-1]))
@@ -49,7 +49,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def plain(text: str, *, longest: int = LONGEST) -> str:
-    """A text of another program as one line of printable characters, at most so many."""
+    """A text of another program as one line of printable characters, with at most `longest` characters."""
     line = "".join(letter if letter.isprintable() else " " for letter in text[: 4 * longest])
     line = " ".join(line.split())
     return line if len(line) <= longest else line[: longest - 3] + "..."

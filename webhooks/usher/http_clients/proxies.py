@@ -1,4 +1,4 @@
-"""The proxy that a request goes through, as for kubectl: by variables of the environment, or by a kubeconfig."""
+"""The proxy of a request, chosen as in kubectl: by environment variables, or by a kubeconfig."""
 
 import base64
 import ipaddress
@@ -25,7 +25,7 @@ class Proxy:
 
     url: str
     source: str
-    """Who names it, in messages."""
+    """The variable or file that names it, for messages."""
     user: str = field(default="", repr=False)
     password: str = field(default="", repr=False)
 
@@ -38,7 +38,7 @@ class Proxy:
         return {"Proxy-Authorization": f"Basic {base64.b64encode(pair).decode()}"}
 
     def context(self) -> ssl.SSLContext | None:
-        """What TLS to the proxy itself trusts: the CAs of the system, and never those of the server behind it.
+        """The TLS settings for the proxy itself: it trusts the CAs of the system, not those of the server behind it.
 
         It shows no client certificate: that is for the server.
         """
@@ -48,8 +48,8 @@ class Proxy:
 def of_environment(url: str, environment: Mapping[str, str] = os.environ) -> Proxy | None:
     """The proxy for a URL by HTTPS_PROXY or HTTP_PROXY, else ALL_PROXY; None where NO_PROXY names its host.
 
-    The same names in lower case win. This machine itself is never asked through a proxy, so that what kubectl forwards
-    to localhost stays in reach.
+    The same names in lower case win. Requests to this machine never use a proxy, so that ports of kubectl port-forward
+    stay reachable.
 
     Raises:
         InputError: the variable holds no proxy that usher can use.
@@ -63,7 +63,7 @@ def of_environment(url: str, environment: Mapping[str, str] = os.environ) -> Pro
 
 
 def read(text: str, *, source: str) -> Proxy:
-    """The proxy of a URL, which may have `user:password@`, and need not begin with http://.
+    """The proxy of a URL, which may have `user:password@` and may lack http://.
 
     Raises:
         InputError: it is not the URL of an HTTP proxy. The message names the source, and not the URL with its password.

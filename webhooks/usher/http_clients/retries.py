@@ -14,12 +14,13 @@ _LONGEST_WAIT: Final = 30.0
 
 
 def wait_for_busy_server(retry_after: str | None, *, attempt: int, now: Callable[[], float] = time.time) -> float:
-    """Seconds until a request may be sent again: those that the server asks for, within a limit.
+    """Seconds until a request may be sent again: as the server asks, within a limit.
 
     Args:
-        retry_after: the header Retry-After, in seconds or as a date (RFC 9110, 10.2.3). Without a usable one the wait
+        retry_after: the header Retry-After, in seconds or as a date (RFC 9110, 10.2.3). Without a usable header the
+        wait
             doubles each time, from half a second on.
-        attempt: the number of the request that was refused, from 1 on.
+        attempt: the number of the refused request, from 1 on.
         now: the time, in seconds since 1970.
     """
     asked = _seconds(retry_after.strip(), now) if retry_after else None

@@ -1,7 +1,7 @@
-"""The compiled form of own checks: one file that judges objects where there is no `opa`.
+"""The compiled form of own checks: one file that judges objects without the program `opa`.
 
-An archive with a manifest and one WebAssembly module. Nothing in it is trusted: it is read within bounds, its module
-runs in the sandbox of the engine, and what the module answers is checked.
+An archive with a manifest and one WebAssembly module. usher does not trust it: it limits what it reads, runs the module
+in the sandbox of the engine, and checks the module's answers.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ class _Manifest(pydantic.BaseModel):
     """The version of usher that built it."""
     opa: str
     input: str
-    """What identifies the input document that the checks read."""
+    """Identifies the version of the input document that the checks read."""
     files: dict[str, str]
     """SHA-256 of the module and of the sources, by path."""
     checks: list[Entry] = pydantic.Field(min_length=1, max_length=MOST)

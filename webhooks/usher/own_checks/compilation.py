@@ -1,7 +1,7 @@
-"""Own checks to WebAssembly, by the program `opa`: together with usher's libraries, and apart from usher's checks.
+"""Compiles own checks to WebAssembly with the program `opa`: with usher's libraries, and apart from usher's checks.
 
-They become a module of their own. So usher's module stays the one that was tested, own checks cost nothing where they
-are not given, and one that fails takes no finding of usher with it.
+They become a separate module. So usher's module stays as tested, sites without own checks pay nothing, and a failing
+own check does not remove findings of usher.
 """
 
 import hashlib
@@ -19,10 +19,10 @@ from usher.policy.checks.own import OwnChecks
 from usher.policy.engines.engine import Entrypoint
 
 OWN: Final = "own"
-"""The folder of the site's files in the one that is compiled; errors show the site's directory instead."""
+"""The folder of the site's files during compilation; errors show the site's directory instead."""
 
 _REVISION: Final = 1
-"""Changes with the generated rules, so that no module of an older usher is taken from the cache."""
+"""Changes with the generated rules, so that the cache returns no module of an older usher."""
 
 _MAIN: Final = """package usher.main
 
@@ -36,7 +36,7 @@ _unknown contains {} if false
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiler:
-    """Compiles own checks, and keeps what it compiled."""
+    """Compiles own checks, and keeps the results."""
 
     opa: Path
     version: str
@@ -105,12 +105,12 @@ def sources(folder: Folder, *, tests: bool = False) -> dict[str, str]:
 
 
 def capabilities() -> str:
-    """What Rego may call: the functions that OPA compiles to WebAssembly, and no host."""
+    """The functions that Rego may call: those that OPA compiles to WebAssembly, and no host functions."""
     return (bundle.find() / "capabilities.json").read_text(encoding="utf-8")
 
 
 def input_version() -> str:
-    """What identifies the input document: the digest of its schema, which changes with every field."""
+    """The version of the input document: the digest of its schema, which changes with every field."""
     return hashlib.sha256((bundle.find() / "schemas" / "input.json").read_bytes()).hexdigest()[:16]
 
 
@@ -123,7 +123,7 @@ def write(place: Path, texts: Mapping[str, str]) -> None:
 
 
 def run(opa: Path, *arguments: str, place: Path, folder: Folder, accepted: tuple[int, ...] = (0,)) -> str:
-    """What opa writes, run in the folder that `write` filled.
+    """The output of opa, run in the folder that `write` filled.
 
     Raises:
         InputError: it fails; places in the message are those of the site's files.

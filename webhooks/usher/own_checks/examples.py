@@ -1,4 +1,4 @@
-"""The example manifests of own checks, as input documents: what the rules see of them."""
+"""The example manifests of own checks, as input documents for the rules."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ from usher.policy.checks.catalogue import Catalogue
 from usher.reading import lookup
 
 KINDS: Final = ("bad", "good", "unknown")
-"""What the name of an example begins with: the check finds something, finds nothing, or cannot decide."""
+"""Starts of example names: the check finds something, finds nothing, or cannot decide."""
 _BESIDE: Final = ("cluster.yaml", "usher.yaml")
 """Files beside the examples: facts of the cluster, and the configuration."""
 

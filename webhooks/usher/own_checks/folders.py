@@ -62,7 +62,7 @@ class Folder:
 
 
 def is_folder(directory: Path) -> bool:
-    """Whether a directory is meant as one of own checks."""
+    """Whether a directory is meant as a directory of own checks."""
     return directory.is_dir() and any(
         each.is_dir() and (each / f"{each.name}.rego").is_file() for each in directory.iterdir()
     )
@@ -72,7 +72,7 @@ def read(directory: Path) -> Folder:
     """The checks in a directory.
 
     Raises:
-        InputError: a file cannot be read, or would have no effect where it is; or no check is there.
+        InputError: a file cannot be read, or would have no effect at its place; or the directory has no check.
         BundleError: METADATA are wrong.
     """
     try:
@@ -153,7 +153,7 @@ def _libraries(folder: Path) -> Iterator[Path]:
 
 
 def _require_package(file: Path, text: str, expected: str) -> None:
-    """A rule in another package compiles, and never finds anything."""
+    """Raises InputError for a rule in another package, which would compile but never find anything."""
     found = _PACKAGE.search(text)
     if found is None or found[1] != expected:
         line = text.count("\n", 0, found.start()) + 1 if found else 1

@@ -1,4 +1,4 @@
-"""Examples judged by the engine that judges objects, so that they show what users will see."""
+"""Examples judged by the engine that judges objects, so that they show the findings of users."""
 
 import contextlib
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from usher.policy.engines.wasm import WasmEngine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A check, with what it finds in each of its examples."""
+    """A check, with its findings in each of its examples."""
 
     check: Check
     examples: tuple[tuple[Example, tuple[model.Finding, ...]], ...]
@@ -30,7 +30,7 @@ def engine(compiled: OwnChecks) -> WasmEngine:
 
 
 def judged(example: Example, key: str, asked: WasmEngine) -> tuple[list[model.Finding], list[model.Unknown]]:
-    """What one check finds in an example, and where it cannot decide.
+    """The findings of one check in an example, and the parts that it cannot judge.
 
     Raises:
         EngineError: the check failed.

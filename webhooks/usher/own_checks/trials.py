@@ -28,7 +28,7 @@ _MOST_LINES: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """One thing that is wrong with a check, and its place."""
+    """One mistake in a check, and its place."""
 
     place: str
     """File, or file and line."""
@@ -39,7 +39,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What was tried of a check, or of what checks share (without a code)."""
+    """The results of one check's tests and examples; without a code for files that several checks share."""
 
     code: str
     name: str
@@ -84,14 +84,14 @@ def run(folder: Folder, compiler: Compiler, *, coverage: float = 0) -> list[Tria
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Measured:
-    """What opa said of all tests."""
+    """The results of `opa test` for all tests."""
 
     folder: Folder
     tests: Sequence[Mapping[str, Any]]
     details: Mapping[str, str]
     """The values of failed tests, by package and name."""
     covered: Mapping[str, Mapping[str, Any]]
-    """By file; empty where a test failed."""
+    """The covered lines by file; empty if a test failed."""
 
     def of(self, package: re.Pattern[str]) -> list[Mapping[str, Any]]:
         return [each for each in self.tests if package.fullmatch(each["package"])]
@@ -147,7 +147,7 @@ _HEAD: Final = re.compile(r"^(data\.\S+): FAIL .*$")
 
 
 def _details(text: str) -> dict[str, str]:
-    """What opa prints of each failed test, by package and name: the expressions, and the values in them."""
+    """The expressions and values that opa prints for each failed test, by package and name."""
     found: dict[str, list[str]] = {}
     name = ""
     for line in text.partition("\nFAILURES\n")[2].splitlines():

@@ -27,7 +27,7 @@ _GPU_DEVICE: Final = re.compile(r"/dev/nvidia[0-9]{1,3}\b", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotated:
-    """What the annotations of a pod template ask for, and for which of its containers."""
+    """The accelerators that annotations of a pod template request, and the containers that get them."""
 
     requests: tuple[model.AcceleratorRequest, ...] = ()
     containers: frozenset[str] = frozenset()
@@ -40,7 +40,7 @@ NOTHING: Final = Annotated()
 
 
 def of_pod(annotations: Mapping[str, str], path: str, reading: Reading) -> Annotated:
-    """What the annotations of a pod template ask for."""
+    """The accelerators that the annotations of a pod template request."""
     mounted = [key for key in annotations if key.startswith(GKE_DEVICES)]
     if not mounted and annotations.keys().isdisjoint(_FRACTIONS):
         return NOTHING
@@ -56,7 +56,7 @@ def of_pod(annotations: Mapping[str, str], path: str, reading: Reading) -> Annot
 
 
 def _fraction(annotations: Mapping[str, str], path: str, reading: Reading) -> model.AcceleratorRequest | None:
-    """The part of a GPU, or MiB of its memory, from each of so many GPUs.
+    """A part of a GPU, or MiB of its memory, from each of several GPUs.
 
     KAI-Scheduler's webhook refuses a pod with both, and its scheduler would take the fraction (ValidateGpuRequests in
     pkg/binder/plugins/gpusharing/gpu-request, updatePodAdditionalFields in pkg/scheduler/api/pod_info). It also refuses
@@ -101,7 +101,7 @@ def _whole(text: str) -> quantities.Quantity | None:
 
 
 def _mounted(files: Mapping[str, Iterable[str]], path: str) -> list[model.AcceleratorRequest]:
-    """The GPUs that GKE's device injector mounts, by annotation: however many containers get one, it is one device.
+    """The GPUs that GKE's device injector mounts by annotation; containers that share a device count once.
 
     Each annotation lists devices in YAML. Only their paths matter (nri_device_injector in
     GoogleCloudPlatform/container-engine-accelerators). Other containers of the node may have asked for them, so they

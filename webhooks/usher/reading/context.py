@@ -1,4 +1,4 @@
-"""What surrounds an object: its namespace, the objects that it may refer to, the kinds of the objects inside it."""
+"""The context of an object: its namespace, the objects that it may refer to, and the kinds of objects inside it."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
@@ -21,42 +21,42 @@ class Inner:
     is_template: bool
     """Whether its kind makes pods only when something else refers to it."""
     templates: tuple[Template, ...] | None
-    """None where the version of the object is not known."""
+    """None if usher does not know the version of the object."""
     unknowns: tuple[model.Unknown, ...] = ()
     references: Mapping[str, lookup.Reference]
-    """Which objects its names stand for, by the path of the name."""
+    """The objects that its names refer to, by the path of the name."""
 
 
 class Context(NamedTuple):
-    """What surrounds one object."""
+    """The context of one object."""
 
     namespace: str = ""
-    """The namespace of names that come without one."""
+    """The namespace for names without one."""
     objects: lookup.Lookup = lookup.NOTHING
     find_inner: "FindInner | None" = None
-    """Reads objects inside the object; without it their kinds are not known."""
+    """Reads objects inside the object; without it their kinds are unknown."""
     depth: int = 0
-    """How many objects stand around the object."""
+    """How many objects enclose the object."""
 
     @property
     def is_too_deep(self) -> bool:
-        """Whether no kind of objects inside the object is known, because too many stand around it."""
+        """Whether too many objects enclose the object, so that usher does not read objects inside it."""
         return self.depth >= MAX_DEPTH
 
     def find(self, reference: lookup.Reference) -> paths.Object | None:
-        """The object that a reference names; None where it does not exist or is not known."""
+        """The object that a reference names; None if it does not exist or is unknown."""
         found = self.objects.find(reference)
         return None if isinstance(found, lookup.Absence) else found
 
     def inner(self, value: Mapping[str, paths.Json]) -> Inner | None:
-        """An object inside the object, read by its own kind; None where its kind is not known."""
+        """An object inside the object, read by its own kind; None if its kind is unknown."""
         if self.find_inner is None or self.is_too_deep:
             return None
         return self.find_inner(value, self._replace(depth=self.depth + 1))
 
 
 FindInner = Callable[[Mapping[str, paths.Json], Context], Inner | None]
-"""Reads an object of any kind in its own context; None where its kind is not known."""
+"""Reads an object of any kind in its own context; None if its kind is unknown."""
 
 NOWHERE: Final = Context()
-"""Knows no other object and no kind."""
+"""A context without other objects and kinds."""

@@ -1,4 +1,4 @@
-"""How many pods there are, as far as a manifest tells: of Jobs, in rollouts, of steps and tasks that fan out."""
+"""How many pods a manifest makes: of Jobs, in rollouts, of steps and tasks that fan out."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from usher import model, paths
 from usher.reading.values import MAX_PODS, Reading
 
 DEFAULT_SURGE: Final = "25%"
-"""Of the replicas of a Deployment, where it says nothing else."""
+"""The default share of a Deployment's replicas for its surge."""
 
 _PERCENTAGE: Final = re.compile(r"([0-9]{1,4})%", re.ASCII)
 
@@ -21,7 +21,7 @@ def concurrent_pods(spec: Mapping[str, paths.Json], path: str, reading: Reading)
 
 
 def in_turns(spec: Mapping[str, paths.Json]) -> bool:
-    """Whether a JobSpec completes more pods than it runs at one time: a later one starts when an earlier has ended.
+    """Whether a JobSpec completes more pods than it runs at one time: later pods start when earlier ones have ended.
 
     Values of wrong types are recorded elsewhere.
     """
@@ -39,7 +39,7 @@ def share_of(  # noqa: PLR0913 - a field, what it is a share of, and how
     default: int | str = DEFAULT_SURGE,
     rounded_up: bool = True,
 ) -> int:
-    """Some of the replicas: a number, or a percentage. Surges are rounded up, what may be missing is rounded down."""
+    """Some of the replicas: a number, or a percentage. Surges are rounded up, unavailable pods are rounded down."""
     if value is None:
         value = default
     if not isinstance(value, str):
@@ -53,19 +53,19 @@ def share_of(  # noqa: PLR0913 - a field, what it is a share of, and how
 
 
 class Times(NamedTuple):
-    """How often something runs; `high` is None when nothing bounds it."""
+    """How often a part runs; `high` is None without a bound."""
 
     low: int
     high: int | None
     reasons: tuple[str, ...] = ()
-    """Why the one is not the other."""
+    """Why `low` and `high` differ."""
 
     def of_pods(self) -> model.Count:
         reason = "; ".join(self.reasons) if self.low != self.high or self.high == 0 else ""
         return model.Count(minimum=self.low, maximum=self.high, reason=reason)
 
     def perhaps(self, reason: str) -> "Times":
-        """The same for something that need not run at all."""
+        """The same, but possibly never."""
         return Times(0, self.high, united(self.reasons, (reason,)))
 
 
@@ -76,7 +76,7 @@ _TOO_MANY: Final = ("more pods than any cluster holds",)
 
 
 def together(found: Iterable[Times]) -> Times:
-    """All of these."""
+    """The sum of all of these."""
     low = 0
     high: int | None = 0
     reasons: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ def together(found: Iterable[Times]) -> Times:
 
 
 def each(outer: Times, inner: Times) -> Times:
-    """The inner ones every time that the outer ones happen."""
+    """The product: the inner runs, for each of the outer ones."""
     if outer.high == 0 or inner.high == 0:
         return NEVER
     high = None if outer.high is None or inner.high is None else outer.high * inner.high
@@ -96,7 +96,7 @@ def each(outer: Times, inner: Times) -> Times:
 
 
 def capped(found: Sequence[Times], limit: int, reason: str) -> list[Times]:
-    """As many of them as there may be at one time: what certainly happens fills the room in the given order."""
+    """The runs that fit below a limit on runs at one time; certain runs take the room in the given order."""
     total = together(found).high
     if total is not None and total <= limit:
         return list(found)

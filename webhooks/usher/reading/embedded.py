@@ -10,9 +10,9 @@ from usher.reading.values import Reading
 
 
 def read(value: Mapping[str, paths.Json], path: str, reading: Reading) -> Inner | None:
-    """A whole object that stands at a path, with its templates at their places; None where its kind is not known.
+    """A whole object at a path, with its templates at their places; None if its kind is unknown.
 
-    What cannot be read in it is recorded at its place in the whole.
+    Its unreadable parts are recorded with their paths in the outer object.
     """
     found = reading.context.inner(value)
     if found is None or found.templates is None:
@@ -52,7 +52,7 @@ def _moved(place: Place, path: str) -> Place:
 
 
 def times(template: Template, count: model.Count) -> Template:
-    """The template of something that is there several times."""
+    """The template of an object that exists several times."""
     own = template.count
     maximum = None
     if own.maximum == 0 or count.maximum == 0:

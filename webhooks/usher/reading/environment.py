@@ -22,7 +22,7 @@ READ_VARIABLES: Final = (
     "RDMAV_",
     "UCX_",
 )
-"""The families of variables that rules read. No others leave the manifest: their values may be secrets."""
+"""The families of variables that rules read. Others stay in the manifest: their values may be secrets."""
 
 _INITIALS: Final = frozenset(family[0] for family in READ_VARIABLES)
 
@@ -32,7 +32,7 @@ def variables(value: object, path: str, reading: Reading) -> Iterator[model.Envi
     if value is None:
         return
     for index, entry in enumerate(reading.sequence(value, path)):
-        # A pod may have hundreds of variables, and nearly all are plain ones that no rule reads.
+        # A pod may have hundreds of variables; rules do not read most of them.
         if isinstance(entry, dict):
             name, text = entry.get("name"), entry.get("value")
             if name and text and isinstance(name, str) and isinstance(text, str):
@@ -45,7 +45,7 @@ def variables(value: object, path: str, reading: Reading) -> Iterator[model.Envi
 def sources(value: object, path: str, reading: Reading) -> Iterator[model.EnvironmentSource]:
     """The entries of `envFrom`, each with the variables of these families that it brings.
 
-    Only the ConfigMaps of the same files are read: of a cluster usher keeps their names alone, and it reads no Secret.
+    usher reads only ConfigMaps of the same files: of a cluster it keeps only their names, and it reads no Secret.
     """
     for index, entry in enumerate(value if isinstance(value, list) else ()):
         # Shapes record entries of wrong types.
@@ -61,7 +61,7 @@ def sources(value: object, path: str, reading: Reading) -> Iterator[model.Enviro
 
 
 def _data(reference: object, reading: Reading) -> Mapping[str, paths.Json] | None:
-    """The texts of a ConfigMap; None where they are not known."""
+    """The texts of a ConfigMap; None if they are unknown."""
     name = reference.get("name") if isinstance(reference, dict) else None
     if not isinstance(name, str):
         return None
@@ -78,8 +78,8 @@ def of_operator(value: object, path: str, names: frozenset[str]) -> Iterator[tup
 
     Args:
         value: a list of variables.
-        path: where it stands.
-        names: those of the operator; names ending in * are prefixes.
+        path: its path.
+        names: the variables of the operator; names ending in * are prefixes.
     """
     for index, entry in enumerate(value if isinstance(value, list) else ()):
         name = entry.get("name") if isinstance(entry, dict) else None
@@ -88,7 +88,7 @@ def of_operator(value: object, path: str, names: frozenset[str]) -> Iterator[tup
 
 
 def is_operators(name: str, names: frozenset[str]) -> bool:
-    """Whether a variable is one that the kind's operator owns; names ending in * are prefixes."""
+    """Whether the kind's operator sets a variable; names ending in * are prefixes."""
     whole, prefixes = _whole_and_prefixes(names)
     return name in whole or name.startswith(prefixes)
 
@@ -123,13 +123,13 @@ def _config_map(entry: Mapping[str, paths.Json]) -> tuple[str, str] | None:
 
 
 def _variable(name: str, value: str | None, path: str) -> model.EnvironmentVariable:
-    """The kubelet replaces `$(NAME)` by other variables, which may come from any source."""
+    """A variable. Its value is unknown with `$(NAME)`, which the kubelet replaces by variables from any source."""
     known = None if value is not None and "$(" in value else value
     return model.EnvironmentVariable(name=name, value=known, path=path)
 
 
 def _variable_value(entry: Mapping[str, paths.Json], path: str, reading: Reading) -> str | None:
-    """The kubelet looks at `valueFrom` only where `value` is empty."""
+    """The value of an entry; the kubelet reads `valueFrom` only if `value` is empty."""
     value = entry.get("value")
     if value is not None and not isinstance(value, str):
         reading.text(value, path + "/value")

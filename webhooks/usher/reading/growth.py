@@ -1,4 +1,4 @@
-"""How many replicas one object lets another one have: read of autoscalers and scales, written into their targets."""
+"""How many replicas one object lets another one have. Read from autoscalers and scales, written into their targets."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -10,7 +10,7 @@ from usher.reading import lookup
 from usher.reading.values import Reading
 
 UNUSABLE = -1
-"""Stands for a missing or wrong number that no default may replace."""
+"""A missing or wrong number that no default may replace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,19 +21,19 @@ class Growth:
     version: str
     """The API version of the source, without its group."""
     target: lookup.Reference
-    """Kind and name are empty where the source does not give them. No version: autoscalers ignore it."""
+    """The target. Kind and name are empty if the source lacks them. It has no version: autoscalers ignore it."""
     minimum: int
     maximum: int | None
-    """None where nothing bounds it, or where the bound could not be read: `unknowns` then has the reason."""
+    """None without a bound, or if the bound could not be read: then `unknowns` has the reason."""
     reason: str = ""
-    """Why that is the maximum, where the source does not state it."""
+    """The reason for the maximum, if the source does not state it."""
     maximum_path: str = paths.ROOT
     """The field with the maximum, or the object that lacks it. Like all paths here it leads into the source."""
     target_path: str = paths.ROOT
     role: str = ""
     """The role of the target that grows; empty where the whole target grows (roles: DisaggregatedSet)."""
     held: bool = False
-    """True while the target keeps the number that it has, whatever the bounds are (a paused ScaledObject)."""
+    """True while the target keeps its current number in spite of the bounds (a paused ScaledObject)."""
     unknowns: tuple[model.Unknown, ...] = ()
 
 
@@ -42,7 +42,7 @@ ReadGrowth = Callable[[paths.Object, Growth, Reading], Growth]
 
 
 def of_number(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
-    """The growth to the one number in `spec.replicas`, which is 0 where it is missing."""
+    """The growth to the one number in `spec.replicas`, which is 0 if it is missing."""
     given = reading.mapping(value.get("spec"), "/spec").get("replicas")
     growth = replace(growth, maximum_path=nearest(value, "/spec/replicas"))
     number = reading.count(given, "/spec/replicas", default=UNUSABLE)
@@ -70,7 +70,7 @@ def object_in(value: paths.Object, key: str) -> Mapping[str, paths.Json]:
 
 
 def with_number(value: paths.Object, pointer: str, number: int) -> paths.Object:
-    """The object with another number at a pointer; the same object where nothing can hold that field.
+    """The object with another number at a pointer; the same object if it has no place for that field.
 
     Only the objects on the way are copied. The rest is shared, so callers must change neither object.
     """
@@ -78,7 +78,7 @@ def with_number(value: paths.Object, pointer: str, number: int) -> paths.Object:
 
 
 def _replaced(holder: paths.Json, keys: list[str], number: int) -> paths.Object | None:
-    """None where the way to the field ends; only the field itself may be missing."""
+    """The changed object; None if an object on the way is missing. Only the field itself may be missing."""
     if not isinstance(holder, dict) or not keys:
         return None
     key, *rest = keys

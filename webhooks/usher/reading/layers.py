@@ -16,7 +16,7 @@ _TOLERATION: Final = ("key", "operator", "value", "effect")
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 _SHARED: Final = 500_000
-"""Nodes of JSON that may be read again and again, because many pod templates share them."""
+"""Nodes of JSON that usher may read repeatedly, because many pod templates share them."""
 
 
 Layers = Sequence[Place]
@@ -118,7 +118,7 @@ def by_name(layers: Layers, reading: Reading) -> list[tuple[Place, ...]]:
 
 
 class Budget:
-    """How much may still be read that several pod templates share, so that an object costs no more than its size."""
+    """A budget for reading values that several pod templates share: an object costs no more than its size."""
 
     __slots__ = ("_left", "_sizes")
 
@@ -127,7 +127,7 @@ class Budget:
         self._sizes: dict[int, tuple[object, int]] = {}
 
     def spend(self, *shared: object, times: int = 1) -> bool:
-        """Whether the shared values may be read (so many times) once more."""
+        """Whether the shared values may be read again, this number of times."""
         self._left -= times * (1 + sum(self._size(value) for value in shared))
         return not self.is_spent
 
@@ -139,13 +139,13 @@ class Budget:
         if not isinstance(value, dict | list):
             return 0
         if id(value) not in self._sizes:
-            # Beside its size the value itself, so that no other gets its id.
+            # The value is kept beside its size, so that no other value gets its id.
             self._sizes[id(value)] = (value, _size(value))
         return self._sizes[id(value)][1]
 
 
 def _size(value: object) -> int:
-    """Objects, lists and entries in a value, counted no further than matters."""
+    """Objects, lists and entries in a value, counted only as far as needed."""
     stack, found = [value], 0
     while stack and found <= _SHARED:
         node = stack.pop()

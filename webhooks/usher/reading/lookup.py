@@ -1,6 +1,6 @@
 """Objects that an object refers to by name: claims, runtimes, templates. The caller says where to look.
 
-An object is found, missing or not known here. Callers conclude nothing from an object that is not known here.
+An object is found, missing or unknown. Callers conclude nothing from an unknown object.
 """
 
 from collections import defaultdict
@@ -73,7 +73,7 @@ class _Nothing:
 
 
 NOTHING: Lookup = _Nothing()
-"""Knows no object at all."""
+"""A lookup without any objects."""
 
 
 class Objects:
@@ -141,7 +141,7 @@ class Objects:
     def find(self, reference: Reference) -> paths.Object | Absence:
         """The object of the namespace; for a reference without a namespace, the only object with the name.
 
-        Files do not tell the scope of a kind, and the manifest of a cluster-scoped object may name a namespace.
+        Files do not show the scope of a kind, and the manifest of a cluster-scoped object may name a namespace.
         """
         found = self._found.get((reference.group, reference.kind, reference.name), {})
         if reference.namespace in found:

@@ -12,21 +12,21 @@ from usher.reading.shapes import STRICT, Quantity
 _LINKS: Final = re.compile(
     r"(?:/proc/(?:[0-9]{1,10}|self|thread-self)/(?:root|cwd)(?=/|\Z))*(?:/var(?=/run(?:/|\Z)))?", re.ASCII
 )
-"""What leads nowhere else on a node: the root of one of its processes is its own, and /var/run is /run."""
+"""Links on every node: the root of a process of the node is the root of the node, and /var/run is /run."""
 
 
 def clean(path: str) -> str:
     """The path without repeated and trailing slashes and without `.` and `..`, as container runtimes read it.
 
-    They take a relative path for one from the root. An empty one stays empty.
+    A relative path counts as one from the root. An empty path stays empty.
     """
     plain = path.startswith("/") and "//" not in path and "/." not in path and not path.endswith("/")
-    # Of three leading slashes and more, unlike of two, POSIX makes one.
+    # POSIX reads three or more leading slashes as one, but keeps two.
     return path if plain or not path else posixpath.normpath("///" + path)
 
 
 def on_node(path: str) -> str:
-    """The place on a node that a path leads to, past the links that every node has."""
+    """The place on a node that a path leads to, after resolving the links of every node."""
     place = clean(path)
     if not place.startswith(("/proc/", "/var/run")):
         return place
@@ -212,7 +212,7 @@ _MOST_OF_COMMAND: Final = 4096
 
 
 def _with_sleep(value: BeforeStop) -> BeforeStop:
-    """Only the time: commands may hold secrets, and rules need no more of them."""
+    """The value with the time alone: commands may hold secrets, and rules need only the time."""
     command = " ".join(value.get("exec", {}).get("command", []))[:_MOST_OF_COMMAND]
     slept = [
         _FOR_EVER if number.startswith("inf") else int(number) * _SECONDS[unit]

@@ -23,7 +23,7 @@ def listed(lists: Mapping[str, Place], reading: Reading) -> Iterator[ContainerPl
 def pod_template(
     place: Place, reading: Reading, *, name: str = "", count: model.Count = ONE, traits: Traits = PLAIN
 ) -> Template:
-    """A PodTemplateSpec: an object with `metadata` and `spec`."""
+    """The template of a PodTemplateSpec: an object with `metadata` and `spec`."""
     value, path = reading.mapping(*place), place.path
     return Template(
         name=name,
@@ -43,5 +43,5 @@ def pod_spec(
     count: model.Count = ONE,
     traits: Traits = PLAIN,
 ) -> Template:
-    """A bare PodSpec, or an object in which the fields of one stand beside others (KServe's predictors)."""
+    """The template of a bare PodSpec, or of an object whose fields include those of one (KServe's predictors)."""
     return Template(name=name, path=place.path, spec=place, metadata=metadata, count=count, traits=traits)

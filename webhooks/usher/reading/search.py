@@ -17,7 +17,7 @@ Place = tuple["Place", str | int] | None
 
 
 def pod_specs(value: paths.Json) -> list[str] | None:
-    """Paths of all objects with a `containers` list, in document order, without those nested in another.
+    """Paths of all objects with a `containers` list, in document order, without nested ones.
 
     None when the object is too large to be searched to its end.
     """
@@ -25,9 +25,9 @@ def pod_specs(value: paths.Json) -> list[str] | None:
 
 
 def resource_requests(value: paths.Json, is_accelerator: Callable[[str], bool]) -> list[str] | None:
-    """Paths of all objects whose `requests` or `limits` name an accelerator; None as above.
+    """Paths of all objects whose `requests` or `limits` name an accelerator; None for an object that is too large.
 
-    Kinds whose operators build the pods have these fields outside of any container.
+    Kinds whose operators build the pods have these fields outside of containers.
     """
     return _all(value, lambda node: any(is_accelerator(name) for field in _AMOUNTS for name in _dict(node.get(field))))
 

@@ -1,4 +1,4 @@
-"""Reading manifests that may hold anything: whatever has the wrong type is recorded as unknown, never guessed."""
+"""Reads manifests of any content. Values of a wrong type are recorded as unknown, never guessed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -9,7 +9,7 @@ from usher.reading import lookup
 from usher.reading.context import Context
 
 MAX_PODS = 10_000_000
-"""More pods than any cluster holds: a count beyond it is a mistake, and would only make totals absurd."""
+"""More pods than any cluster holds: a larger count is a mistake and would distort totals."""
 
 _EMPTY: Mapping[str, paths.Json] = {}
 
@@ -27,7 +27,7 @@ _parse_quantity = lru_cache(maxsize=4096)(quantities.parse)
 
 
 class Reading:
-    """Typed values of one object; collects what could not be read, and looks up what the object refers to."""
+    """Typed values of one object; collects unreadable parts, and looks up objects that the object refers to."""
 
     __slots__ = ("context", "references", "unknowns")
 
@@ -38,7 +38,7 @@ class Reading:
         """The objects that names refer to, by the path of the name."""
 
     def record_reference(self, path: str, reference: lookup.Reference) -> None:
-        """Places the parts of a referenced object below the text that names it, where no other path can lead.
+        """Gives the parts of a referenced object paths below the text that names it.
 
         Problems in these parts are reported at the name.
         """
@@ -54,21 +54,21 @@ class Reading:
         self.unknowns.append(model.Unknown(path=path, reason=reason))
 
     def unknown_once(self, path: str, reason: str) -> None:
-        """As `unknown`, for a place that is read twice: one reason for each path is enough."""
+        """Records an unknown for a place that is read twice: one reason for each path is enough."""
         if all(known.path != path for known in self.unknowns):
             self.unknown(path, reason)
 
     def found(self) -> tuple[model.Unknown, ...]:
-        """What could not be read, each once: some places are read several times."""
+        """The unreadable parts, each once, because some places are read several times."""
         return tuple(dict.fromkeys(self.unknowns))
 
     def look_up(self, reference: lookup.Reference, path: str, *, consequence: str) -> paths.Object | None:
-        """The object that a name at a path stands for; None and recorded as unknown where it cannot be found.
+        """The object that a name at a path refers to; None, and recorded as unknown, if it cannot be found.
 
         Args:
             reference: the object.
-            path: where it is named.
-            consequence: what cannot be told without it, as in `its pods are not judged`.
+            path: the path of the name.
+            consequence: the effect for the message, as in `its pods are not judged`.
         """
         found = self.context.objects.find(reference)
         if isinstance(found, lookup.Absence):
@@ -77,7 +77,7 @@ class Reading:
         return found
 
     def mapping(self, value: object, path: str) -> Mapping[str, paths.Json]:
-        """The value as an object; empty when it is missing or something else."""
+        """The value as an object; empty for other values."""
         if isinstance(value, dict):
             return value
         if value is not None:
@@ -93,7 +93,7 @@ class Reading:
         return value
 
     def sequence(self, value: object, path: str) -> Sequence[paths.Json]:
-        """The value as a list; empty when it is missing or something else."""
+        """The value as a list; empty for other values."""
         if isinstance(value, list):
             return value
         if value is not None:
@@ -113,7 +113,7 @@ class Reading:
             self.unknown(path, f"expected a list, found {_type_name(value)}")
 
     def not_an_object(self, item: object, path: str) -> None:
-        """Records an item that has to be an object and is not; even null is wrong in a list."""
+        """Records an item that is not an object; even null is wrong in a list."""
         self.unknown(path, f"expected an object, found {_type_name(item)}")
 
     def entries(self, value: object, path: str) -> Iterator[tuple[str, str, Mapping[str, paths.Json]]]:
@@ -126,7 +126,7 @@ class Reading:
                 self.unknown(entry_path, f"expected an object, found {_type_name(entry)}")
 
     def strings(self, value: object, path: str) -> Mapping[str, str]:
-        """Labels, annotations, a node selector: an object of strings, in which null is the empty one, as in Go."""
+        """An object of strings, for example labels, annotations or a node selector; null counts as empty, as in Go."""
         if value is None:
             return {}
         entries = self.mapping(value, path)
@@ -158,13 +158,13 @@ class Reading:
         return tuple(item for item in items if isinstance(item, str))
 
     def flag(self, value: object, path: str) -> bool:
-        """A boolean; false when it is missing or something else."""
+        """A boolean; false for other values."""
         if value is not None and not isinstance(value, bool):
             self.unknown(path, f"expected true or false, found {_type_name(value)}")
         return value is True
 
     def count(self, value: object, path: str, *, default: int, of: str = "pods") -> int:
-        """A number of pods, or of what `of` says; the default stands for a missing or unusable one."""
+        """A number of pods, or of the things that `of` names; the default replaces a missing or unusable one."""
         if value is None:
             return default
         if isinstance(value, bool) or not isinstance(value, int):
