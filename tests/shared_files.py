@@ -63,6 +63,14 @@ corpora: Final = [
 ]
 """For `pytest.mark.parametrize`: our own manifests, and the published ones where they are there."""
 
+thorough_corpora: Final = [
+    pytest.param(OWN, id=OWN.name),
+    pytest.param(
+        PUBLISHED, id=PUBLISHED.name, marks=[needs_shared("manifests of public projects"), pytest.mark.thorough]
+    ),
+]
+"""The same for tests that take long with the published manifests: a change is tried with our own manifests alone."""
+
 
 def available() -> list[Corpus]:
     return [OWN, PUBLISHED] if is_there() else [OWN]
