@@ -11,5 +11,5 @@ _PART: Final = 5
 
 
 def up_to(number: int) -> int:
-    """The examples to try where `number` find what is there to find: all of them at night, a fifth for a change."""
+    """The number of examples to try: at night `number`, for a change a fifth of it."""
     return number if settings.get_current_profile_name() == THOROUGH else max(number // _PART, 10)

@@ -2,8 +2,8 @@
 
 They are a folder that is not part of this repository: `corpus/` holds manifests and `crds/` definitions (CRDs), as
 other projects publish them. docs/testing.md says how to make one. The variable USHER_TEST_CORPUS names the folder;
-without it `../shared` beside the checkout is used, if it is there. With `USHER_TEST_CORPUS=none`, or without such a
-folder, tests use our own definitions (kind_definitions.py) and our own manifests (tests/data/corpus).
+without it `../shared` beside the checkout is used, if it is there. With `USHER_TEST_CORPUS=own`, or without a folder,
+tests use our own definitions (kind_definitions.py) and our own manifests (tests/data/corpus).
 """
 
 import os
@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 
 VARIABLE: Final = "USHER_TEST_CORPUS"
-NONE: Final = "none"
+OWN_ALONE: Final = "own"
 """The value of the variable that leaves public manifests out."""
 LEFT_OUT: Final = "needs public files: "
 """The reason of every test that is left out without them begins so; its subject follows."""
@@ -22,23 +22,23 @@ LEFT_OUT: Final = "needs public files: "
 _PARTS: Final = ("corpus/INDEX.tsv", "crds")
 _CHOSEN: Final = os.environ.get(VARIABLE, "")
 
-FOLDER: Final = Path(_CHOSEN if _CHOSEN not in {"", NONE} else Path(__file__).parents[2] / "shared")
+FOLDER: Final = Path(_CHOSEN if _CHOSEN not in {"", OWN_ALONE} else Path(__file__).parents[2] / "shared")
 
 
 def _missing() -> list[str]:
     return [str(FOLDER / part) for part in _PARTS if not (FOLDER / part).exists()]
 
 
-if _CHOSEN not in {"", NONE} and _missing():
+if _CHOSEN not in {"", OWN_ALONE} and _missing():
     raise pytest.UsageError(
         f"{VARIABLE} is {_CHOSEN!r}, but {' and '.join(_missing())} cannot be found. Name a folder with corpus/ and "
-        f"crds/ (docs/testing.md, Public manifests), or {NONE!r}."
+        f"crds/ (docs/testing.md, Public manifests), or {OWN_ALONE!r}."
     )
 
 
 def is_there() -> bool:
     """Whether tests use public manifests and definitions."""
-    return _CHOSEN != NONE and not _missing()
+    return _CHOSEN != OWN_ALONE and not _missing()
 
 
 def needs_shared(subject: str) -> pytest.MarkDecorator:

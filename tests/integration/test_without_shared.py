@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 import kind_definitions
-from shared_files import NONE, VARIABLE, needs_shared
+from shared_files import OWN_ALONE, VARIABLE, needs_shared
 
 ROOT = Path(__file__).parents[2]
 QUOTED = re.compile(r'"([a-z0-9.-]+/[a-z]+)"')
 PLUGINS = ["-n0", "-p", "no:cacheprovider"]
 
 
-def run(*command: str, chosen: str | Path = NONE) -> str:
+def run(*command: str, chosen: str | Path = OWN_ALONE) -> str:
     """What Python prints with USHER_TEST_CORPUS."""
     environment = {**os.environ, VARIABLE: str(chosen), "PYTHONPATH": str(ROOT / "tests")}
     done = subprocess.run(
