@@ -30,7 +30,7 @@ from usher.policy import assembly
 from usher.scan import sources
 from usher.workloads.normalise import normalise
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "examples" / "usher.yaml"
@@ -56,7 +56,7 @@ def webhook(config: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -
         yield server
 
 
-@pytest.fixture(scope="module", params=shared_files.corpora)
+@pytest.fixture(scope="module", params=shared_files.thorough_corpora)
 def corpus(request: pytest.FixtureRequest) -> Corpus:
     chosen: Corpus = request.param
     return chosen

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import builders
+import generated_examples
 import harm_properties as harms
 import indexed_manifests
 import mutation_properties as properties
@@ -29,8 +30,6 @@ from usher.kinds.registry import WORKLOADS
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
 
-pytestmark = pytest.mark.thorough
-
 FOLDER = Path(__file__).parents[2] / "tests/data/mutations"
 
 AT_LEAST = {OWN: 60, PUBLISHED: 500}
@@ -45,11 +44,19 @@ HARMS: list[Harm] = [
     properties.changed_by_a_second_go,
 ]
 
-thoroughly = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+thoroughly = settings(
+    deadline=None, max_examples=generated_examples.up_to(150), suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 def name_of(value: Site | Harm) -> str:
     return value.name if isinstance(value, Site) else value.__name__
+
+
+every_site = pytest.mark.parametrize(
+    "site", [SITES[0], *(pytest.param(site, marks=pytest.mark.thorough) for site in SITES[1:])], ids=name_of
+)
+"""A change is tried at the first site, which declares most."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -99,8 +106,8 @@ def test_there_is_a_list_of_namespaces_for_every_example_site() -> None:
     assert {file.stem for file in sites.FOLDER.iterdir()} == {site.name for site in SITES} - {"defaults"}
 
 
-@pytest.mark.parametrize("site", SITES, ids=name_of)
-@pytest.mark.parametrize("corpus", shared_files.corpora)
+@every_site
+@pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 @pytest.mark.parametrize("harm", HARMS, ids=name_of)
 def test_the_manifests_of_a_corpus_are_not_harmed(corpus: Corpus, site: Site, harm: Harm) -> None:
     cases = of_corpus(corpus, sites.evaluator(site), site.namespaces)
@@ -109,14 +116,14 @@ def test_the_manifests_of_a_corpus_are_not_harmed(corpus: Corpus, site: Site, ha
     assert harmed(cases, harm) == {}
 
 
-@pytest.mark.parametrize("site", SITES, ids=name_of)
+@every_site
 @pytest.mark.parametrize("harm", HARMS, ids=name_of)
 def test_manifests_of_every_kind_are_not_harmed(site: Site, harm: Harm) -> None:
     assert harmed(of_every_kind(sites.evaluator(site), site.namespaces), harm) == {}
 
 
-@pytest.mark.parametrize("site", SITES, ids=name_of)
-@pytest.mark.parametrize("corpus", shared_files.corpora)
+@every_site
+@pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 def test_a_cluster_without_queues_and_classes_gets_manifests_without_them(corpus: Corpus, site: Site) -> None:
     cases = of_corpus(corpus, sites.evaluator_of_an_empty_cluster(site), site.namespaces)
 
@@ -124,8 +131,8 @@ def test_a_cluster_without_queues_and_classes_gets_manifests_without_them(corpus
         assert harmed(cases, harm) == {}
 
 
-@pytest.mark.parametrize("site", SITES, ids=name_of)
-@pytest.mark.parametrize("corpus", shared_files.corpora)
+@every_site
+@pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 def test_a_queue_that_cannot_admit_a_manifest_is_not_given(corpus: Corpus, site: Site) -> None:
     cases = of_corpus(corpus, sites.evaluator_of_a_cluster_with_queues(site), site.namespaces)
 
@@ -133,7 +140,7 @@ def test_a_queue_that_cannot_admit_a_manifest_is_not_given(corpus: Corpus, site:
         assert harmed(cases, harm) == {}
 
 
-@pytest.mark.parametrize("site", SITES, ids=name_of)
+@every_site
 @pytest.mark.parametrize("harm", HARMS, ids=name_of)
 @thoroughly
 @given(value=generated.manifests_of_many_devices(), data=st.data())
@@ -147,7 +154,7 @@ def test_generated_manifests_are_not_harmed(site: Site, harm: Harm, value: paths
     assert list(harm(found)) == []
 
 
-@pytest.mark.parametrize("site", SITES, ids=name_of)
+@every_site
 @pytest.mark.parametrize("harm", HARMS, ids=name_of)
 def test_training_on_each_pool_with_any_number_of_its_devices_is_not_harmed(site: Site, harm: Harm) -> None:
     evaluator = sites.evaluator(site)

@@ -18,8 +18,6 @@ from usher.fixing import alignment, misspellings, rounds, steps, wishes
 from usher.policy.evaluator import Evaluator
 from usher.scan import findings, runner, sources
 
-pytestmark = pytest.mark.thorough
-
 SITE = Path(__file__).parents[2] / "tests/data/mutations"
 SETTINGS = runner.Settings(command=findings.Command.CHECK, mutated=True, diff=True)
 
@@ -38,7 +36,7 @@ def fixed(folder: Path, evaluator: Evaluator) -> rounds.Fixed:
     )
 
 
-@pytest.mark.parametrize("corpus", shared_files.corpora)
+@pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 def test_a_corpus_gets_the_named_changes_and_nothing_else(corpus: Corpus, evaluator: Evaluator, tmp_path: Path) -> None:
     folder = tmp_path / "corpus"
     shutil.copytree(corpus.folder, folder, copy_function=shutil.copyfile)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from record_mutations import NAMESPACES
 
+import generated_examples
 import indexed_manifests
 import mutation_properties as properties
 import shared_files
@@ -20,8 +21,6 @@ from usher import paths
 from usher.kinds.registry import WORKLOADS
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading import lookup
-
-pytestmark = pytest.mark.thorough
 
 FOLDER = Path(__file__).parents[2] / "tests/data/mutations"
 
@@ -43,7 +42,9 @@ OF_ANY_OBJECT: list[Property] = [
 OF_SENSIBLE_OBJECTS: list[Property] = [*OF_ANY_OBJECT, properties.found_in_spite_of_a_promise]
 
 # Building a manifest takes longer than judging it, so the health check of slow data says nothing about our code.
-thoroughly = settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+thoroughly = settings(
+    deadline=None, max_examples=generated_examples.up_to(200), suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 def name_of(wrong: Property) -> str:
@@ -97,7 +98,7 @@ def generated_case(value: paths.Object, namespace: str) -> Case:
     return found
 
 
-@pytest.mark.parametrize("corpus", shared_files.corpora)
+@pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 @pytest.mark.parametrize("wrong", OF_SENSIBLE_OBJECTS, ids=name_of)
 def test_of_the_manifests_of_a_corpus_nothing_is(corpus: Corpus, wrong: Property) -> None:
     workloads = len(of_corpus(corpus)) // len(NAMESPACES)

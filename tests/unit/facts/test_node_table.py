@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import builders
+import generated_examples
 from usher import paths
 from usher.facts.node_classes import MOST_CLASSES
 from usher.facts.node_reading import Taint
@@ -218,7 +219,7 @@ _NODES = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=generated_examples.up_to(100), deadline=None)
 @given(st.lists(st.one_of(_NODES, st.integers(0, 20).map(lambda index: f"n-{index}")), max_size=30))
 def test_after_any_changes_the_table_is_that_of_the_nodes_that_are_left(changes: list[Any]) -> None:
     found, left = NodeTable(), dict[str, paths.Object]()

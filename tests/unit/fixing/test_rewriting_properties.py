@@ -3,23 +3,21 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+import generated_examples
 from unit.fixing.changes import changed
 from unit.fixing.written import KEYS, streams, values
 from usher import errors
 from usher.documents import reader
 from usher.fixing import alignment, rewriting
 
-pytestmark = pytest.mark.thorough
-
 _UNPROVEN = "so that the text says exactly that"
 
 
 @given(stream=streams(), data=st.data())
-@settings(max_examples=200, suppress_health_check=list(HealthCheck))
+@settings(max_examples=generated_examples.up_to(200), suppress_health_check=list(HealthCheck))
 def test_the_new_text_says_what_was_wanted_or_stays_as_it_was(
     stream: tuple[bytes, list[Any]], data: st.DataObject
 ) -> None:
@@ -47,7 +45,7 @@ def test_the_new_text_says_what_was_wanted_or_stays_as_it_was(
 
 
 @given(value=st.dictionaries(st.sampled_from(KEYS), values, min_size=1, max_size=5), data=st.data())
-@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+@settings(max_examples=generated_examples.up_to(100), suppress_health_check=list(HealthCheck))
 def test_json_says_what_was_wanted_in_the_layout_that_it_had(value: dict[str, Any], data: st.DataObject) -> None:
     indent = data.draw(st.sampled_from([None, 2, 4]))
     content = json.dumps(value, indent=indent, ensure_ascii=data.draw(st.booleans())).encode()

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import generated_examples
 from unit.mutation import generated
 from unit.mutation.manifests import CONTAINER, container, intent, merged, pod, runtime
 from usher import paths
@@ -18,8 +19,6 @@ from usher.mutation.editing import Edit, copied
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator, Request
 from usher.reading.lookup import Objects
-
-pytestmark = pytest.mark.thorough
 
 FABRIC_ENVIRONMENT = {"NCCL_IB_HCA": "=mlx5_0:1", "NCCL_DEBUG": "WARN", "PYTHONUNBUFFERED": "1"}
 
@@ -66,7 +65,9 @@ UNSET_WHEN_EMPTY = ("/schedulerName", "/schedulingPolicy/queue", "/" + paths.esc
 """Fields in which the API takes "" for nothing."""
 
 # Building a manifest takes longer than judging it, so the health check of slow data says nothing about our code.
-thoroughly = settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+thoroughly = settings(
+    deadline=None, max_examples=generated_examples.up_to(200), suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 Mutate = Callable[..., merge.Merged]

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import builders
 import engines
+import generated_examples
 from unit.mutation import generated
 from unit.policy import alike_pods
 from unit.policy.alike_pods import worker
@@ -70,7 +71,9 @@ NAMESPACES = st.sampled_from(["", "research", "queued", "kube-system"])
 PLACES = st.sampled_from(["admission", "check", "audit"])
 PODS = st.sampled_from([worker(0), worker(1)]) | generated.pods(gpus=st.sampled_from([0, 1, 8, "8", "x"]), garbage=True)
 SETTINGS = settings(
-    deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    deadline=None,
+    max_examples=generated_examples.up_to(50),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 TOKEN = re.compile(rb"kube-api-access-[a-z0-9]{5}")

@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 from hypothesis import given, settings
 
+import generated_examples
 from unit.reports.ci import hostile
 from unit.reports.ci.hostile import ended
 from usher.reports import formats
@@ -29,7 +30,7 @@ def written(name: str, found: findings.Report) -> str:
 
 
 @pytest.mark.parametrize("name", formats.names(audits=False))
-@settings(max_examples=40)
+@settings(max_examples=generated_examples.up_to(40))
 @given(text=hostile.hostile_text.filter(lambda text: "\ud800" not in text))
 def test_no_name_becomes_a_command(name: str, text: str) -> None:
     log = written(name, ended(hostile.report(text)))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import orjson
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -19,6 +18,7 @@ from hypothesis.stateful import (
     rule,
 )
 
+import generated_examples
 from usher.authorities.gpu_quota import ledger, reconciliation
 from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.charge import ByClasses
@@ -27,8 +27,6 @@ from usher.authorities.gpu_quota.ledger import Granted, Ledger
 from usher.authorities.gpu_quota.limits import Limit
 from usher.authorities.gpu_quota.reconciliation import Holding
 from usher.quantities import NANO
-
-pytestmark = pytest.mark.thorough
 
 HARD: Final = 10
 HIGH: Final = 4
@@ -243,5 +241,5 @@ def charge_text(charged: Size | ByClasses | None) -> object:
     return None if charged is None else ledger.relevant(charged, LIMITS)
 
 
-Quota.TestCase.settings = settings(max_examples=120, stateful_step_count=50, deadline=None)
+Quota.TestCase.settings = settings(max_examples=generated_examples.up_to(120), stateful_step_count=50, deadline=None)
 TestQuota = Quota.TestCase

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import builders
+import generated_examples
 from unit.authorities.clusters import demand
 from unit.scheduling import node_matching
 from unit.workloads.normalised import VOCABULARY
@@ -17,8 +18,6 @@ from usher.authorities.nodes import places as nodes_places
 from usher.authorities.verdict import Answer
 from usher.facts import node_classes
 from usher.facts.node_table import NodeTable
-
-pytestmark = pytest.mark.thorough
 
 _VALUES = st.sampled_from(["a", "b", "c"])
 _KEYS = st.sampled_from(["zone", "kind", "rack", "kubernetes.io/hostname"])
@@ -97,7 +96,7 @@ def most_classes(request: pytest.FixtureRequest) -> int:
     return limit
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=generated_examples.up_to(300), deadline=None)
 @given(cluster=st.lists(_NODES, max_size=12), pod=_PODS)
 def test_classes_say_what_their_nodes_say(most_classes: int, cluster: list[paths.Object], pod: paths.Object) -> None:
     with pytest.MonkeyPatch.context() as patch:
