@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 import browser
 import sections
 from builders import audited_clusters as clusters
-from usher.reports import audit_html
+from usher.audit.reports import audit_html
 
 ROUNDS = 7
 LIMIT = 1.0

@@ -18,7 +18,7 @@ from builders import audit_documents as documents
 from builders import audited_clusters as clusters
 from e2e.cluster import wait_until
 from usher.audit.document import Audit
-from usher.reports import audit_html
+from usher.audit.reports import audit_html
 
 pytestmark = [pytest.mark.process, browser.needed]
 

@@ -11,7 +11,7 @@ import browser
 from builders import fleets
 from unit.fleet import written
 from usher.audit.document import Subject
-from usher.reports import fleet_html
+from usher.audit.reports import fleet_html
 
 pytestmark = [pytest.mark.process, browser.needed]
 

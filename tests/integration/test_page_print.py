@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 import browser
 from builders import audited_clusters as clusters
 from usher.audit.document import Audit
-from usher.reports import audit_html
+from usher.audit.reports import audit_html
 
 pytestmark = [pytest.mark.process, browser.needed]
 

@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, Page, expect
 
 import browser
 from builders import audited_clusters as clusters
-from usher.reports import audit_html
-from usher.reports.web import cells, numbers, page, sums, tables
-from usher.reports.web.markup import element
+from usher.audit.reports import audit_html
+from usher.audit.reports.web import cells, numbers, page, sums, tables
+from usher.audit.reports.web.markup import element
 
 pytestmark = [pytest.mark.process, browser.needed]
 

@@ -15,8 +15,8 @@ from unit.fleet import written
 from usher import errors
 from usher.audit.document import Gap, Subject
 from usher.audit.document.fleet import Fleet, ProblemKind
+from usher.audit.reports.fleet import text
 from usher.fleet import records
-from usher.reports.fleet import text
 
 OLDER = "2026-11-16T06:00:00Z"
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from usher import __version__, errors
+from usher.audit.reports.fleet import FORMATS
 from usher.cli import output
-from usher.reports.fleet import FORMATS
 
 if TYPE_CHECKING:
     from usher.audit.document.fleet import Fleet

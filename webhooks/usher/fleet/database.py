@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from usher import errors
+from usher.audit.reports import columns
+from usher.audit.reports.typed_columns import Type
 from usher.fleet.gathering import Copied
-from usher.reports.audit import columns
-from usher.reports.audit.typed_columns import Type
 
 KEPT: Final[Mapping[str, str]] = {
     "audits": "version nodes objects pods server gpus gpus_allocatable gpus_usable gpus_free gpus_allocated "

@@ -6,11 +6,11 @@ from typing import Final
 
 from usher import errors
 from usher.audit.document import Audit
+from usher.audit.reports import columns, parquet_tables
 from usher.dataclass import dataclass
 from usher.fleet import records, stores
 from usher.fleet.records import File, Record
 from usher.fleet.shards import Shard
-from usher.reports.audit import columns, parquet_tables
 
 MOST_OF_A_FILE: Final = 1 << 30
 """Bytes of one table of one shard; a merge refuses more."""
