@@ -10,7 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 import browser
 from builders import audited_clusters as clusters
 from usher.audit.reports import audit_html
-from usher.audit.reports.web import cells, numbers, page, sums, tables
+from usher.audit.reports.numbers import PAGE
+from usher.audit.reports.web import cells, page, sums, tables
 from usher.audit.reports.web.markup import element
 
 pytestmark = [pytest.mark.process, browser.needed]
@@ -43,10 +44,10 @@ def of_values(values: tuple[float | None, ...]) -> str:
         tables.Row(
             cells=(
                 cells.text(f"row-{number}-end"),
-                cells.number(value, numbers.hours(value)),
-                cells.number(value, numbers.money(value, "USD")),
-                cells.number(value, numbers.money(value, "USD", "")),
-                cells.number(value, numbers.share(value)),
+                cells.number(value, PAGE.hours(value)),
+                cells.number(value, PAGE.money(value, "USD")),
+                cells.number(value, PAGE.money(value, "USD", "")),
+                cells.number(value, PAGE.share(value)),
             )
         )
         for number, value in enumerate(values)
@@ -77,8 +78,8 @@ def test_the_sum_of_savings_is_that_of_the_rows_that_filters_leave(chromium: Bro
             "Sum\nthe rows with “yes” that the filters leave",
             "",
             "",
-            numbers.hours(one.gpu_hours),
-            numbers.money(one.cost, "USD"),
+            PAGE.hours(one.gpu_hours),
+            PAGE.money(one.cost, "USD"),
             "",
             "",
         ]

@@ -27,7 +27,8 @@ from usher.audit.document import (
     Usage,
     WorkloadState,
 )
-from usher.audit.reports import text, words
+from usher.audit.reports import numbers, text
+from usher.audit.reports.numbers import TEXT
 
 GOLDEN = Path(__file__).parents[3] / "data" / "audit"
 
@@ -105,7 +106,7 @@ def test_ten_teams_are_shown_and_the_rest_is_counted() -> None:
 
 
 def test_a_share_of_gpus_is_not_rounded_to_nothing() -> None:
-    assert (words.share(0.001), words.share(0.9999), words.share(0.5)) == ("under 1 %", "over 99 %", "50 %")
+    assert (TEXT.share(0.001), TEXT.share(0.9999), TEXT.share(0.5)) == ("under 1 %", "over 99 %", "50 %")
 
 
 @pytest.mark.parametrize(
@@ -119,11 +120,11 @@ def test_a_share_of_gpus_is_not_rounded_to_nothing() -> None:
     ],
 )
 def test_an_age_is_in_its_largest_whole_unit(since: str, age: str) -> None:
-    assert words.age(since, documents.TAKEN) == age
+    assert numbers.age(since, documents.TAKEN) == age
 
 
 def test_money_has_cents_only_where_they_matter() -> None:
-    assert (words.money(12.5, "EUR"), words.money(12345.6, "EUR")) == ("12.50 EUR", "12,346 EUR")
+    assert (TEXT.money(12.5, "EUR"), TEXT.money(12345.6, "EUR")) == ("12.50 EUR", "12,346 EUR")
 
 
 def test_a_cluster_whose_nodes_are_not_known_has_no_capacity() -> None:

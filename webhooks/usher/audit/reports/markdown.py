@@ -6,7 +6,7 @@ It has a bounded size, because GitHub takes 65,536 characters. Rows left out are
 from typing import Final, TextIO
 
 from usher.audit.document import Audit
-from usher.audit.reports import markdown_numbers, markdown_sections, words
+from usher.audit.reports import markdown_numbers, markdown_sections, numbers, words
 from usher.audit.reports.markdown_cells import code, prose
 from usher.audit.reports.markdown_table import size
 
@@ -36,7 +36,7 @@ def write(audit: Audit, stream: TextIO, /, *, max_size: int = MAX_SIZE) -> None:
 
 
 def _head(audit: Audit) -> str:
-    lines = [f"## GPUs of {prose(audit.cluster.title)}, {words.moment(audit.taken)}", ""]
+    lines = [f"## GPUs of {prose(audit.cluster.title)}, {numbers.minute(audit.taken)}", ""]
     if not audit.completeness.complete:
         gaps = [f"* {code(each.source)}: {prose(each.reason)}" for each in audit.completeness.gaps[:_LINES]]
         more = len(audit.completeness.gaps) - len(gaps)

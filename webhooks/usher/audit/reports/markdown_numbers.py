@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from usher.audit.document import Audit, Summary
 from usher.audit.reports import numbers, target_words, words
+from usher.audit.reports.numbers import TEXT
 from usher.reports import wording
 
 
@@ -13,7 +14,7 @@ def rows(audit: Audit) -> Iterator[tuple[str, str]]:
     if found.knows_cluster:
         yield from _of_use(audit) if audit.has_usage else ()
         yield "GPUs", _capacity(found)
-        yield "waiting", f"{numbers.gpus(found.gpus_waiting)} GPUs" if found.gpus_waiting else ""
+        yield "waiting", f"{TEXT.number(found.gpus_waiting)} GPUs" if found.gpus_waiting else ""
         yield "can never run", _never(audit)
         yield "exceptions that end", _ending(found)
     yield "findings", _findings(audit)
@@ -39,24 +40,24 @@ def _of_use(audit: Audit) -> Iterator[tuple[str, str]]:
 def _use(found: Summary) -> Iterator[tuple[str, str]]:
     """The GPU-hours of the window and their money: those that pods held, the others, and both together."""
     money = found.currency
-    part = f" ({numbers.share(found.idle / found.measured)} of those measured)" if found.idle and found.measured else ""
-    cost = numbers.money(found.cost_idle, money)
+    part = f" ({TEXT.share(found.idle / found.measured)} of those measured)" if found.idle and found.measured else ""
+    cost = TEXT.money(found.cost_idle, money)
     if found.cost_idle and found.cost_allocated:
-        cost += f" ({numbers.share(found.cost_idle / found.cost_allocated)} of the cost of allocated GPUs)"
-    yield "idle", _both(f"{numbers.hours(found.idle)}{part}", cost)
-    yield "allocated", _both(numbers.hours(found.allocated), numbers.money(found.cost_allocated, money))
+        cost += f" ({TEXT.share(found.cost_idle / found.cost_allocated)} of the cost of allocated GPUs)"
+    yield "idle", _both(f"{TEXT.hours(found.idle)}{part}", cost)
+    yield "allocated", _both(TEXT.hours(found.allocated), TEXT.money(found.cost_allocated, money))
     if found.measured is not None and found.measured != found.allocated:
-        yield "measured", f"{numbers.hours(found.measured)} of them"
+        yield "measured", f"{TEXT.hours(found.measured)} of them"
     if found.free is not None:
-        yield "free", _both(numbers.hours(found.free), numbers.money(found.cost_free, money))
+        yield "free", _both(TEXT.hours(found.free), TEXT.money(found.cost_free, money))
     if found.out_of_use is not None:
-        yield "out of use", _both(numbers.hours(found.out_of_use), numbers.money(found.cost_out_of_use, money))
+        yield "out of use", _both(TEXT.hours(found.out_of_use), TEXT.money(found.cost_out_of_use, money))
     if found.not_held is not None:
-        yield "held by no pod", _both(numbers.hours(found.not_held), numbers.money(found.cost_not_held, money))
+        yield "held by no pod", _both(TEXT.hours(found.not_held), TEXT.money(found.cost_not_held, money))
     if found.capacity is not None:
         gaps = " of those that have a price" if found.bill is not None and found.bill_has_gaps else ""
-        yield "all GPUs", _both(numbers.hours(found.capacity), f"{numbers.money(found.bill, money)}{gaps}")
-    yield "activity of allocated GPUs", numbers.share(found.activity)
+        yield "all GPUs", _both(TEXT.hours(found.capacity), f"{TEXT.money(found.bill, money)}{gaps}")
+    yield "activity of allocated GPUs", TEXT.share(found.activity)
 
 
 def _both(hours: str, cost: str) -> str:
@@ -64,21 +65,19 @@ def _both(hours: str, cost: str) -> str:
 
 
 def _savings(found: Summary) -> str:
-    both = _both(numbers.hours(found.savings_gpu_hours), numbers.money(found.savings_cost, found.currency))
+    both = _both(TEXT.hours(found.savings_gpu_hours), TEXT.money(found.savings_cost, found.currency))
     if found.savings_cost_saved is None or found.savings_cost_freed is None:
         return both
-    saved, freed = (
-        numbers.money(each, found.currency) for each in (found.savings_cost_saved, found.savings_cost_freed)
-    )
+    saved, freed = (TEXT.money(each, found.currency) for each in (found.savings_cost_saved, found.savings_cost_freed))
     return f"{both}: {saved} off the bill once emptied nodes are given back, {freed} paid for anyway"
 
 
 def _capacity(found: Summary) -> str:
     parts = [
-        numbers.gpus(found.gpus),
-        f"allocated {numbers.gpus(found.gpus_allocated)}",
-        "" if found.gpus_free is None else f"free {numbers.gpus(found.gpus_free)}",
-        "" if found.gpus_out_of_use is None else f"out of use {numbers.gpus(found.gpus_out_of_use)}",
+        TEXT.number(found.gpus),
+        f"allocated {TEXT.number(found.gpus_allocated)}",
+        "" if found.gpus_free is None else f"free {TEXT.number(found.gpus_free)}",
+        "" if found.gpus_out_of_use is None else f"out of use {TEXT.number(found.gpus_out_of_use)}",
     ]
     return "; ".join(filter(None, parts))
 
@@ -87,7 +86,7 @@ def _never(audit: Audit) -> str:
     gpus, workloads = audit.summary.gpus_never, audit.summary.workloads_never
     if gpus is None or not workloads:
         return ""
-    return f"{wording.count(workloads, 'workload')} ({words.between(gpus, words.least_never(audit))} GPUs)"
+    return f"{wording.count(workloads, 'workload')} ({TEXT.between(gpus, words.least_never(audit))} GPUs)"
 
 
 def _ending(found: Summary) -> str:
@@ -114,10 +113,9 @@ def _changes(audit: Audit) -> str:
         return ""
     new = frozenset(trend.new)
     worst = words.severities(each.severity for each in audit.findings if each.fingerprint in new)
-    return (
-        f"{len(new):,} new{f' ({worst})' if worst else ''}, {len(trend.fixed):,} fixed ({words.moment(trend.previous)})"
-    )
+    fresh = f"{len(new):,} new{f' ({worst})' if worst else ''}"
+    return f"{fresh}, {len(trend.fixed):,} fixed ({numbers.minute(trend.previous)})"
 
 
 def _window(audit: Audit) -> str:
-    return f"{words.moment(audit.measurement.start)} to {words.moment(audit.measurement.end)}"
+    return f"{numbers.minute(audit.measurement.start)} to {numbers.minute(audit.measurement.end)}"

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from usher.audit.document import Audit, FindingEntry, Standing
-from usher.audit.reports import markdown_usage, ordering, words
+from usher.audit.reports import markdown_usage, numbers, ordering, words
 from usher.audit.reports.markdown_cells import code, prose, subject
 from usher.audit.reports.markdown_table import Table
+from usher.audit.reports.numbers import TEXT
 
 _CHANGES: Final = 10
 """New findings, and fixed ones, that the table of changes names."""
@@ -52,7 +53,7 @@ def _findings(title: str, found: Iterable[FindingEntry], audit: Audit) -> Table:
 def _amount(found: FindingEntry) -> str:
     """Empty where what it is about neither holds accelerators nor asks for some."""
     known = found.gpus == 0 and not found.other_accelerators
-    return "" if known else words.amount(found.gpus, found.gpus_least, found.other_accelerators)
+    return "" if known else TEXT.accelerators(found.gpus, found.gpus_least, found.other_accelerators)
 
 
 def _seen(found: FindingEntry, audit: Audit) -> str:
@@ -67,7 +68,7 @@ def _changes(audit: Audit) -> Table:
     trend, new = audit.trend, frozenset(audit.trend.new)
     listed = ordering.findings(each for each in audit.findings if each.fingerprint in new)
     return Table(
-        title=f"Since {words.moment(trend.previous)}",
+        title=f"Since {numbers.minute(trend.previous)}",
         header=("change", "severity", "code", "object", "what"),
         rows=[
             *(

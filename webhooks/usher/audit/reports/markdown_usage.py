@@ -7,6 +7,7 @@ from usher.audit.document import Audit, Cost, GroupTable, Prevented, Usage, Work
 from usher.audit.reports import accelerator_rows, never_held, numbers, ordering, words
 from usher.audit.reports.markdown_cells import code, prose, subject
 from usher.audit.reports.markdown_table import ROWS, Table
+from usher.audit.reports.numbers import TEXT
 
 _SAVINGS: Final = 10
 """Rows of savings: their texts are long, and the findings below them need room as well."""
@@ -62,18 +63,18 @@ def _group(audit: Audit, table: GroupTable, *, most: int = ROWS) -> Table:
 
 def _rest(hours: float | None, cost: float | None, currency: str) -> tuple[str, str]:
     missing = numbers.NOT_MEASURED if hours is None else numbers.NOT_PRICED
-    return numbers.hours(hours), missing if cost is None else numbers.money(cost, prose(currency))
+    return TEXT.hours(hours), missing if cost is None else TEXT.money(cost, prose(currency))
 
 
 def _usage(usage: Usage) -> Iterator[str]:
-    yield numbers.gpus(usage.gpus_now)
-    yield numbers.share(usage.activity)
-    yield numbers.hours(usage.idle)
-    yield numbers.hours(usage.allocated)
+    yield TEXT.number(usage.gpus_now)
+    yield TEXT.share(usage.activity)
+    yield TEXT.hours(usage.idle)
+    yield TEXT.hours(usage.allocated)
     missing = numbers.NOT_MEASURED if usage.allocated is None else numbers.NOT_PRICED
     cost = usage.cost
     for amount in (cost.idle, cost.allocated) if cost is not None else (None, None):
-        yield missing if amount is None or cost is None else numbers.money(amount, prose(cost.currency))
+        yield missing if amount is None or cost is None else TEXT.money(amount, prose(cost.currency))
 
 
 def accelerators(audit: Audit) -> Table:
@@ -93,8 +94,8 @@ def savings(audit: Audit) -> Table:
                 subject(each.subject),
                 prose(each.team, empty=""),
                 prose("; ".join(each.evidence)),
-                numbers.hours(each.gpu_hours),
-                numbers.money(each.cost, currency),
+                TEXT.hours(each.gpu_hours),
+                TEXT.money(each.cost, currency),
                 "yes" if each.adds_up else "no",
             )
             for each in ordering.savings(audit.savings)
@@ -102,8 +103,8 @@ def savings(audit: Audit) -> Table:
         total=(
             "**sum**",
             *[""] * 3,
-            numbers.hours(found.savings_gpu_hours),
-            numbers.money(found.savings_cost, currency),
+            TEXT.hours(found.savings_gpu_hours),
+            TEXT.money(found.savings_cost, currency),
             "",
         ),
         most=_SAVINGS,
@@ -121,7 +122,7 @@ def workloads(audit: Audit) -> Table:
                 subject(each.subject) + (f" {code(each.place)}" if each.place else ""),
                 prose(each.team, empty=""),
                 each.state.value,
-                prose(words.amount(each.gpus, each.gpus_least, each.other_accelerators)),
+                prose(TEXT.accelerators(each.gpus, each.gpus_least, each.other_accelerators)),
                 *(_idle(each) if measured else ()),
                 f"{found[words.subject(each.subject)]:,}",
             )
@@ -146,7 +147,7 @@ def prevented(audit: Audit) -> Table:
                 f"{code(each.code)} {prose(each.title)}",
                 "would deny" if each.denies else "would only warn",
                 f"{each.workloads:,}",
-                numbers.gpus(each.gpus),
+                TEXT.number(each.gpus),
                 *_waste(audit, each),
             )
             for each in sorted(audit.prevented, key=lambda each: not each.denies)
@@ -157,5 +158,5 @@ def prevented(audit: Audit) -> Table:
 def _waste(audit: Audit, each: Prevented) -> tuple[str, ...]:
     if never_held.by_rule(audit, each):
         return never_held.WASTE
-    cost = numbers.money(each.cost, prose(audit.summary.currency))
-    return numbers.hours(each.idle), numbers.hours(each.stuck), cost
+    cost = TEXT.money(each.cost, prose(audit.summary.currency))
+    return TEXT.hours(each.idle), TEXT.hours(each.stuck), cost

@@ -1,10 +1,10 @@
 """GPUs that do no work until somebody repairs a node or helps a gang: how long, and what that costs."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Final
 
 from usher.audit.document import Audit, FindingEntry
+from usher.audit.reports import numbers
 from usher.dataclass import dataclass
 
 _HOUR: Final = 3_600
@@ -28,10 +28,10 @@ def of(audit: Audit) -> Iterator[Repair]:
     GPUs count since they are lost, but not longer than the window, and for the whole window where no time is known.
     """
     saved = {each.subject for each in audit.savings if each.adds_up}
-    window = _seconds(audit.measurement.start, audit.measurement.end)
+    window = numbers.seconds_between(audit.measurement.start, audit.measurement.end)
     for found in audit.findings:
         if found.gpus_lost and found.subject not in saved:
-            lasting = _seconds(found.since, audit.taken)
+            lasting = numbers.seconds_between(found.since, audit.taken)
             past = window if window is None or lasting is None else min(window, lasting)
             hours = None if past is None else past / _HOUR
             yield Repair(
@@ -40,11 +40,3 @@ def of(audit: Audit) -> Iterator[Repair]:
                 hours=None if hours is None else found.gpus_lost * hours,
                 cost=None if found.cost_per_hour is None else found.cost_per_hour * (1 if hours is None else hours),
             )
-
-
-def _seconds(start: str, end: str) -> float | None:
-    """Between two times of ISO 8601; None where one of them is empty or not a time."""
-    try:
-        return max(0.0, (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds())
-    except (ValueError, TypeError):
-        return None

@@ -3,7 +3,8 @@
 from typing import Final
 
 from usher.audit.document import Summary, Target
-from usher.audit.reports.web import numbers
+from usher.audit.reports import numbers
+from usher.audit.reports.numbers import PAGE
 
 _ALL: Final = 0.995
 """From here on a share is written as 100 %."""
@@ -26,7 +27,7 @@ def known(target: Target, summary: Summary) -> str:
     if target.hours is None or not summary.capacity:
         return ""
     part = target.hours / summary.capacity
-    return numbers.share(part) if part < _ALL else ""
+    return PAGE.share(part) if part < _ALL else ""
 
 
 def _range(target: Target) -> str:
@@ -40,5 +41,5 @@ def _range(target: Target) -> str:
 def amount(target: Target, value: float | None) -> str:
     """`42 %`, `3.6 h`: a value in the unit of the target."""
     if is_share(target):
-        return numbers.share(value)
+        return PAGE.share(value)
     return numbers.lasting(value) if target.unit == "seconds" else f"{numbers.plain(value)} {target.unit}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from usher.audit.document import Audit, WorkloadEntry
-from usher.audit.reports import words
+from usher.audit.reports import numbers, words
 from usher.reports import wording
 from usher.reports.lines import Row
 
@@ -47,5 +47,6 @@ def teams(audit: Audit) -> Sequence[Sequence[str]]:
     asked = {team: sum(each.known_gpus for each in found) for team, found in members.items()}
     ordered = sorted(members, key=lambda team: (-asked[team], team))
     return [
-        (words.short(team) or "(no team)", f"{len(members[team]):,}", words.together(members[team])) for team in ordered
+        (numbers.short(team) or "(no team)", f"{len(members[team]):,}", words.together(members[team]))
+        for team in ordered
     ]

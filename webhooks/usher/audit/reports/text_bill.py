@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from usher.audit.document import Audit, Group, Summary
-from usher.audit.reports import words
+from usher.audit.reports import numbers
+from usher.audit.reports.numbers import TEXT
 from usher.reports.lines import Row
 
 _SHOWN: Final = 4
@@ -22,7 +23,7 @@ def measured(audit: Audit) -> Iterator[Row]:
     else:
         yield from _bill(audit, found.bill)
     if found.not_priced:
-        yield Row("not priced", f"{words.number(found.not_priced)} GPU-hours have no price in usher.yaml")
+        yield Row("not priced", f"{TEXT.number(found.not_priced)} GPU-hours have no price in usher.yaml")
 
 
 def of_now(found: Summary) -> Iterator[Row]:
@@ -31,29 +32,29 @@ def of_now(found: Summary) -> Iterator[Row]:
     if free is not None and out is not None:
         yield Row(
             "not held",
-            f"{words.money(free + out, found.currency)} an hour now: {words.money(free, found.currency)} for free "
-            f"GPUs, {words.money(out, found.currency)} for GPUs out of use",
+            f"{TEXT.money(free + out, found.currency)} an hour now: {TEXT.money(free, found.currency)} for free "
+            f"GPUs, {TEXT.money(out, found.currency)} for GPUs out of use",
         )
 
 
 def _idle(found: Summary) -> Iterator[Row]:
     if found.cost_idle is not None:
-        whole = "" if found.cost_allocated is None else words.money(found.cost_allocated, found.currency)
+        whole = "" if found.cost_allocated is None else TEXT.money(found.cost_allocated, found.currency)
         allocated = f", of {whole} for all allocated ones" if whole else ""
-        yield Row("money", f"{words.money(found.cost_idle, found.currency)} for idle GPUs{allocated}")
+        yield Row("money", f"{TEXT.money(found.cost_idle, found.currency)} for idle GPUs{allocated}")
 
 
 def _bill(audit: Audit, bill: float) -> Iterator[Row]:
     found = audit.summary
     whole = "the GPUs that have a price" if found.bill_has_gaps else "all GPUs, held by pods or not"
-    yield Row("bill", f"{words.money(bill, found.currency)} for {whole}")
+    yield Row("bill", f"{TEXT.money(bill, found.currency)} for {whole}")
     if found.cost_allocated is not None:
-        held = f"{words.money(found.cost_allocated, found.currency)}{_share(found.cost_allocated, bill)}"
+        held = f"{TEXT.money(found.cost_allocated, found.currency)}{_share(found.cost_allocated, bill)}"
         yield Row("held", f"{held} for GPUs that pods held{_of_it_idle(found)}")
     if found.cost_not_held is not None:
         parts = ((found.cost_free, "free"), (found.cost_out_of_use, "out of use"))
-        shown = [f"{words.money(cost, found.currency)} {name}" for cost, name in parts if cost is not None]
-        rest = f"{words.money(found.cost_not_held, found.currency)}{_share(found.cost_not_held, bill)}"
+        shown = [f"{TEXT.money(cost, found.currency)} {name}" for cost, name in parts if cost is not None]
+        rest = f"{TEXT.money(found.cost_not_held, found.currency)}{_share(found.cost_not_held, bill)}"
         yield Row("not held", f"{rest} for GPUs that no pod held: {', '.join(shown)}")
         yield from _of_nodes(audit)
 
@@ -61,16 +62,17 @@ def _bill(audit: Audit, bill: float) -> Iterator[Row]:
 def _of_it_idle(found: Summary) -> str:
     if found.cost_idle is None or not found.cost_allocated:
         return ""
-    return f"; {words.money(found.cost_idle, found.currency)}{_share(found.cost_idle, found.cost_allocated)} of it idle"
+    return f"; {TEXT.money(found.cost_idle, found.currency)}{_share(found.cost_idle, found.cost_allocated)} of it idle"
 
 
 def _of_nodes(audit: Audit) -> Iterator[Row]:
     """What no pod held by board and by capacity type, the most expensive first, with its part of all their hours."""
     for table in audit.usage:
+        currency = audit.summary.currency
         costs = {row.name: row.cost_not_held for row in table.rows if row.cost_not_held}
         rows = sorted((row for row in table.rows if row.name in costs), key=lambda row: (-costs[row.name], row.name))
         shown = [
-            f"{words.short(row.name) or 'not known'} {words.money(costs[row.name], audit.summary.currency)}{_part(row)}"
+            f"{numbers.short(row.name) or 'not known'} {TEXT.money(costs[row.name], currency)}{_part(row)}"
             for row in rows[:_SHOWN]
         ]
         if len(rows) > _SHOWN:
@@ -85,4 +87,4 @@ def _part(row: Group) -> str:
 
 
 def _share(amount: float, whole: float, of: str = "") -> str:
-    return f" ({words.share(amount / whole)}{of})" if whole else ""
+    return f" ({TEXT.share(amount / whole)}{of})" if whole else ""

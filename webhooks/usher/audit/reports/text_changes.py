@@ -6,7 +6,7 @@ from typing import Final
 from rich.text import Text
 
 from usher.audit.document import Audit
-from usher.audit.reports import words
+from usher.audit.reports import numbers, words
 from usher.reports import wording
 from usher.reports.lines import Lines, Row
 
@@ -18,7 +18,7 @@ def write(audit: Audit, lines: Lines) -> None:
     trend = audit.trend
     if trend.previous:
         counts = f"{wording.count(len(trend.new), 'new finding')}, {len(trend.fixed):,} fixed"
-        lines.wrapped(counts, first=Text(f"Since {words.moment(trend.previous)}: ", style="bold"), rest="  ")
+        lines.wrapped(counts, first=Text(f"Since {numbers.minute(trend.previous)}: ", style="bold"), rest="  ")
         lines.labelled([*_new(audit), *_fixed(audit)])
     for problem in trend.problems:
         lines.wrapped(problem, first=Text("not compared: ", style="yellow"), rest="  ")
@@ -40,7 +40,7 @@ def _new(audit: Audit) -> Iterator[Row]:
 def _fixed(audit: Audit) -> Iterator[Row]:
     fixed = audit.trend.fixed
     for each in fixed[:_SHOWN]:
-        age = words.age(each.first_seen, audit.taken)
+        age = numbers.age(each.first_seen, audit.taken)
         yield Row("fixed", f"{each.code} {each.subject}: {each.title}{f', after {age}' if age else ''}")
     if len(fixed) > _SHOWN:
         yield Row("", f"and {len(fixed) - _SHOWN:,} more")

@@ -9,6 +9,7 @@ from rich.text import Text
 from usher import model
 from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.reports import words
+from usher.audit.reports.numbers import TEXT
 from usher.reports import wording
 from usher.reports.lines import Lines
 
@@ -21,7 +22,7 @@ _AT_ADMISSION: Final = {
     model.Outcome.WARN: "a warning at admission",
     model.Outcome.AUDIT: "noted at admission",
 }
-_NOTHING: Final = words.span(0)
+_NOTHING: Final = TEXT.gpus(0)
 _MORE: Final = "--format json lists all"
 
 

@@ -6,6 +6,7 @@ from rich.text import Text
 
 from usher.audit.document import Audit, Prevented, Saving, Summary
 from usher.audit.reports import never_held, repairs, words
+from usher.audit.reports.numbers import TEXT
 from usher.audit.reports.repairs import Repair
 from usher.reports import wording
 from usher.reports.lines import Lines
@@ -25,9 +26,7 @@ def _savings(audit: Audit, lines: Lines) -> None:
     if not audit.savings:
         return
     found, currency = audit.summary, audit.summary.currency
-    whole = (
-        "" if found.savings_gpu_hours is None else f"{words.number(found.savings_gpu_hours)} GPU-hours in the window"
-    )
+    whole = "" if found.savings_gpu_hours is None else f"{TEXT.number(found.savings_gpu_hours)} GPU-hours in the window"
     parts = ": ".join(filter(None, ("Could be saved", whole)))
     lines.wrapped(f"{parts}{_on_the_bill(found)}", first=Text(""), rest="  ", style="bold")
     shown = [each for each in audit.savings if each.adds_up][:_SHOWN]
@@ -44,10 +43,10 @@ def _on_the_bill(found: Summary) -> str:
     """What may come off the bill, and apart from it the GPUs that become free for others."""
     saved, freed, currency = found.savings_cost_saved, found.savings_cost_freed, found.currency
     if saved is None and freed is None:
-        return "" if found.savings_cost is None else f", {words.money(found.savings_cost, currency)}"
+        return "" if found.savings_cost is None else f", {TEXT.money(found.savings_cost, currency)}"
     parts = (
-        f"{words.money(saved, currency)} off the bill once emptied nodes are given back" if saved else "",
-        f"{words.money(freed, currency)} on nodes that are paid for anyway: GPUs for others" if freed else "",
+        f"{TEXT.money(saved, currency)} off the bill once emptied nodes are given back" if saved else "",
+        f"{TEXT.money(freed, currency)} on nodes that are paid for anyway: GPUs for others" if freed else "",
     )
     return "".join(f"; {part}" for part in parts if part)
 
@@ -79,8 +78,8 @@ def _repairs(audit: Audit, lines: Lines) -> None:
 def _lost(each: Repair, currency: str) -> str:
     if each.hours is not None:
         return _amount(each.hours, each.cost, currency)
-    gpus = words.span(each.gpus)
-    return gpus if each.cost is None else f"{words.money(each.cost, currency)} an hour, {gpus}"
+    gpus = TEXT.gpus(each.gpus)
+    return gpus if each.cost is None else f"{TEXT.money(each.cost, currency)} an hour, {gpus}"
 
 
 def _prevented(audit: Audit, lines: Lines) -> None:
@@ -99,11 +98,11 @@ def _prevented(audit: Audit, lines: Lines) -> None:
 
 def _waste(each: Prevented, audit: Audit) -> str:
     """`1 workload with 16 GPUs, 1,232 idle and 208 stuck GPU-hours, 1,478 USD`."""
-    idle = "" if each.idle is None else f"{words.number(each.idle)} idle"
-    stuck = f"{words.number(each.stuck)} stuck" if each.stuck else ""
+    idle = "" if each.idle is None else f"{TEXT.number(each.idle)} idle"
+    stuck = f"{TEXT.number(each.stuck)} stuck" if each.stuck else ""
     hours = " and ".join(filter(None, (idle, stuck)))
-    cost = "" if each.cost is None else words.money(each.cost, audit.summary.currency)
-    gpus = f" with {words.number(each.gpus)} GPUs" if each.gpus else ""
+    cost = "" if each.cost is None else TEXT.money(each.cost, audit.summary.currency)
+    gpus = f" with {TEXT.number(each.gpus)} GPUs" if each.gpus else ""
     parts = (
         f"{wording.count(each.workloads, 'workload')}{gpus}",
         f"{hours} GPU-hours" if hours else _unmeasured(each, audit),
@@ -118,5 +117,5 @@ def _unmeasured(each: Prevented, audit: Audit) -> str:
 
 def _amount(hours: float, cost: float | None, currency: str) -> str:
     """`1,478 USD, 1,232 GPU-hours`; without a price the hours alone."""
-    money = "" if cost is None else f"{words.money(cost, currency)}, "
-    return f"{money}{words.number(hours)} GPU-hours"
+    money = "" if cost is None else f"{TEXT.money(cost, currency)}, "
+    return f"{money}{TEXT.number(hours)} GPU-hours"

@@ -7,7 +7,8 @@ from typing import Final
 from rich.text import Text
 
 from usher.audit.document import Audit, FindingEntry, Summary, Usage, WorkloadEntry, WorkloadState
-from usher.audit.reports import accelerator_rows, text_asked, text_bill, words
+from usher.audit.reports import accelerator_rows, numbers, text_asked, text_bill, words
+from usher.audit.reports.numbers import TEXT
 from usher.reports import wording
 from usher.reports.lines import Lines, Row
 
@@ -42,7 +43,7 @@ def _accelerators(audit: Audit, lines: Lines) -> None:
 
 def _heading(audit: Audit, lines: Lines) -> None:
     server = f", Kubernetes {audit.cluster.server}" if audit.cluster.server else ""
-    title = f"Audit of {audit.cluster.title}{server}, {words.moment(audit.taken)}"
+    title = f"Audit of {audit.cluster.title}{server}, {numbers.minute(audit.taken)}"
     lines.wrapped(title, first=Text(""), rest="  ", style="bold")
     if not audit.completeness.complete:
         missing = wording.count(len(audit.completeness.gaps), "source")
@@ -67,18 +68,18 @@ def _gpus(audit: Audit) -> Iterator[Row]:
     else:
         nodes = wording.count(audit.cluster.nodes or 0, "node")
         others = " with accelerators" if any(each.nodes for each in audit.other_accelerators) else ""
-        yield Row("GPUs", f"{words.number(found.gpus)} in {nodes}{others}", indent=0)
+        yield Row("GPUs", f"{TEXT.number(found.gpus)} in {nodes}{others}", indent=0)
     yield from text_asked.rows(audit)
     if found.gpus_allocated is None:
         yield Row("allocated", "not known: usher has read no pods")
     else:
-        yield Row("allocated", f"{words.number(found.gpus_allocated)}{_of_capacity(found)}, held by pods on nodes")
+        yield Row("allocated", f"{TEXT.number(found.gpus_allocated)}{_of_capacity(found)}, held by pods on nodes")
     yield from _others_and_rest(audit)
     if found.gpus_waiting is not None:
         reason = "wanted by pods without a node or suspended workloads"
-        yield Row("waiting", f"{words.number(found.gpus_waiting)}, {reason}")
+        yield Row("waiting", f"{TEXT.number(found.gpus_waiting)}, {reason}")
     if found.gpus_half_started:
-        yield Row("half-started", f"{words.number(found.gpus_half_started)}, held by gangs whose other pods wait")
+        yield Row("half-started", f"{TEXT.number(found.gpus_half_started)}, held by gangs whose other pods wait")
     yield from _never_known(audit)
 
 
@@ -86,8 +87,8 @@ def _never_known(audit: Audit) -> Iterator[Row]:
     found = audit.summary
     if found.workloads_never:
         never = wording.count(found.workloads_never, "workload")
-        gpus = words.between(found.gpus_never or 0, words.least_never(audit))
-        others = words.others({each.resource: each.never or 0.0 for each in audit.other_accelerators})
+        gpus = TEXT.between(found.gpus_never or 0, words.least_never(audit))
+        others = TEXT.others({each.resource: each.never or 0.0 for each in audit.other_accelerators})
         wanted = ", ".join(filter(None, (gpus if found.gpus_never or not others else "", others)))
         yield Row("never", f"{wanted}, wanted by {never} that can never run")
     elif found.workloads_never is None and found.gpus_allocated is None and found.gpus is not None:
@@ -104,21 +105,21 @@ def _others_and_rest(audit: Audit) -> Iterator[Row]:
     if not audit.other_accelerators and (held := words.others_held(found)):
         yield Row("others", f"{held}, held by pods on nodes")
     if found.gpus is not None and found.gpus_free is not None and found.gpus_allocated is not None:
-        yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods{_boards(audit)}")
+        yield Row("free", f"{TEXT.number(found.gpus_free)}, on nodes that take new pods{_boards(audit)}")
         if found.gpus_out_of_use and round(found.gpus_out_of_use, 1):
             reason = "on nodes that are cordoned or not ready, or devices that are not healthy"
-            yield Row("out of use", f"{words.number(found.gpus_out_of_use)}, {reason}")
+            yield Row("out of use", f"{TEXT.number(found.gpus_out_of_use)}, {reason}")
 
 
 def _boards(audit: Audit) -> str:
     """`: 12.3 NVIDIA-H100-80GB-HBM3, 6 NVIDIA-L40S`, because pods that wait may ask for others."""
     groups = next((table.rows for table in audit.usage if table.by == "product"), ())
     free = {each.name or "of an unknown board": each.gpus_free for each in groups if each.gpus_free}
-    return f": {words.others(free)}" if free else ""
+    return f": {TEXT.others(free)}" if free else ""
 
 
 def _of_capacity(found: Summary) -> str:
-    return f" ({words.share((found.gpus_allocated or 0) / found.gpus)})" if found.gpus else ""
+    return f" ({TEXT.share((found.gpus_allocated or 0) / found.gpus)})" if found.gpus else ""
 
 
 def _usage(audit: Audit) -> Iterator[Row]:
@@ -138,12 +139,12 @@ def _usage(audit: Audit) -> Iterator[Row]:
             yield Row("idle", "not measured, for the reasons below")
             yield from _problems(audit)
         return
-    span = f"since {words.moment(measured.start)}" if measured.start else "in the window"
-    part = f" ({words.share(found.idle / found.measured)})" if found.measured else ""
-    hours = f"{words.number(found.idle)} of {words.number(found.measured)} measured GPU-hours{part}"
+    span = f"since {numbers.minute(measured.start)}" if measured.start else "in the window"
+    part = f" ({TEXT.share(found.idle / found.measured)})" if found.measured else ""
+    hours = f"{TEXT.number(found.idle)} of {TEXT.number(found.measured)} measured GPU-hours{part}"
     yield Row("idle", f"{hours} {span}")
     if found.activity is not None:
-        yield Row("activity", f"{words.share(found.activity)} of the allocated GPUs")
+        yield Row("activity", f"{TEXT.share(found.activity)} of the allocated GPUs")
     yield from text_bill.measured(audit)
     for each in audit.measurement.sources:
         yield Row("source", each)
@@ -179,7 +180,7 @@ def _teams(audit: Audit, lines: Lines) -> None:
     rows = []
     for team in sorted(members, key=lambda team: (-idle[team], -now[team], team)):
         states = Counter(each.state for each in members[team])
-        row = [words.short(team) or "(no team)", words.number(now[team]), f"{len(members[team]):,}"]
+        row = [numbers.short(team) or "(no team)", TEXT.number(now[team]), f"{len(members[team]):,}"]
         row.append(f"{sum(states[each] for each in _WAITING):,}")
         rows.append([*row, *_idle(usage.get(team))])
     headers = ["team", "GPUs now", "workloads", "of them waiting", "idle GPU-hours", "cost of idle"]
@@ -196,7 +197,7 @@ def _idle(usage: Usage | None) -> tuple[str, str]:
     if usage is None or usage.idle is None:
         return "not measured", ""
     cost = usage.cost
-    return words.number(usage.idle), "" if cost is None or cost.idle is None else words.money(cost.idle, cost.currency)
+    return TEXT.number(usage.idle), "" if cost is None or cost.idle is None else TEXT.money(cost.idle, cost.currency)
 
 
 def _never(audit: Audit, lines: Lines) -> None:
@@ -205,7 +206,7 @@ def _never(audit: Audit, lines: Lines) -> None:
         return
     lines.write(Text("Can never run", style="bold red"))
     for entry in found[:SHOWN]:
-        amount = words.amount(entry.gpus, entry.gpus_least, entry.other_accelerators)
+        amount = TEXT.accelerators(entry.gpus, entry.gpus_least, entry.other_accelerators)
         about = f"{amount}  {words.subject(entry.subject)}{_whose(entry, audit.taken)}"
         lines.wrapped(about, first=Text("  "), rest="      ")
         lines.wrapped(entry.message, first=Text("      "), rest="      ")
@@ -217,7 +218,7 @@ def _never(audit: Audit, lines: Lines) -> None:
 
 
 def _whose(entry: FindingEntry, now: str) -> str:
-    waited = words.age(entry.since, now)
+    waited = numbers.age(entry.since, now)
     team = words.team(entry)
     return f"{team}, for {waited}" if waited else team
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TextIO
 
 from usher.audit.document import Audit
+from usher.audit.reports import numbers
 from usher.audit.reports.audit_html import (
     exceptions,
     findings,
@@ -21,7 +22,7 @@ from usher.audit.reports.audit_html import (
     usage,
     workloads,
 )
-from usher.audit.reports.web import numbers, page
+from usher.audit.reports.web import page
 from usher.audit.reports.web.markup import Html
 from usher.reports import wording
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from usher.audit.document import AcceleratorEntry, Audit
-from usher.audit.reports import words
-from usher.audit.reports.web import charts, numbers
+from usher.audit.reports import numbers
+from usher.audit.reports.numbers import PAGE
+from usher.audit.reports.web import charts
 from usher.audit.reports.web.markup import Html, element
 from usher.reports import wording
 
@@ -19,7 +20,7 @@ def card(audit: Audit) -> Html | None:
     if not found:
         return None
     rows = (
-        element("li", charts.row(words.short(each.resource), _bar(each), _amounts(each))) for each in found[:_SHOWN]
+        element("li", charts.row(numbers.short(each.resource), _bar(each), _amounts(each))) for each in found[:_SHOWN]
     )
     more = len(found) - _SHOWN
     rest = f"and {wording.count(more, 'more resource')}, in the other formats"
@@ -36,7 +37,7 @@ def card(audit: Audit) -> Html | None:
 def _bar(found: AcceleratorEntry) -> Html:
     amounts = (found.allocated, found.free, found.out_of_use)
     parts = [
-        charts.Part(look=look, amount=amount or 0.0, title=f"{numbers.devices(amount, 'not known')} {name}")
+        charts.Part(look=look, amount=amount or 0.0, title=f"{PAGE.number(amount, 'not known')} {name}")
         for (look, name), amount in zip(_LOOKS, amounts, strict=True)
     ]
     return charts.stacked(parts, found.capacity or found.allocated or 0.0)
@@ -48,13 +49,13 @@ def _amounts(found: AcceleratorEntry) -> str:
 
 def _said(found: AcceleratorEntry) -> Iterator[str]:
     """`12 of 16 held`, `4 waiting`, `4 can never run`."""
-    held = numbers.devices(found.allocated, "not known")
+    held = PAGE.number(found.allocated, "not known")
     if found.capacity is None:
         yield f"{held} held"
         yield "capacity not known"
     else:
-        yield f"{held} of {numbers.devices(found.capacity)} held"
+        yield f"{held} of {PAGE.number(found.capacity)} held"
     if found.waiting:
-        yield f"{numbers.devices(found.waiting)} waiting"
+        yield f"{PAGE.number(found.waiting)} waiting"
     if found.never:
-        yield f"{numbers.devices(found.never)} can never run"
+        yield f"{PAGE.number(found.never)} can never run"

@@ -4,9 +4,10 @@ import re
 from typing import Final
 
 from usher.audit.document import Audit, FindingEntry
-from usher.audit.reports import ordering, words
+from usher.audit.reports import numbers, ordering, words
 from usher.audit.reports.audit_html import labels
-from usher.audit.reports.web import cells, numbers, tables
+from usher.audit.reports.numbers import PAGE
+from usher.audit.reports.web import cells, tables
 from usher.audit.reports.web.page import Section
 from usher.reports import wording
 
@@ -108,12 +109,12 @@ def _row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
 
 def _amount(found: FindingEntry) -> cells.Cell:
     """GPUs, or other accelerators by their own names."""
-    other = words.others(found.other_accelerators)
+    other = PAGE.others(found.other_accelerators)
     if found.gpus is None or (other and not found.gpus):
         return cells.text(other, "not known")
     if not found.gpus:
         return cells.text("")  # what it is about neither holds GPUs nor asks for some
-    return cells.number(found.gpus, numbers.between(found.gpus, found.gpus_least))
+    return cells.number(found.gpus, PAGE.between(found.gpus, found.gpus_least))
 
 
 def _outcome(found: FindingEntry) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from usher.audit.document import Audit, Saving
-from usher.audit.reports import repairs
+from usher.audit.reports import numbers, repairs
 from usher.audit.reports.audit_html import labels
 from usher.audit.reports.audit_html.findings import fragment
+from usher.audit.reports.numbers import PAGE
 from usher.audit.reports.repairs import Repair
-from usher.audit.reports.web import numbers, tables
+from usher.audit.reports.web import tables
 from usher.audit.reports.web.markup import Html, element
 from usher.dataclass import dataclass
 from usher.reports import wording
@@ -96,7 +97,7 @@ def _repair(audit: Audit, repair: Repair) -> _Step:
     lasting = numbers.seconds_between(found.since, audit.taken)
     doing = _REPAIRS.get(found.name, "has GPUs that do no work")
     if repair.hours is None:
-        worth = "" if repair.cost is None else f"{numbers.money(repair.cost, currency)} an hour"
+        worth = "" if repair.cost is None else f"{PAGE.money(repair.cost, currency)} an hour"
     else:
         worth = _worth(repair.hours, repair.cost, currency)
     return _Step(
@@ -105,7 +106,7 @@ def _repair(audit: Audit, repair: Repair) -> _Step:
         about=labels.name_of(found.subject),
         link=f"#{fragment(found)}",
         plain=f"{doing}{f' for {numbers.lasting(lasting)}' if lasting is not None else ''}",
-        worth=", ".join(filter(None, (numbers.gpus(repair.gpus), worth))),
+        worth=", ".join(filter(None, (PAGE.gpus(repair.gpus), worth))),
         owner=labels.owner(found),
         remedy=found.remedy,
     )
@@ -131,7 +132,7 @@ def _free(audit: Audit, hours: float) -> _Step:
 
 
 def _worth(hours: float, cost: float | None, currency: str) -> str:
-    parts = ("" if not hours and cost else numbers.hours(hours), "" if cost is None else numbers.money(cost, currency))
+    parts = ("" if not hours and cost else PAGE.hours(hours), "" if cost is None else PAGE.money(cost, currency))
     return ", ".join(filter(None, parts))
 
 

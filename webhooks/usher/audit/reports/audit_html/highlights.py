@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from usher.audit.document import Audit, ExceptionEntry, FindingEntry, Group
-from usher.audit.reports import ordering, words
+from usher.audit.reports import numbers, ordering, words
 from usher.audit.reports.audit_html import first_steps, labels, usage
 from usher.audit.reports.audit_html.findings import fragment
-from usher.audit.reports.web import charts, numbers, tables
+from usher.audit.reports.numbers import PAGE
+from usher.audit.reports.web import charts, tables
 from usher.audit.reports.web.markup import Child, Html, element
 from usher.reports import wording
 
@@ -67,7 +68,7 @@ def _teams(audit: Audit) -> Iterator[Html]:
                 charts.row(
                     _link(row.name or labels.NO_TEAM, "#workloads-table", tables.query(team=row.name)),
                     usage.drawn(row.usage, whole),
-                    f"idle: {numbers.hours(row.usage.idle)}{_cost(row)}",
+                    f"idle: {PAGE.hours(row.usage.idle)}{_cost(row)}",
                 ),
             )
             for row in measured[:SHOWN]
@@ -79,7 +80,7 @@ def _teams(audit: Audit) -> Iterator[Html]:
 
 def _cost(row: Group) -> str:
     cost = row.usage.cost
-    return f", {numbers.money(cost.idle, cost.currency)}" if cost is not None and cost.idle is not None else ""
+    return f", {PAGE.money(cost.idle, cost.currency)}" if cost is not None and cost.idle is not None else ""
 
 
 def _never(audit: Audit) -> Iterator[Html]:
@@ -99,7 +100,7 @@ def _never(audit: Audit) -> Iterator[Html]:
 
 
 def _finding(found: FindingEntry) -> Html:
-    amount = f" ({numbers.gpus(found.gpus, least=found.gpus_least)})" if found.gpus else ""
+    amount = f" ({PAGE.gpus(found.gpus, least=found.gpus_least)})" if found.gpus else ""
     return element(
         "li",
         element("a", labels.name_of(found.subject), href=f"#{fragment(found)}"),

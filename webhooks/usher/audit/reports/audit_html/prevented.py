@@ -5,7 +5,8 @@ from typing import Final
 
 from usher.audit.document import Audit, Prevented
 from usher.audit.reports import never_held, words
-from usher.audit.reports.web import cells, numbers, tables
+from usher.audit.reports.numbers import PAGE
+from usher.audit.reports.web import cells, tables
 from usher.audit.reports.web.page import Section
 
 _COLUMNS: Final = (
@@ -53,7 +54,7 @@ def _cells(audit: Audit, each: Prevented, currency: str) -> Iterator[cells.Cell]
     yield cells.lines(("link", each.code, f"#findings-table?{tables.query(q=each.code)}"), ("plain", each.title))
     yield cells.badge("would deny", "bad") if each.denies else cells.badge("would only warn", "warn")
     yield cells.number(each.workloads, f"{each.workloads:,}")
-    yield cells.number(each.gpus, numbers.devices(each.gpus))
+    yield cells.number(each.gpus, PAGE.number(each.gpus))
     if never_held.by_rule(audit, each):
         yield from (
             cells.text("", never_held.HELD_NONE),
@@ -61,6 +62,6 @@ def _cells(audit: Audit, each: Prevented, currency: str) -> Iterator[cells.Cell]
             cells.text("", never_held.NO_MONEY),
         )
         return
-    yield cells.number(each.idle, numbers.hours(each.idle))
-    yield cells.number(each.stuck, numbers.hours(each.stuck))
-    yield cells.number(each.cost, numbers.money(each.cost, currency))
+    yield cells.number(each.idle, PAGE.hours(each.idle))
+    yield cells.number(each.stuck, PAGE.hours(each.stuck))
+    yield cells.number(each.cost, PAGE.money(each.cost, currency))

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from usher.audit.document import Audit, PriceEntry
-from usher.audit.reports.web import cells, numbers, tables
+from usher.audit.reports.numbers import PAGE
+from usher.audit.reports.web import cells, tables
 from usher.audit.reports.web.markup import Html, element
 
 _COLUMNS: Final = (
@@ -37,5 +38,5 @@ def _cells(each: PriceEntry, currency: str) -> Iterator[cells.Cell]:
     yield cells.text(each.capacity_type, "not known")
     shown = "not priced" if each.per_gpu_hour is None else f"{currency} {each.per_gpu_hour:,.2f}"
     yield cells.number(each.per_gpu_hour, shown)
-    yield cells.number(each.gpus, numbers.devices(each.gpus))
+    yield cells.number(each.gpus, PAGE.number(each.gpus))
     yield cells.lines(("plain", each.rule), ("muted", each.formula))

@@ -6,7 +6,8 @@ from typing import Final
 from usher.audit.document import Audit, Saving
 from usher.audit.reports import ordering
 from usher.audit.reports.audit_html import glossary, labels
-from usher.audit.reports.web import cells, numbers, sums, tables
+from usher.audit.reports.numbers import PAGE
+from usher.audit.reports.web import cells, sums, tables
 from usher.audit.reports.web.page import Section
 
 _COUNTED: Final = "the rows with “yes”"
@@ -52,9 +53,9 @@ def section(audit: Audit) -> Section:
                 total=(
                     cells.lines(("plain", "Sum"), ("muted", _COUNTED)),
                     *(cells.text("") for _ in range(2)),
-                    cells.number(summary.savings_gpu_hours, numbers.hours(summary.savings_gpu_hours)),
-                    cells.number(summary.savings_cost, numbers.money(summary.savings_cost, currency)),
-                    cells.number(week := _week(audit), numbers.money(week, currency, "")),
+                    cells.number(summary.savings_gpu_hours, PAGE.hours(summary.savings_gpu_hours)),
+                    cells.number(summary.savings_cost, PAGE.money(summary.savings_cost, currency)),
+                    cells.number(week := _week(audit), PAGE.money(week, currency, "")),
                     cells.text(""),
                 ),
                 empty="Nothing to save was found." if measured else "Not measured: savings rest on the use of GPUs.",
@@ -66,7 +67,7 @@ def section(audit: Audit) -> Section:
 def _lead(audit: Audit) -> str:
     found = audit.summary
     parts = ((found.savings_cost_saved, "can come off it"), (found.savings_cost_freed, "is paid for anyway"))
-    shown = " and ".join(f"{numbers.money(cost, found.currency)} {name}" for cost, name in parts if cost)
+    shown = " and ".join(f"{PAGE.money(cost, found.currency)} {name}" for cost, name in parts if cost)
     of_sum = f" Of the sum {shown}." if shown else ""
     return (
         "Amounts are for the measured window. They assume that the workloads go on as they did in it. The bill falls "
@@ -92,11 +93,11 @@ def _cells(each: Saving, currency: str) -> Iterator[cells.Cell]:
     yield cells.lines(("strong", each.kind), ("plain", each.change), ("muted", first), evidence)
     yield labels.named(each.subject)
     yield cells.text(each.team, labels.NO_TEAM)
-    yield cells.number(each.gpu_hours, numbers.hours(each.gpu_hours))
+    yield cells.number(each.gpu_hours, PAGE.hours(each.gpu_hours))
     yield cells.lines(
-        ("text" if each.cost is not None else "muted", numbers.money(each.cost, currency)),
+        ("text" if each.cost is not None else "muted", PAGE.money(each.cost, currency)),
         ("muted", "paid for anyway" if each.cost_freed and not each.cost_saved else ""),
         sort=each.cost,
     )
-    yield cells.number(each.cost_per_week, numbers.money(each.cost_per_week, currency))
+    yield cells.number(each.cost_per_week, PAGE.money(each.cost_per_week, currency))
     yield cells.text("yes" if each.adds_up else "no")

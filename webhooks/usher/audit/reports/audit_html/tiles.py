@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 
 from usher.audit.document import AcceleratorEntry, Audit, Point
-from usher.audit.reports import words
+from usher.audit.reports import numbers, words
 from usher.audit.reports.audit_html import bill, glossary, waiting
-from usher.audit.reports.web import numbers
+from usher.audit.reports.numbers import PAGE
 from usher.audit.reports.web.markup import Html, element
 from usher.reports import wording
 
@@ -18,13 +18,13 @@ def of(audit: Audit) -> Iterator[Html]:
     yield _tile(
         "waiting",
         "Waiting",
-        _amount(audit, numbers.gpus(summary.gpus_waiting), lambda each: each.waiting),
+        _amount(audit, PAGE.gpus(summary.gpus_waiting), lambda each: each.waiting),
         _never_of(audit) + _waited(audit),
     )
     yield _tile(
         "never",
         "Can never run",
-        _amount(audit, numbers.gpus(summary.gpus_never, least=words.least_never(audit)), lambda each: each.never),
+        _amount(audit, PAGE.gpus(summary.gpus_never, least=words.least_never(audit)), lambda each: each.never),
         ""
         if summary.workloads_never is None
         else f"{summary.workloads_never:,} of {wording.count(summary.workloads, 'workload')}",
@@ -34,14 +34,14 @@ def of(audit: Audit) -> Iterator[Html]:
 
 def _never_of(audit: Audit) -> str:
     stuck = waiting.for_ever(audit)
-    return f"of these {numbers.gpus(stuck)} can never run. " if stuck else ""
+    return f"of these {PAGE.gpus(stuck)} can never run. " if stuck else ""
 
 
 def _amount(audit: Audit, gpus: str, other: Callable[[AcceleratorEntry], float | None]) -> str:
     """The GPUs; of a cluster without them the accelerator with the largest number."""
     found = [(other(each) or 0.0, each.resource) for each in audit.other_accelerators]
     most, name = max(found, default=(0.0, ""))
-    return f"{numbers.devices(most)} {words.short(name)}" if audit.summary.without_gpus and most else gpus
+    return f"{PAGE.number(most)} {numbers.short(name)}" if audit.summary.without_gpus and most else gpus
 
 
 def _of_usage(audit: Audit) -> Iterator[Html]:
@@ -50,16 +50,16 @@ def _of_usage(audit: Audit) -> Iterator[Html]:
     yield _tile(
         "idle",
         "Idle GPU time",
-        None if summary.idle is None else numbers.hours(summary.idle),
-        f"{numbers.share(idle)} of {numbers.hours(summary.measured)} that pods held" if idle is not None else "",
-        _changed(audit, lambda point: point.idle, numbers.hours),
+        None if summary.idle is None else PAGE.hours(summary.idle),
+        f"{PAGE.share(idle)} of {PAGE.hours(summary.measured)} that pods held" if idle is not None else "",
+        _changed(audit, lambda point: point.idle, PAGE.hours),
     )
     yield _tile(
         "cost-idle",
         "Cost of idle GPUs",
-        None if summary.cost_idle is None else numbers.money(summary.cost_idle, money),
-        _part_of(summary.cost_idle, summary.cost_allocated, f"{numbers.money(summary.cost_allocated, money)}"),
-        _changed(audit, lambda point: point.idle_cost, lambda value: numbers.money(value, money)),
+        None if summary.cost_idle is None else PAGE.money(summary.cost_idle, money),
+        _part_of(summary.cost_idle, summary.cost_allocated, f"{PAGE.money(summary.cost_allocated, money)}"),
+        _changed(audit, lambda point: point.idle_cost, lambda value: PAGE.money(value, money)),
         missing="not priced" if summary.measured is not None else numbers.NOT_MEASURED,
     )
     yield _not_held(audit)
@@ -68,21 +68,19 @@ def _of_usage(audit: Audit) -> Iterator[Html]:
 
 def _part_of(idle: float | None, held: float | None, shown: str) -> str:
     """`17 % of USD 40,976 for all that pods held`"""
-    return (
-        "" if held is None else f"{numbers.share(numbers.part(idle, held), 'part')} of {shown} for all that pods held"
-    )
+    return "" if held is None else f"{PAGE.share(numbers.part(idle, held), 'part')} of {shown} for all that pods held"
 
 
 def _not_held(audit: Audit) -> Html:
     found, money = audit.summary, audit.summary.currency
     if found.cost_not_held is None:
-        value = None if found.not_held is None else numbers.hours(found.not_held)
-        whole = f"of {numbers.hours(found.capacity)}"
-        change = _changed(audit, lambda point: point.not_held, numbers.hours)
+        value = None if found.not_held is None else PAGE.hours(found.not_held)
+        whole = f"of {PAGE.hours(found.capacity)}"
+        change = _changed(audit, lambda point: point.not_held, PAGE.hours)
     else:
-        value = numbers.money(found.cost_not_held, money)
-        whole = f"of {numbers.money(found.bill, money)} for all GPUs"
-        change = _changed(audit, lambda point: point.not_held_cost, lambda value: numbers.money(value, money))
+        value = PAGE.money(found.cost_not_held, money)
+        whole = f"of {PAGE.money(found.bill, money)} for all GPUs"
+        change = _changed(audit, lambda point: point.not_held_cost, lambda value: PAGE.money(value, money))
     note = ": ".join(filter(None, (whole, bill.rest(found)))) if value is not None else ""
     return _tile("not-held", "Held by no pod", value, note, change)
 
@@ -92,17 +90,17 @@ def _savings(audit: Audit) -> Html:
     found, money = audit.summary, audit.summary.currency
     if found.savings_gpu_hours is None:
         return _tile("savings", "Could be saved", None, "")
-    hours = numbers.hours(found.savings_gpu_hours)
-    freed = numbers.money(found.savings_cost_freed, money)
+    hours = PAGE.hours(found.savings_gpu_hours)
+    freed = PAGE.money(found.savings_cost_freed, money)
     if found.savings_cost_saved:
         more = (
             f" {freed} more is paid for anyway: there GPUs become free for others" if found.savings_cost_freed else ""
         )
-        saved = numbers.money(found.savings_cost_saved, money)
+        saved = PAGE.money(found.savings_cost_saved, money)
         return _tile("savings", "Could come off the bill", saved, f"once emptied nodes are given back.{more}")
     if found.savings_cost_freed:
         return _tile("savings", "Could become free", freed, f"{hours} for others, on nodes that are paid for anyway")
-    return _tile("savings", "Could be saved", numbers.money(found.savings_cost, money, hours), hours)
+    return _tile("savings", "Could be saved", PAGE.money(found.savings_cost, money, hours), hours)
 
 
 def _waited(audit: Audit) -> str:

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from usher.audit.document import Audit, Point
-from usher.audit.reports.web import cells, charts, numbers, tables
+from usher.audit.reports import numbers
+from usher.audit.reports.numbers import PAGE
+from usher.audit.reports.web import cells, charts, tables
 from usher.audit.reports.web.markup import Html, element, joined
 from usher.audit.reports.web.page import Section
 
@@ -32,14 +34,14 @@ def _unsure(points: Sequence[Point]) -> str:
 
 def _series(audit: Audit) -> Iterator[tuple[str, _Number, Callable[[float], str]]]:
     currency = audit.summary.currency
-    yield "Idle GPU time", lambda point: point.idle, numbers.hours
-    yield "Cost of idle GPUs", lambda point: point.idle_cost, lambda value: numbers.money(value, currency)
+    yield "Idle GPU time", lambda point: point.idle, PAGE.hours
+    yield "Cost of idle GPUs", lambda point: point.idle_cost, lambda value: PAGE.money(value, currency)
     if any(point.not_held_cost is not None for point in audit.trend.points):
-        yield "Held by no pod", lambda point: point.not_held_cost, lambda value: numbers.money(value, currency)
+        yield "Held by no pod", lambda point: point.not_held_cost, lambda value: PAGE.money(value, currency)
     elif any(point.not_held is not None for point in audit.trend.points):
-        yield "Held by no pod", lambda point: point.not_held, numbers.hours
-    yield "Activity of held GPUs", lambda point: point.activity, numbers.share
-    yield "GPUs held", lambda point: point.gpus_allocated, numbers.gpus
+        yield "Held by no pod", lambda point: point.not_held, PAGE.hours
+    yield "Activity of held GPUs", lambda point: point.activity, PAGE.share
+    yield "GPUs held", lambda point: point.gpus_allocated, PAGE.gpus
     yield "Findings", lambda point: point.findings, numbers.plain
     yield "Workloads that can never run", lambda point: point.never, numbers.plain
     yield "Readiness items that fail", lambda point: point.readiness_failed, numbers.plain

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from usher.audit.document import Audit, Cost, Group, GroupTable, Target, Usage
-from usher.audit.reports import target_words, words
+from usher.audit.reports import numbers, target_words, words
 from usher.audit.reports.audit_html import glossary, prices
-from usher.audit.reports.web import cells, charts, numbers, sums, tables
+from usher.audit.reports.numbers import PAGE
+from usher.audit.reports.web import cells, charts, sums, tables
 from usher.audit.reports.web.markup import Html, element, joined
 from usher.audit.reports.web.page import Section
 from usher.reports import wording
@@ -38,7 +39,7 @@ def not_measured(audit: Audit) -> str:
 
 def _lead(audit: Audit) -> str:
     found = audit.measurement
-    low = f"below {numbers.share(found.idle_below)} for {found.idle_minutes} minutes or longer"
+    low = f"below {PAGE.share(found.idle_below)} for {found.idle_minutes} minutes or longer"
     return (
         "Allocated: a pod holds the GPU, whatever it does with it. "
         f"Idle: its activity stayed {low}. "
@@ -51,7 +52,7 @@ def drawn(usage: Usage, whole: float) -> Html:
     allocated, measured, idle = usage.allocated or 0.0, usage.measured or 0.0, usage.idle or 0.0
     amounts = {"idle": idle, "busy": max(0.0, measured - idle), "unknown": max(0.0, allocated - measured)}
     parts = [
-        charts.Part(look=look, amount=amounts[look], title=f"{numbers.hours(amounts[look])} {name}")
+        charts.Part(look=look, amount=amounts[look], title=f"{PAGE.hours(amounts[look])} {name}")
         for look, name in _LEGEND
     ]
     return charts.stacked(parts, whole)
@@ -60,7 +61,7 @@ def drawn(usage: Usage, whole: float) -> Html:
 def priced(usage: Usage, amount: float | None) -> str:
     """An amount of money of the usage; without one, whether hours or prices are missing."""
     missing = numbers.NOT_MEASURED if usage.measured is None else "not priced"
-    return numbers.money(amount, usage.cost.currency if usage.cost is not None else "", missing)
+    return PAGE.money(amount, usage.cost.currency if usage.cost is not None else "", missing)
 
 
 def legend() -> list[charts.Part]:
@@ -210,13 +211,13 @@ def _columns(name: str, currency: str, *, measured: bool, rest: bool) -> Iterato
 def _cells(row: Group, without: str, *, measured: bool, rest: bool, currency: str) -> Iterator[cells.Cell]:
     usage, cost = row.usage, row.usage.cost
     yield cells.text(row.name, without)
-    yield cells.number(usage.gpus_now, numbers.devices(usage.gpus_now))
+    yield cells.number(usage.gpus_now, PAGE.number(usage.gpus_now))
     yield cells.number(row.workloads, f"{row.workloads:,}")
     if not measured:
         return
-    yield cells.bar(usage.activity, numbers.share(usage.activity))
+    yield cells.bar(usage.activity, PAGE.share(usage.activity))
     for hours in (usage.idle, usage.allocated, usage.measured, usage.used):
-        yield cells.number(hours, numbers.hours(hours))
+        yield cells.number(hours, PAGE.hours(hours))
     price = numbers.part(cost.allocated, (usage.allocated or 0.0) - (usage.not_priced or 0.0)) if cost else None
     idle, allocated, memory = (cost.idle, cost.allocated, cost.idle_memory) if cost is not None else (None,) * 3
     yield cells.number(idle, priced(usage, idle))
@@ -224,14 +225,14 @@ def _cells(row: Group, without: str, *, measured: bool, rest: bool, currency: st
     yield from _rest(row, currency) if rest else ()
     for amount in (price, memory):
         yield cells.number(amount, priced(usage, amount))
-    yield cells.number(usage.memory_share, numbers.share(usage.memory_share))
+    yield cells.number(usage.memory_share, PAGE.share(usage.memory_share))
 
 
 def _rest(row: Group, currency: str) -> Iterator[cells.Cell]:
     """The hours that no pod held with their part of all hours of these GPUs, and what they cost."""
     held = numbers.part(row.not_held, (row.usage.allocated or 0.0) + (row.not_held or 0.0))
-    part = "" if held is None else f"{numbers.share(held)} of all"
+    part = "" if held is None else f"{PAGE.share(held)} of all"
     look = "text" if row.not_held is not None else "muted"
-    yield cells.lines((look, numbers.hours(row.not_held)), ("muted", part), sort=row.not_held)
+    yield cells.lines((look, PAGE.hours(row.not_held)), ("muted", part), sort=row.not_held)
     missing = numbers.NOT_MEASURED if row.not_held is None else "not priced"
-    yield cells.number(row.cost_not_held, numbers.money(row.cost_not_held, currency, missing))
+    yield cells.number(row.cost_not_held, PAGE.money(row.cost_not_held, currency, missing))

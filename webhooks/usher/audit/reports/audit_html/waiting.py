@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from usher.audit.document import Audit, Group, Summary, WorkloadState
-from usher.audit.reports.web import charts, numbers
+from usher.audit.reports.numbers import PAGE
+from usher.audit.reports.web import charts
 from usher.audit.reports.web.markup import Html, element
 from usher.reports import wording
 
@@ -20,7 +21,7 @@ def card(audit: Audit) -> Html:
     now, waits = [*_now(summary, summary.gpus, summary.gpus_allocated)], [*_waits(audit)]
     whole = max(summary.gpus, summary.gpus_waiting or 0.0, 1)
     rows = (
-        element("li", charts.row(name, charts.stacked(parts, whole), numbers.gpus(amount)))
+        element("li", charts.row(name, charts.stacked(parts, whole), PAGE.gpus(amount)))
         for name, parts, amount in (("On nodes", now, summary.gpus), ("Waiting", waits, summary.gpus_waiting))
     )
     return element(
@@ -36,7 +37,7 @@ def card(audit: Audit) -> Html:
 def _why_not(audit: Audit) -> str:
     summary = audit.summary
     if summary.gpus is not None:
-        return f"The pods were not read, so it is not known which of {numbers.gpus(summary.gpus)} they hold."
+        return f"The pods were not read, so it is not known which of {PAGE.gpus(summary.gpus)} they hold."
     if not audit.cluster.is_whole:
         return "This report is about a part of the cluster, so it does not show the capacity of the nodes."
     return "The nodes are not known, so the capacity is not known either."
@@ -84,8 +85,8 @@ def _free(audit: Audit) -> Iterator[Html]:
 
 
 def _board(group: Group) -> str:
-    return f"{numbers.devices(group.gpus_free)} {group.name or 'of a model that is not known'}"
+    return f"{PAGE.number(group.gpus_free)} {group.name or 'of a model that is not known'}"
 
 
 def _part(look: str, amount: float, name: str) -> charts.Part:
-    return charts.Part(look=look, amount=max(0.0, amount), title=f"{numbers.gpus(amount)} {name}")
+    return charts.Part(look=look, amount=max(0.0, amount), title=f"{PAGE.gpus(amount)} {name}")

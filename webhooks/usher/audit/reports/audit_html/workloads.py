@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher.audit.document import Audit, WorkloadEntry
-from usher.audit.reports import never_held, ordering, words
+from usher.audit.reports import never_held, numbers, ordering, words
 from usher.audit.reports.audit_html import glossary, labels
 from usher.audit.reports.audit_html.usage import priced
-from usher.audit.reports.web import cells, numbers, tables
+from usher.audit.reports.numbers import PAGE
+from usher.audit.reports.web import cells, tables
 from usher.audit.reports.web.page import Section
 from usher.reports import wording
 
@@ -110,12 +111,12 @@ def _gpus(each: WorkloadEntry) -> cells.Cell:
     """The GPUs that it holds now, and how many it wants; other accelerators by their own names."""
     is_manifest = bool(each.place)  # it holds nothing
     if is_manifest or each.gpus is None or (each.other_accelerators and not each.gpus):
-        amount = words.amount(each.gpus, each.gpus_least, each.other_accelerators)
+        amount = PAGE.accelerators(each.gpus, each.gpus_least, each.other_accelerators)
         return cells.lines(("plain", amount), ("muted", each.place), sort=each.known_gpus)
     now = each.usage.gpus_now
-    least = numbers.devices(each.known_least)
-    wanted = f"of {least}" if each.known_least > now and least != numbers.devices(now) else ""
-    return cells.lines(("plain", numbers.devices(now)), ("muted", wanted), sort=now)
+    least = PAGE.number(each.known_least)
+    wanted = f"of {least}" if each.known_least > now and least != PAGE.number(now) else ""
+    return cells.lines(("plain", PAGE.number(now)), ("muted", wanted), sort=now)
 
 
 def _kind(audit: Audit, each: WorkloadEntry, found: int) -> Iterator[cells.Cell]:
@@ -137,8 +138,8 @@ def _idle(each: WorkloadEntry) -> Iterator[cells.Cell]:
             cells.text("", never_held.NO_MONEY),
         )
         return
-    yield cells.bar(usage.activity, numbers.share(usage.activity))
-    yield cells.number(usage.idle, numbers.hours(usage.idle))
+    yield cells.bar(usage.activity, PAGE.share(usage.activity))
+    yield cells.number(usage.idle, PAGE.hours(usage.idle))
     yield cells.number(cost, priced(usage, cost))
 
 
@@ -147,10 +148,10 @@ def _usage(each: WorkloadEntry) -> Iterator[cells.Cell]:
     if never_held.by_workload(each):
         yield from (cells.text("", never_held.HELD_NONE),) * 3
         return
-    yield cells.number(usage.used, numbers.hours(usage.used))
-    yield cells.number(usage.allocated, numbers.hours(usage.allocated))
+    yield cells.number(usage.used, PAGE.hours(usage.used))
+    yield cells.number(usage.allocated, PAGE.hours(usage.allocated))
     yield cells.lines(
-        ("plain" if usage.memory_share is not None else "muted", numbers.share(usage.memory_share)),
+        ("plain" if usage.memory_share is not None else "muted", PAGE.share(usage.memory_share)),
         ("muted", f"peak {numbers.memory(usage.memory_peak)}" if usage.memory_peak is not None else ""),
         sort=usage.memory_share,
     )

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from usher.audit.document.fleet import Fleet, FleetProblem, FleetRow, FleetUsage, GroupRow
 from usher.audit.reports import numbers, words
+from usher.audit.reports.numbers import TEXT
 from usher.reports import wording
 from usher.reports.lines import Lines, Row
 
@@ -30,9 +31,9 @@ def write(fleet: Fleet, stream: TextIO, /, *, color: bool = False) -> None:
 
 def _heading(fleet: Fleet, lines: Lines) -> None:
     number = words.clusters(fleet.summary)
-    between = words.moment(fleet.taken)
+    between = numbers.minute(fleet.taken)
     if fleet.oldest[:16] != fleet.taken[:16]:
-        between = f"{words.moment(fleet.oldest)} to {between}"
+        between = f"{numbers.minute(fleet.oldest)} to {between}"
     lines.wrapped(f"Audit of {number}, {between}", first=Text(""), rest="  ", style="bold")
     if not fleet.complete:
         text = "these numbers may be too small, and something that seems unused may be in use"
@@ -56,27 +57,27 @@ def _gpus(fleet: Fleet) -> Iterator[Row]:
         yield Row("GPUs", "not known: usher has read the nodes of no cluster", indent=0)
     else:
         lacking = f", without {wording.count(found.clusters_without_nodes, 'cluster')} whose nodes are not known"
-        yield Row("GPUs", f"{words.number(found.gpus)}{lacking if found.clusters_without_nodes else ''}", indent=0)
+        yield Row("GPUs", f"{TEXT.number(found.gpus)}{lacking if found.clusters_without_nodes else ''}", indent=0)
     if found.gpus_allocated is None:
         yield Row("allocated", "not known: usher has read the pods of no cluster")
     else:
-        of = f" ({words.share(found.gpus_allocated / found.gpus)})" if found.gpus else ""
+        of = f" ({TEXT.share(found.gpus_allocated / found.gpus)})" if found.gpus else ""
         lacking = f", without {wording.count(found.clusters_without_pods, 'cluster')} whose pods are not known"
         without = lacking if found.clusters_without_pods else ""
-        yield Row("allocated", f"{words.number(found.gpus_allocated)}{of}, held by pods on nodes{without}")
+        yield Row("allocated", f"{TEXT.number(found.gpus_allocated)}{of}, held by pods on nodes{without}")
     without = wording.count(found.clusters_without_free, "cluster")
     if found.gpus_free is not None:
         lacking = f", without {without} where they are not known" if found.clusters_without_free else ""
-        yield Row("free", f"{words.number(found.gpus_free)}, on nodes that take new pods{lacking}")
+        yield Row("free", f"{TEXT.number(found.gpus_free)}, on nodes that take new pods{lacking}")
     elif found.clusters_without_free:
         yield Row("free", f"not known: not all pods of {without} were read")
     if found.gpus_waiting is not None:
-        yield Row("waiting", words.number(found.gpus_waiting))
+        yield Row("waiting", TEXT.number(found.gpus_waiting))
     if found.workloads_never is None:
         yield Row("never", "not known: usher knows of no cluster what waits there")
     else:
         never = wording.count(found.workloads_never, "workload")
-        yield Row("never", f"{numbers.gpus(found.gpus_never)}, wanted by {never} that can never run")
+        yield Row("never", f"{TEXT.number(found.gpus_never)}, wanted by {never} that can never run")
 
 
 def _usage(fleet: Fleet) -> Iterator[Row]:
@@ -84,23 +85,23 @@ def _usage(fleet: Fleet) -> Iterator[Row]:
     if usage.idle is None or usage.measured is None:
         yield Row("idle", "not measured in any cluster; `usher audit --prometheus URL` measures it")
         return
-    part = f" ({words.share(usage.idle / usage.measured)})" if usage.measured else ""
+    part = f" ({TEXT.share(usage.idle / usage.measured)})" if usage.measured else ""
     lacking = wording.count(found.clusters_not_measured, "cluster")
     without = f", without {lacking} where usage was not measured" if found.clusters_not_measured else ""
-    yield Row("idle", f"{words.number(usage.idle)} of {words.number(usage.measured)} measured GPU-hours{part}{without}")
+    yield Row("idle", f"{TEXT.number(usage.idle)} of {TEXT.number(usage.measured)} measured GPU-hours{part}{without}")
     if usage.activity is not None:
-        yield Row("activity", f"{words.share(usage.activity)} of the allocated GPUs")
+        yield Row("activity", f"{TEXT.share(usage.activity)} of the allocated GPUs")
     yield Row("money", _money(usage, "for idle GPUs") or "not priced; set audit.prices in usher.yaml")
     if usage.not_priced:
-        yield Row("not priced", f"{words.number(usage.not_priced)} GPU-hours have no price in usher.yaml")
+        yield Row("not priced", f"{TEXT.number(usage.not_priced)} GPU-hours have no price in usher.yaml")
     if found.savings.number:
-        saved = "".join(f", {words.money(value, currency)}" for currency, value in sorted(found.savings.costs.items()))
+        saved = "".join(f", {TEXT.money(value, currency)}" for currency, value in sorted(found.savings.costs.items()))
         changes = wording.count(found.savings.number, "change")
-        yield Row("savings", f"{words.number(found.savings.gpu_hours)} GPU-hours{saved}, by {changes}")
+        yield Row("savings", f"{TEXT.number(found.savings.gpu_hours)} GPU-hours{saved}, by {changes}")
 
 
 def _money(usage: FleetUsage, what: str = "") -> str:
-    found = [words.money(each.idle, each.currency) for each in usage.costs if each.idle is not None]
+    found = [TEXT.money(each.idle, each.currency) for each in usage.costs if each.idle is not None]
     return f"{' + '.join(found)} {what}".rstrip() if found else ""
 
 
@@ -111,9 +112,9 @@ def _accelerators(fleet: Fleet, lines: Lines) -> None:
     headers = ["accelerator", "clusters", "capacity", "allocated", "waiting", "never"]
     rows = (
         [
-            words.short(each.resource),
+            numbers.short(each.resource),
             f"{each.clusters:,}",
-            *map(numbers.gpus, (each.capacity, each.allocated, each.waiting, each.never)),
+            *map(TEXT.number, (each.capacity, each.allocated, each.waiting, each.never)),
         ]
         for each in found[:SHOWN]
     )
@@ -134,8 +135,8 @@ def _cluster(row: FleetRow) -> list[str]:
     missing = f", {row.shards_missing:,} of {row.shards:,} shards missing" if row.shards_missing else ""
     return [
         row.name,
-        "?" if row.gpus is None else words.number(row.gpus),
-        "?" if row.gpus_allocated is None else words.number(row.gpus_allocated),
+        "?" if row.gpus is None else TEXT.number(row.gpus),
+        "?" if row.gpus_allocated is None else TEXT.number(row.gpus_allocated),
         _known(row.usage.idle),
         _money(row.usage),
         f"{row.findings:,}{_change(row.findings, row.findings_before)}",
@@ -145,7 +146,7 @@ def _cluster(row: FleetRow) -> list[str]:
 
 
 def _known(value: float | None) -> str:
-    return "" if value is None else words.number(value)
+    return "" if value is None else TEXT.number(value)
 
 
 def _change(now: int, before: int | None) -> str:
@@ -164,7 +165,7 @@ def _teams(fleet: Fleet, lines: Lines) -> None:
 
 def _team(row: GroupRow) -> list[str]:
     usage = row.usage
-    counts = [row.name or "(no team)", f"{row.clusters:,}", f"{row.workloads:,}", words.number(usage.gpus_now)]
+    counts = [row.name or "(no team)", f"{row.clusters:,}", f"{row.workloads:,}", TEXT.number(usage.gpus_now)]
     return [*counts, _known(usage.idle), _money(usage), "" if row.findings is None else f"{row.findings:,}"]
 
 
@@ -193,10 +194,10 @@ def _savings(fleet: Fleet, lines: Lines) -> None:
         return
     lines.write("Largest savings")
     for each in fleet.savings[:SHOWN]:
-        cost = "" if each.cost is None else f", {words.money(each.cost, each.currency)}"
+        cost = "" if each.cost is None else f", {TEXT.money(each.cost, each.currency)}"
         whose = f" of {each.team}" if each.team else ""
         text = f"{each.cluster}: {words.subject(each.subject)}{whose}: {each.change}"
-        lines.wrapped(f"{text} ({words.number(each.gpu_hours)} GPU-hours{cost})", first=Text("  "), rest="    ")
+        lines.wrapped(f"{text} ({TEXT.number(each.gpu_hours)} GPU-hours{cost})", first=Text("  "), rest="    ")
     _more(len(fleet.savings) - SHOWN, "saving", lines)
 
 

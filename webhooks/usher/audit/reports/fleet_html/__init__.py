@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from usher.audit.document.fleet import Fleet
-from usher.audit.reports import words
+from usher.audit.reports import numbers, words
 from usher.audit.reports.fleet_html import groups, lists, overview
-from usher.audit.reports.web import numbers, page
+from usher.audit.reports.web import page
 from usher.reports import wording
 
 

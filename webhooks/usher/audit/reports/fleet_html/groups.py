@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from usher.audit.document.fleet import AcceleratorRow, Fleet, FleetRow, FleetTable, FleetUsage, GroupRow
-from usher.audit.reports import words
-from usher.audit.reports.web import cells, numbers, tables
+from usher.audit.reports import numbers, words
+from usher.audit.reports.numbers import PAGE
+from usher.audit.reports.web import cells, tables
 from usher.audit.reports.web.page import Section
 
 _USAGE: Final = (
@@ -59,8 +60,8 @@ def clusters(fleet: Fleet) -> Section:
 def _cluster(row: FleetRow) -> Iterator[cells.Cell]:
     missing = f"{row.shards_missing:,} of {row.shards:,} shards missing" if row.shards_missing else "incomplete"
     yield cells.lines(("strong", row.name), None if row.complete else ("badge", missing, "warn"))
-    yield cells.number(row.gpus, numbers.devices(row.gpus, "not known"))
-    yield cells.number(row.gpus_allocated, numbers.devices(row.gpus_allocated, "not known"))
+    yield cells.number(row.gpus, PAGE.number(row.gpus, "not known"))
+    yield cells.number(row.gpus_allocated, PAGE.number(row.gpus_allocated, "not known"))
     yield from _usage(row.usage)
     more = 0 if row.findings_before is None else row.findings - row.findings_before
     change = f" ({more:+,})" if more else ""
@@ -70,11 +71,11 @@ def _cluster(row: FleetRow) -> Iterator[cells.Cell]:
 
 
 def _usage(usage: FleetUsage) -> Iterator[cells.Cell]:
-    yield cells.number(usage.allocated, numbers.hours(usage.allocated))
-    yield cells.number(usage.idle, numbers.hours(usage.idle))
-    yield cells.bar(usage.activity, numbers.share(usage.activity))
+    yield cells.number(usage.allocated, PAGE.hours(usage.allocated))
+    yield cells.number(usage.idle, PAGE.hours(usage.idle))
+    yield cells.bar(usage.activity, PAGE.share(usage.activity))
     known = [(each.currency, each.idle) for each in usage.costs if each.idle is not None]
-    shown = " + ".join(numbers.money(idle, currency) for currency, idle in known)
+    shown = " + ".join(PAGE.money(idle, currency) for currency, idle in known)
     # Money of two currencies has no order.
     yield cells.number(known[0][1] if len(known) == 1 else None, shown or "not priced")
 
@@ -114,7 +115,7 @@ def _group(row: GroupRow, without: str) -> Iterator[cells.Cell]:
     yield cells.lines(("strong", row.name)) if row.name else cells.text("", without)
     yield cells.number(row.clusters, f"{row.clusters:,}")
     yield cells.number(row.workloads, f"{row.workloads:,}")
-    yield cells.number(row.usage.gpus_now, numbers.devices(row.usage.gpus_now))
+    yield cells.number(row.usage.gpus_now, PAGE.number(row.usage.gpus_now))
     yield from _usage(row.usage)
     if row.findings is not None:
         yield cells.number(row.findings, f"{row.findings:,}")
@@ -143,4 +144,4 @@ def _accelerator(row: AcceleratorRow) -> Iterator[cells.Cell]:
     yield cells.lines(("strong", row.resource))
     yield cells.number(row.clusters, f"{row.clusters:,}")
     for amount in (row.capacity, row.allocated, row.waiting, row.never):
-        yield cells.number(amount, numbers.devices(amount, "not known"))
+        yield cells.number(amount, PAGE.number(amount, "not known"))

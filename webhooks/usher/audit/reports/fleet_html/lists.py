@@ -5,7 +5,8 @@ from typing import Final
 from usher.audit.document import Severity
 from usher.audit.document.fleet import CodeRow, Fleet, NamedSubject, ProblemKind
 from usher.audit.reports.audit_html import labels
-from usher.audit.reports.web import cells, numbers, tables
+from usher.audit.reports.numbers import PAGE
+from usher.audit.reports.web import cells, tables
 from usher.audit.reports.web.page import Section
 
 _RANKS: Final = {severity: rank for rank, severity in enumerate(Severity)}
@@ -41,7 +42,7 @@ def _finding(each: CodeRow) -> tuple[cells.Cell, ...]:
         cells.lines(("strong", each.title), ("code", f"{each.code} {each.name}")),
         cells.number(each.findings, f"{each.findings:,}{change}"),
         cells.number(each.clusters, f"{each.clusters:,}"),
-        cells.number(each.gpus, numbers.devices(each.gpus)),
+        cells.number(each.gpus, PAGE.number(each.gpus)),
         cells.lines(*(("plain", f"{name}: {number:,}") for name, number in each.where)),
     )
 
@@ -65,9 +66,9 @@ def idle(fleet: Fleet) -> Section:
                 cells.text(each.cluster),
                 _object(each),
                 cells.text(each.team, labels.NO_TEAM),
-                cells.number(each.gpus_now, numbers.devices(each.gpus_now)),
-                cells.number(each.idle, numbers.hours(each.idle)),
-                cells.number(each.cost, numbers.money(each.cost, each.currency)),
+                cells.number(each.gpus_now, PAGE.number(each.gpus_now)),
+                cells.number(each.idle, PAGE.hours(each.idle)),
+                cells.number(each.cost, PAGE.money(each.cost, each.currency)),
             ),
             facets=(each.cluster, each.team),
         )
@@ -98,8 +99,8 @@ def savings(fleet: Fleet) -> Section:
                 cells.text(each.cluster),
                 _object(each),
                 cells.text(each.team, labels.NO_TEAM),
-                cells.number(each.gpu_hours, numbers.hours(each.gpu_hours)),
-                cells.number(each.cost, numbers.money(each.cost, each.currency)),
+                cells.number(each.gpu_hours, PAGE.hours(each.gpu_hours)),
+                cells.number(each.cost, PAGE.money(each.cost, each.currency)),
             ),
             facets=(each.kind, each.cluster, each.team),
         )

@@ -4,16 +4,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from usher.audit.document.fleet import Fleet, FleetPoint
-from usher.audit.reports.web import charts, numbers
+from usher.audit.reports import numbers
+from usher.audit.reports.numbers import PAGE
+from usher.audit.reports.web import charts
 from usher.audit.reports.web.markup import Html, element
 from usher.reports import wording
 
 _Number = Callable[[FleetPoint], float | None]
 
 _SERIES: Final[tuple[tuple[str, _Number, Callable[[float], str]], ...]] = (
-    ("Idle GPU-hours", lambda point: point.idle, numbers.hours),
-    ("Activity", lambda point: point.activity, numbers.share),
-    ("GPUs allocated", lambda point: point.gpus_allocated, numbers.gpus),
+    ("Idle GPU-hours", lambda point: point.idle, PAGE.hours),
+    ("Activity", lambda point: point.activity, PAGE.share),
+    ("GPUs allocated", lambda point: point.gpus_allocated, PAGE.gpus),
     ("Findings", lambda point: point.findings, numbers.plain),
 )
 
@@ -33,13 +35,13 @@ def _story(fleet: Fleet) -> Iterator[str]:
     """The fleet in a few sentences."""
     found, usage = fleet.summary, fleet.summary.usage
     if usage.idle is not None:
-        share = numbers.share(numbers.part(usage.idle, usage.measured))
-        yield f"{share} of the measured GPU time was idle: {numbers.hours(usage.idle)}. "
+        share = PAGE.share(numbers.part(usage.idle, usage.measured))
+        yield f"{share} of the measured GPU time was idle: {PAGE.hours(usage.idle)}. "
     if fleet.clusters and fleet.clusters[0].usage.idle:
         largest = fleet.clusters[0]
-        yield f"Most of it is in {largest.name}: {numbers.hours(largest.usage.idle)}. "
+        yield f"Most of it is in {largest.name}: {PAGE.hours(largest.usage.idle)}. "
     if found.gpus is not None and found.gpus_allocated is not None:
-        yield f"Running pods hold {numbers.devices(found.gpus_allocated)} of {numbers.gpus(found.gpus)}. "
+        yield f"Running pods hold {PAGE.number(found.gpus_allocated)} of {PAGE.gpus(found.gpus)}. "
     if found.workloads_never:
         yield f"{wording.count(found.workloads_never, 'workload')} can never run as written."
 
@@ -49,21 +51,21 @@ def _tiles(fleet: Fleet) -> Iterator[Html]:
     some_free = found.gpus_free is not None and found.clusters_without_free
     yield _tile(
         "GPUs",
-        None if found.gpus is None else numbers.devices(found.gpus),
-        f"{numbers.gpus(found.gpus_allocated)} allocated, {numbers.devices(found.gpus_free, 'not known')} free"
+        None if found.gpus is None else PAGE.number(found.gpus),
+        f"{PAGE.gpus(found.gpus_allocated)} allocated, {PAGE.number(found.gpus_free, 'not known')} free"
         + (f" in the clusters where all pods are known (not in {found.clusters_without_free:,})" if some_free else ""),
         missing="not known",
     )
     idle = numbers.part(usage.idle, usage.measured)
-    of_measured = f"{numbers.share(idle)} of {numbers.hours(usage.measured)} measured" if idle is not None else ""
-    yield _tile("Idle", None if usage.idle is None else numbers.hours(usage.idle), of_measured)
+    of_measured = f"{PAGE.share(idle)} of {PAGE.hours(usage.measured)} measured" if idle is not None else ""
+    yield _tile("Idle", None if usage.idle is None else PAGE.hours(usage.idle), of_measured)
     yield from _costs(fleet)
     of = wording.count(found.workloads, "workload")
     never = "" if found.workloads_never is None else f"{found.workloads_never:,} of {of}"
-    yield _tile("Can never run", numbers.gpus(found.gpus_never), never)
-    yield _tile("Waiting", numbers.gpus(found.gpus_waiting), "pods without a node, and suspended workloads")
-    money = ", ".join(numbers.money(value, currency) for currency, value in sorted(found.savings.costs.items()))
-    yield _tile("Savings found", numbers.hours(found.savings.gpu_hours), money)
+    yield _tile("Can never run", PAGE.gpus(found.gpus_never), never)
+    yield _tile("Waiting", PAGE.gpus(found.gpus_waiting), "pods without a node, and suspended workloads")
+    money = ", ".join(PAGE.money(value, currency) for currency, value in sorted(found.savings.costs.items()))
+    yield _tile("Savings found", PAGE.hours(found.savings.gpu_hours), money)
     findings = ", ".join(f"{number:,} {severity}" for severity, number in found.severities.items())
     yield _tile("Findings", f"{sum(found.findings.values()):,}", findings)
 
@@ -71,8 +73,8 @@ def _tiles(fleet: Fleet) -> Iterator[Html]:
 def _costs(fleet: Fleet) -> Iterator[Html]:
     """One tile for each currency."""
     for each in fleet.summary.usage.costs:
-        shown = None if each.idle is None else numbers.money(each.idle, each.currency)
-        yield _tile("Cost of idle GPUs", shown, f"of {numbers.money(each.allocated, each.currency)} allocated")
+        shown = None if each.idle is None else PAGE.money(each.idle, each.currency)
+        yield _tile("Cost of idle GPUs", shown, f"of {PAGE.money(each.allocated, each.currency)} allocated")
 
 
 def _tile(label: str, value: str | None, note: str, *, missing: str = numbers.NOT_MEASURED) -> Html:

@@ -5,7 +5,7 @@ page.js draws the same pieces; a test compares what both make of one table.
 
 from typing import Final, TypeAlias
 
-from usher.audit.reports.web import numbers
+from usher.audit.reports import numbers
 from usher.audit.reports.web.markup import Html, element, joined, visible
 from usher.dataclass import dataclass
 

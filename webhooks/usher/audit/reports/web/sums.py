@@ -2,14 +2,14 @@
 
 from typing import Final
 
-from usher.audit.reports.web import numbers
+from usher.audit.reports import numbers
 from usher.audit.reports.web.markup import visible
 from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """A number between two texts, with the digits of `numbers.money` or of `numbers.plain`."""
+    """A number between two texts, with the digits of `PAGE.money` or of `numbers.plain`."""
 
     before: str = ""
     after: str = ""
