@@ -11,7 +11,7 @@ import yaml
 from builders import audit_documents as audits
 from unit.reports import made
 from usher import errors
-from usher.audit.reports import columns
+from usher.audit.reports import data_tables
 from usher.cli import output
 from usher.reports import formats
 from usher.scan import findings
@@ -72,7 +72,7 @@ def test_a_folder_of_tables_is_made_and_its_old_files_replaced(tmp_path: Path) -
     written(to("csv", tmp_path / "tables"))
 
     assert (tmp_path / "tables/audits.csv").read_text().startswith("cluster,taken,")
-    assert len(list((tmp_path / "tables").iterdir())) == len(columns.TABLES)
+    assert len(list((tmp_path / "tables").iterdir())) == len(data_tables.TABLES)
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

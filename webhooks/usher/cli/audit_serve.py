@@ -91,11 +91,11 @@ def options(command: Command) -> Command:
 
 
 def _rendered(audit: "Audit", notices: tuple[str, ...]) -> "Rendered":
-    from usher.audit.reports import audit_html, json_document
+    from usher.audit.reports import audit_page, json_document
     from usher.server.audit_refresh import Rendered
 
     return Rendered(
-        html=audit_html.text(audit, notices=notices).encode(errors="backslashreplace"),
+        html=audit_page.text(audit, notices=notices).encode(errors="backslashreplace"),
         json=json_document.text(audit).encode(errors="backslashreplace"),
     )
 

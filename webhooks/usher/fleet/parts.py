@@ -6,7 +6,7 @@ from typing import Final
 
 from usher import errors
 from usher.audit.document import Audit
-from usher.audit.reports import columns, parquet_tables
+from usher.audit.reports import data_tables, parquet_tables
 from usher.dataclass import dataclass
 from usher.fleet import records, stores
 from usher.fleet.records import File, Record
@@ -65,7 +65,7 @@ def tables_of(audit: Audit) -> Iterator[tuple[str, bytes, int]]:
     Raises:
         InputError: DuckDB is not installed, or the disk is full.
     """
-    for table, (_, content) in zip(columns.TABLES, parquet_tables.files(audit), strict=True):
+    for table, (_, content) in zip(data_tables.TABLES, parquet_tables.files(audit), strict=True):
         yield table.name, content, sum(1 for _ in table.parts(audit))
 
 

@@ -33,7 +33,7 @@ class Format:
 FORMATS: Final = {
     "text": Format(
         module="usher.reports.text",
-        audit="usher.audit.reports.text",
+        audit="usher.audit.reports.audit_text",
         reader="people",
         for_terminals=True,
         names_failures=True,
@@ -50,7 +50,7 @@ FORMATS: Final = {
     "tap": Format(module="usher.reports.ci.tap", reader="the Test Anything Protocol", names_failures=True),
     "markdown": Format(
         module="usher.reports.ci.markdown",
-        audit="usher.audit.reports.markdown",
+        audit="usher.audit.reports.audit_markdown",
         reader="comments on pull requests, issues and wikis",
         names_failures=True,
     ),
@@ -61,7 +61,7 @@ FORMATS: Final = {
     ),
     "prometheus": Format(audit="usher.audit.reports.textfile", reader="the textfile collector of the node exporter"),
     "html": Format(
-        audit="usher.audit.reports.audit_html", reader="people, one page with charts and tables", names_failures=True
+        audit="usher.audit.reports.audit_page", reader="people, one page with charts and tables", names_failures=True
     ),
     "csv": Format(audit="usher.audit.reports.csv_tables", reader="spreadsheets, a folder of tables", is_folder=True),
     "parquet": Format(
@@ -71,6 +71,15 @@ FORMATS: Final = {
     ),
 }
 """By the name that `--format` takes; the first is the default."""
+
+FLEET_FORMATS: Final = {
+    "text": "usher.audit.reports.fleet_text",
+    "json": "usher.audit.reports.json_document",
+    "csv": "usher.audit.reports.csv_tables",
+    "html": "usher.audit.reports.fleet_page",
+}
+"""The module of each format of the merged audits of a fleet, by the name that `--format` takes; the first is the
+default. Each has `write(fleet: Fleet, stream: TextIO, /)`."""
 
 
 def names(*, audits: bool) -> tuple[str, ...]:

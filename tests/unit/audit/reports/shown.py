@@ -3,11 +3,11 @@
 import re
 
 from usher.audit.document import Audit
-from usher.audit.reports import audit_html
+from usher.audit.reports import audit_page
 
 
 def page(audit: Audit) -> str:
-    return audit_html.text(audit)
+    return audit_page.text(audit)
 
 
 def words(html: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from builders import audit_documents as audits
 from usher.audit.document import Audit, Cluster, Completeness, Gap, Group, GroupTable, Measurement, PriceEntry, Summary
-from usher.audit.reports import audit_html, csv_tables, markdown, text, textfile
+from usher.audit.reports import audit_markdown, audit_page, audit_text, csv_tables, textfile
 
 WITHOUT_GPUS: Final = audits.audit(
     cluster=Cluster(name="web", nodes=0),
@@ -30,18 +30,18 @@ SILENT: Final = audits.audit(
 
 def in_text(audit: Audit, *, width: int = 80) -> str:
     stream = io.StringIO()
-    text.write(audit, stream, width=width)
+    audit_text.write(audit, stream, width=width)
     return stream.getvalue()
 
 
 def in_markdown(audit: Audit) -> str:
     stream = io.StringIO()
-    markdown.write(audit, stream)
+    audit_markdown.write(audit, stream)
     return stream.getvalue()
 
 
 def in_html(audit: Audit) -> str:
-    return audit_html.text(audit).partition('<section id="words"')[0]
+    return audit_page.text(audit).partition('<section id="words"')[0]
 
 
 def test_a_cluster_without_gpus_says_so_in_one_line() -> None:
@@ -130,6 +130,6 @@ def test_names_of_253_characters_leave_the_numbers_where_people_see_them() -> No
 
     assert row.index("…") < 200
     assert "and 990 more teams" in in_text(many)
-    assert len(in_markdown(many)) < markdown.MAX_SIZE
+    assert len(in_markdown(many)) < audit_markdown.MAX_SIZE
     assert "\x1b" not in in_html(many)
     assert "<b>x" not in in_html(many)

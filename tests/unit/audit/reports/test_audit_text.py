@@ -27,7 +27,7 @@ from usher.audit.document import (
     Usage,
     WorkloadState,
 )
-from usher.audit.reports import numbers, text
+from usher.audit.reports import audit_text, numbers
 from usher.audit.reports.numbers import TEXT
 
 GOLDEN = Path(__file__).parents[3] / "data" / "audit"
@@ -35,7 +35,7 @@ GOLDEN = Path(__file__).parents[3] / "data" / "audit"
 
 def written(audit: Audit, *, width: int = 100, quiet: bool = False, color: bool = False) -> str:
     stream = io.StringIO()
-    text.write(audit, stream, width=width, quiet=quiet, color=color)
+    audit_text.write(audit, stream, width=width, quiet=quiet, color=color)
     return stream.getvalue()
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from builders import audit_documents as audits
 from usher.audit.document import Audit, Usage
-from usher.audit.reports import columns, csv_tables
+from usher.audit.reports import csv_tables, data_tables
 
 
 def rows(audit: Audit, name: str) -> list[dict[str, str]]:
@@ -25,15 +25,15 @@ def message(text: str) -> str:
 def test_each_table_is_a_file_with_its_columns_also_without_rows() -> None:
     files = dict(csv_tables.files(audits.audit()))
 
-    assert list(files) == [f"{each.name}.csv" for each in columns.TABLES]
+    assert list(files) == [f"{each.name}.csv" for each in data_tables.TABLES]
     assert files["savings.csv"].startswith(b"cluster,taken,saving,api_version,")
     assert all(content.endswith(b"\r\n") for content in files.values())
 
 
 def test_every_row_says_its_cluster_and_time() -> None:
-    found = [row for table in columns.TABLES for row in rows(audits.full(), table.name)]
+    found = [row for table in data_tables.TABLES for row in rows(audits.full(), table.name)]
 
-    assert len(found) > len(columns.TABLES)
+    assert len(found) > len(data_tables.TABLES)
     assert {(row["cluster"], row["taken"]) for row in found} == {("prod-eu", audits.TAKEN)}
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from builders import audit_documents as audits
 from usher import errors
 from usher.audit.document import Audit
-from usher.audit.reports import columns, parquet_tables
+from usher.audit.reports import data_tables, parquet_tables
 
 
 def back(audit: Audit, folder: Path) -> dict[str, list[dict[str, Any]]]:
@@ -28,7 +28,7 @@ def back(audit: Audit, folder: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_every_table_comes_back_as_it_was(tmp_path: Path) -> None:
-    assert back(audits.full(), tmp_path) == {each.name: list(each.rows(audits.full())) for each in columns.TABLES}
+    assert back(audits.full(), tmp_path) == {each.name: list(each.rows(audits.full())) for each in data_tables.TABLES}
 
 
 def test_a_table_without_rows_keeps_its_columns(tmp_path: Path) -> None:
@@ -38,8 +38,8 @@ def test_a_table_without_rows_keeps_its_columns(tmp_path: Path) -> None:
 
     found = connection.read_parquet(str(tmp_path / "savings.parquet"))
 
-    assert found.columns == [each.name for each in columns.SAVINGS.columns]
-    assert [str(each) for each in found.types] == [each.type.value for each in columns.SAVINGS.columns]
+    assert found.columns == [each.name for each in data_tables.SAVINGS.columns]
+    assert [str(each) for each in found.types] == [each.type.value for each in data_tables.SAVINGS.columns]
     connection.close()
 
 

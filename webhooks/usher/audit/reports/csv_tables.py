@@ -1,12 +1,16 @@
-"""The tables of an audit as CSV (RFC 4180), which a spreadsheet shows and never executes."""
+"""The tables of an audit, and the clusters of a fleet, as CSV (RFC 4180), which a spreadsheet shows and never executes.
+
+The other tables of a fleet are in its JSON document.
+"""
 
 import csv
 import io
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TextIO
 
 from usher.audit.document import Audit
-from usher.audit.reports import columns, typed_columns
+from usher.audit.document.fleet import Fleet, FleetRow
+from usher.audit.reports import data_tables
 from usher.reports import wording
 
 _FORMULA: Final = tuple("=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}")
@@ -15,7 +19,7 @@ _FORMULA: Final = tuple("=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{
 
 def files(audit: Audit) -> Iterator[tuple[str, bytes]]:
     """File names and contents, one file a table. Each has a row of column names, also where it has no other row."""
-    for table in columns.TABLES:
+    for table in data_tables.TABLES:
         stream = io.StringIO(newline="")
         writer = csv.writer(stream, lineterminator="\r\n")
         writer.writerow(each.name for each in table.columns)
@@ -23,7 +27,7 @@ def files(audit: Audit) -> Iterator[tuple[str, bytes]]:
         yield f"{table.name}.csv", stream.getvalue().encode(errors="backslashreplace")
 
 
-def cell(value: typed_columns.Value) -> str:
+def cell(value: data_tables.Value) -> str:
     """A value as a spreadsheet shows it, never as a formula."""
     match value:
         case None:
@@ -54,3 +58,28 @@ def _harmless(text: str) -> str:
         return wording.printable(text)
     starts = text.lstrip().startswith(_FORMULA) or text.startswith(("\t", "\r", "\n"))
     return ("'" if starts else "") + wording.printable(text)
+
+
+_FLEET_FIELDS: Final = (
+    *("name", "id", "server", "version", "taken", "complete", "shards", "shards_missing", "nodes"),
+    *("gpus", "gpus_allocatable", "gpus_allocated", "gpus_free", "gpus_waiting", "gpus_never", "gpus_half_started"),
+    *("workloads", "workloads_never", "objects", "pods", "findings", "readiness_failed"),
+)
+_FLEET_USAGE: Final = ("allocated", "measured", "used", "idle", "activity", "memory_share", "not_priced")
+_FLEET_COST: Final = ("currency", "cost_allocated", "cost_idle")
+
+
+def write(fleet: Fleet, stream: TextIO, /) -> None:
+    """Writes one row for each cluster and currency, and one for the sum of the clusters that have no row."""
+    writer = csv.writer(stream, lineterminator="\r\n")
+    writer.writerow((*_FLEET_FIELDS, *_FLEET_USAGE, *_FLEET_COST))
+    for row in (*fleet.clusters, *([fleet.clusters_rest] if fleet.clusters_rest else [])):
+        common = [
+            *(getattr(row, field) for field in _FLEET_FIELDS),
+            *(getattr(row.usage, field) for field in _FLEET_USAGE),
+        ]
+        writer.writerows([*map(cell, (*common, *money))] for money in _money_of(row))
+
+
+def _money_of(row: FleetRow) -> list[tuple[str | float | None, ...]]:
+    return [(each.currency, each.allocated, each.idle) for each in row.usage.costs] or [(None, None, None)]

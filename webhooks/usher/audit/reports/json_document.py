@@ -1,4 +1,7 @@
-"""The audit document as JSON, with sorted keys: two audits of an unchanged cluster differ only in their times."""
+"""The document of an audit or of a fleet as JSON, with sorted keys.
+
+Two audits of an unchanged cluster differ only in their times; the same parts of a fleet give the same bytes.
+"""
 
 import json
 from collections.abc import Iterator
@@ -8,13 +11,14 @@ import orjson
 from pydantic import BaseModel
 
 from usher.audit.document import Audit
+from usher.audit.document.fleet import Fleet
 from usher.reports import wording
 
 
-def write(audit: Audit, stream: TextIO, /) -> None:
+def write(document: Audit | Fleet, stream: TextIO, /) -> None:
     """Writes the document, in which no CI system finds a command."""
     # A part at a time: as values of JSON a large document takes several times its size.
-    stream.writelines(wording.json_without_commands(piece) for piece in _pieces(audit))
+    stream.writelines(wording.json_without_commands(piece) for piece in _pieces(document))
 
 
 def values(audit: Audit) -> dict[str, Any]:
@@ -27,11 +31,11 @@ def text(audit: Audit) -> str:
     return "".join(_pieces(audit))
 
 
-def _pieces(audit: Audit) -> Iterator[str]:
-    names = {each.serialization_alias or name: name for name, each in Audit.model_fields.items()}
+def _pieces(document: Audit | Fleet) -> Iterator[str]:
+    names = {each.serialization_alias or name: name for name, each in type(document).model_fields.items()}
     for number, (alias, name) in enumerate(sorted(names.items())):
         yield f"{',' if number else '{'}\n  {json.dumps(alias)}: "
-        value = getattr(audit, name)
+        value = getattr(document, name)
         if isinstance(value, tuple) and value:
             for place, part in enumerate(value):
                 yield f"{',' if place else '['}\n    {_indented(part.model_dump(mode='json', by_alias=True), 4)}"

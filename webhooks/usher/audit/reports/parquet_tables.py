@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from usher import errors
 from usher.audit.document import Audit
-from usher.audit.reports import columns, typed_columns
+from usher.audit.reports import data_tables
 
 if TYPE_CHECKING:
     import duckdb
@@ -23,7 +23,7 @@ def files(audit: Audit) -> Iterator[tuple[str, bytes]]:
     connection = connect()
     try:
         with tempfile.TemporaryDirectory(prefix="gpu-usher-") as folder:
-            for table in columns.TABLES:
+            for table in data_tables.TABLES:
                 yield f"{table.name}.parquet", _parquet(connection, table, audit, Path(folder))
     except OSError as error:
         raise errors.InputError(f"{tempfile.gettempdir()}: Parquet cannot be written: {error.strerror}") from None
@@ -49,7 +49,7 @@ def connect() -> "duckdb.DuckDBPyConnection":
     )
 
 
-def _parquet(connection: "duckdb.DuckDBPyConnection", table: typed_columns.Table, audit: Audit, folder: Path) -> bytes:
+def _parquet(connection: "duckdb.DuckDBPyConnection", table: data_tables.Table, audit: Audit, folder: Path) -> bytes:
     import duckdb
 
     source, target = folder / f"{table.name}.ndjson", folder / f"{table.name}.parquet"

@@ -1,4 +1,4 @@
-"""Cells of tables: a value to sort by, and pieces that say how each text looks.
+"""Cells of tables: a value to sort by, and pieces that say how each text looks; and the units of their sums.
 
 page.js draws the same pieces; a test compares what both make of one table.
 """
@@ -12,7 +12,10 @@ from usher.dataclass import dataclass
 Piece: TypeAlias = tuple[str, str] | tuple[str, str, "str | float | tuple[str, ...]"]
 """The look, the text, and what the look needs besides: a fragment, a share, lines, a class."""
 
+
 _TAGS: Final = {"strong": "strong", "code": "code"}
+
+
 _CLASSES: Final = {"text": None, "strong": None, "code": None}
 
 
@@ -112,3 +115,36 @@ def data(piece: Piece) -> list[object]:
     if isinstance(extra, tuple):
         return [piece[0], visible(piece[1]), [visible(each) for each in extra]]
     return [piece[0], visible(piece[1]), visible(extra) if isinstance(extra, str) else extra]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SumUnit:
+    """A number between two texts, with the digits of `PAGE.money` or of `numbers.plain`."""
+
+    before: str = ""
+    after: str = ""
+    money: bool = False
+    missing: str = numbers.NOT_MEASURED
+    """Said where no row has a value."""
+    whole: bool = False
+    """Whether a single row without a value leaves the sum out, because it would be too small."""
+
+    def data(self) -> dict[str, str | bool]:
+        """As page.js reads it."""
+        return {
+            "before": visible(self.before),
+            "after": self.after,
+            "money": self.money,
+            "missing": self.missing,
+            "whole": self.whole,
+        }
+
+
+SUM_OF_HOURS: Final = SumUnit(after=" GPU-h")
+
+
+SUM_OF_NUMBERS: Final = SumUnit()
+
+
+def sum_of_money(currency: str, *, whole: bool = False) -> SumUnit:
+    return SumUnit(before=f"{currency} ", money=True, missing="" if whole else numbers.NOT_PRICED, whole=whole)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import orjson
 
-from usher.audit.reports.web import cells, sums
+from usher.audit.reports.web import cells
 from usher.audit.reports.web.markup import Html, element, visible
 from usher.dataclass import dataclass
 from usher.reports import wording
@@ -44,7 +44,7 @@ class Column:
     """Whether its words are few and short."""
     more: bool = False
     """Whether a screen shows it only after somebody asked for all columns; paper always does."""
-    adds: sums.Unit | None = None
+    adds: cells.SumUnit | None = None
     """The unit in which page.js adds up its cells, for the sum of rows that filters leave; None where they do not add
     up."""
 
