@@ -15,8 +15,8 @@ import builders
 from e2e import crds
 from e2e.cluster import Cluster, Object
 from integration import command
+from usher.audit.reports import report_objects
 from usher.fleet.shards import home
-from usher.reports.audit import report_objects
 
 SHARDS = 3
 TEAM = "in-parts"

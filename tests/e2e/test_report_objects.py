@@ -12,10 +12,10 @@ from e2e import crds
 from e2e.cluster import Cluster
 from integration import command
 from usher.audit.document import Audit, FindingEntry
+from usher.audit.reports import report_objects
+from usher.audit.reports.report_objects import FAMILIES, Family
 from usher.cli import audit_report_objects
 from usher.cluster import connection
-from usher.reports.audit import report_objects
-from usher.reports.audit.report_objects import FAMILIES, Family
 
 FIRST, SECOND = "2026-11-16T06:00:00Z", "2026-11-23T06:00:00Z"
 

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from builders import audit_documents as audits
 from usher import errors
 from usher.audit.document import Audit
+from usher.audit.reports import json_document
 from usher.cli import audit_history
 from usher.cli.audit_history import Comparison
-from usher.reports.audit import json_document
 
 EARLIER, NOW = (audits.audit(taken=at, findings=(audits.finding(),)) for at in (audits.WEEK_BEFORE, audits.TAKEN))
 

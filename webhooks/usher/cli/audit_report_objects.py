@@ -50,8 +50,8 @@ def write(family_name: str, audit: "Audit", api: "Api", *, only: frozenset[str] 
     Raises:
         ClusterError: the cluster does not answer, or does not serve the objects.
     """
+    from usher.audit.reports import report_objects
     from usher.cluster import report_store
-    from usher.reports.audit import report_objects
 
     family = report_objects.FAMILIES[family_name]
     reports = report_store.Reports(

@@ -34,7 +34,7 @@ class Serving:
         Raises:
             InputError: the address cannot be used.
         """
-        from usher.reports.web import page
+        from usher.audit.reports.web import page
         from usher.server import audit_page, logs
         from usher.server.audit_refresh import Refresher
 
@@ -91,12 +91,11 @@ def options(command: Command) -> Command:
 
 
 def _rendered(audit: "Audit", notices: tuple[str, ...]) -> "Rendered":
-    from usher.reports import audit_html
-    from usher.reports.audit import json_document
+    from usher.audit.reports import audit_page, json_document
     from usher.server.audit_refresh import Rendered
 
     return Rendered(
-        html=audit_html.text(audit, notices=notices).encode(errors="backslashreplace"),
+        html=audit_page.text(audit, notices=notices).encode(errors="backslashreplace"),
         json=json_document.text(audit).encode(errors="backslashreplace"),
     )
 

@@ -10,7 +10,7 @@ import click
 
 from usher import __version__, errors
 from usher.cli import output
-from usher.reports.fleet import FORMATS
+from usher.reports.formats import FLEET_FORMATS
 
 if TYPE_CHECKING:
     from usher.audit.document.fleet import Fleet
@@ -44,8 +44,8 @@ Exit codes:
 @click.option(
     "--format",
     "format_name",
-    type=click.Choice(list(FORMATS)),
-    help=f"Default: by the ending of --output, else {next(iter(FORMATS))}.",
+    type=click.Choice(list(FLEET_FORMATS)),
+    help=f"Default: by the ending of --output, else {next(iter(FLEET_FORMATS))}.",
 )
 @click.option(
     "--output",
@@ -108,14 +108,14 @@ def _by_ending(file: Path | None) -> str:
         UsageError: no format has this ending.
     """
     ending = "" if file is None else file.suffix.removeprefix(".").lower()
-    if ending in FORMATS:
+    if ending in FLEET_FORMATS:
         return ending
     if ending not in _OF_TEXT:
-        known = ", ".join(f".{each}" for each in FORMATS if each != "text")
+        known = ", ".join(f".{each}" for each in FLEET_FORMATS if each != "text")
         raise click.UsageError(
             f"--output {file}: no format has the ending .{ending}; write .txt, {known}, or name a format with --format"
         )
-    return next(iter(FORMATS))
+    return next(iter(FLEET_FORMATS))
 
 
 def _read(file: Path) -> "Fleet":
@@ -138,7 +138,7 @@ def _read(file: Path) -> "Fleet":
 
 
 def _write(fleet: "Fleet", name: str, file: Path | None) -> None:
-    module = importlib.import_module(FORMATS[name])
+    module = importlib.import_module(FLEET_FORMATS[name])
     if file is None:
         options = {"color": output.colored("auto")} if name == "text" else {}
         module.write(fleet, sys.stdout, **options)

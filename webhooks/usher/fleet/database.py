@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from usher import errors
+from usher.audit.reports import data_tables
 from usher.fleet.gathering import Copied
-from usher.reports.audit import columns
-from usher.reports.audit.typed_columns import Type
 
 KEPT: Final[Mapping[str, str]] = {
     "audits": "version nodes objects pods server gpus gpus_allocatable gpus_usable gpus_free gpus_allocated "
@@ -37,7 +36,9 @@ _LONGEST: Final = 500
 """Characters of a text that are kept: names of Kubernetes have at most 253."""
 
 _TYPES: Final = {
-    table.name: {column.name: column.type for column in table.columns} for table in columns.TABLES if table.name in KEPT
+    table.name: {column.name: column.type for column in table.columns}
+    for table in data_tables.TABLES
+    if table.name in KEPT
 }
 
 
@@ -150,10 +151,10 @@ def _check_tables(loaded: set[str]) -> None:
         raise ValueError(f"the table {missing[0]} is missing")
 
 
-def _read(name: str, kind: Type) -> str:
+def _read(name: str, kind: data_tables.Type) -> str:
     """A column of a file: texts bounded, numbers finite."""
-    if kind is Type.TEXT:
+    if kind is data_tables.Type.TEXT:
         return f'left(CAST("{name}" AS VARCHAR), {_LONGEST})'
-    if kind is Type.NUMBER:
+    if kind is data_tables.Type.NUMBER:
         return f'CASE WHEN isfinite(CAST("{name}" AS DOUBLE)) THEN CAST("{name}" AS DOUBLE) END'
     return f'CAST("{name}" AS {kind.value})'

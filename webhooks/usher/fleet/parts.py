@@ -6,11 +6,11 @@ from typing import Final
 
 from usher import errors
 from usher.audit.document import Audit
+from usher.audit.reports import data_tables, parquet_tables
 from usher.dataclass import dataclass
 from usher.fleet import records, stores
 from usher.fleet.records import File, Record
 from usher.fleet.shards import Shard
-from usher.reports.audit import columns, parquet_tables
 
 MOST_OF_A_FILE: Final = 1 << 30
 """Bytes of one table of one shard; a merge refuses more."""
@@ -65,7 +65,7 @@ def tables_of(audit: Audit) -> Iterator[tuple[str, bytes, int]]:
     Raises:
         InputError: DuckDB is not installed, or the disk is full.
     """
-    for table, (_, content) in zip(columns.TABLES, parquet_tables.files(audit), strict=True):
+    for table, (_, content) in zip(data_tables.TABLES, parquet_tables.files(audit), strict=True):
         yield table.name, content, sum(1 for _ in table.parts(audit))
 
 

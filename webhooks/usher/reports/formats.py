@@ -1,9 +1,10 @@
 """The formats of the reports of `usher check` and `usher audit`.
 
 A new format is a module in this folder, or in `ci` if a CI system reads it, with a function
-`write(found: findings.Report, stream: TextIO, /)`, and a line in FORMATS. A format of audits is a module in `audit`
-with `write(audit: Audit, stream: TextIO, /)`. One that needs several files has `files(audit)` instead, which yields
-pairs of file name and bytes. This module does not import them: `--help` lists the formats, and has to be quick.
+`write(found: findings.Report, stream: TextIO, /)`, and a line in FORMATS. A format of audits is a module in
+`usher.audit.reports` with `write(audit: Audit, stream: TextIO, /)`. One that needs several files has `files(audit)`
+instead, which yields pairs of file name and bytes. This module does not import them: `--help` lists the formats, and
+has to be quick.
 """
 
 from typing import Final
@@ -32,12 +33,12 @@ class Format:
 FORMATS: Final = {
     "text": Format(
         module="usher.reports.text",
-        audit="usher.reports.audit.text",
+        audit="usher.audit.reports.audit_text",
         reader="people",
         for_terminals=True,
         names_failures=True,
     ),
-    "json": Format(module="usher.reports.json_report", audit="usher.reports.audit.json_document", reader="programs"),
+    "json": Format(module="usher.reports.json_report", audit="usher.audit.reports.json_document", reader="programs"),
     "findings": Format(
         module="usher.reports.json_report", reader="programs, the document of json that `usher check` writes"
     ),
@@ -49,27 +50,36 @@ FORMATS: Final = {
     "tap": Format(module="usher.reports.ci.tap", reader="the Test Anything Protocol", names_failures=True),
     "markdown": Format(
         module="usher.reports.ci.markdown",
-        audit="usher.reports.audit.markdown",
+        audit="usher.audit.reports.audit_markdown",
         reader="comments on pull requests, issues and wikis",
         names_failures=True,
     ),
     "yaml": Format(
         module="usher.reports.yaml_report",
-        audit="usher.reports.audit.yaml_document",
+        audit="usher.audit.reports.yaml_document",
         reader="programs, the document of json",
     ),
-    "prometheus": Format(audit="usher.reports.audit.textfile", reader="the textfile collector of the node exporter"),
+    "prometheus": Format(audit="usher.audit.reports.textfile", reader="the textfile collector of the node exporter"),
     "html": Format(
-        audit="usher.reports.audit_html", reader="people, one page with charts and tables", names_failures=True
+        audit="usher.audit.reports.audit_page", reader="people, one page with charts and tables", names_failures=True
     ),
-    "csv": Format(audit="usher.reports.audit.csv_tables", reader="spreadsheets, a folder of tables", is_folder=True),
+    "csv": Format(audit="usher.audit.reports.csv_tables", reader="spreadsheets, a folder of tables", is_folder=True),
     "parquet": Format(
-        audit="usher.reports.audit.parquet_tables",
+        audit="usher.audit.reports.parquet_tables",
         reader="data tools and `usher report merge`, a folder",
         is_folder=True,
     ),
 }
 """By the name that `--format` takes; the first is the default."""
+
+FLEET_FORMATS: Final = {
+    "text": "usher.audit.reports.fleet_text",
+    "json": "usher.audit.reports.json_document",
+    "csv": "usher.audit.reports.csv_tables",
+    "html": "usher.audit.reports.fleet_page",
+}
+"""The module of each format of the merged audits of a fleet, by the name that `--format` takes; the first is the
+default. Each has `write(fleet: Fleet, stream: TextIO, /)`."""
 
 
 def names(*, audits: bool) -> tuple[str, ...]:
