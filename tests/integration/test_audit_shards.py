@@ -10,9 +10,8 @@ import pytest
 import builders
 from integration import audited, command
 from integration.api_server import ApiServer, Trouble, kubeconfig, running, status
+from usher.audit.store.shards import PartialLists, home_shard, list_namespaces
 from usher.cluster import listing
-from usher.fleet.partial_lists import PartialLists, namespaces
-from usher.fleet.shards import home
 
 SPACES = [f"team-{number}" for number in range(7)]
 NUMBER = 3
@@ -49,7 +48,7 @@ def test_all_shards_together_list_each_object_once(api: ApiServer) -> None:
     found = [
         each
         for index in range(NUMBER)
-        for each in listed(api, [name for name in SPACES if home(name, NUMBER) == index])
+        for each in listed(api, [name for name in SPACES if home_shard(name, NUMBER) == index])
     ]
 
     assert sorted(found) == sorted(f"{name}/pod-{each}" for number, name in enumerate(SPACES) for each in range(number))
@@ -97,7 +96,7 @@ def test_a_refusal_in_a_later_namespace_ends_the_list(api: ApiServer) -> None:
 
 
 def test_the_id_of_a_cluster_is_that_of_kube_system(api: ApiServer) -> None:
-    found = namespaces(audited.connected(api))
+    found = list_namespaces(audited.connected(api))
 
     assert set(found.names) == {*SPACES, "kube-system"}
     assert found.cluster_id == "uid-namespaces-kube-system"

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 
 import browser
 from builders import fleets
-from unit.fleet import written
+from unit.audit.store import written
 from usher.audit.document import Subject
 from usher.audit.reports import fleet_page
 

@@ -14,7 +14,7 @@ from usher.audit.document import AcceleratorEntry, FindingEntry, Subject, Summar
 from usher.audit.document.part import Part
 from usher.audit.needs import Need
 from usher.audit.scopes import WHOLE, OneNamespace, Scope
-from usher.fleet.shards import Shard
+from usher.audit.store.shards import Shard
 from usher.scan import findings
 
 OURS = OneNamespace(name="ml-research")

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from builders import usage as build
 from usher import errors
+from usher.audit.prometheus.promql_source import PrometheusSource
 from usher.audit.usage import metrics
-from usher.audit.usage.from_prometheus import PrometheusSource
 from usher.cli import audit_usage
 from usher.config.audit import Audit
 

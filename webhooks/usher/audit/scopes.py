@@ -1,4 +1,4 @@
-"""Which part of a cluster an audit is about: all of it, one namespace, or a shard (`usher.fleet.shards`)."""
+"""Which part of a cluster an audit is about: all of it, one namespace, or a shard (`usher.audit.store.shards`)."""
 
 from typing import Final, Protocol
 

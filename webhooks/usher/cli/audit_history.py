@@ -37,15 +37,15 @@ class Comparison:
         The history has the audit from now on.
         """
         from usher.audit.document import Trend
-        from usher.history import comparison, recording
+        from usher.audit.store import earlier_audits, recorded_audits
 
         failure = ""
         if self.since is not None:
-            trend = comparison.since(self.since, audit, former=former)
-            failure = comparison.why_not_since(self.since, audit, former=former)
+            trend = earlier_audits.trend_since(self.since, audit, former=former)
+            failure = earlier_audits.why_not_since(self.since, audit, former=former)
         elif self.history:
             try:
-                trend = recording.record(self.history, audit, former=former)
+                trend = recorded_audits.record(self.history, audit, former=former)
             except errors.InputError as error:
                 failure = str(error)
                 trend = Trend(problems=(failure,))
@@ -80,9 +80,9 @@ def options(command: option_groups.Command) -> option_groups.Command:
             raise click.UsageError("--history and --since both name earlier audits; give one of them")
         earlier = None if since is None else _read(since)
         if history:
-            from usher.history import recording
+            from usher.audit.store import recorded_audits
 
-            recording.check_place(history)
+            recorded_audits.check_place(history)
         return command(*arguments, comparison=Comparison(history=history or "", since=earlier), **parameters)
 
     return option_groups.added(

@@ -211,10 +211,10 @@ def _rules_of(listed: Sequence[tuple[str, str]]) -> "Sequence[paths.Json]":
 
 
 def _image_note(output: str) -> str:
-    from usher.fleet import object_stores
+    from usher.audit.store import part_stores
 
     scheme = output.partition("://")[0]
-    driver = object_stores.driver(scheme)
+    driver = part_stores.driver(scheme)
     lacks = driver not in ("", _IN_THE_IMAGE)
     missing = f"; it lacks {driver}, which {scheme}:// needs: docs/audit.md says how to add it" if lacks else ""
     return (
@@ -235,14 +235,14 @@ def _check_arguments(arguments: tuple[str, ...]) -> None:
 
 def _check_prometheus(settings: Settings) -> None:
     """Raises UsageError or InputError for options that the audit would refuse in each of its runs."""
-    from usher.prometheus import address, headers, selection
+    from usher.audit.prometheus import endpoint
 
     given = settings.prometheus_secret, settings.prometheus_headers, settings.prometheus_labels
     if not settings.prometheus and any(given):
         raise click.UsageError("the options --prometheus-... need --prometheus URL")
     if settings.prometheus:
         # The pod does not have the environment variables of this machine.
-        address.read(settings.prometheus, environment={})
-    headers.read(settings.prometheus_headers, {})
+        endpoint.read_address(settings.prometheus, environment={})
+    endpoint.read_headers(settings.prometheus_headers, {})
     # Each shard of --clusters uses the name of its cluster.
-    selection.read(settings.prometheus_labels, cluster=settings.cluster_name or settings.clusters)
+    endpoint.read_labels(settings.prometheus_labels, cluster=settings.cluster_name or settings.clusters)

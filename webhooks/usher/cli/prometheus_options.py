@@ -11,7 +11,7 @@ from usher.cli.option_groups import Command
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from usher.audit.usage.from_prometheus import PrometheusSource
+    from usher.audit.prometheus.promql_source import PrometheusSource
 
 _FILE: Final = click.Path(dir_okay=False, path_type=Path)
 
@@ -91,11 +91,11 @@ class Prometheus:
         Raises:
             InputError: the URL, a file, a header or a label of the options cannot be used.
         """
-        from usher.audit.usage.from_prometheus import PrometheusSource
-        from usher.prometheus import address, client, mounted, selection
+        from usher.audit.prometheus import endpoint, query_client
+        from usher.audit.prometheus.promql_source import PrometheusSource
 
-        files = mounted.files(self.folder) if self.folder else mounted.Files()
-        found = address.read(
+        files = endpoint.mounted_files(self.folder) if self.folder else endpoint.MountedFiles()
+        found = endpoint.read_address(
             self.url,
             token_file=self.token_file or files.token,
             ca_file=self.ca_file or files.ca,
@@ -103,7 +103,7 @@ class Prometheus:
             key=self.key if self.certificate else files.key,
             given_headers=self.headers,
         )
-        return PrometheusSource(client.Client(found), only=selection.read(self.labels, cluster=cluster))
+        return PrometheusSource(query_client.Client(found), only=endpoint.read_labels(self.labels, cluster=cluster))
 
 
 def options(command: Command) -> Command:

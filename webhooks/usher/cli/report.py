@@ -84,16 +84,16 @@ def merge(
     It reads what `usher audit --output-dir` has written below each FOLDER or URL. Of each cluster the newest parts
     count. Object stores (s3://, gs://, abfs://) need their library, and credentials from the environment.
     """
-    from usher.fleet import merging
+    from usher.audit.store import fleet_merge
 
     name = format_name or _by_ending(file)
     if file is not None and not file.resolve().parent.is_dir():
         raise errors.InputError(f"{file}: the report cannot be written: there is no folder {file.parent}; make it")
-    fleet = merging.merge(
+    fleet = fleet_merge.merge(
         folders,
         version=__version__,
         earlier=[_read(each) for each in earlier],
-        limits=merging.Limits(memory=f"{memory}MB"),
+        limits=fleet_merge.Limits(memory=f"{memory}MB"),
     )
     _write(fleet, name, file)
     if require_complete and not fleet.complete:

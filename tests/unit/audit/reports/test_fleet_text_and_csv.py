@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from builders import fleets
-from unit.fleet import written
+from unit.audit.store import written
 from usher.audit.document import Gap, Subject
 from usher.audit.document.fleet import Fleet
 from usher.audit.reports import csv_tables, fleet_text
-from usher.fleet.merging import Limits
+from usher.audit.store.fleet_merge import Limits
 
 GOLDEN = Path(__file__).parents[3] / "data" / "fleet"
 HOSTILE = '=cmd|"/c calc"!A1\x1b[31m\u202e'
