@@ -1,7 +1,7 @@
-"""The user's cache directory: where it is, how it is made, and which of its files are the user's own.
+"""The user's cache directory: its place, how usher makes it, and which of its files belong to the user.
 
-Who could write to a file of the cache could decide what passes. So a file or folder that others own or may write to is
-not used, and folders are made so that only the user may write to them, whatever the umask is.
+Another user who can write to a file of the cache could decide what passes. So usher does not use a file or folder that
+others own or may write to. It makes folders that only the user may write to, under any umask.
 """
 
 import os
@@ -28,7 +28,7 @@ def find() -> Path:
 
 
 def make(folder: Path) -> None:
-    """Makes a folder with all that are missing above it. Only the user may read and write them.
+    """Makes a folder and its missing parents. Only the user may read and write them.
 
     Raises:
         OSError: it cannot be made.

@@ -1,4 +1,4 @@
-"""The program `opa`: found, run within bounds, and what it made kept for the next run.
+"""Finds the program `opa`, runs it within bounds, and keeps its results for the next run.
 
 It runs where policies are built and tested, never where objects are judged.
 """
@@ -20,14 +20,14 @@ _TIMEOUT: Final = 60.0
 """Seconds for one call; OPA takes less than 0.1 s for a template of the library of Gatekeeper."""
 _MOST_OUTPUT: Final = 2000
 LARGEST: Final = 8 * 2**20
-"""Bytes of a compiled module; 0.4 MiB is usual."""
+"""Bytes of a compiled module; usual modules have 0.4 MiB."""
 
 _DIGEST: Final = hashlib.sha256().digest_size
-"""Bytes at the end of a file of the cache: a file that was cut off is not used."""
+"""Bytes of the digest at the end of a cached file: usher does not use a file that was cut off."""
 
 
 class RegoError(Exception):
-    """Rego that OPA refuses; the message is that of OPA."""
+    """Rego that OPA refuses; the message is OPA's."""
 
 
 def find(opa: Path | None, *, why: str) -> tuple[Path, str]:
@@ -52,7 +52,7 @@ def find(opa: Path | None, *, why: str) -> tuple[Path, str]:
 
 
 def run(program: Path, *arguments: str, folder: Path | None = None, accepted: Container[int] = (0,)) -> str:
-    """What the program writes to standard output, run in a folder; `accepted` are the exit codes of success.
+    """The standard output of the program, run in a folder; `accepted` are the exit codes of success.
 
     Raises:
         RegoError: it fails, or takes too long.
@@ -77,7 +77,7 @@ def run(program: Path, *arguments: str, folder: Path | None = None, accepted: Co
 
 
 def _reason(said: str) -> str:
-    """Why OPA fails: of a list of errors as JSON the first one, with its place."""
+    """The reason why OPA fails: from a list of errors as JSON, the first one with its place."""
     try:
         first = json.loads(said)["errors"][0]
         place = first.get("location", {})
@@ -102,11 +102,11 @@ def module(bundle: Path) -> bytes:
 
 
 def made_once(make: Callable[[], bytes], *, of: str, cache: Path | None) -> bytes:
-    """A compiled module: the one that an earlier run kept, or else a new one, which is kept.
+    """A compiled module: from the cache if an earlier run kept it, else compiled now and kept.
 
     Args:
         make: compiles the module.
-        of: all that the module follows from.
+        of: everything that the module follows from.
         cache: a folder with modules by the digest of `of`; None without one.
     """
     if cache is None:
@@ -120,7 +120,7 @@ def made_once(make: Callable[[], bytes], *, of: str, cache: Path | None) -> byte
 
 
 def _kept(file: Path) -> bytes:
-    """A module of the cache; empty where the file is absent, not whole, or could be of another user."""
+    """A module of the cache; empty where the file is absent or incomplete, or could belong to another user."""
     try:
         if not cache_directory.is_own(file):
             return b""
@@ -132,7 +132,7 @@ def _kept(file: Path) -> bytes:
 
 
 def _keep(made: bytes, file: Path) -> None:
-    """Writes a module into the cache, where that is possible."""
+    """Writes a module into the cache if it can."""
     with contextlib.suppress(OSError):
         cache_directory.make(file.parent)
         with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as temporary:

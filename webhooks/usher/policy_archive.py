@@ -1,11 +1,11 @@
-"""The file format of compiled policies: a zip archive, which may end with a signature over all that is before it.
+"""The file format of compiled policies: a zip archive, which may end with a signature over all bytes before it.
 
 The signature stands in the comment at the end of the archive and has a fixed length, so it is verified over the bytes
 of the file before anything in them is parsed. Ed25519 (RFC 8032) signs the bytes themselves: `openssl pkeyutl -rawin`
 verifies it too.
 
-OPA's `.signatures.json` does not fit. Its tokens name the algorithm that verifies them, and its digests of JSON files
-are those of OPA's own parser, not of their bytes.
+OPA's `.signatures.json` does not fit. Its tokens name the algorithm that verifies them, and it digests JSON files as
+OPA's own parser reads them, not their bytes.
 """
 
 import base64
@@ -42,7 +42,7 @@ _MOST_KEY: Final = 16 * 2**10
 
 
 def is_archive(start: bytes) -> bool:
-    """Whether a file that starts with these bytes is meant as an archive."""
+    """Whether a file that starts with these bytes claims to be an archive."""
     return start.startswith(_MAGIC)
 
 
@@ -62,7 +62,7 @@ def opened(content: bytes, *, source: str) -> Iterator[zipfile.ZipFile]:
     """The archive in the content of a file.
 
     Raises:
-        InputError: it is damaged or larger than LARGEST; also where the caller meets damage while it reads.
+        InputError: it is damaged or larger than LARGEST; also raised when the caller reads a damaged part.
     """
     if len(content) > LARGEST:
         raise errors.InputError(f"{source}: has more than {LARGEST} bytes; divide the policies")
@@ -91,7 +91,7 @@ def entry(archive: zipfile.ZipFile, name: str, *, most: int, source: str) -> byt
     """The content of a file in an archive.
 
     Raises:
-        InputError: it has more than `most` bytes, or is packed in another way than ours.
+        InputError: it has more than `most` bytes, or its compression is not one that usher writes.
     """
     if archive.getinfo(name).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise errors.InputError(f"{source}: {name} is packed in a way that usher does not read")
@@ -134,7 +134,7 @@ def verify(content: bytes, key: "ed25519.Ed25519PublicKey", *, source: str) -> N
 
 
 def _decoded(text: bytes) -> bytes:
-    """The bytes of a base64 text, which has one spelling: bits that the last character does not use are zero.
+    """The bytes of a base64 text in its only accepted spelling: bits that the last character does not use are zero.
 
     Raises:
         binascii.Error: it is not that text.

@@ -1,4 +1,4 @@
-"""What workloads ask for, whether or not anything of them runs."""
+"""The headline numbers about what workloads request, whether they run or not."""
 
 from usher.audit import gpus
 from usher.audit.document import Summary
@@ -7,7 +7,7 @@ from usher.scan import devices
 
 
 def with_asked(summary: Summary, estate: Estate) -> Summary:
-    """The headline numbers with what workloads ask for."""
+    """The headline numbers with the requests of workloads."""
     workloads = [each for each in estate.workloads if not each.is_template or each.pods]
     asks = devices.added(each.asks for each in workloads)
     return summary.model_copy(

@@ -1,4 +1,4 @@
-"""What usher says of one version of a document."""
+"""The analysis of one version of a document."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -13,13 +13,13 @@ from usher.scan.batches import Item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """The diagnostics, and what explanations of them rest on."""
+    """The diagnostics, and the data for explaining them."""
 
     document: Document
     diagnostics: Sequence[Diagnostic] = ()
     config: models.Config = field(default_factory=models.Config)
-    """The configuration by which the document was judged."""
+    """The configuration that judged the document."""
     items: Sequence[Item] = ()
     """Its objects."""
     results: Sequence[findings.Result] = ()
-    """The decisions about those that usher judges."""
+    """The decisions about the objects that usher judges."""

@@ -1,4 +1,4 @@
-"""Changes of a document that the editor offers to make."""
+"""The changes of a document that the editor offers."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
@@ -10,23 +10,23 @@ from usher.scan import findings
 from usher.scan.batches import Batch
 
 Judge = Callable[[Sequence[Batch]], findings.Report]
-"""Judges a file, with mutations and diffs, beside its neighbours."""
+"""Judges a file and its neighbours, with mutations and diffs."""
 
 
 class Write(Protocol):
-    """Writes into a file what admission would change, and the remedies of findings that leave no choice."""
+    """Writes into a file the changes of admission, and the remedies of findings that leave no choice."""
 
     def __call__(
         self, batch: Batch, content: bytes, *, judge: Judge, evaluator: Evaluator, keys: Collection[str]
     ) -> bytes:
-        """The new content; the same where there is nothing to change, or a change cannot be written.
+        """The new content; unchanged if there is nothing to change, or a change cannot be written.
 
         Args:
             batch: the objects of the file.
             content: the file.
             judge: judges the file before and after the change.
             evaluator: knows the checks and mutations.
-            keys: `category/name` of the checks and mutations whose changes are wanted; empty for all.
+            keys: `category/name` of the checks and mutations to apply; empty for all.
         """
         ...
 
@@ -44,25 +44,25 @@ class Change:
     title: str
     edit: Edit
     rule: str = ""
-    """The check whose finding it mends; empty for a change of the whole file."""
+    """The check whose finding it removes; empty for a change of the whole file."""
 
 
 def edit(text: Text, new: str) -> Edit | None:
-    """The edit that makes the new text of the old one: the lines between the first and the last difference."""
+    """The edit that turns the old text into the new one: the lines from the first to the last difference."""
     old = text.content
     if old == new:
         return None
     start = _common(old, new)
     start = max(old.rfind("\n", 0, start), new.rfind("\n", 0, start)) + 1
     tail = _common(old[start:][::-1], new[start:][::-1])
-    # An edit ends where a line does, so that no character is cut in two.
+    # An edit ends at the end of a line, so it never cuts a character in two.
     kept = old[len(old) - tail :]
     tail = len(kept) - kept.find("\n") - 1 if "\n" in kept else 0
     return Edit(range=text.range(start, len(old) - tail), text=new[start : len(new) - tail])
 
 
 def _common(one: str, other: str) -> int:
-    """How many characters two texts have in common at their start."""
+    """The number of characters at the start that two texts have in common."""
     most = min(len(one), len(other))
     if one[:most] == other[:most]:
         return most

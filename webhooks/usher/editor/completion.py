@@ -1,4 +1,4 @@
-"""What may be written at a place of usher.yaml, and what its keys mean."""
+"""The words that usher.yaml allows at a place, and the meaning of its keys."""
 
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
@@ -19,14 +19,14 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """One word that may be written."""
+    """One word that the user may insert."""
 
     label: str
     sort: Sort
     range: Range
-    """What it replaces: the part of the word before the cursor."""
+    """The range to replace: the part of the word before the cursor."""
     text: str
-    """What is written."""
+    """The text to insert."""
     description: str
     detail: str = ""
     """A few words beside the label."""
@@ -71,11 +71,11 @@ _WORDS: Final[Mapping[tuple[str | int, ...], _Words]] = {
     ("parameters", 0, "check"): _with_parameters,
     ("pools", 0, "fabric"): _fabrics,
 }
-"""The words that the schema cannot list, by their place."""
+"""Words that the schema cannot list, by their place."""
 
 
 def completions(text: Text, point: Point, catalogue: Catalogue) -> list[Completion]:
-    """What may be written at a point of usher.yaml."""
+    """The completions at a point of usher.yaml."""
     found = cursor.at(text, point)
     if found is None:
         return []
@@ -110,7 +110,7 @@ def _values(found: cursor.Cursor, span: Range, catalogue: Catalogue) -> Iterator
     words = _WORDS.get(found.keys)
     known = [(value, field.description) for value in field.values]
     for word, description in words(catalogue) if words is not None else known:
-        # A star alone would be an alias of YAML.
+        # A star without quotes would be a YAML alias.
         text = f'"{word}"' if word == "*" else word
         yield Completion(label=word, sort=Sort.VALUE, range=span, text=text, description=description)
 

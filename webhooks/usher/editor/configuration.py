@@ -1,4 +1,4 @@
-"""The mistakes in usher.yaml, each at its place."""
+"""Diagnostics of usher.yaml: each mistake at its place."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -19,7 +19,7 @@ _SOURCE: Final = "usher.yaml"
 
 
 def diagnostics(text: Text, catalogue: Catalogue) -> list[Diagnostic]:
-    """All mistakes and warnings of a text that is to be usher.yaml, in the order of their lines."""
+    """All mistakes and warnings of a text for usher.yaml, in the order of their lines."""
     try:
         documents = reader.parse(text.content, source=_SOURCE)
     except errors.ManifestError as error:
@@ -62,7 +62,7 @@ class _Places:
         return Diagnostic(range=self._text.range(start, end), severity=severity, message=message)
 
     def _place(self, pointer: str) -> tuple[int, int, int]:
-        """An unknown key itself, and of known keys the value if it is a text or a number."""
+        """The place of an unknown key, or of the value of a known key if it is a text or a number."""
         known = self._places.get(pointer)
         if known is not None and known.key is not None and not schema.at(self._keys(pointer)):
             return known.key.line, known.key.column, known.key.end_column
@@ -70,7 +70,7 @@ class _Places:
         return (place.line, place.column, place.end_column) if place is not None else (1, 1, 1)
 
     def _keys(self, pointer: str) -> Sequence[str | int]:
-        """The pointer with numbers for the items of lists."""
+        """The pointer as keys, with numbers for the items of lists."""
         keys = list[str | int]()
         value = self._value
         for key in paths.split(pointer):

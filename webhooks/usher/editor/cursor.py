@@ -1,6 +1,6 @@
-"""Where a cursor stands in YAML that is half written, by its lines and their indentation alone.
+"""Finds the place of a cursor in half-written YAML by its lines and their indentation.
 
-It reads block style, and lists in brackets on one line. Of other texts it finds no place.
+It reads block style, and lists in brackets on one line. In other texts it finds no place.
 """
 
 import re
@@ -14,20 +14,20 @@ _LINE: Final = re.compile(r"(?P<blank> *)(?P<dashes>(?:- +|-$)*)(?P<rest>.*)")
 _KEY: Final = re.compile(r"(?P<key>\"[^\"]*\"|'[^']*'|[^\s\"'#\[\]{},:&*!|>%@`-][^\s:#]*)[ \t]*:(?=\s|$)")
 _WORD: Final = re.compile(r"[^\s\[\]{},:#\"']*$")
 _MOST_LINES: Final = 20_000
-"""The lines above and below that are read."""
+"""The most lines above and below that it reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
-    """What stands around a cursor."""
+    """The place and the text around a cursor."""
 
     keys: tuple[str | int, ...]
-    """From the top to the value that is being written, or to the mapping whose key is. Items of lists are 0."""
+    """The path from the top to the value that the user writes, or to the mapping of the key. List items are 0."""
     word: str
-    """What is written of the key or value."""
+    """The part of the key or value that is already written."""
     is_key: bool
     may_be_value: bool = False
-    """Of a new item of a list: whether a value may stand there instead of a key."""
+    """Whether a value, instead of a key, may start a new list item."""
     siblings: frozenset[str] = frozenset()
     """The other keys of the mapping."""
 
@@ -41,7 +41,7 @@ class _Mark:
 
 
 def at(text: Text, point: Point) -> Cursor | None:
-    """What stands around a point; None in a comment, and where keys cannot be completed."""
+    """The cursor at a point; None in a comment, and if keys cannot be completed there."""
     if not 0 <= point.line < text.lines:
         return None
     line = text.line(point.line)
@@ -64,7 +64,7 @@ def at(text: Text, point: Point) -> Cursor | None:
 
 
 def key_at(text: Text, point: Point) -> tuple[tuple[str | int, ...], int, int] | None:
-    """The key whose line a point is on: its place from the top, and its first and last column in characters."""
+    """The key on the line of a point: its path from the top, and its first and last column in characters."""
     if not 0 <= point.line < text.lines:
         return None
     line = text.line(point.line)
@@ -88,7 +88,7 @@ def _value(text: Text, number: int, marks: Sequence[_Mark], written: str, word: 
 
 
 def _surroundings(text: Text, number: int, marks: Sequence[_Mark]) -> tuple[list[str | int], set[str]]:
-    """The place of the mapping that holds the last mark of a line, and the other keys of this mapping."""
+    """The path of the mapping with the last mark of a line, and the other keys of this mapping."""
     *before, last = marks
     lines = (text.line(above) for above in range(number - 1, max(number - _MOST_LINES, 0) - 1, -1))
     keys, siblings = _above(last, before, lines)
@@ -101,7 +101,7 @@ def _above(last: _Mark, before: Sequence[_Mark], lines: Iterable[str]) -> tuple[
     current, found_parent = last, False
     for marks in ([*before], *(list(_marks(line)) for line in lines)):
         for mark in reversed(marks):
-            # The dashes of a list may stand at the column of its key.
+            # The dashes of a list may start at the column of its key.
             at_key = mark.column == current.column and current.key == 0 and mark.key != 0
             if mark.column < current.column or at_key:
                 keys.insert(0, mark.key)

@@ -1,4 +1,4 @@
-"""What the editor underlines, and how bad it is."""
+"""Diagnostics: the places that the editor underlines, each with a severity and a message."""
 
 from enum import StrEnum
 
@@ -14,21 +14,21 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
-    """One thing to say about a place."""
+    """One message about a place."""
 
     range: Range
     severity: Severity
     message: str
     code: str = ""
-    """USH103; empty for all that is not a finding of a check."""
+    """USH103; empty for a message that is not a finding of a check."""
     link: str = ""
-    """The address of a page about it."""
+    """The address of a page about the message."""
     rule: str = ""
     """`category/name` of the check."""
 
 
 def at_line(text: Text, line: int, *, severity: Severity, message: str) -> Diagnostic:
-    """A diagnostic about one line, counted from 1 as usher does; its blanks are not underlined."""
+    """A diagnostic about one line, counted from 1 as in usher. It does not underline the blanks around the text."""
     number = text.point(text.offset_of(line, 1)).line
     content = text.line(number)
     start = text.offset(Point(number, 0))

@@ -1,4 +1,4 @@
-"""The documents that are open in an editor, and what usher makes of each: a manifest, usher.yaml, or neither."""
+"""The documents that are open in an editor, and their types: a manifest, usher.yaml, or neither."""
 
 import re
 import urllib.parse
@@ -11,7 +11,7 @@ from usher.dataclass import dataclass
 from usher.editor.positions import Text
 
 MAX_BYTES: Final = 2 * 2**20
-"""Of a document that usher judges while it is typed."""
+"""The largest document, in bytes, that usher judges while the user types."""
 
 _CHART: Final = "Chart.yaml"
 _CONFIG_NAMES: Final = ("usher.yaml", "usher.yml")
@@ -31,7 +31,7 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """The text in the editor, which may not be saved."""
+    """The text in the editor, which may differ from the saved file."""
 
     uri: str
     text: Text
@@ -39,12 +39,12 @@ class Document:
 
     @property
     def path(self) -> Path | None:
-        """Its file; None for a text that has none on this machine."""
+        """Its file; None if it has no file on this machine."""
         return path_of(self.uri)
 
 
 def path_of(uri: str) -> Path | None:
-    """The absolute path of a `file:` URI; None for all other URIs, and for files of other machines."""
+    """The absolute path of a `file:` URI; None for any other URI, and for files of other machines."""
     try:
         parts = urllib.parse.urlsplit(uri)
         path = urllib.parse.unquote(parts.path, errors="strict")
@@ -56,7 +56,7 @@ def path_of(uri: str) -> Path | None:
 
 
 def sort_of(document: Document) -> Sort:
-    """What the document is, by its size, its place and its first words."""
+    """The type of the document, by its size, its place and its first words."""
     content, path = document.text.content, document.path
     if len(content) > MAX_BYTES // 4 and len(content.encode(errors="surrogatepass")) > MAX_BYTES:
         return Sort.TOO_LARGE

@@ -1,4 +1,4 @@
-"""What the editor says of a finding, and of an object, when a cursor rests on it."""
+"""The explanations of a finding and of an object that the editor shows when a cursor rests on it."""
 
 from collections.abc import Iterator
 
@@ -20,11 +20,11 @@ class Hover:
     title: str
     paragraphs: tuple[str, ...]
     links: tuple[tuple[str, str], ...] = ()
-    """Title and address of each."""
+    """Title and address of each link."""
 
 
 def hovers(point: Point, analysis: Analysis, catalogue: Catalogue) -> Iterator[Hover]:
-    """The explanations of the checks that found something at a point, each check once, and of its object."""
+    """The explanations at a point: one for each check with a finding there, and one for the object."""
     seen = set[str]()
     for diagnostic in analysis.diagnostics:
         entry = catalogue.checks.get(diagnostic.rule)
@@ -35,7 +35,7 @@ def hovers(point: Point, analysis: Analysis, catalogue: Catalogue) -> Iterator[H
 
 
 def _of_object(point: Point, analysis: Analysis) -> Iterator[Hover]:
-    """What usher reads of an object, and what the webhook adds to it, on the line of its kind."""
+    """The explanation on the line of an object's kind: how usher reads the object, and what the webhook adds to it."""
     text = analysis.document.text
     line = point.line + 1
     before = [each for each in analysis.items if each.document is not None and each.document.line <= line]
@@ -77,5 +77,5 @@ def _explained(entry: Entry, diagnostic: Diagnostic, config: models.Config) -> H
 
 
 def _flowing(text: str) -> str:
-    """The text with one line for each paragraph; METADATA break lines by their width."""
+    """The text with one line for each paragraph; METADATA breaks lines at its own width."""
     return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))

@@ -23,7 +23,7 @@ from usher.scan.batches import Batch
 from usher.scan.surroundings import Surroundings
 
 MAX_DIAGNOSTICS: Final = 500
-"""Editors become slow with more."""
+"""The most diagnostics that usher shows: more make editors slow."""
 
 _UNSAVED: Final = "<editor>"
 _WORD: Final = re.compile(r"\S+")
@@ -48,7 +48,7 @@ class Manifests:
         Args:
             document: the document.
             opened: the texts of all files that are open in the editor.
-            check: called from time to time; raises an error when the answer is not wanted any more.
+            check: called from time to time; raises an error when the editor no longer wants the answer.
         """
         text = document.text
         batch = _read(document)
@@ -63,7 +63,7 @@ class Manifests:
             unread.append(at_line(text, 1, severity=Severity.WARNING, message=message))
             return Analysis(document=document, diagnostics=tuple(unread))
         around = self._around(document, opened, check)
-        # Its problems and notes are shown already.
+        # The editor shows its problems and notes already.
         report = self._report(replace(batch, problems=(), notes=()), around, evaluator, diff=False, check=check)
         shown = [*unread, *_of_report(report, text, evaluator)]
         if around.left_out:
@@ -105,7 +105,7 @@ class Manifests:
     def _report(
         self, batch: Batch, around: Neighbours, evaluator: Evaluator, *, diff: bool, check: Check
     ) -> findings.Report:
-        """The verdict about a file alone, with what its neighbours say; `diff` as for `usher check`."""
+        """The verdict about one file, with its neighbours taken into account; `diff` as for `usher check`."""
         settings = runner.Settings(command=findings.Command.CHECK, namespace=self._namespace, mutated=True, diff=diff)
         own = outlines.of(batch, namespace=self._namespace)
         surroundings = Surroundings([own, *around.outlines], namespace=self._namespace)
@@ -119,7 +119,7 @@ class Manifests:
 
 
 def _read(document: Document) -> Batch:
-    """The objects of a document. Editors open YAML of all kinds, so only broken manifests are problems."""
+    """The objects of a document. Editors open YAML of all kinds, so only broken manifests count as problems."""
     path = document.path
     source = _UNSAVED if path is None else sources.name(path)
     content = document.text.content.encode(errors="surrogatepass")
@@ -127,7 +127,7 @@ def _read(document: Document) -> Batch:
 
 
 def _of_unread(batch: Batch, text: Text) -> Iterator[Diagnostic]:
-    """What is said of a file without reading an object: broken YAML, and workloads without apiVersion."""
+    """Diagnostics of a file whose objects usher cannot read: broken YAML, and workloads without apiVersion."""
     for problem in batch.problems:
         message = wording.printable(problem.reason)
         if problem.reason.startswith(syntax.UNRENDERED):

@@ -1,4 +1,4 @@
-"""The other manifests in the directory of a document, as they are on the disk."""
+"""Reads the other manifests in the directory of a document from the disk."""
 
 import contextlib
 import os
@@ -15,13 +15,13 @@ from usher.scan.outlines import Outline
 
 MAX_FILES: Final = 200
 MAX_BYTES: Final = 8 * 2**20
-"""Of all neighbours together."""
+"""Bytes of all neighbours together."""
 _REMEMBERED: Final = 1000
 _ENTRIES: Final = 10_000
-"""A directory with more entries is not looked at."""
+"""usher does not read a directory with more entries."""
 
 Check = Callable[[], None]
-"""Raises an error when the answer is not wanted any more."""
+"""Raises an error when the editor no longer wants the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +30,12 @@ class Neighbours:
 
     outlines: tuple[Outline, ...] = ()
     left_out: str = ""
-    """Why the directory was not read; empty where it was."""
+    """Why the directory was not read; empty if it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _File:
-    """A file, with what changes when its content does."""
+    """A file with a stamp that changes with its content."""
 
     path: Path
     size: int
@@ -55,7 +55,7 @@ class Directories:
         """The neighbours of a file.
 
         Args:
-            path: the file, which is not read.
+            path: the file; it is not read itself.
             opened: the texts of files that are open in the editor, and may not be saved.
             check: called before each file.
         """
@@ -93,7 +93,7 @@ def _parsed(content: bytes, path: Path) -> Batch:
 
 
 def _manifests(directory: Path, *, without: Path) -> list[_File] | None:
-    """The manifests directly in a directory, sorted; None where it has too many entries."""
+    """The manifests directly in a directory, sorted; None if it has too many entries."""
     try:
         with os.scandir(directory) as entries:
             names = [entry.name for entry, _ in zip(entries, range(_ENTRIES), strict=False)]

@@ -1,4 +1,4 @@
-"""Places in the text of an editor: offsets of characters, and the lines and columns that editors count.
+"""Converts places in the text of an editor: offsets of characters, and the editor's lines and columns.
 
 Source: Language Server Protocol 3.17, "Position": lines end at a line feed, a carriage return, or both; columns count
 units of the encoding that client and server agreed on; a column after the end of its line means its end.
@@ -46,7 +46,7 @@ class Range:
 
 
 class Text:
-    """A text that counts as an editor does."""
+    """A text with the editor's lines and columns."""
 
     def __init__(self, content: str, *, encoding: Encoding = Encoding.UTF_16) -> None:
         self.content = content
@@ -65,7 +65,7 @@ class Text:
         return len(self._starts)
 
     def line(self, number: int) -> str:
-        """A line from 0, without its end."""
+        """The line with a number from 0, without its line end."""
         return self.content[self._starts[number] : self._ends[number]]
 
     def point(self, offset: int) -> Point:
@@ -75,7 +75,9 @@ class Text:
         return Point(number, self._units(self.content[self._starts[number] : min(offset, self._ends[number])]))
 
     def offset(self, point: Point) -> int:
-        """The offset of a point. Points outside the text mean the nearest one in it; within a character, its start."""
+        """The offset of a point. A point outside the text means the nearest one in it; a point within a character, its
+        start.
+        """
         if point.line < 0:
             return 0
         if point.line >= self.lines:
@@ -91,7 +93,7 @@ class Text:
         return self._ends[point.line]
 
     def column(self, point: Point) -> int:
-        """The column of a point in characters from 0, whatever the encoding; as `offset` for points outside."""
+        """The column of a point in characters from 0, for any encoding; points outside as for `offset`."""
         found = self.offset(point)
         return found - self._starts[bisect.bisect_right(self._starts, found) - 1]
 
@@ -102,7 +104,7 @@ class Text:
     def offset_of(self, line: int, column: int) -> int:
         """The offset of usher's line and column, which count characters from 1.
 
-        Its lines end at line feeds alone, and it does not count a byte order mark.
+        usher ends lines only at line feeds, and does not count a byte order mark.
         """
         if line > len(self._after_feeds):
             return len(self.content)

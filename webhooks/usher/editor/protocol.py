@@ -1,4 +1,4 @@
-"""Our values as those of the Language Server Protocol, and back.
+"""Converts our values to those of the Language Server Protocol, and back.
 
 Source: https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/
 """
@@ -29,13 +29,13 @@ _KINDS: Final = {
     completion.Sort.KEY: types.CompletionItemKind.Property,
     completion.Sort.VALUE: types.CompletionItemKind.EnumMember,
 }
-# Everything that CommonMark lets a backslash escape, except what never begins a mark within a sentence.
+# Everything that CommonMark lets a backslash escape, except characters that never begin markup within a sentence.
 _MARKS: Final = re.compile(r"([\\`*_\[\]<>#|~!&])")
 _LARGEST: Final = 2**31 - 1
 
 
 def encoding(name: str | types.PositionEncodingKind | None) -> Encoding:
-    """The units of columns; UTF-16 where client and server agreed on nothing."""
+    """The units of columns; UTF-16 if client and server did not agree on any."""
     word = name.value if isinstance(name, types.PositionEncodingKind) else name
     return Encoding(word) if word in set(Encoding) else Encoding.UTF_16
 
@@ -64,7 +64,7 @@ def to_diagnostic(value: Diagnostic) -> types.Diagnostic:
 
 
 def to_hover(values: Sequence[Hover], kind: types.MarkupKind) -> types.Hover | None:
-    """One hover for all explanations of a place; None without any."""
+    """One hover for all explanations of a place; None without an explanation."""
     if not values:
         return None
     text = _markdown if kind is MARKDOWN else _plain
@@ -80,7 +80,7 @@ def to_completions(values: Iterable[completion.Completion]) -> types.CompletionL
             kind=_KINDS[value.sort],
             detail=value.detail or None,
             documentation=value.description or None,
-            # In the order of the configuration, where what belongs together stands together.
+            # In the order of the configuration, which keeps related entries together.
             sort_text=f"{number:04}",
             text_edit=types.TextEdit(range=to_range(value.range), new_text=value.text),
         )

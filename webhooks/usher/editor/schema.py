@@ -1,4 +1,4 @@
-"""What usher.yaml may hold at a place, from its JSON Schema."""
+"""The fields and values that usher.yaml allows at a place, from its JSON Schema."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -10,7 +10,7 @@ from usher.config.models import Config
 from usher.dataclass import dataclass
 
 _Node = dict[str, Any]
-"""A part of a JSON Schema, as pydantic writes it."""
+"""A part of a JSON Schema, as pydantic generates it."""
 
 _DEFINITIONS: Final = "#/$defs/"
 _SHOWN_DEFAULT: Final = 80
@@ -18,26 +18,26 @@ _SHOWN_DEFAULT: Final = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """What may stand at a place."""
+    """The field that usher.yaml allows at a place."""
 
     description: str = ""
     values: tuple[str, ...] = ()
-    """All that may stand there, where that is known."""
+    """All allowed values, if the schema lists them."""
     default: str = ""
-    """As in JSON; empty where there is no default, or a long one."""
+    """The default as JSON; empty if there is no default or it is long."""
     required: bool = False
     holds_mapping: bool = False
     holds_list: bool = False
 
 
 def at(keys: Sequence[str | int]) -> Field | None:
-    """The field at keys and indices from the top; None where usher.yaml has no such place."""
+    """The field at keys and indices from the top; None if usher.yaml has no such place."""
     found = _nodes(keys)
     return _field(found) if found else None
 
 
 def below(keys: Sequence[str | int]) -> dict[str, Field]:
-    """The keys of the mapping at a place; empty where the site chooses the keys, and for all that is no mapping."""
+    """The keys of the mapping at a place; empty if the site chooses the keys, or the place holds no mapping."""
     found = dict[str, Field]()
     for node in _nodes(keys):
         required = node.get("required", [])
@@ -69,7 +69,7 @@ def _children(node: _Node, key: str | int) -> Iterator[_Node]:
 
 
 def _variants(node: _Node) -> Iterator[_Node]:
-    """The node without references and alternatives; what stands beside a reference holds for its target."""
+    """The node with references and alternatives resolved. Keywords beside a reference also apply to its target."""
     beside = {key: value for key, value in node.items() if key not in {"$ref", "anyOf", "oneOf", "allOf"}}
     if "$ref" in node:
         for target in _variants(_whole()["$defs"][node["$ref"].removeprefix(_DEFINITIONS)]):

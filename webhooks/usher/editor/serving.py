@@ -1,4 +1,4 @@
-"""The language server: messages of the protocol in and out; all judging happens in one other thread."""
+"""The language server: messages of the protocol in and out. One other thread judges all documents."""
 
 import asyncio
 import functools
@@ -23,7 +23,7 @@ from usher.editor.positions import Text
 from usher.editor.session import Cancelled, Session
 
 WAIT: Final = 0.2
-"""Seconds after a change of the text before it is judged, in which the next change may come."""
+"""Seconds that usher waits after a change of the text before it judges, because another change may follow."""
 
 _Answer = TypeVar("_Answer")
 _log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A document that is being judged, or waits for it."""
+    """A document that usher is judging, or that waits for it."""
 
     task: asyncio.Task[None]
     stop: threading.Event
@@ -46,7 +46,7 @@ class Server:
         self._analyses: dict[str, Analysis] = {}
         self._running: dict[str, _Running] = {}
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="judging")
-        # A whole text is sent with each change: manifests are small, and no edit can be applied in the wrong place.
+        # The editor sends the whole text with each change: manifests are small, and no edit can go to a wrong place.
         self._language = LanguageServer(
             "usher", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full, max_workers=1
         )
@@ -87,7 +87,7 @@ class Server:
         self._judge(params.text_document.uri, wait=self._wait)
 
     def _saved(self, _params: types.DidSaveTextDocumentParams) -> None:
-        """Judges all documents again: what was saved may be usher.yaml, or a neighbour."""
+        """Judges all documents again: the saved file may be usher.yaml, or a neighbour."""
         for document in self._documents():
             self._judge(document.uri, wait=self._wait)
 
@@ -161,7 +161,7 @@ class Server:
             if _asked(types.CodeActionKind.QuickFix, only):
                 remedies = self._session.remedies(analysis, wanted, opened, check=check)
                 actions += (self._quick_fix(each, analysis) for each in remedies)
-            # A light bulb asks at each move of the cursor.
+            # An editor asks for light bulbs at each move of the cursor.
             if _asked(types.CodeActionKind.SourceFixAll, only) and not automatic:
                 kind = types.CodeActionKind.SourceFixAll
                 every = self._session.whole_changes(document, opened, check=check)
@@ -171,7 +171,7 @@ class Server:
         try:
             return await self._in_worker(found)
         except errors.UsherError as error:
-            # The diagnostics say it as well.
+            # The diagnostics show it too.
             _log.warning("no changes are offered: %s", error)
             return []
         finally:
@@ -205,7 +205,7 @@ class Server:
         return found
 
     def _markup(self) -> types.MarkupKind:
-        """What the editor can show."""
+        """The markup that the editor can show."""
         text = self._language.client_capabilities.text_document
         hover = text.hover if text is not None else None
         formats: Sequence[types.MarkupKind] = (hover.content_format if hover is not None else None) or ()

@@ -1,4 +1,4 @@
-"""What an editor asks about its documents, answered without knowing its protocol. For one thread."""
+"""Answers an editor's questions about its documents, independent of its protocol. For one thread."""
 
 import logging
 from collections import OrderedDict
@@ -18,7 +18,7 @@ from usher.policy.checks.catalogue import Catalogue
 from usher.reports import wording
 
 MAX_REMEDIES: Final = 8
-"""The checks for which one place offers changes."""
+"""The most checks for which one place offers changes."""
 _REMEMBERED: Final = 64
 _NOT_JUDGED: Final = {
     Sort.CHART_TEMPLATE: "a template of a Helm chart, which usher does not render; run: helm template CHART | usher "
@@ -31,19 +31,19 @@ _log = logging.getLogger(__name__)
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error: the text has changed, so the answer is not wanted any more
-    """Raised by the `check` of a question whose answer is not wanted any more."""
+    """Raised by `check` when the editor no longer wants the answer."""
 
 
 class Session:
     """Judges documents and offers changes."""
 
     def __init__(self, manifests: Manifests, *, catalogue: Catalogue, write: changes.Write | None = None) -> None:
-        """Keeps what answers are made of.
+        """Keeps the parts that answers need.
 
         Args:
             manifests: judges manifests.
             catalogue: the checks and mutations.
-            write: writes changes; None where usher cannot.
+            write: writes changes; None if usher cannot.
         """
         self.catalogue = catalogue
         self._manifests = manifests
@@ -55,12 +55,13 @@ class Session:
         return self._write is not None
 
     def analyse(self, document: Document, opened: Mapping[Path, str], *, check: Check) -> Analysis:
-        """What usher says of a document. A fault of usher becomes a diagnostic too, so that the next text is judged.
+        """The analysis of a document. A fault of usher becomes a diagnostic too, so that usher goes on with the next
+        text.
 
         Args:
             document: the document.
             opened: the texts of all files that are open in the editor.
-            check: called from time to time; raises Cancelled when the answer is not wanted any more.
+            check: called from time to time; raises Cancelled when the editor no longer wants the answer.
         """
         try:
             return self._analysed(document, opened, check)
@@ -70,7 +71,7 @@ class Session:
             message = f"not judged: {wording.printable('; '.join(str(error).splitlines()))}"
         except Exception as error:  # noqa: BLE001 - one document must not end the server
             _log.exception("usher could not judge %s", document.uri)
-            # What the fault has left behind must not judge the next text.
+            # The state that the fault left must not affect the next text.
             self._manifests.site.close()
             message = f"not judged, because of an internal error: {type(error).__name__}. Please report it with the log"
         warning = at_line(document.text, 1, severity=Severity.WARNING, message=message)
@@ -79,7 +80,7 @@ class Session:
     def remedies(
         self, analysis: Analysis, wanted: Range, opened: Mapping[Path, str], *, check: Check
     ) -> Iterator[changes.Change]:
-        """The changes that mend findings in a range.
+        """The changes that remove findings in a range.
 
         Raises:
             UsherError: the document cannot be judged.
@@ -110,7 +111,7 @@ class Session:
     def _analysed(self, document: Document, opened: Mapping[Path, str], check: Check) -> Analysis:
         sort = documents.sort_of(document)
         if sort in _NOT_JUDGED:
-            # A chart can be large too, and its templates are no YAML.
+            # A chart can be large too, and its templates are not YAML.
             about = at_line(document.text, 1, severity=Severity.INFORMATION, message=_NOT_JUDGED[sort])
             return Analysis(document=document, diagnostics=(about,))
         if sort is Sort.CONFIGURATION:

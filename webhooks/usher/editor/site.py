@@ -1,4 +1,6 @@
-"""The evaluator of an editor: by usher.yaml and the facts on the disk, made again when one of these files changes."""
+"""The evaluator of an editor, made from usher.yaml and the facts on the disk, and again when one of these files
+changes.
+"""
 
 import contextlib
 from collections.abc import Callable, Iterable
@@ -11,14 +13,14 @@ _Stamp = tuple[tuple[int, int] | None, ...]
 
 
 class Site:
-    """Makes the evaluator when it is first needed. For one thread."""
+    """Makes the evaluator on first use. For one thread."""
 
     def __init__(self, make: Make, *, rests_on: Callable[[], Iterable[Path]]) -> None:
-        """Keeps what the evaluator is made of.
+        """Keeps how to make the evaluator.
 
         Args:
             make: makes an evaluator.
-            rests_on: the files that it reads.
+            rests_on: lists the files that it reads.
         """
         self._make = make
         self._rests_on = rests_on

@@ -9,7 +9,9 @@ from usher.scan.batches import Batch
 
 
 def write(batch: Batch, content: bytes, *, judge: Judge, evaluator: Evaluator, keys: Collection[str]) -> bytes:
-    """As `changes.Write` says. A remedy that does not remove its finding, or makes another one, is not written."""
+    """The new content, as `changes.Write` defines it. It leaves out a remedy that keeps its finding or
+    causes another.
+    """
     choice = wishes.Choice(
         keys=frozenset(keys), names=misspellings.names_of_devices() | set(evaluator.config.accelerators.resources)
     )

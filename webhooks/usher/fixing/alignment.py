@@ -1,10 +1,10 @@
-"""Which items of a changed list are the old ones."""
+"""Pairs the items of a changed list with the items of the old one."""
 
 from usher import paths
 
 
 def same(one: paths.Json, other: paths.Json) -> bool:
-    """Whether two values are one value in JSON: Python also calls True and 1 equal."""
+    """Whether two values are the same in JSON. Python also calls True and 1 equal."""
     if isinstance(one, dict):
         return (
             isinstance(other, dict)
@@ -43,7 +43,7 @@ def _middle(before: list[paths.Json], after: list[paths.Json], old: list[int], n
 
 
 def _embedded(few: list[paths.Json], many: list[paths.Json]) -> list[int | None]:
-    """For each of `many` its partner among `few`, in order: by likeness, or else one by one from the first."""
+    """The partner among `few` for each of `many`, in order: by similarity, or else one by one from the first."""
     pairs: list[int | None] = []
     partner = 0
     for item in many:

@@ -1,4 +1,4 @@
-"""Edits of mappings and lists that are written by indentation. New lines stand where their neighbours do."""
+"""Edits of indented mappings and lists. New lines have the indentation of their neighbours."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -14,7 +14,7 @@ _COLON: Final = re.compile(r"[ \t]*:")
 
 
 def with_keys(node: Node, added: paths.Object, doomed: Collection[Entry], text: str, style: Style) -> list[Edit]:
-    """Adds keys below the last entry of a mapping that stays, in its column."""
+    """Adds keys below the last remaining entry of a mapping, in its column."""
     kept = [entry for entry in node.entries if entry not in doomed]
     if not kept:
         raise edits.RefusedError(node.start, "all keys of the mapping would change; change it by hand")
@@ -25,7 +25,7 @@ def with_keys(node: Node, added: paths.Object, doomed: Collection[Entry], text: 
 
 
 def with_items(node: Node, place: int, items: Sequence[paths.Json], text: str, style: Style) -> list[Edit]:
-    """Adds items to a list below the one at a position, in the column of the dashes."""
+    """Adds items to a list after a position, in the column of the dashes."""
     if place < 0:
         raise edits.RefusedError(node.start, "an item would stand before the first one; change it by hand")
     margin = edits.column(text, styles.dash_of(node.entries[-1], text))
@@ -35,7 +35,7 @@ def with_items(node: Node, place: int, items: Sequence[paths.Json], text: str, s
 
 
 def replaced(parent: Node, entry: Entry, after: paths.Json, text: str, style: Style) -> list[Edit]:
-    """Writes a mapping or a list with entries in the place of null, {} or []."""
+    """Replaces null, {} or [] by a mapping or a list with entries."""
     node = entry.value
     if parent.sort is Sort.LIST:
         margin = edits.column(text, styles.dash_of(entry, text)) + 2
@@ -56,7 +56,7 @@ def replaced(parent: Node, entry: Entry, after: paths.Json, text: str, style: St
 
 
 def _in_item(node: Node, after: paths.Json, text: str, style: Style) -> Edit:
-    """The lines of a mapping or list that begin behind the dash of their item."""
+    """The edit for a mapping or list that begins after the dash of its item."""
     is_bare = node.body == node.end
     margin = edits.column(text, node.body) + is_bare
     lines = _joined(text, node.end, rendering.indented(rendering.block(after, style), margin))
@@ -64,7 +64,7 @@ def _in_item(node: Node, after: paths.Json, text: str, style: Style) -> Edit:
 
 
 def without(node: Node, doomed: Sequence[Entry], text: str) -> list[Edit]:
-    """Removes some entries with their lines; comments on lines of their own stay."""
+    """Removes some entries with their lines; comments on their own lines stay."""
     found: list[Edit] = []
     position = -1
     for index, entry in enumerate(node.entries):
@@ -84,7 +84,7 @@ def without(node: Node, doomed: Sequence[Entry], text: str) -> list[Edit]:
 
 
 def emptied(node: Node, entry: Entry, text: str) -> list[Edit]:
-    """Writes {} or [] in the place of all entries."""
+    """Replaces all entries by {} or []."""
     empty = "{}" if node.sort is Sort.MAPPING else "[]"
     edits.check_no_comment(text, node.body, node.end)
     header = text[entry.start : node.body]

@@ -12,7 +12,7 @@ _ONLY_DASHES: Final = re.compile(r"[ ]*(?:-[ ]+)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """Puts text in the place of a stretch of the old text; offsets count characters."""
+    """Replaces a range of the old text; offsets count characters."""
 
     start: int
     end: int
@@ -20,7 +20,7 @@ class Edit:
 
 
 class RefusedError(Exception):
-    """A change that cannot be written here; the planner makes a `Refusal` of it. Never leaves this room."""
+    """A change that cannot be written here. The planner turns it into a `Refusal`, so it never leaves this package."""
 
     def __init__(self, offset: int, reason: str, *, anchor: str = "") -> None:
         super().__init__(reason)
@@ -50,14 +50,14 @@ def line_start(text: str, offset: int) -> int:
 
 
 def line_end(text: str, offset: int) -> int:
-    """The offset of the line end after an offset: of CR LF, that of the CR."""
+    """The offset of the line end after an offset; for CR LF, of the CR."""
     end = text.find("\n", offset)
     end = len(text) if end < 0 else end
     return end - 1 if end > offset and text[end - 1] == "\r" else end
 
 
 def next_line(text: str, offset: int) -> int:
-    """The offset of the line after the one of an offset."""
+    """The offset of the next line."""
     end = text.find("\n", offset)
     return len(text) if end < 0 else end + 1
 
@@ -65,7 +65,7 @@ def next_line(text: str, offset: int) -> int:
 def without_lines(text: str, start: int, end: int) -> Edit:
     """Removes the lines from one offset to another.
 
-    The line end before them goes, and not their own: so new lines can still be put behind the removed ones.
+    It removes the line end before them and keeps their own, so that new lines can still follow the removed ones.
     """
     first, last = line_start(text, start), line_end(text, end)
     if not first:
@@ -75,10 +75,10 @@ def without_lines(text: str, start: int, end: int) -> Edit:
 
 
 def end_of_line(text: str, offset: int) -> str:
-    """The line end that is used around an offset: of its own line, else of the first line."""
+    """The line end in use at an offset: of its own line, else of the first line."""
     end = text.find("\n", max(offset - 1, 0))
     if end < 0 or end == len(text) - 1:
-        # The reader ends a last line that has no end of its own with a line feed.
+        # The reader adds a line feed to a last line without a line end.
         end = text.find("\n")
     return "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"
 
@@ -89,20 +89,20 @@ def column(text: str, offset: int) -> int:
 
 
 def starts_line(text: str, offset: int, *, after_dashes: bool = False) -> bool:
-    """Whether only blanks stand before an offset in its line; with `after_dashes`, or dashes of lists."""
+    """Whether only blanks precede an offset in its line; with `after_dashes`, also dashes of lists."""
     before = text[line_start(text, offset) : offset]
     return bool(_ONLY_DASHES.fullmatch(before)) if after_dashes else not before.strip(" ")
 
 
 def before_blanks(text: str, offset: int) -> int:
-    """The offset of the first of the blanks that stand directly before an offset."""
+    """The offset of the first blank in the row of blanks before an offset."""
     while offset and text[offset - 1] in " \t":
         offset -= 1
     return offset
 
 
 def check_no_comment(text: str, start: int, end: int) -> None:
-    """Raises RefusedError if a stretch that would go may hold a comment."""
+    """Raises RefusedError if a range to be removed may hold a comment."""
     if "#" in text[start:end]:
         raise RefusedError(start, "a comment may stand between what would go; change it by hand")
 
@@ -110,8 +110,8 @@ def check_no_comment(text: str, start: int, end: int) -> None:
 def after_comments(text: str, end: int, *, margin: int) -> int:
     """The end of the line at an offset, or of the last comment below it that belongs to a collection at a column.
 
-    A comment belongs to the collection if it stands directly below, at its column or to the right of it, unless what
-    follows stands at the same column: then it belongs to that.
+    A comment belongs to the collection if it is directly below, at its column or to the right. But if the next content
+    starts at the comment's column, the comment belongs to that content.
     """
     position = line_end(text, end)
     following = _next_content(text, next_line(text, end))

@@ -1,4 +1,4 @@
-"""Edits inside brackets, of YAML and of JSON, and values that fit on one line."""
+"""Edits inside brackets of YAML and JSON, and values that fit on one line."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -16,7 +16,7 @@ _WIDEST: Final = 8
 
 
 def replaced(entry: Entry, after: paths.Json, text: str, style: Style) -> list[Edit]:
-    """Writes a value in the place of a scalar or of an empty collection, on one line, with the old quote."""
+    """Replaces a scalar or an empty collection by a value on one line, with the old quote."""
     node = entry.value
     if style.is_json:
         return [Edit(start=node.start, end=node.end, text=_json(after, text, node.start, style))]
@@ -83,7 +83,7 @@ def _behind(node: Node, place: int, written: Sequence[str], text: str, style: St
     comma = _COMMA.match(text, entry.end)
     position = edits.line_end(text, comma.end() if comma else entry.end)
     rest = text[comma.end() if comma else entry.end : position].strip()
-    # What follows on the line would come between: then the new entries stand on the line too.
+    # The rest of the line would come between. Then the new entries go on the same line too.
     has_line = edits.starts_line(text, entry.start) and "\n" in text[node.body : entry.start]
     if not has_line or not (not rest or rest.startswith("#")):
         start = "," + style.comma[1:]
@@ -96,7 +96,7 @@ def _behind(node: Node, place: int, written: Sequence[str], text: str, style: St
 
 
 def _spaced(node: Node, text: str, style: Style) -> Style:
-    """The style with the blank after commas that the brackets have."""
+    """The style with the blanks after commas as in the brackets."""
     if len(node.entries) < 2:
         return replace(style, comma="," if style.is_json and style.colon == ":" else ", ")
     between = text[node.entries[-2].end : node.entries[-1].start]
@@ -110,7 +110,7 @@ def _inline(value: paths.Json, text: str, start: int, style: Style, node: Node) 
 
 
 def _json(value: paths.Json, text: str, start: int, style: Style) -> str:
-    """JSON on several lines where the text around has a line for each entry, else on one."""
+    """JSON on several lines if the text around has a line for each entry, else on one line."""
     if rendering.is_inline(value) or not edits.line_start(text, start):
         return rendering.flow(value, style)
     line = text[edits.line_start(text, start) : start]

@@ -1,4 +1,4 @@
-"""The accelerator that a misspelt resource name means, if it can be only one."""
+"""Finds the accelerator that a misspelt resource name means, if only one is possible."""
 
 from collections.abc import Collection, Iterator
 from typing import Final
@@ -10,7 +10,7 @@ _LONGEST: Final = 64
 
 
 def names_of_devices() -> frozenset[str]:
-    """The names of whole devices that usher knows. Shares and memory have names that differ from these by little."""
+    """The names of whole devices that usher knows. Names of shares and memory differ from these by too little."""
     return frozenset(
         known.name
         for vendor in known_names.VENDORS.values()
@@ -20,7 +20,7 @@ def names_of_devices() -> frozenset[str]:
 
 
 def meant(name: str, names: Collection[str]) -> str:
-    """The one known name that differs in case or in one letter; empty without one, or with several."""
+    """The one known name that differs in case or in one letter; empty if there are several or no match."""
     if len(name) > _LONGEST:
         return ""
     given = name.casefold()
@@ -30,7 +30,7 @@ def meant(name: str, names: Collection[str]) -> str:
 
 
 def _is_close(one: str, other: str) -> bool:
-    """Whether one letter is wrong, missing, too many, or in the place of its neighbour."""
+    """Whether one letter is wrong, missing, too many, or swapped with its neighbour."""
     shorter, longer = sorted((one, other), key=len)
     if len(longer) - len(shorter) > 1:
         return False

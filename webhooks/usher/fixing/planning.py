@@ -1,4 +1,4 @@
-"""The edits that make the text of a document say another value, and the changes that cannot be written."""
+"""Plans the edits that give the text of a document another value, and lists the changes that cannot be written."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -15,12 +15,12 @@ class Refusal:
     """A change that cannot be written."""
 
     pointer: str
-    """In the document."""
+    """Pointer in the document."""
     line: int
-    """Of the text that stands in the way, in the file, from 1."""
+    """Line in the file, from 1, of the text in the way."""
     reason: str
     sites: tuple[str, ...] = ()
-    """Where shared text is in the way, the places that share it: it could change if all of them wanted the same."""
+    """If shared text is in the way, the places that share it. It could change if all of them wanted the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Plan:
 
 
 def plan(document: reader.Document, wanted: paths.Json) -> Plan:
-    """How the text of a document becomes that of the wanted value. Refused changes are not among the edits."""
+    """The edits that turn the text of a document into the wanted value. Refused changes are not among the edits."""
     root, text = syntax.tree(document), document.chunk.text
     style = styles.of_document(root, text, is_json=document.is_json)
     planner = _Planner(document, style, shared=sharing.shared(root, wanted))
@@ -154,7 +154,7 @@ class _Planner:
         return [edits.Edit(start=key.start, end=key.end, text=rendering.scalar(name, quote=quote))]
 
     def _written(self, node: Node) -> dict[str, Entry]:
-        """The entries that stand in the mapping itself and count: a merge key overrides those before it."""
+        """The effective entries in the mapping itself: a merge key overrides those before it."""
         merged = max((entry.start for entry in node.entries if entry.merges), default=-1)
         return {entry.name: entry for entry in node.entries if not entry.merges and entry.start > merged}
 
@@ -195,6 +195,6 @@ class _Planner:
 
 
 def _new_name(value: paths.Json, added: paths.Object) -> str | None:
-    """The new key that has the value of a removed one, if it is the only one: then the key was renamed."""
+    """The single new key with the value of a removed one, which means that the key was renamed; else None."""
     found = [key for key, new in added.items() if alignment.same(value, new)]
     return found[0] if len(found) == 1 else None

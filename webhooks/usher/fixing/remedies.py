@@ -1,8 +1,8 @@
-"""The remedies of findings that follow from the object alone: check -> the steps that remove the finding.
+"""Remedies that follow from the object alone: for each check, the steps that remove its finding.
 
-A remedy is safe if it leaves no choice: there is one way, or the one that keeps what the pods get at run time.
-`rounds` still judges the object with each remedy, and leaves out one that does not remove its finding or that makes
-usher deny something else.
+A remedy is safe if it leaves no choice: only one change is possible, or only one keeps what the pods get at run time.
+`rounds` still judges the object with each remedy, and leaves out a remedy that keeps its finding or makes usher deny
+something else.
 """
 
 import re
@@ -54,7 +54,7 @@ class Case:
 
 
 Remedy = Callable[[Case], tuple[Step, ...]]
-"""The steps of the remedy; empty where the finding leaves a choice."""
+"""The steps of the remedy; empty if the finding leaves a choice."""
 
 
 def steps(case: Case) -> tuple[Step, ...]:
@@ -66,7 +66,7 @@ def steps(case: Case) -> tuple[Step, ...]:
 
 
 def _equal_amounts(case: Case) -> tuple[Step, ...]:
-    """Kubernetes counts the limit of a device, so the request becomes the limit. A limit that is missing is added."""
+    """The request set to the limit, because Kubernetes counts the limit of a device. It adds a missing limit."""
     resources, _, kind = case.parent.rpartition("/")
     if kind not in _RESOURCES:
         return ()
@@ -101,7 +101,7 @@ def _variable_to_warn(case: Case) -> tuple[Step, ...]:
 
 
 def _variable_removed(case: Case) -> tuple[Step, ...]:
-    """Only an entry that sets a value itself, and only where the operator or the device plugin sets the variable."""
+    """The removal of an entry that sets a value itself, if the operator or the device plugin sets the variable."""
     variable, written = case.get(case.path), _REMOVE.fullmatch(case.finding.remedy)
     if not isinstance(variable, dict) or not isinstance(variable.get("value"), str):
         return ()
@@ -111,7 +111,7 @@ def _variable_removed(case: Case) -> tuple[Step, ...]:
 
 
 def _same_variable_removed(case: Case) -> tuple[Step, ...]:
-    """The earlier entry, if the last one is equal: then the container gets what it got before."""
+    """The removal of the earlier entry, if the last one is equal: the container gets the same as before."""
     variable, entries = case.get(case.path), case.get(case.parent)
     if not isinstance(variable, dict) or not isinstance(entries, list):
         return ()
@@ -126,7 +126,7 @@ def _label_from_annotation(case: Case) -> tuple[Step, ...]:
 
 
 def _label_from_template(case: Case) -> tuple[Step, ...]:
-    """Only if all templates name one queue."""
+    """The label with the queue, if all templates name the same queue."""
     if case.finding.remedy != "move the label to metadata.labels" or len(set(_queues(case.value))) != 1:
         return ()
     return (_set(paths.join("/metadata/labels", _QUEUE), case.get(case.path)), _prune(case.path))

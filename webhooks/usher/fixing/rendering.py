@@ -1,4 +1,4 @@
-"""JSON values as YAML or JSON text, in the styles that people use for manifests."""
+"""Renders JSON values as YAML or JSON text, in the styles that people use for manifests."""
 
 import json
 import re
@@ -9,16 +9,16 @@ from usher.dataclass import dataclass
 from usher.documents import scalars
 
 _ORDER: Final = ("name", "key", "operator", "value", "values", "effect")
-# Every YAML parser reads this as text where `scalars.resolve` does, in brackets too.
+# Every YAML parser reads this as text if `scalars.resolve` does, also in brackets.
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./$(+-](?:[A-Za-z0-9_./$()+=@%~^-]|:(?=[A-Za-z0-9_./]))*")
-# Dates, times and numbers in base 60, which other parsers than kubectl's read as numbers.
+# Dates, times and numbers in base 60, which parsers other than kubectl's read as numbers.
 _LIKE_A_NUMBER: Final = re.compile(r"[-+.]?[0-9][0-9_:.TtZz+-]*|[-.+]+|0o[0-7]+|-.*")
 _ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """How new text is written, like the text around it."""
+    """The style of new text, taken from the text around it."""
 
     step: int = 2
     """Columns from a key to the keys of its mapping."""
@@ -27,7 +27,7 @@ class Style:
     gap: int = 1
     """Blanks after a dash."""
     quote: str = ""
-    """Quote of texts that could do without; `key_quote` is that of keys."""
+    """Quote of texts that do not need one; `key_quote` is the quote of keys."""
     key_quote: str = ""
     colon: str = ": "
     comma: str = ", "
@@ -35,11 +35,11 @@ class Style:
 
 
 def scalar(value: paths.Json, *, quote: str = "") -> str:
-    """One line of YAML that kubectl reads as this value.
+    """A value as one line of YAML that kubectl reads as the same value.
 
     Args:
         value: a text, number, truth value or null, or an empty mapping or list.
-        quote: the quote that a text gets if it can be written so: `"`, `'`, or empty for plain text.
+        quote: the preferred quote of a text: `"`, `'`, or empty for plain text.
     """
     if not isinstance(value, str):
         return json.dumps(value)
@@ -51,7 +51,7 @@ def scalar(value: paths.Json, *, quote: str = "") -> str:
 
 
 def block(value: paths.Json, style: Style) -> list[str]:
-    """The lines of a value, not indented."""
+    """The lines of a value, without indentation."""
     if isinstance(value, dict) and value:
         return [line for key in ordered(value) for line in entry(key, value[key], style)]
     if isinstance(value, list) and value:
@@ -96,7 +96,7 @@ def flow(value: paths.Json, style: Style) -> str:
 
 
 def as_json(value: paths.Json, style: Style, *, indent: int | None = None) -> str:
-    """The value as JSON; with `indent` over several lines, the first not indented."""
+    """The value as JSON; with `indent` over several lines, the first without indentation."""
     separators = ("," if indent is not None else style.comma, style.colon)
     return json.dumps(_in_order(value), ensure_ascii=False, indent=indent, separators=separators)
 
@@ -106,7 +106,7 @@ def ordered(value: paths.Object) -> list[str]:
 
 
 def rank(key: str) -> tuple[int, str]:
-    """Sorts the keys of a new mapping in the usual order of manifests; engines differ in theirs."""
+    """A sort key for the keys of a new mapping: the usual order of manifests, because engines differ in theirs."""
     return _ORDER.index(key) if key in _ORDER else len(_ORDER), key
 
 
@@ -123,7 +123,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _suits_lines(text: str) -> bool:
-    """Whether a text reads best as a literal block, which holds it exactly."""
+    """Whether a text reads best as a literal block, which keeps it exactly."""
     lines = text.removesuffix("\n").split("\n")
     return (
         len(lines) > 1

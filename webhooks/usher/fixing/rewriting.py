@@ -1,4 +1,4 @@
-"""The new text of a file, and the proof that it says what was wanted and nothing else."""
+"""Makes the new text of a file, and proves that it has the wanted values and no other change."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -14,14 +14,14 @@ _UNPROVEN: Final = "usher cannot write this change so that the text says exactly
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewritten:
-    """What became of a file."""
+    """The result for a file."""
 
     content: bytes
-    """The new content; the old one where nothing could be written."""
+    """The new content; the old one if nothing could be written."""
     documents: Sequence[reader.Document]
-    """What the content holds."""
+    """The documents of the content."""
     refusals: Mapping[int, tuple[planning.Refusal, ...]]
-    """By number of the document. A document with refusals stays as it was."""
+    """Refusals by number of the document. A document with refusals stays unchanged."""
 
 
 def rewrite(content: bytes, documents: Sequence[reader.Document], wanted: Mapping[int, paths.Json]) -> Rewritten:
@@ -29,7 +29,7 @@ def rewrite(content: bytes, documents: Sequence[reader.Document], wanted: Mappin
 
     Args:
         content: the file.
-        documents: what the reader made of it.
+        documents: its documents from the reader.
         wanted: the value of each document that changes, by its number.
     """
     changes = {index: value for index, value in wanted.items() if not alignment.same(value, documents[index].value)}
@@ -50,7 +50,7 @@ def rewrite(content: bytes, documents: Sequence[reader.Document], wanted: Mappin
 
 
 def holds(content: bytes, documents: Sequence[reader.Document]) -> bool:
-    """Whether documents stand in a content where they say they do."""
+    """Whether a content has the documents at the places that they give."""
     try:
         text = content.removeprefix(_MARK).decode()
     except UnicodeDecodeError:
@@ -69,14 +69,14 @@ def _proven(
     texts: dict[int, str],
     refusals: dict[int, tuple[planning.Refusal, ...]],
 ) -> Rewritten:
-    """The new content, parsed again to see that it says what was wanted; what it does not say is refused."""
+    """The new content, parsed again to prove that it has the wanted values. It refuses the documents that fail."""
     while texts:
         new = _put(content, {index: (documents[index].chunk, text) for index, text in texts.items()})
         found = _parsed(new)
         wrong = _wrong(found, documents, {index: wanted[index] for index in texts})
         if found is not None and not wrong:
             return Rewritten(content=new, documents=found, refusals=refusals)
-        # One text can make the whole file say something else, so each has to prove itself alone.
+        # One document can change the meaning of the whole file, so each has to prove itself separately.
         alone = {index for index in texts if _wrong(_parsed(texts[index].encode()), [documents[index]], wanted)}
         for index in alone or set(texts):
             refusals[index] = (_whole(documents[index], _UNPROVEN),)
@@ -102,7 +102,7 @@ def _put(content: bytes, stretches: Mapping[int, tuple[chunks.Chunk, str]]) -> b
     parts, position = [], 0
     for _, (chunk, new) in sorted(stretches.items()):
         end = chunk.offset + len(chunk.text)
-        # The reader ends a last line that has no end of its own; the file goes on without one.
+        # The reader adds a line end to the last line; the file may lack it.
         parts += [text[position : chunk.offset], new if end <= len(text) else new.rstrip("\r\n")]
         position = end
     return mark + "".join([*parts, text[position:]]).encode()
@@ -118,7 +118,7 @@ def _parsed(content: bytes) -> list[reader.Document] | None:
 def _wrong(
     found: Sequence[reader.Document] | None, documents: Sequence[reader.Document], wanted: Mapping[int, paths.Json]
 ) -> set[int]:
-    """Numbers of the documents that do not say what they should; all of them where their number is another one."""
+    """Numbers of the documents with a wrong value; all documents if their number changed."""
     if found is None or len(found) != len(documents):
         return {old.index for old in documents}
     return {

@@ -1,7 +1,8 @@
-"""Writes the wishes of a run, judges the new text as `usher check` does, and goes on until nothing is left to write.
+"""Writes the wishes of a run, judges the new text as `usher check` does, and repeats this until nothing is left to
+write.
 
-A remedy can make room for another change: with the right resource name, the pods also get their toleration. So there
-are several rounds, and after the last one a second run finds nothing to write.
+One remedy can enable another change: with the right resource name, the pods also get their toleration. So there are
+several rounds. After the last one, a second run finds nothing to write.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +48,7 @@ class Left:
     line: int
     reason: str
     judged: bool = False
-    """Whether it was written and then taken back, because of what usher says of the result."""
+    """Whether it was written and then taken back, because of the verdict on the result."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,13 +56,13 @@ class File:
     """A file with its changes so far."""
 
     batch: Batch
-    """What the content holds."""
+    """The objects of the content."""
     original: bytes = b""
     content: bytes = b""
     done: list[Done] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
     problem: str = ""
-    """Why the file could not be read once more."""
+    """Why the file could not be read again."""
 
     @property
     def source(self) -> str:
@@ -75,15 +76,15 @@ class File:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fixed:
     files: Sequence[File]
-    """Those with changes, and those whose changes could not be made."""
+    """The files with changes, and the files whose changes could not be made."""
     before: findings.Report
     after: findings.Report
-    """Of the new content."""
+    """The report about the new content."""
 
     @property
     def incomplete(self) -> bool:
         """Whether an input could not be used, or a change could not be written. A remedy that does not remove its
-        finding does not count: `usher check` goes on reporting the finding.
+        finding does not count, because `usher check` still reports the finding.
         """
         return self.before.failed or any(
             file.problem or any(not left.judged for left in file.left) for file in self.files
@@ -97,7 +98,7 @@ def fix(batches: Sequence[Batch], *, judge: Judge, read: Read, choice: wishes.Ch
         batches: the files.
         judge: judges files together, with mutations and diffs.
         read: the content of a file; raises InputError.
-        choice: the changes that are wanted.
+        choice: the changes to make.
     """
     run = _Run(batches, judge=judge, read=read, choice=choice)
     for _ in range(MAX_ROUNDS):
@@ -116,8 +117,9 @@ class _Run:
         self._closed: set[tuple[_Object, tuple[str, ...]]] = set()
         """Wishes that are written or given up."""
         self._careful: set[_Object] = set()
-        """Objects that get one change in a round, when all others are done: several together made something worse, or
-        a change of another object did."""
+        """Objects that get one change in a round, after all others are done, because several changes together, or a
+        change of another object, made something worse.
+        """
         self.before = self.report = judge(self._batches)
 
     @property
@@ -125,19 +127,19 @@ class _Run:
         return [self._files[number] for number in sorted(self._files)]
 
     def round(self) -> bool:
-        """Writes the open changes; whether there were any."""
+        """Writes the open changes, and returns whether there were any."""
         results = self._results(self._batches, self.report)
         asked = self._open(results)
         written = {number: found for number, each in asked.items() if (found := self._written(number, each, results))}
         if not written:
-            # What cannot be written is closed by now.
+            # By now, wishes that cannot be written are closed.
             return bool(asked)
         batches = list(self._batches)
         for number, found in written.items():
             batches[number] = self._parsed(number, found.documents)
         report = self._judge(batches)
         if len(report.failures) > len(self.report.failures):
-            # It is a fault of usher, and the new text proves nothing.
+            # This is a fault of usher, and the new text proves nothing.
             self._take_back(written, results)
             return True
         if not self._accepts(written, results, self._results(batches, report)):
@@ -217,7 +219,9 @@ class _Run:
         before: Mapping[_Object, findings.Result],
         after: Mapping[_Object, findings.Result],
     ) -> bool:
-        """Whether every finding with a remedy is gone and nothing new is denied; else closes what caused that."""
+        """Whether every finding with a remedy is gone and nothing new is denied. Otherwise it closes the wishes that
+        caused it.
+        """
         accepted = True
         for number, found in written.items():
             by_item: dict[int, list[Wish]] = {}

@@ -1,4 +1,4 @@
-"""Anchors whose places all want the same change, so that the text at the anchor can change for all of them."""
+"""Finds anchors whose places all want the same change, so that the text at the anchor can change for all of them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -16,14 +16,15 @@ class Shared:
     """The anchors of a document, by name."""
 
     agreed: frozenset[str]
-    """Those that one value defines, and whose aliases all become what it becomes."""
+    """Anchors that one value defines, and whose aliases all become the value that it becomes."""
     sites: Mapping[str, tuple[str, ...]]
-    """The pointers to the places that have the value. A merge key takes only single keys: an anchor that one names is
-    not here."""
+    """The pointers to the places with the value. It lacks anchors that a merge key names, because a merge key takes
+    only single keys.
+    """
 
 
 def shared(root: Node, wanted: paths.Json) -> Shared:
-    """Compares what the places of each anchor become in the wanted value."""
+    """The anchors whose places agree, from comparing the wanted values of all places of each anchor."""
     values: defaultdict[str, list[object]] = defaultdict(list)
     sites: defaultdict[str, list[str]] = defaultdict(list)
     defined: Counter[str] = Counter()

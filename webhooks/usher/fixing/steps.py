@@ -1,4 +1,4 @@
-"""Changes of an object as small steps, and the object after them."""
+"""Changes of an object as small steps, and how to apply them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -12,13 +12,13 @@ from usher.mutation import editing
 
 class Action(Enum):
     SET = auto()
-    """Sets a field, and makes the missing mappings above it."""
+    """Sets a field, and makes missing mappings above it."""
     APPEND = auto()
-    """Adds an item to a list, and makes the missing list and the missing mappings above it."""
+    """Adds an item to a list, and makes a missing list and missing mappings above it."""
     REMOVE = auto()
     """Removes a field or an item."""
     PRUNE = auto()
-    """Removes it, and the mapping or list that held it if that would be left empty."""
+    """Removes it, and also the mapping or list that held it if that becomes empty."""
 
 
 _MAKING: Final = (Action.SET, Action.APPEND)
@@ -28,15 +28,15 @@ _MAKING: Final = (Action.SET, Action.APPEND)
 class Step:
     action: Action
     pointer: str
-    """Of an item to append, that of its list."""
+    """The place; for an appended item, the place of its list."""
     value: paths.Json = None
 
 
 def of_operation(operation: editing.Operation) -> tuple[Step, ...]:
     """The steps of an RFC 6902 operation of a mutation.
 
-    The first operation of several brings the missing mappings above its value. A step names its value alone, so it
-    means the same without the others.
+    The first of several operations includes the missing mappings above its value. A step only has the value itself, so
+    it works without the other operations.
     """
     pointer = operation["path"]
     if operation["op"] == "remove":
@@ -68,7 +68,7 @@ def taken(value: paths.Object, steps: Iterable[Step]) -> tuple[paths.Object, tup
 
 
 def overlap(one: str, other: str) -> bool:
-    """Whether one of two pointers leads to the other, or both to one place."""
+    """Whether one of two pointers leads to the other, or both to the same place."""
     return one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/")
 
 
@@ -113,7 +113,7 @@ def _parent(value: paths.Object, step: Step) -> paths.Object | list[paths.Json]:
 
 
 def spelt_like_limits(step: Step, before: paths.Object) -> Step:
-    """The step with the amount of a request spelt as the limit beside it: 8 where the limit is 8, and not "8"."""
+    """The step with the amount of a request spelt like its limit: 8 if the limit is 8, and not "8"."""
     keys = paths.split(step.pointer)
     if keys[-2:-1] != ["requests"] or step.action is not Action.SET:
         return step

@@ -1,4 +1,4 @@
-"""The style of a document: how its author indents and quotes, so that new lines look like the old ones."""
+"""Finds the style of a document, how its author indents and quotes, so that new lines look like the old ones."""
 
 import re
 from collections import Counter
@@ -14,11 +14,11 @@ T = TypeVar("T")
 _SPACED_COLON: Final = re.compile(r'":\s')
 _SPACED_COMMA: Final = re.compile(r",\s")
 _WIDEST: Final = 8
-"""Columns. A wider step is a table that somebody drew, and no style."""
+"""Columns. A wider step is a hand-drawn table and not a style."""
 
 
 def of_document(root: Node, text: str, *, is_json: bool) -> rendering.Style:
-    """The most common style of a document; that of kubectl where it does not show one."""
+    """The most common style of a document; kubectl's if the document does not show one."""
     steps, dashes, quotes = Counter[int](), Counter[int](), Counter[str]()
     for parent, entry in _pairs(root):
         value = entry.value
@@ -43,7 +43,7 @@ def of_document(root: Node, text: str, *, is_json: bool) -> rendering.Style:
 
 
 def of_list(node: Node, text: str, style: rendering.Style) -> rendering.Style:
-    """The style with the gap that the items of a list have after their dashes."""
+    """The style with the gap after dashes that the items of a list have."""
     dash = dash_of(node.entries[-1], text)
     gap = node.entries[-1].start - dash - 1
     same_line = "\n" not in text[dash : node.entries[-1].start]
@@ -51,13 +51,13 @@ def of_list(node: Node, text: str, style: rendering.Style) -> rendering.Style:
 
 
 def of_keys(node: Node, style: rendering.Style) -> rendering.Style:
-    """The style with the quote of the keys that a mapping has."""
+    """The style with the quote of the existing keys of a mapping."""
     key = node.entries[-1].key if node.entries else None
     return replace(style, key_quote=key.style if key is not None and key.style in {'"', "'"} else "")
 
 
 def of_siblings(node: Node, text: str, style: rendering.Style) -> rendering.Style:
-    """The style with the place of dashes that other lists of the mapping have."""
+    """The style with the dash column of the other lists in the mapping."""
     for entry in node.entries:
         if entry.value.sort is Sort.LIST and not entry.value.flow:
             columns = _column(entry.value, text) - edits.column(text, entry.start)
@@ -70,7 +70,7 @@ def dash_of(entry: Entry, text: str) -> int:
     """The offset of the dash of an item of a block list.
 
     Raises:
-        RefusedError: something other than blanks stands between the dash and the item.
+        RefusedError: something other than blanks is between the dash and the item.
     """
     position = entry.start
     while True:

@@ -1,6 +1,6 @@
-"""The syntax of one document: each mapping, list, text and alias as it is written, with its place.
+"""The syntax of one document: each mapping, list, text and alias as written, with its place.
 
-`documents` gives values, where an alias is a copy of its anchor. An edit has to know which text is an alias.
+`documents` gives values, which copy the anchor for each alias. An edit must know which text is an alias.
 """
 
 import re
@@ -29,24 +29,26 @@ class Sort(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A value as it is written; offsets count the characters of the chunk, the end is exclusive."""
+    """A value as written; offsets count the characters of the chunk, the end is exclusive."""
 
     sort: Sort
     start: int
-    """With its anchor and tag."""
+    """Start, with its anchor and tag."""
     body: int
-    """Without them."""
+    """Start without anchor and tag."""
     end: int
-    """After its last character. A block collection ends with its last value, whatever comments follow."""
+    """The end after its last character. A block collection ends with its last value, before any comments
+    that follow.
+    """
     style: str = ""
     """The quote or block indicator of a scalar."""
     flow: bool = False
-    """Whether the collection stands in brackets."""
+    """Whether the collection is in brackets."""
     anchor: str = ""
     """The name of its anchor, or the one that the alias names."""
     entries: "tuple[Entry, ...]" = ()
     shared: bool = False
-    """Whether an alias of the document refers to it or to the anchor that an alias names."""
+    """Whether an alias of the document refers to it, or to the anchor that this alias names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +60,7 @@ class Entry:
     name: str = ""
     """The key as kubectl sends it."""
     merges: bool = False
-    """Whether the key is `<<`, so that the entries of its value belong to the mapping."""
+    """Whether the key is `<<`: then the entries of its value belong to the mapping."""
 
     @property
     def start(self) -> int:
@@ -70,7 +72,7 @@ class Entry:
 
 
 class _Open:
-    """A collection whose end has not been read."""
+    """A collection whose end was not read yet."""
 
     __slots__ = ("entries", "event", "key", "name")
 
@@ -111,7 +113,7 @@ def tree(document: reader.Document) -> Node:
 
 
 def anchors(node: Node) -> Iterator[Node]:
-    """The values at and below a node that aliases refer to."""
+    """The values at and below a node to which aliases refer."""
     if node.shared and node.sort is not Sort.ALIAS:
         yield node
     for entry in node.entries:
@@ -171,8 +173,8 @@ def _body(event: events.NodeEvent, text: str) -> int:
 
 
 def _end_of_block(text: str, start: int, end: int) -> int:
-    """A block scalar ends with its last line of text, or with its last blank line where it keeps these."""
-    # libyaml counts the indentation of the next line to the scalar.
+    """The end of a block scalar: its last line of text, or its last blank line if it keeps blank lines."""
+    # libyaml includes the indentation of the next line in the scalar.
     content = text[start:end].rstrip(" ")
     if _KEEP.match(content):
         return start + len(content.removesuffix("\n").removesuffix("\r"))
@@ -180,7 +182,7 @@ def _end_of_block(text: str, start: int, end: int) -> int:
 
 
 def _name(event: events.Event) -> str:
-    """The key that kubectl sends; the reader has accepted it."""
+    """The key as kubectl sends it; the reader has accepted it."""
     if not isinstance(event, events.ScalarEvent):
         return ""
     if event.tag is not None:

@@ -1,9 +1,9 @@
-"""Texts that usher does not edit: sources of a template, and line ends that editors read differently."""
+"""Finds texts that usher does not edit: templates, and texts with line ends that editors read differently."""
 
 import re
 from typing import Final
 
-# Argo, KServe and Tekton also write {{ }}, and resolve it in the cluster. These forms are of Helm alone, or of Jinja.
+# Argo, KServe and Tekton also write {{ }}, and resolve it in the cluster. Only Helm and Jinja use these forms.
 _HELM: Final = re.compile(
     rb"\{\{-|-\}\}|\{\{\s*(?:/\*|\$|(?:if|else|end|range|with|define|block|template|include|toYaml|tpl)\b"
     rb"|\.(?:Values|Release|Chart|Capabilities|Files|Template|Subcharts)\b)"
@@ -13,7 +13,7 @@ _ODD_LINE_END: Final = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
 
 
 def why_not(content: bytes) -> str:
-    """Why a file is not edited; empty where it may be."""
+    """Why usher does not edit a file; empty if it may."""
     for pattern, name in ((_HELM, "Helm"), (_JINJA, "Jinja")):
         if found := pattern.search(content):
             line = content.count(b"\n", 0, found.start()) + 1
@@ -22,7 +22,7 @@ def why_not(content: bytes) -> str:
 
 
 def why_odd(text: str) -> str:
-    """Why a document is not edited; empty where it may be."""
+    """Why usher does not edit a document; empty if it may."""
     if found := _ODD_LINE_END.search(text):
         return f"the character U+{ord(found[0]):04X} ends lines for some programs only; save the text with line feeds"
     return ""

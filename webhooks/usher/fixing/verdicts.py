@@ -1,4 +1,4 @@
-"""Whether changes of an object did what they promise: the findings are gone, and usher denies nothing new."""
+"""Judges whether changes of an object worked: the findings are gone, and usher denies nothing new."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,14 +16,14 @@ _Counted = Counter[tuple[str, model.Outcome]]
 def why_not(
     made: Sequence[Wish], before: findings.Result, after: findings.Result | None
 ) -> Mapping[tuple[str, ...], str]:
-    """Why changes of an object have to be taken back, by the identity of the wish; empty where they may stay.
+    """Why changes of an object must be taken back, by the identity of the wish; empty if they may stay.
 
-    Findings are counted, because the places of items change with the lists that hold them.
+    It counts findings, because changes of a list move the places of its items.
 
     Args:
-        made: what was changed.
-        before: what usher says of the object without these changes.
-        after: the same with them; None if no check reads the object any more.
+        made: the applied changes.
+        before: the verdict about the object without these changes.
+        after: the verdict with them; None if no check reads the object any more.
     """
     if after is None:
         return {}

@@ -1,4 +1,4 @@
-"""The changes that a run suggests: the mutations of each object, and the remedies of its findings."""
+"""The changes that a run suggests: the mutations of each object, and the remedies for its findings."""
 
 from collections.abc import Collection, Iterator
 from enum import StrEnum
@@ -18,7 +18,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Which changes are wanted."""
+    """The changes that the user wants."""
 
     sources: Collection[Source] = tuple(Source)
     keys: Collection[str] = ()
@@ -32,16 +32,16 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """A change of one object with its reason. It is written as a whole or not at all."""
+    """A change of one object with its reason. usher writes it completely or not at all."""
 
     key: str
     """`category/name` of the mutation or check."""
     identity: tuple[str, ...]
-    """Distinguishes it from the other wishes of the object, in the next run too."""
+    """Distinguishes it from the other wishes for the object, also in the next run."""
     steps: tuple[steps.Step, ...]
     intent: model.Intent | None = None
     change: findings.Change | None = None
-    """With the names that messages give to the places of the intent."""
+    """The change, with the names that messages give to the places of the intent."""
     judgement: model.Judgement | None = None
 
     @property
@@ -59,7 +59,7 @@ def of_result(result: findings.Result, choice: Choice) -> Iterator[Wish]:
         for each in result.findings
         if not each.added and (wish := _remedy(each.judgement, result.change, choice)) is not None
     ]
-    # The last items of lists go first, so that the places of the others stay right.
+    # Later list items go first, so that the places of the others stay right.
     yield from sorted(suggested, key=_from_the_end)
 
 
@@ -69,7 +69,7 @@ def _mutations(change: findings.Change, choice: Choice) -> Iterator[Wish]:
     for intent, end in zip(merged.applied, merged.ends, strict=True):
         operations = merged.operations[start:end]
         start = end
-        # The webhook does not mention silent mutations either: they would change nearly every pod.
+        # The webhook does not mention silent mutations either: they change nearly every pod.
         wanted = intent.mutation not in change.silent or intent.mutation in choice.keys
         if wanted and choice.takes(Source.MUTATIONS, intent.mutation):
             yield Wish(

@@ -1,4 +1,4 @@
-"""Wishes for the objects of one file -> the new content of the file, and the wishes that cannot be written."""
+"""Writes the wishes for the objects of one file: gives its new content, and the wishes that cannot be written."""
 
 import json
 from collections import defaultdict
@@ -29,7 +29,7 @@ class Asked:
 class Unwritten:
     asked: Asked
     line: int
-    """Of the text in the way; that of the document where only the object as a whole is in the way."""
+    """Line of the text in the way; of the document if the object as a whole is in the way."""
     reason: str
 
 
@@ -37,15 +37,15 @@ class Unwritten:
 class Written:
     content: bytes
     documents: Sequence[reader.Document]
-    """What the content holds."""
+    """The documents of the new content."""
     pointers: Sequence[tuple[Asked, tuple[str, ...]]]
-    """The wishes in the new content, each with the places in its object that it changed."""
+    """The written wishes, each with the pointers in its object that it changed."""
     unwritten: Sequence[Unwritten]
 
 
 @dataclass(slots=True, kw_only=True)
 class _Attempt:
-    """The values of documents after as many wishes as fit."""
+    """The values of documents after as many wishes as possible."""
 
     wanted: dict[int, paths.Json] = field(default_factory=dict)
     taken: list[tuple[Asked, tuple[str, ...]]] = field(default_factory=list)
@@ -55,12 +55,12 @@ class _Attempt:
 def write(content: bytes, batch: Batch, asked: Sequence[Asked]) -> Written:
     """Writes as many wishes as possible.
 
-    A wish that cannot be written takes no other with it, except those that rest on it.
+    A wish that cannot be written only stops the wishes that depend on it.
 
     Args:
         content: the file.
         batch: its objects and documents.
-        asked: the wishes, those of one object in the order in which they are made.
+        asked: the wishes; those of one object in the order in which to apply them.
     """
     unwritten: list[Unwritten] = []
     open_wishes = list(asked)
@@ -115,7 +115,7 @@ def _with(document: paths.Json, item: Item, value: paths.Object) -> paths.Json:
     part = paths.resolve(document, item.prefix)
     if not isinstance(part, dict):
         return None
-    # Items of a typed list have the kind and the version of the list, which stand above them.
+    # Items of a typed list take the kind and the version from the list above them.
     lent = [key for key in item.value if key not in part]
     if any(not alignment.same(item.value[key], value.get(key)) for key in lent) or any(
         not alignment.same(part[key], item.value.get(key)) for key in part
@@ -126,7 +126,7 @@ def _with(document: paths.Json, item: Item, value: paths.Object) -> paths.Json:
 
 
 def _put(holder: paths.Json, keys: Sequence[str], value: paths.Json) -> paths.Json:
-    """The holder with another value at a place; only the collections above the place are copied."""
+    """A copy of the holder with another value at a pointer; it only copies the collections above the pointer."""
     if not keys:
         return value
     key, *rest = keys
@@ -139,7 +139,7 @@ def _put(holder: paths.Json, keys: Sequence[str], value: paths.Json) -> paths.Js
 def _in_the_way(
     items: Sequence[Item], attempt: _Attempt, refusals: Mapping[int, Sequence[planning.Refusal]]
 ) -> Iterator[Unwritten]:
-    """The wishes that refusals concern: those that touch a refused place, or else all of the document."""
+    """The wishes to which refusals apply: those that touch a refused place, or else all of the document."""
     for index, refused in refusals.items():
         concerned = [
             _Concerned(asked=each, prefix=items[each.item].prefix, pointers=pointers)
@@ -148,7 +148,7 @@ def _in_the_way(
         ]
         everywhere = _Everywhere(concerned)
         found = [(each, refusal) for each in concerned if (refusal := each.touched(refused)) is not None]
-        # Wishes that all places of shared text have can stay: without the others they can be written at the anchor.
+        # Wishes for all places of a shared text can stay: without the other wishes they can be written at the anchor.
         disagreeing = [(each, refusal) for each, refusal in found if not everywhere.has(each, refusal.sites)]
         named = disagreeing or found or [(each, refused[0]) for each in concerned]
         yield from (Unwritten(asked=each.asked, line=refusal.line, reason=refusal.reason) for each, refusal in named)
@@ -161,14 +161,14 @@ class _Concerned:
     asked: Asked
     prefix: str
     pointers: tuple[str, ...]
-    """Which it changed, in its object."""
+    """The pointers in its object that it changed."""
 
     def touched(self, refused: Sequence[planning.Refusal]) -> planning.Refusal | None:
         places = [self.prefix + pointer for pointer in self.pointers]
         return next((each for each in refused if any(steps.overlap(each.pointer, place) for place in places)), None)
 
     def relative_to(self, site: str) -> str:
-        """What it does below a place; empty if it also does something elsewhere."""
+        """Its effect below a place as text; empty if it also changes another place."""
         found = []
         for step in self.asked.wish.steps:
             place = self.prefix + step.pointer

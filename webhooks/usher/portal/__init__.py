@@ -1,1 +1,3 @@
-"""Questions of people to a running server: its decision, the reason, when a job could start, what a quota has left."""
+"""Answers people's questions to a running server: its decision, the reason, when a job could start, the rest of a
+quota.
+"""

@@ -1,6 +1,6 @@
-"""Answers to questions, as JSON: the same documents as those of the commands `usher check`, `queue` and `explain`.
+"""Answers as JSON: the same documents as from the commands `usher check`, `queue` and `explain`.
 
-All of it is pure: what the server knows, and the body of one request.
+All functions are pure: they use the server's data and the body of one request.
 """
 
 import io
@@ -21,14 +21,14 @@ from usher.scan.batches import Batch
 
 MOST_BYTES: Final = 1 << 20
 MOST_OBJECTS: Final = 50
-"""Objects in one question, and so the most namespaces that it may be about."""
+"""The most objects of one question, and so also the most namespaces."""
 
 SOURCE: Final = "<request>"
 """The place of objects in answers."""
 
 
 Amounts = dict[str, int | str]
-"""By unit: a whole number, or a fraction in the notation of Kubernetes."""
+"""Amounts by unit: a whole number, or a fraction as Kubernetes writes it."""
 
 
 class Limit(BaseModel):
@@ -40,7 +40,7 @@ class Limit(BaseModel):
 
 
 class Quota(BaseModel):
-    """A GPUQuota with what is used of it."""
+    """A GPUQuota with its used amounts."""
 
     name: str
     limits: list[Limit]
@@ -67,7 +67,7 @@ def read(body: bytes) -> Sequence[Batch]:
 
 
 def namespaces(batches: Sequence[Batch], *, namespace: str) -> set[str]:
-    """The namespaces of the objects; `namespace` for objects that name no other."""
+    """The namespaces of the objects; `namespace` for objects without one."""
     found = set()
     for batch in batches:
         for item in batch.items:
@@ -78,26 +78,26 @@ def namespaces(batches: Sequence[Batch], *, namespace: str) -> set[str]:
 
 
 def evaluation(batches: Sequence[Batch], evaluator: Evaluator, *, namespace: str) -> bytes:
-    """What `usher check --format json` prints for these objects."""
+    """The output of `usher check --format json` for these objects."""
     settings = runner.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True)
     found = runner.run(batches, evaluator=evaluator, settings=settings)
     return _written(lambda stream: json_report.write(found, stream))
 
 
 def outlook(batches: Sequence[Batch], evaluator: Evaluator, *, namespace: str) -> bytes:
-    """What `usher queue --format json` prints for these objects."""
+    """The output of `usher queue --format json` for these objects."""
     found = [ShownOutlook(place, each) for place, each in outlooks.of(batches, evaluator, namespace=namespace)]
     return _written(lambda stream: queue_json.write(found, stream, as_written=False))
 
 
 def explanation(code_or_name: str, evaluator: Evaluator) -> dict[str, object] | None:
-    """What `usher explain CODE --format json` prints; None for an unknown code or name."""
+    """The output of `usher explain CODE --format json`; None for an unknown code or name."""
     entry = evaluator.catalogue.find(code_or_name)
     return None if entry is None else rule_pages.described(entry, evaluator.config)
 
 
 def quotas(evaluator: Evaluator, *, name: str = "") -> list[Quota] | None:
-    """The GPUQuotas of the cluster, or the one with a name; None where the server does not know them."""
+    """All GPUQuotas of the cluster, or the one with a name; None if the server does not know them."""
     found = evaluator.facts.objects(definitions.GROUP, definitions.KIND)
     if isinstance(found, Absence):
         return None
@@ -111,7 +111,7 @@ def _quota(name: str, value: paths.Object) -> Quota:
     head: Any = value.get("status")
     decoded = status.decode(head)
     used: Any = head.get("used") if isinstance(head, dict) else None
-    # The API server validates the status by the definition; an account that was never charged has no sums.
+    # The API server validates the status by the definition. An account that was never charged has no sums.
     amounts: list[Amounts] = used if isinstance(used, list) else []
     limits = [
         Limit(

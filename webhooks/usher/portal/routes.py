@@ -1,8 +1,8 @@
-"""The portal: questions over HTTP, for clients whose token and rights the API server knows.
+"""The portal answers questions over HTTP for clients whose token and rights the API server checks.
 
-A question about a namespace needs a right in it that no resource of Kubernetes has: to `create` `evaluations` or
-`outlooks` of gpu-usher.io. So a site decides who may ask, and a client learns of no other namespace. Questions run in
-one thread, one at a time, so that reviews hardly wait for them.
+A question about a namespace needs a special right there: to `create` `evaluations` or `outlooks` of gpu-usher.io, which
+are not real resources. So a site decides who may ask, and a client learns nothing about other namespaces. Questions run
+in one thread, one at a time, so that reviews hardly wait for them.
 """
 
 import asyncio
@@ -26,29 +26,31 @@ from usher.server.access import ANY_USER, Access, Right
 PREFIX: Final = "/api/v1"
 
 _WAITING: Final = 8
-"""Questions that wait or run; more get 503."""
+"""The most questions that wait or run; others get 503."""
 _SECONDS: Final = 10.0
-"""Until a question that did not begin gets 503."""
+"""Seconds after which a waiting question gets 503."""
 _HEADERS: Final = {"cache-control": "no-store"}
 
 _Result = TypeVar("_Result")
 
 
 class Portal:
-    """Answers questions with the evaluator in service."""
+    """Answers questions with the current evaluator."""
 
     def __init__(self, evaluator: Callable[[], Evaluator], access: Access, count: Callable[[str, int], None]) -> None:
-        """Takes what gives the evaluator, who may ask, and what counts answers by question and status."""
+        """Takes a function for the current evaluator, the access check, and a counter of answers by question and
+        status.
+        """
         self._evaluator, self._access, self._count = evaluator, access, count
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="portal")
         self._waiting = 0
 
     async def evaluate(self, request: Request, namespace: str = "default") -> Response:
-        """What usher would decide about the manifests of the body (YAML or JSON), and what it would change."""
+        """The decision and the changes of usher for the manifests in the body (YAML or JSON)."""
         return await self._about(request, namespace, resource="evaluations", answer=answers.evaluation)
 
     async def queue(self, request: Request, namespace: str = "default") -> Response:
-        """When the workloads of the body could start, and what limits them."""
+        """When the workloads in the body could start, and what limits them."""
         return await self._about(request, namespace, resource="outlooks", answer=answers.outlook)
 
     async def explain(self, request: Request, code: str) -> Response:
@@ -60,7 +62,7 @@ class Portal:
         return self._answered("explain", JSONResponse(found, headers=_HEADERS))
 
     async def quotas(self, request: Request) -> Response:
-        """All GPUQuotas, with their limits and what is used."""
+        """All GPUQuotas with their limits and used amounts."""
         return await self._quotas(request, "")
 
     async def quota(self, request: Request, name: str) -> Response:
@@ -75,7 +77,7 @@ class Portal:
         resource: str,
         answer: Callable[..., bytes],
     ) -> Response:
-        # Strangers cost two small questions to the API server, and no body is read.
+        # An unknown client costs two small requests to the API server, and the portal does not read its body.
         await self._allowed(request, ANY_USER, question=resource)
         body = await self._body(request, resource)
         batches = await self._run(resource, partial(answers.read, body))

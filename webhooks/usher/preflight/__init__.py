@@ -1,1 +1,1 @@
-"""What a cluster must have before usher enforces anything in it, and what would happen then. It changes nothing."""
+"""Checks what a cluster needs before usher enforces, and what enforcement would do. It changes nothing."""

@@ -1,4 +1,4 @@
-"""Reads what a preflight looks at from an API server. What may not be read is not known."""
+"""Reads the data of a preflight from an API server. Data that usher may not read is unknown."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Protocol
@@ -10,7 +10,7 @@ from usher.preflight.registered import Webhook, read
 
 _ADMISSION: Final = "/apis/admissionregistration.k8s.io/v1"
 _SERVICES: Final = 100
-"""Services of webhooks whose endpoints are counted."""
+"""The most Services of webhooks whose endpoints it counts."""
 
 NAME: Final = "gpu-usher"
 
@@ -19,27 +19,27 @@ class Api(Lists, Protocol):
     """An API server that passes requests on to Services."""
 
     def post(self, path: str, value: paths.Object) -> Answer:
-        """The answer to a POST request, with any status. Raises ClusterError without one."""
+        """The answer to a POST request, with any status. Raises ClusterError if there is no answer."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """What a preflight knows of a cluster."""
+    """The data of a preflight about a cluster."""
 
     version: paths.Object
     webhooks: tuple[Webhook, ...]
     namespaces: Mapping[str, Mapping[str, str]]
     """The labels of each namespace, by name."""
     ready: Mapping[tuple[str, str], int]
-    """Ready endpoints of the Services of webhooks, by namespace and name; without those that may not be read."""
+    """Ready endpoints of the Services of webhooks, by namespace and name, without Services that usher may not read."""
     deployment: paths.Object | None
     not_read: tuple[str, ...]
-    """What the API server does not show, with its words."""
+    """Data that the API server refuses, with its messages."""
 
 
 def look(api: Lists, *, namespace: str) -> Cluster:
-    """Reads a cluster; `namespace` is that of our server.
+    """Reads a cluster; `namespace` is the namespace of our server.
 
     Raises:
         ClusterError: the API server does not answer.
@@ -65,7 +65,7 @@ def look(api: Lists, *, namespace: str) -> Cluster:
 
 
 def refusal(api: Api, *, namespace: str) -> str | None:
-    """Why our server does not answer a review that the API server passes on; empty if it does, None if not allowed."""
+    """Why our server did not answer a review through the API server; empty if it did, None if usher may not try."""
     path = f"/api/v1/namespaces/{namespace}/services/https:{NAME}:443/proxy/validate"
     try:
         answer = api.post(path, _REVIEW)
@@ -131,6 +131,6 @@ def _ready_of(value: paths.Json) -> int:
 
 
 def _is_ready(endpoint: paths.Json) -> bool:
-    """An endpoint that says nothing of being ready is ready, as for the Service."""
+    """Whether an endpoint is ready. One without the field is ready, as the Service sees it."""
     conditions = endpoint.get("conditions") if isinstance(endpoint, dict) else None
     return not isinstance(conditions, dict) or conditions.get("ready") is not False

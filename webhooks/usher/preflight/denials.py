@@ -1,4 +1,4 @@
-"""What enforcement would deny of the workloads that are there, and whose they are."""
+"""The existing workloads that enforcement would deny, by namespace and check."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from usher.scan import findings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Denied:
-    """The workloads of one namespace that one check would deny, if they were created anew."""
+    """The workloads of one namespace that one check would deny if they were created again."""
 
     code: str
     check: str

@@ -1,4 +1,4 @@
-"""All points of a preflight, from what was read of a cluster."""
+"""All points of a preflight, from the data of a cluster."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,13 +10,13 @@ from usher.preflight.cluster import NAME, Cluster
 
 
 def points(cluster: Cluster, *, namespace: str, refusal: str | None, now: datetime) -> Iterator[point.Point]:
-    """The points in the order in which they are shown.
+    """The points in the order of display.
 
     Args:
-        cluster: what was read.
-        namespace: of our server.
-        refusal: why our server did not answer a review, as `cluster.refusal` says.
-        now: the time, against which certificates are held.
+        cluster: the data of the cluster.
+        namespace: the namespace of our server.
+        refusal: why our server did not answer a review, from `cluster.refusal`.
+        now: the time at which certificates must be valid.
     """
     yield ours.of_the_api_server(cluster.version)
     for reason in cluster.not_read:

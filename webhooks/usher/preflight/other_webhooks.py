@@ -1,7 +1,7 @@
-"""Webhooks of others: timeouts that add up, and those that fail closed on what they need to come back.
+"""Judges webhooks of others: timeouts that add up, and webhooks that block the objects that they need to restart.
 
-Mutating webhooks are called one after the other, validating ones at once; the whole request has 60 seconds
-(docs/domain/webhooks.md#failures).
+The API server calls mutating webhooks one after the other and validating ones in parallel; the whole request has 60
+seconds (docs/domain/webhooks.md#failures).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ REQUEST: Final = 60
 """Seconds that the API server gives a request, by default."""
 
 _VITAL: Final = (("", "nodes", ""), ("coordination.k8s.io", "leases", "kube-node-lease"))
-"""Group and resource that nodes need to come back, and the namespace; no namespaceSelector spares a Node."""
+"""Group, resource and namespace of objects that nodes need to come back. No namespaceSelector spares a Node."""
 
 
 def judge(
@@ -28,11 +28,10 @@ def judge(
     """The points about the webhooks of others.
 
     Args:
-        webhooks: those of others.
-        own: ours, which take their part of the time of a request.
+        webhooks: the webhooks of others.
+        own: our webhooks, which take their part of the time of a request.
         namespaces: the labels of each namespace, by name.
-        ready: the number of ready endpoints of each Service of a webhook, by namespace and name; unknown ones are left
-            out.
+        ready: the number of ready endpoints of each Service of a webhook, by namespace and name, without unknown ones.
     """
     yield slowest([*webhooks, *own])
     before = 0
@@ -47,7 +46,7 @@ def judge(
 
 
 def slowest(webhooks: Sequence[Webhook]) -> point.Point:
-    """How long the creation of a Pod may take if no webhook answers."""
+    """How long the creation of a Pod may take if every webhook fails to answer."""
     asked = [webhook for webhook in webhooks if webhook.creates("", "pods")]
     mutating = [webhook.timeout for webhook in asked if webhook.mutating]
     longest = max((webhook.timeout for webhook in asked if not webhook.mutating), default=0)
@@ -64,7 +63,7 @@ def slowest(webhooks: Sequence[Webhook]) -> point.Point:
 def problems(
     webhook: Webhook, namespaces: Mapping[str, Mapping[str, str]], ready: Mapping[tuple[str, str], int]
 ) -> Iterator[point.Point]:
-    """How a webhook that fails closed keeps a cluster from coming back; the arguments are those of `judge`."""
+    """The points about a webhook that fails closed and so keeps a cluster from recovering; arguments as for `judge`."""
     service = webhook.service
     if service is not None and ready.get(service) == 0:
         yield point.attention(

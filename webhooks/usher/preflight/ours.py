@@ -1,4 +1,4 @@
-"""Our own installation: webhooks, certificate, server, version."""
+"""Judges our own installation: webhooks, certificate, server, version."""
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from usher.preflight import point
 from usher.preflight.registered import Webhook, read
 
 MINIMUM: Final = (1, 30)
-"""Of Kubernetes: the first version whose webhooks always have matchConditions."""
+"""The first Kubernetes version whose webhooks always have matchConditions."""
 
 SOON: Final = timedelta(days=21)
 
@@ -32,7 +32,7 @@ def of_the_api_server(version: paths.Object) -> point.Point:
 
 
 def of_webhooks(installed: Sequence[Webhook], *, client: Client, now: datetime) -> Iterator[point.Point]:
-    """The points about our webhooks, compared with those that this version prints."""
+    """The points about our webhooks, compared with the webhooks that this version prints."""
     if not installed:
         remedy = "once a server answers: usher manifests webhooks | kubectl apply -f -"
         yield point.attention("webhooks", "usher's webhooks are not registered, so admission judges nothing", remedy)
@@ -72,7 +72,7 @@ def _resources(webhooks: Sequence[Webhook]) -> set[str]:
 
 
 def _bundles(installed: Sequence[Webhook], now: datetime) -> point.Point:
-    """Whether each webhook trusts a CA certificate that is valid."""
+    """Whether each webhook trusts a valid CA certificate."""
     topic = "certificate"
     ends = []
     for webhook in installed:
@@ -96,9 +96,9 @@ def of_the_server(
     """The points about the server.
 
     Args:
-        deployment: ours; None if there is none.
-        endpoints: the number of ready endpoints of our Service; None where that is not known.
-        refusal: why a review through the API server was not answered; empty if it was, None where that is not known.
+        deployment: our Deployment; None if there is none.
+        endpoints: the number of ready endpoints of our Service; None if unknown.
+        refusal: why our server did not answer a review through the API server; empty if it did, None if unknown.
     """
     topic = "server"
     if deployment is None:
@@ -135,7 +135,7 @@ def _images(deployment: paths.Object) -> Iterator[str]:
 
 
 def of_exemptions(namespaces: Mapping[str, Mapping[str, str]], *, label: str) -> Iterator[point.Point]:
-    """The namespaces that nothing of ours judges, by their label."""
+    """The namespaces that a label exempts from our webhooks."""
     exempt = sorted(name for name, labels in namespaces.items() if labels.get(label) == "true")
     if exempt:
         text = f"the label {label} exempts {len(exempt)} namespaces: {', '.join(exempt[:10])}"

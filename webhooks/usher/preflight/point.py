@@ -1,4 +1,4 @@
-"""One point of a preflight: what was looked at, and what came of it."""
+"""One point of a preflight: its topic and its result."""
 
 from enum import StrEnum
 
@@ -8,9 +8,9 @@ from usher.dataclass import dataclass
 class State(StrEnum):
     GOOD = "good"
     ATTENTION = "attention"
-    """Somebody should do something before enforcement."""
+    """An administrator should act before enforcement."""
     NOT_KNOWN = "not known"
-    """It could not be found out, which is neither good nor bad."""
+    """usher could not find it out, which is neither good nor bad."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

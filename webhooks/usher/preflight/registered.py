@@ -1,4 +1,4 @@
-"""Webhooks as an API server has them registered, read from their configurations."""
+"""Reads the registered webhooks from their configurations."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -8,7 +8,7 @@ from usher.dataclass import dataclass
 from usher.preflight import selectors
 
 DEFAULT_TIMEOUT: Final = 10
-"""Seconds, for a webhook that names no timeout."""
+"""Seconds, for a webhook without a timeout."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +34,13 @@ class Webhook:
 
     @property
     def timeout(self) -> int:
-        """Seconds."""
+        """In seconds."""
         value = self.value.get("timeoutSeconds", DEFAULT_TIMEOUT)
         return value if isinstance(value, int) else DEFAULT_TIMEOUT
 
     @property
     def service(self) -> tuple[str, str] | None:
-        """Namespace and name of its Service; None for one that is called by a URL."""
+        """Namespace and name of its Service; None for a webhook with a URL."""
         client = self.value.get("clientConfig")
         service = client.get("service") if isinstance(client, dict) else None
         if not isinstance(service, dict):
@@ -49,26 +49,28 @@ class Webhook:
 
     @property
     def bundle(self) -> str:
-        """The CA certificates to trust it by: base64 of PEM, empty without any."""
+        """The CA certificates that it trusts, as base64 of PEM; empty without any."""
         client = self.value.get("clientConfig")
         return str(client.get("caBundle") or "") if isinstance(client, dict) else ""
 
     @property
     def chooses(self) -> bool:
-        """Whether labels of objects or conditions also decide about what it is asked for."""
+        """Whether an objectSelector or conditions limit the requests that it gets."""
         return bool(self.value.get("matchConditions")) or not _is_empty(self.value.get("objectSelector"))
 
     def creates(self, group: str, resource: str) -> bool:
-        """Whether it is asked about the creation of a resource."""
+        """Whether the API server calls it for the creation of a resource."""
         return any(_fits(rule, group, resource) for rule in _list(self.value.get("rules")))
 
     def selects(self, labels: Mapping[str, str]) -> bool | None:
-        """Whether it is asked about objects of a namespace with these labels; None where that cannot be read."""
+        """Whether the API server calls it for objects of a namespace with these labels; None if the selector cannot be
+        read.
+        """
         return selectors.selects(self.value.get("namespaceSelector"), labels)
 
 
 def read(configurations: Iterable[paths.Object], *, mutating: bool) -> Iterator[Webhook]:
-    """All webhooks of some configurations."""
+    """All webhooks of the given configurations."""
     for configuration in configurations:
         metadata = configuration.get("metadata")
         name = str(metadata.get("name", "")) if isinstance(metadata, dict) else ""

@@ -1,4 +1,4 @@
-"""Label selectors of webhook configurations, against the labels of a namespace.
+"""Matches label selectors of webhook configurations with the labels of a namespace.
 
 Source: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.33/#labelselector-v1-meta
 """
@@ -9,7 +9,7 @@ from usher import paths
 
 
 def selects(selector: paths.Json, labels: Mapping[str, str]) -> bool | None:
-    """Whether a selector selects these labels; an empty one selects all. None for a selector that cannot be read."""
+    """Whether a selector selects these labels. An empty one selects all. None if usher cannot read the selector."""
     if selector is None:
         return True
     if not isinstance(selector, dict):

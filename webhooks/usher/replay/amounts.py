@@ -1,4 +1,4 @@
-"""How much a difference concerns: objects, pods and accelerators, in all and by check, namespace, owner and user."""
+"""Counts the objects, pods and accelerators of a difference, in total and by check, namespace, owner and user."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -14,11 +14,11 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concerned:
-    """Objects, the pods that they make, and the accelerators that these ask for."""
+    """Objects, their pods, and the accelerators that these pods request."""
 
     objects: int = 0
     workloads: int = 0
-    """Of the objects, those that make pods."""
+    """How many of the objects make pods."""
     kinds: frozenset[str] = frozenset()
     pods: Amount = NOTHING
     devices: Devices
@@ -34,7 +34,7 @@ NO_OBJECTS: Final = Concerned(devices={})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfCheck:
-    """What changes in one check, also in objects whose verdict stays the same."""
+    """The changes in one check, also in objects whose verdict stays the same."""
 
     check: str
     code: str
@@ -52,7 +52,7 @@ class Group:
 
     name: str
     by_difference: Mapping[Difference, Concerned]
-    """Differences with objects alone."""
+    """Only differences with objects."""
 
     def of(self, difference: Difference) -> Concerned:
         """The objects with a difference."""
@@ -60,7 +60,7 @@ class Group:
 
 
 def concerned(changes: Iterable[Change]) -> Concerned:
-    """The objects of some changes together."""
+    """The sum over some changes."""
     shown = [change.shown for change in changes]
     return Concerned(
         objects=len(shown),
@@ -72,13 +72,13 @@ def concerned(changes: Iterable[Change]) -> Concerned:
 
 
 def by_difference(changes: Iterable[Change]) -> dict[Difference, Concerned]:
-    """The objects with each difference, in the order of `Difference`; differences without objects are left out."""
+    """The objects of each difference, in the order of `Difference`, without differences that have no objects."""
     groups = _grouped(changes, lambda change: change.difference)
     return {difference: concerned(groups[difference]) for difference in Difference if difference in groups}
 
 
 def by_check(changes: Iterable[Change]) -> list[OfCheck]:
-    """The checks that say something else, those that newly deny the most GPUs first."""
+    """The checks with another result, first those that newly deny the most GPUs."""
     pairs: dict[str, list[tuple[Change, CheckChange]]] = defaultdict(list)
     for change in changes:
         for check in change.checks:
@@ -88,17 +88,17 @@ def by_check(changes: Iterable[Change]) -> list[OfCheck]:
 
 
 def by_namespace(changes: Iterable[Change]) -> list[Group]:
-    """The objects that differ, by namespace; an empty name for those without one."""
+    """The objects that differ, by namespace; an empty name for objects without a namespace."""
     return _groups(changes, lambda change: change.shown.namespace)
 
 
 def by_owner(changes: Iterable[Change]) -> list[Group]:
-    """The objects that differ, by the controller that they name, else by themselves; within their namespace."""
+    """The objects that differ, by their controller within a namespace; by themselves if they have no controller."""
     return _groups(changes, _owner)
 
 
 def by_user(changes: Iterable[Change]) -> list[Group]:
-    """The objects of recorded reviews that differ, by who asked."""
+    """The objects of recorded reviews that differ, by user."""
     return _groups((change for change in changes if change.shown.user), lambda change: change.shown.user)
 
 
@@ -142,7 +142,7 @@ def _groups(changes: Iterable[Change], name: Callable[[Change], str]) -> list[Gr
 
 
 def _least(each: Concerned) -> tuple[object, ...]:
-    """For sorting, most first."""
+    """A sort key, most first."""
     return -each.gpus.number, -each.objects
 
 

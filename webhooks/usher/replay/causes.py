@@ -1,4 +1,4 @@
-"""The objects that differ, grouped by what causes it, so that each reason is said once."""
+"""Groups the objects that differ by cause, so that a report gives each reason once."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,31 +11,31 @@ from usher.replay.verdicts import Found, Outcome, Verdict
 from usher.scan import devices as scan_devices
 
 UNREAD: Final = "parts that could not be read"
-"""Stands for the name of a check where usher could not read a part of the object itself."""
+"""Stands for the name of a check if usher could not read a part of the object itself."""
 
 
 class Heading(NamedTuple):
-    """The check that makes objects differ, and how what it says changes."""
+    """The check that causes a difference, and the change of its outcome."""
 
     code: str
     name: str
-    """Both are empty where the cause is no check."""
+    """Empty, like the code, if the cause is not a check."""
     turn: str
-    """`before: a warning; after: denied`; empty where the message says it."""
+    """`before: a warning; after: denied`; empty if the message has it."""
 
 
 class Reason(NamedTuple):
-    """What is said of objects."""
+    """The message about the objects of a cause."""
 
     heading: Heading
     message: str
     remedy: str
-    """What mends the objects; empty where they got better."""
+    """The remedy for the objects; empty if they improved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Objects that differ for one reason, those with the most GPUs first."""
+    """Objects with the same reason for their difference, those with the most GPUs first."""
 
     message: str
     remedy: str
@@ -44,7 +44,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chapter:
-    """Objects that differ for one check, by what it says of them; the most GPUs first."""
+    """Objects that differ in one check, by reason; the most GPUs first."""
 
     heading: Heading
     changes: Sequence[Change]
@@ -53,13 +53,13 @@ class Chapter:
 
     @property
     def remedy(self) -> str:
-        """The remedy of all of them; empty where they differ."""
+        """The remedy for all of them; empty if the remedies differ."""
         remedies = {cause.remedy for cause in self.causes}
         return remedies.pop() if len(remedies) == 1 else ""
 
 
 def of(changes: Iterable[Change], difference: Difference) -> list[Chapter]:
-    """The causes of one difference, the check that concerns the most GPUs first. An object may have several."""
+    """The chapters of one difference, the check with the most GPUs first. An object may be in several."""
     headings: dict[Heading, dict[Reason, list[Change]]] = defaultdict(lambda: defaultdict(list))
     for change in changes:
         if change.difference is difference:
@@ -87,7 +87,7 @@ def _chapter(heading: Heading, reasons: Mapping[Reason, Sequence[Change]]) -> Ch
 
 
 def _most_first(changes: Sequence[Change]) -> tuple[int | Decimal, int]:
-    """For sorting: GPUs, then objects."""
+    """A sort key: GPUs, then objects, most first."""
     return -sum(scan_devices.gpus(change.shown.devices).number for change in changes), -len(changes)
 
 
@@ -149,7 +149,7 @@ _SAYS: Final = {
 
 
 def _other_words(before: Verdict, after: Verdict) -> Iterator[Reason]:
-    """The messages that only the new side has, each with one of the same check that only the old side has."""
+    """The messages that only the new side has, each with an old message of the same check that the new side lacks."""
     old, new = set(before.found), set(after.found)
     gone: dict[str, list[str]] = defaultdict(list)
     for each in before.found:

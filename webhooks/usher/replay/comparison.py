@@ -1,4 +1,4 @@
-"""Two verdicts about one object: the class of their difference, and what changed in each check."""
+"""Compares two verdicts about one object: the class of their difference, and the change in each check."""
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
@@ -7,29 +7,29 @@ from usher.dataclass import dataclass
 from usher.replay.verdicts import Found, Outcome, Unknown, Verdict
 
 Said = Found | Unknown
-"""What a check says."""
+"""The result of a check: a finding, or a part that it could not evaluate."""
 
 
 class Difference(StrEnum):
-    """How the verdicts about an object differ, the one that matters most first."""
+    """The class of difference between two verdicts about an object, the most important first."""
 
     NEWLY_DENIED = "newly denied"
     NOT_EVALUATED = "not evaluated on one side"
-    """One side could not evaluate what the other one could. Neither a pass nor a denial."""
+    """One side could not evaluate something that the other could. Neither a pass nor a denial."""
     NO_LONGER_DENIED = "no longer denied"
     NEWLY_WARNED = "newly warned"
     NO_LONGER_WARNED = "no longer warned"
     OTHER_FINDINGS = "other findings"
-    """The worst outcome is the same, for other reasons."""
+    """The worst outcome is the same, with other reasons."""
     OTHER_WORDS = "other words"
-    """The same checks with the same outcomes say it differently, or in other places."""
+    """The same checks with the same outcomes give other messages or places."""
     ONE_SIDE = "on one side only"
-    """The other side has not seen the object."""
+    """The other side does not have the object."""
     NOTHING = "unchanged"
 
 
 class State(StrEnum):
-    """What a check says about an object on one side."""
+    """The result of a check for an object on one side."""
 
     DENY = "deny"
     WARN = "warn"
@@ -40,20 +40,20 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckChange:
-    """What one check says of an object before and after."""
+    """The results of one check for an object before and after."""
 
     check: str
-    """The key; empty for the parts of the object that could not be read."""
+    """The key; empty for parts of the object that could not be read."""
     code: str
     name: str
     before: State
     after: State
     said: tuple[Said, ...]
-    """What it says on the side that matters: the one that could not evaluate it, else after, else before."""
+    """The results on the side that matters: the side that could not evaluate it, else after, else before."""
 
     @property
     def messages(self) -> list[str]:
-        """What it says, in words."""
+        """The messages of these results."""
         return [each.message if isinstance(each, Found) else each.reason for each in self.said]
 
 
@@ -65,24 +65,24 @@ class Change:
     after: Verdict | None
     difference: Difference
     checks: tuple[CheckChange, ...]
-    """The checks whose outcome differs; empty where only words do."""
+    """The checks with another outcome; empty if only messages differ."""
 
     @property
     def shown(self) -> Verdict:
-        """The verdict whose numbers count: the one that denies, else the new one."""
+        """The verdict whose numbers count: the denying one, else the new one."""
         if self.after is None or self.difference is Difference.NO_LONGER_DENIED:
             return _present(self.before)
         return self.after
 
     @property
     def reason(self) -> str:
-        """Why a side has no verdict; empty where both have one."""
+        """Why one side has no verdict; empty if both have one."""
         texts = [each.failure for each in (self.after, self.before) if each is not None]
         return next(filter(None, texts), "")
 
 
 def of(before: Verdict | None, after: Verdict | None) -> Change:
-    """The difference of two verdicts about one object; a verdict is None where its side has not seen the object.
+    """The difference of two verdicts about one object; a verdict is None if its side does not have the object.
 
     Raises:
         ValueError: there is no verdict at all.
@@ -96,11 +96,11 @@ def of(before: Verdict | None, after: Verdict | None) -> Change:
 
 def _difference(before: Verdict, after: Verdict, checks: tuple[CheckChange, ...]) -> Difference:
     if before.failure or after.failure:
-        # Two failures are no difference; they are counted as failures.
+        # Two failures are not a difference; they count as failures.
         return Difference.NOTHING if before.failure and after.failure else Difference.NOT_EVALUATED
     old, new = before.outcome, after.outcome
     if new is Outcome.DENY and old is not Outcome.DENY:
-        # What a side could not evaluate it let in, so this is a new denial whatever else is unknown.
+        # A side admits what it could not evaluate, so this is a new denial even if other parts are unknown.
         return Difference.NEWLY_DENIED
     if any(State.NOT_EVALUATED in (each.before, each.after) for each in checks):
         return Difference.NOT_EVALUATED
@@ -128,15 +128,14 @@ def _check_changes(before: Verdict, after: Verdict) -> Iterator[CheckChange]:
 
 
 def _checks(verdict: Verdict) -> set[str]:
-    """The checks that say something."""
+    """The checks with a result."""
     return {each.check for each in verdict.found} | {each.check for each in verdict.unknown}
 
 
 def _state(verdict: Verdict, check: str, *, other: Verdict) -> State:
-    """What a check says: the worst of its findings.
+    """The state of a check: the worst of its findings.
 
-    If it could not evaluate something that it could evaluate for the other verdict, that says more than its milder
-    findings.
+    If it could not evaluate a part that it could for the other verdict, this outweighs its milder findings.
     """
     found = _found(verdict, check)
     state = State(found[0].outcome.value) if found else State.NOTHING

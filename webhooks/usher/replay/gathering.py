@@ -1,4 +1,4 @@
-"""The verdicts in the report of a run."""
+"""Gathers the verdicts from the report of a run."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,10 +26,10 @@ def side(
     """One side of a comparison.
 
     Args:
-        found: the report of its run. The order distinguishes objects of equal name in one file.
-        label: the configuration as people name it.
+        found: the report of its run. The order distinguishes objects with the same name in one file.
+        label: the configuration as people call it.
         policies: the revision of its policies.
-        reviews: what it decided about recorded reviews.
+        reviews: its decisions about recorded reviews.
         rules: the checks that the reviews may name, by key.
     """
     verdicts = [*(of_result(each, found.rules) for each in found.results), *map(of_failure, found.failures)]
@@ -87,7 +87,7 @@ def _allows(judged: Judged) -> bool | None:
 
 
 def of_failure(failure: findings.Failure) -> Verdict:
-    """An object without a verdict."""
+    """The verdict for an object that usher failed to judge."""
     identity = failure.identity
     return Verdict(
         key=_key(failure.source, identity),
@@ -104,7 +104,9 @@ def of_failure(failure: findings.Failure) -> Verdict:
 
 
 def _numbered(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
-    """The verdicts in the order of their sources; objects of equal name get a number by their order in the file."""
+    """The verdicts in the order of their sources. Objects with the same name get a number by their order in
+    the file.
+    """
     seen: Counter[str] = Counter()
     for verdict in sorted(verdicts, key=lambda each: (each.source, each.line)):
         seen[verdict.key] += 1

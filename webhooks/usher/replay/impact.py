@@ -1,4 +1,4 @@
-"""All that a report says about a comparison."""
+"""The content of a report about a comparison."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,9 +16,9 @@ class Impact:
 
     comparison: Comparison
     whole: Concerned
-    """All objects, also those without a difference."""
+    """All objects, including those without a difference."""
     by_difference: Mapping[Difference, Concerned]
-    """Differences with objects alone; together they are `whole`."""
+    """Only differences with objects; together they are `whole`."""
     checks: Sequence[OfCheck]
     namespaces: Sequence[Group]
     owners: Sequence[Group]
@@ -32,7 +32,7 @@ class Impact:
 
 
 def of(comparison: Comparison) -> Impact:
-    """What a comparison says in numbers."""
+    """The impact of a comparison."""
     changes = comparison.changes
     by_difference = amounts.by_difference(changes)
     return Impact(

@@ -12,21 +12,21 @@ from usher.replay.verdicts import Side, Verdict
 _ORDER: Final = {difference: number for number, difference in enumerate(Difference)}
 
 _MOST_OWNERS: Final = 8
-"""Owners above each other; more of them, or a circle, are an invention."""
+"""The most owners above each other. More of them, or a circle, must be invented."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What a new side changes."""
+    """The changes of a new side."""
 
     before: Side
     after: Side
     changes: tuple[Change, ...]
-    """One for each object, in the order of the sources; also for objects without a difference."""
+    """One change for each object, in the order of the sources, also for objects without a difference."""
     owned: int = 0
-    """Objects that count as part of their owner, because its verdict changes in the same way."""
+    """Number of objects that count as part of their owner, because its verdict changes in the same way."""
     failures: tuple[Change, ...] = ()
-    """Objects without a verdict on a side, because of an error in usher."""
+    """Objects without a verdict on one side, because of an error in usher."""
 
     def of(self, difference: Difference) -> list[Change]:
         """The objects with this difference."""
@@ -34,15 +34,15 @@ class Comparison:
 
     @property
     def failed(self) -> bool:
-        """Whether an input or an object could not be judged, so that no difference proves nothing."""
+        """Whether usher could not judge an input or an object. Then an equal verdict proves nothing."""
         return bool(self.failures or self.before.problems or self.after.problems)
 
 
 def compare(before: Side, after: Side) -> Comparison:
     """The differences between two sides.
 
-    An object that was reviewed on several occasions counts once, with the difference that matters most. An object
-    whose recorded owner changes in the same way counts as part of it: pods of a Job are its GPUs, and not more GPUs.
+    An object with several reviews counts once, with the most important difference. An object counts as part of its
+    recorded owner if the owner changes in the same way: the pods of a Job are its GPUs, and not more GPUs.
     """
     found = list(_by_object(before.verdicts, after.verdicts))
     changes = [_of_object(each) for each in found]
@@ -58,11 +58,11 @@ def compare(before: Side, after: Side) -> Comparison:
 
 
 def _by_object(before: Iterable[Verdict], after: Iterable[Verdict]) -> Iterable[list[Change]]:
-    """For each object its differences, one for each occasion."""
+    """The differences of each object, one for each operation."""
     sides: dict[tuple[str, str], list[Verdict | None]] = {}
     for number, verdicts in enumerate((before, after)):
         for verdict in verdicts:
-            # The last review of an object says what became of it.
+            # The last review of an object decides.
             sides.setdefault((verdict.key, verdict.occasion), [None, None])[number] = verdict
     objects: dict[str, list[Change]] = defaultdict(list)
     for (key, _), (old, new) in sides.items():
@@ -75,7 +75,9 @@ def _of_object(changes: Sequence[Change]) -> Change:
 
 
 def _is_covered(change: Change, by_uid: dict[str, Change]) -> bool:
-    """Whether an owner above has the same difference. Owners in a circle cover nothing: they would all be left out."""
+    """Whether an owner above has the same difference. Owners in a circle do not count, or all of them would be left
+    out.
+    """
     covered, verdict = False, change.shown
     for _ in range(_MOST_OWNERS):
         owner = by_uid.get(verdict.owner_uid) if verdict.owner_uid else None

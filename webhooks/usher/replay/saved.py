@@ -1,4 +1,4 @@
-"""Verdicts as a file, which another version of usher compares with. Pure.
+"""Saves verdicts as a file, so that another version of usher can compare with them. Pure.
 
 The file is JSON: `apiVersion`, `kind` and one side. It holds names of objects and messages, and no manifests.
 """
@@ -15,14 +15,14 @@ API_VERSION: Final = "gpu-usher.io/v1alpha1"
 KIND: Final = "ReplayVerdicts"
 
 LARGEST: Final = 256 * 2**20
-"""Bytes of a file; ten thousand workloads with findings need a tenth of that."""
+"""The most bytes of a file; ten thousand workloads with findings need a tenth of it."""
 
 HEAD: Final = 4096
-"""The first bytes of a file, by which `is_saved` knows it."""
+"""The bytes at the start of a file that `is_saved` needs."""
 
 
 _MOST: Final = 10**18
-"""Pods or accelerators; arithmetic with larger invented numbers would take for ever."""
+"""The most pods or accelerators. Arithmetic with larger, invented numbers would take too long."""
 
 
 class _Document(BaseModel):

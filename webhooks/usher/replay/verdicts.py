@@ -14,7 +14,7 @@ class Outcome(StrEnum):
     WARN = "warn"
     AUDIT = "audit"
     NOTHING = "nothing"
-    """Nothing was found, or the object is exempt."""
+    """No finding, or the object is exempt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,15 +30,15 @@ class Found:
     message: str
     remedy: str = ""
     line: int = field(default=0, compare=False)
-    """Of the field in its file; 0 where unknown. A finding stays the same when lines move."""
+    """Line of the field in its file; 0 if unknown. A finding stays the same when its line moves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
-    """What could not be evaluated."""
+    """A part that usher could not evaluate."""
 
     check: str
-    """The check; empty for a part of the object that could not be read."""
+    """The check; empty if usher could not read a part of the object."""
     code: str = ""
     name: str = ""
     path: str
@@ -47,14 +47,14 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The verdict about one object on one occasion."""
+    """The verdict about one object in one review or file."""
 
     key: str
-    """Names the object: equal on both sides."""
+    """Identifies the object: equal on both sides."""
     occasion: str = ""
-    """The operation of a recorded review; an object may be created once and updated later."""
+    """The operation of a recorded review. An object may be created once and updated later."""
     uid: str = ""
-    """The uid of the object, where it has one."""
+    """The uid of the object; empty without one."""
     owner_uid: str = ""
     """The uid of the controller that the object names."""
     source: str
@@ -63,19 +63,19 @@ class Verdict:
     namespace: str
     name: str
     owner: str
-    """Kind and name of the controller that the object names; of an object without one, its own."""
+    """Kind and name of its controller; of the object itself if it names no controller."""
     user: str = ""
-    """Who asked, in a recorded review."""
+    """The user of a recorded review."""
     pods: Amount = NOTHING
     devices: Devices
-    """Accelerators by resource name; empty for a template, whose users are counted."""
+    """Accelerators by resource name; empty for a template, because the workloads that use it count."""
     workload: bool
     """Whether it makes pods."""
     found: tuple[Found, ...] = ()
     unknown: tuple[Unknown, ...] = ()
     exemption: str = ""
     failure: str = ""
-    """Why there is no verdict, because of an error in usher; empty where there is one."""
+    """The error in usher that prevents a verdict; empty if there is a verdict."""
 
     @property
     def outcome(self) -> Outcome:
@@ -95,17 +95,17 @@ class Side:
     """All verdicts of one configuration, bundle and version."""
 
     label: str
-    """The configuration as people name it: `usher.yaml (preset recommended)`."""
+    """The configuration as people call it: `usher.yaml (preset recommended)`."""
     version: str
-    """Of usher."""
+    """The version of usher."""
     policies: str
     """The revision of the policies."""
     verdicts: tuple[Verdict, ...]
     problems: tuple[str, ...] = ()
     """Inputs that could not be used, each with its place."""
     notes: tuple[str, ...] = ()
-    """What was left out on purpose, each with its place."""
+    """Parts left out on purpose, each with its place."""
     recorded: int = 0
-    """Recorded reviews whose answer is known."""
+    """Number of recorded reviews with a known answer."""
     as_recorded: int = 0
-    """Of these, the ones that this side answers as the server did."""
+    """How many of them this side answers as the server did."""

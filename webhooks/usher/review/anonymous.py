@@ -1,8 +1,8 @@
-"""An object and its user without names, for a record of reviews that leaves the site. Pure; it makes new values.
+"""Removes the names of an object and its user, for a record of reviews that leaves the site. Pure; it makes new values.
 
 Names of namespaces, objects, users, groups and images become a keyed hash, so equal names stay equal within one key.
-Names that belong to Kubernetes stay: `system:` users and groups, and the namespace kube-system. Further names that stay
-are those of containers, queues, classes, variables and resources; arguments of programs, and labels with a domain, too.
+Kubernetes' own names stay: `system:` users and groups, and the namespace kube-system. The names of containers, queues,
+classes, variables and resources stay too, and so do arguments of programs and labels with a domain.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from usher.policy.request import User
 from usher.review.parsing import Review
 
 _DIGITS: Final = 12
-"""Hexadecimal digits of a hash: two of a million names have equal ones in fewer than one case of a hundred."""
+"""Hexadecimal digits of a hash: among a million names, two equal hashes occur in fewer than one case of a hundred."""
 
 _KEPT: Final = frozenset({"", "kube-system"})
 _IMAGES: Final = frozenset({"image", "imagename", "driverimage", "executorimage", "baseimage"})
@@ -30,13 +30,13 @@ _REFERENCES: Final = frozenset(
 _REFERRING: Final = frozenset(
     {"configMapRef", "secretRef", "configMapKeyRef", "secretKeyRef", "configMap", "secret", "imagePullSecrets"}
 )
-"""Fields whose `name` is that of an object."""
+"""Fields whose `name` is the name of an object."""
 _METADATA_NAMES: Final = ("name", "generateName", "namespace")
 _SERVICE_ACCOUNT: Final = "system:serviceaccount:"
 _NODE: Final = "system:node:"
 _COMMON_LABELS: Final = "app.kubernetes.io/"
 _NUMBER: Final = re.compile(r"[0-9.]{1,12}|true|false")
-"""Values like `gpu-fraction: "0.5"`, which name nothing."""
+"""Values like `gpu-fraction: "0.5"`, which are not names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Names:
         return f"{start}-{digest[:_DIGITS]}"
 
     def _known(self, review: Review) -> Mapping[str, str]:
-        """The names that may stand anywhere in the object, each with its hash."""
+        """The names that may occur anywhere in the object, each with its hash."""
         found = {review.name, review.namespace}
         for value in (review.value, review.old_value):
             metadata = paths.metadata(value or {})
@@ -113,7 +113,9 @@ class Names:
         return self._value(value, field, names)
 
     def _label(self, name: str, value: paths.Json, names: Mapping[str, str]) -> paths.Json:
-        """The value of a label: usher knows what those with a domain mean; others are words of the site."""
+        """The value of a label. usher knows the meaning of labels with a domain; the values of others are words of the
+        site.
+        """
         plain = "/" not in name or name.startswith(_COMMON_LABELS)
         if isinstance(value, str) and plain and not _NUMBER.fullmatch(value):
             return self.name(value, start="l")

@@ -1,9 +1,10 @@
 """Decisions about objects that the mutating webhook did not change in time.
 
-The timeout of that webhook is short, and the API server goes on without it. What the mutations would have mended is the
-fault of usher and not of the user, so it is never a denial. But the object comes in as it is. So usher lets it in only
-if no mutation is missing that protects other workloads (`protects_others` in its METADATA): otherwise tenants get
-around a queue, or see every GPU of a node, by making many objects at once. Their clients have to try again.
+The timeout of that webhook is short, and the API server goes on without it. If the mutations would have mended a
+finding, usher is at fault and not the user. So the finding does not deny. But the object comes in unchanged. So usher
+admits it only if no mutation is missing that protects other workloads (`protects_others` in its METADATA). Otherwise
+tenants could bypass a queue, or see every GPU of a node, by creating many objects at once. Their clients have to try
+again.
 """
 
 from collections.abc import Collection, Iterable
@@ -23,13 +24,13 @@ _WORST_FIRST: Final = tuple(model.Outcome)
 def forgiven(decision: model.Decision, request: Request, evaluator: Evaluator) -> model.Decision:
     """The decision, with warnings instead of denials that the mutations would have mended.
 
-    Only denials are looked at, so that no other review costs more. Without an answer of the engine the denial stays: no
-    verdict would let the object in under `failurePolicy: Ignore`.
+    It only looks at denials, so that other reviews cost nothing more. If the engine does not answer, the denial stays:
+    without a verdict, `failurePolicy: Ignore` would admit the object.
     """
     if decision.allowed or decision.exemption or request.operation not in (Operation.CREATE, Operation.UPDATE):
         return decision
     try:
-        # Patches of like Pods are remembered, so that controllers that try again and again cost little.
+        # The engine keeps patches of similar Pods, so controllers that try again and again cost little.
         if not evaluator.patch(request).operations:
             return decision
         merged, after = evaluator.admit(request)
@@ -56,10 +57,10 @@ def forgiven(decision: model.Decision, request: Request, evaluator: Evaluator) -
 
 
 def _missed(request: Request, applied: Iterable[model.Intent], entries: Catalogue) -> tuple[str, ...]:
-    """Keys of the mutations that the object lacks and does not say it had.
+    """Keys of the mutations that the object lacks and that its annotations do not name.
 
-    On CREATE an object that names a mutation went through the webhook, and somebody removed the value later. On UPDATE
-    the names come from the creation, and say nothing.
+    On CREATE, an object that names a mutation went through the webhook, and the value was removed later. On UPDATE the
+    names come from the creation, so they prove nothing.
     """
     recorded = merge.recorded(request.value) if request.operation is Operation.CREATE else frozenset()
     keys = dict.fromkeys(intent.mutation for intent in applied)
@@ -67,12 +68,12 @@ def _missed(request: Request, applied: Iterable[model.Intent], entries: Catalogu
 
 
 def _mended(decision: model.Decision, after: model.Decision, entries: Catalogue) -> Collection[model.Finding]:
-    """The denied findings that the mutated object does not have, except those of critical checks.
+    """The denied findings that the mutated object does not have, without findings of critical checks.
 
-    None if the mutated object is denied for something that the object does not have as it is.
+    Empty if usher denies the mutated object for a finding that the object itself does not have.
     """
     before, remaining = _denied(decision), _denied(after)
-    # Not by message: a mutation may change the number of pools that a message names.
+    # It does not compare messages: a mutation may change the number of pools in a message.
     places = {(finding.check, finding.path) for finding in remaining}
     if places - {(finding.check, finding.path) for finding in before}:
         return ()
@@ -91,8 +92,8 @@ def _denied(decision: model.Decision) -> list[model.Finding]:
 def _protects_others(missed: Iterable[str], mended: Iterable[model.Finding], entries: Catalogue) -> bool:
     """Whether a missed mutation protects other workloads here.
 
-    If checks find its absence, usher.yaml has the last word: it protects where one of them denies. A mutation whose
-    absence no check finds always protects.
+    If checks find its absence, usher.yaml decides: the mutation protects if one of these checks denies. A mutation
+    whose absence no check finds always protects.
     """
     denied = {finding.check for finding in mended}
     missing = [entry for key in missed if (entry := entries.mutations.get(key)) is not None]

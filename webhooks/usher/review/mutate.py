@@ -1,4 +1,4 @@
-"""The mutating review: body in, body with a patch out."""
+"""The mutating review: takes a body and returns a body with a patch."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from usher.review.parsing import parse, request_of
 from usher.review.response import Answer
 
 _PREFIX: Final = "gpu-usher: "
-"""Of warnings, which come to users among those of others."""
+"""The prefix of our warnings, which users see among those of others."""
 
 
 def mutate(body: bytes, evaluator: Evaluator) -> Answer:
@@ -36,7 +36,7 @@ def mutate(body: bytes, evaluator: Evaluator) -> Answer:
 
 
 def _summary(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:
-    """Names the applied mutations, in one line if they fit, so that no user is surprised."""
+    """Names the applied mutations, in one line if they fit, so that users are not surprised."""
     if not merged.applied:
         return
     told = (intent.mutation for intent in merged.applied if not evaluator.catalogue.is_silent(intent.mutation))

@@ -1,7 +1,7 @@
-"""The answers about objects that have more parts than usher judges (`review.sizes`).
+"""The answers for objects with more parts than usher judges (`review.sizes`).
 
-A pod that is too large is denied, because no later review can judge it. Of another object the pods are judged when they
-are created, so the object is let in with a warning.
+usher denies a pod that is too large, because no later review can judge it. It admits any other object with a warning,
+because later reviews judge its pods when they are created.
 """
 
 from typing import Final
@@ -15,11 +15,11 @@ from usher.review.parsing import Review
 from usher.review.response import Answer
 
 OUTCOME: Final = "object-size"
-"""What logs and metrics call this reason."""
+"""The name of this reason in logs and metrics."""
 
 
 def validated(review: Review, evaluator: Evaluator) -> Answer | None:
-    """The verdict about an object that is too large to judge; None for all others."""
+    """The verdict about an object that is too large to judge; None for any other object."""
     found = _excess(review)
     if found is None:
         return None
@@ -39,14 +39,14 @@ def validated(review: Review, evaluator: Evaluator) -> Answer | None:
 
 
 def decision(review: Review) -> model.Decision:
-    """What usher says of an object that is let in though it is too large to judge."""
+    """The decision about an object that usher admits although it is too large to judge."""
     found = _excess(review)
     unknowns = (model.Unknown(path=paths.ROOT, reason=found.text),) if found is not None else ()
     return model.Decision(workload=None, unknowns=unknowns)
 
 
 def mutated(review: Review) -> Answer | None:
-    """The answer without a patch for an object that is too large; None for all others."""
+    """The answer without a patch for an object that is too large; None for any other object."""
     found = _excess(review)
     if found is None:
         return None
@@ -62,7 +62,7 @@ def _excess(review: Review) -> sizes.Excess | None:
 
 
 def _is_spared(review: Review, evaluator: Evaluator) -> bool:
-    """Whether usher only observes, or a denial would reach an exempt namespace, a deletion, or an old object."""
+    """Whether usher only observes, or a denial would hit an exempt namespace, a deletion, or an existing object."""
     config = evaluator.config
     if config.enforcement.preset == OBSERVE or selection.matches(review.namespace, config.exempt_namespaces):
         return True

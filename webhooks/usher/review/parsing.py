@@ -1,4 +1,4 @@
-"""Reading an AdmissionReview: strictly, because whatever is read wrongly is decided wrongly."""
+"""Reads an AdmissionReview strictly, because a wrong reading leads to a wrong decision."""
 
 import json
 from dataclasses import field
@@ -12,18 +12,18 @@ from usher.policy.request import Operation, Request, User
 
 API_VERSION: Final = "admission.k8s.io/v1"
 
-# Go writes these in strings; everything else that the API server sends is byte for byte what orjson writes.
+# Go writes these characters differently in strings. All other bytes from the API server are the same as orjson's.
 _GO_ESCAPES: Final = ((b"\\u003c", b"<"), (b"\\u003e", b">"), (b"\\u0026", b"&"))
 MANY_OBJECTS: Final = 200
 MANY_KEYS: Final = 500
-"""Above these numbers in a body an object may have more parts than usher judges (`review.sizes`)."""
+"""From these counts in a body on, an object may have more parts than usher judges (`review.sizes`)."""
 
 _INTEGERS: Final = range(-(2**63), 2**64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """What was asked for, in the version of the request; for a sub resource that of the object it belongs to."""
+    """The resource of the request, in the version of the request; for a subresource, the object that has it."""
 
     group: str
     version: str
@@ -43,17 +43,17 @@ class Review:
     sub_resource: str
     dry_run: bool
     user: User | None
-    """None where the review does not say who asks; an API server always does."""
+    """None if the review has no user; an API server always sends one."""
     value: paths.Object | None
     old_value: paths.Object | None
     many: bool = False
-    """Whether the object may have more parts than usher judges; counting bytes costs less than looking at each."""
+    """Whether the object may have more parts than usher judges. Counting bytes costs less than looking at each part."""
     request: paths.Object = field(default_factory=dict, compare=False, repr=False)
-    """All of it, as it was sent: policies of Gatekeeper may read any of its fields."""
+    """The whole request as it was sent. Policies of Gatekeeper may read any of its fields."""
 
 
 def parse(body: bytes) -> Review:
-    """The request that a body holds.
+    """The request in a body.
 
     Raises:
         ReviewError: the body is not JSON, not an AdmissionReview of v1, or lacks what we need to answer.
@@ -72,7 +72,7 @@ def parse(body: bytes) -> Review:
     operation = _operation(request)
     value = _object(request, "object")
     if value is None and operation in (Operation.CREATE, Operation.UPDATE):
-        # Allowing the request would be a verdict on an object that usher has not seen.
+        # Admitting the request would be a verdict on an object that usher has not seen.
         raise errors.ReviewError(f"request.object is missing: {operation} needs an object")
     return Review(
         uid=_required_text(request, "uid"),
@@ -109,17 +109,17 @@ def _resource(value: paths.Object) -> Resource:
 
 
 def _strict_json(body: bytes) -> paths.Json:
-    """JSON without what parsers disagree about: duplicate keys, and integers that a double cannot hold.
+    """The JSON of a body, without constructs on which parsers disagree: duplicate keys, and integers beyond a double.
 
-    orjson keeps the last of two equal keys and rounds large integers. If what it read gives the same bytes again,
-    nothing was lost; only otherwise does a slower look decide.
+    orjson keeps the last of two equal keys and rounds large integers. If its result gives the same bytes again, nothing
+    was lost. Otherwise a slower check decides.
     """
     try:
         value: paths.Json = orjson.loads(body)
         if orjson.dumps(value) != _without_go_escapes(body.rstrip(b"\n")):
             json.loads(body, object_pairs_hook=_unique, parse_int=_exact)
     except TypeError:
-        # What was read can be written, unless it is nested deeper than 254 levels.
+        # orjson can write what it read, unless it is nested deeper than 254 levels.
         raise errors.ReviewError("the body is nested too deeply") from None
     except ValueError as error:
         raise errors.ReviewError(f"the body is not JSON that Kubernetes would send: {str(error)[:160]}") from None
@@ -138,7 +138,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     result = dict(pairs)
     if len(result) != len(pairs):
         seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value] # add gives None, which is false
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value] # add returns None, which is false
         raise ValueError(f"key {_shown(twice)} stands twice in one object")
     return result
 
@@ -194,5 +194,5 @@ def _object(request: paths.Object, field: str) -> paths.Object | None:
 
 
 def _shown(value: object) -> str:
-    """A value of the sender's in a message of ours: short, and on one line."""
+    """A value of the sender for a message of ours: short, and on one line."""
     return repr(value)[:80]

@@ -1,7 +1,7 @@
-"""The lines of a review record, which `usher replay` judges again: one AdmissionReview as JSON a line. Pure.
+"""The lines of a review record, which `usher replay` judges again: one AdmissionReview as JSON in each line. Pure.
 
-The field `recorded` beside `request` says when, by which version, and with which verdict. A file begins with a line of
-the kind ReviewRecord; further ones say how many reviews are missing there.
+The field `recorded` beside `request` has the time, the version and the verdict. A file begins with a line of the kind
+ReviewRecord. Further lines of this kind have the number of reviews that are missing at that place.
 """
 
 from collections.abc import Mapping
@@ -21,24 +21,24 @@ RECORD_KIND: Final = "ReviewRecord"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """What a line of the kind ReviewRecord says."""
+    """The content of a line of the kind ReviewRecord."""
 
     anonymised: bool
     missing: Mapping[str, int]
-    """How many reviews were not recorded, by the reason."""
+    """The number of reviews that were not recorded, by reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedReview:
-    """A review, and what the server answered."""
+    """A review and the answer of the server."""
 
     review: Review
     allowed: bool | None
-    """None where the line does not say it."""
+    """None if the line does not have it."""
 
 
 def head(*, version: str, anonymised: bool, missing: Mapping[str, int] | None = None) -> bytes:
-    """The line that begins a file, and one that says what is missing."""
+    """The line that begins a file, or one with the number of missing reviews."""
     value: dict[str, object] = {
         "apiVersion": RECORD_VERSION,
         "kind": RECORD_KIND,
@@ -51,7 +51,7 @@ def head(*, version: str, anonymised: bool, missing: Mapping[str, int] | None = 
 
 
 def line(request: Mapping[str, object], *, recorded: Mapping[str, object]) -> bytes:
-    """The line of a review, whose secrets are left out already."""
+    """The line of a review whose secrets are already removed."""
     value = {"apiVersion": API_VERSION, "kind": "AdmissionReview", "recorded": recorded, "request": request}
     return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
 
@@ -78,12 +78,12 @@ def request_of(review: Review, *, value: paths.Json, old_value: paths.Json) -> d
 
 
 def of_object(value: paths.Object, *, number: int, version: str) -> bytes:
-    """The line of an object that exists, without secrets, as if it were created now.
+    """The line of an existing object, without secrets, as if it were created now.
 
     Args:
-        value: the object as the API server gives it.
-        number: of the line, for the uid of the review.
-        version: of usher.
+        value: the object from the API server.
+        number: the number of the line, for the uid of the review.
+        version: the version of usher.
     """
     kept, metadata = redaction.of(value), paths.metadata(value)
     group, _, api_version = paths.text(value.get("apiVersion")).rpartition("/")
@@ -101,10 +101,10 @@ def of_object(value: paths.Object, *, number: int, version: str) -> bytes:
 
 
 def read(data: bytes) -> RecordedReview | Head:
-    """What a line says.
+    """The content of a line.
 
     Raises:
-        InputError: it says neither; the message has no place.
+        InputError: it is neither; the message has no place.
     """
     try:
         value = orjson.loads(data)
@@ -120,7 +120,7 @@ def read(data: bytes) -> RecordedReview | Head:
         )
     recorded = value.get("recorded")
     allowed = recorded.get("allowed") if isinstance(recorded, dict) else None
-    # The strict reader of the server: what it would refuse is not judged here either.
+    # The strict reader of the server: usher does not judge here what the server would refuse.
     return RecordedReview(review=parse(data), allowed=allowed if isinstance(allowed, bool) else None)
 
 

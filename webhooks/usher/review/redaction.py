@@ -1,4 +1,4 @@
-"""An object without what may be secret, for a record of reviews. Pure; it makes a new object.
+"""Removes possible secrets from an object, for a record of reviews. Pure; it makes a new object.
 
 The record loses values of variables that no rule reads, also in shell scripts and in YAML within texts; values that
 follow a flag named like a secret; user and password in URLs; the manifest that kubectl keeps in an annotation;
@@ -15,20 +15,22 @@ from usher.reading import environment
 from usher.workloads import nim_servers
 
 MARKER: Final = "not-recorded"
-"""Stands for a value."""
+"""Replaces a value."""
 
 _LONGEST_TEXT: Final = 16 * 1024
-"""Characters of a text; no command that rules read is as long. Each pattern below takes time in proportion to it."""
+"""The most characters of a text: commands that rules read are shorter. Each pattern below takes time in proportion to
+it.
+"""
 
 _READ: Final = (*environment.READ_VARIABLES, *nim_servers.READ_VARIABLES)
-"""How the variables begin whose values rules read."""
+"""Prefixes of the variables whose values rules read."""
 
 _DROPPED: Final = frozenset({"managedFields", "kubectl.kubernetes.io/last-applied-configuration"})
 _DROPPED_OF_STATUS: Final = frozenset(
     {"addresses", "hostIP", "hostIPs", "images", "nodeInfo", "podIP", "podIPs"}
     | {"containerStatuses", "ephemeralContainerStatuses", "initContainerStatuses"}
 )
-"""Addresses, and the names of images on a node and in a pod; rules read the rest."""
+"""Addresses, and the names of images on a node and in a pod. Rules read the other fields."""
 _DATA: Final = frozenset({"data", "stringData", "binaryData"})
 _VARIABLES: Final = frozenset({"env", "envvars", "environment", "envsecretkeyrefs", "extraenv", "env_vars"})
 """Names of fields, in lower case, whose lists and maps hold variables."""
@@ -82,7 +84,7 @@ def _of(value: paths.Json, key: str) -> paths.Json:
 
 
 def _list(values: list[paths.Json], key: str) -> paths.Json:
-    """A list; what follows a flag named like a secret is its value."""
+    """A list in which the value after a flag named like a secret is removed."""
     kept: list[paths.Json] = []
     secret = False
     for each in values:
@@ -104,7 +106,7 @@ def _variable(entry: paths.Json, key: str) -> paths.Json:
 
 
 def _named(name: str, value: paths.Json) -> paths.Json:
-    """The value of a variable: as it is where rules read it, and where it is empty."""
+    """The value of a variable, unchanged if rules read it or it is empty."""
     if not value or _is_read(name) or isinstance(value, bool):
         return value
     if isinstance(value, dict):
@@ -113,18 +115,20 @@ def _named(name: str, value: paths.Json) -> paths.Json:
 
 
 def _is_read(name: str) -> bool:
-    """Whether rules read a variable; NVIDIA_API_KEY is in one of the families, and a secret."""
+    """Whether rules read a variable. NVIDIA_API_KEY belongs to one of the families, but is a secret."""
     return name.startswith(_READ) and not _is_secret(name)
 
 
 def _is_secret(name: str) -> bool:
-    """Whether a field or variable is named like a secret, which its end shows."""
+    """Whether the end of a field's or variable's name is like that of a secret."""
     return _ends_as_secret(name[-32:])
 
 
 @lru_cache(maxsize=4096)
 def _ends_as_secret(end: str) -> bool:
-    """The same names come again and again; short ends bound what strangers can put into the memory."""
+    """Whether an end is like that of a secret. Names repeat, so a cache helps; short ends bound what strangers can put
+    into it.
+    """
     return _SECRET_FIELD.search(end) is not None
 
 

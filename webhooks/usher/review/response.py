@@ -15,7 +15,7 @@ from usher.policy.checks import own
 from usher.review.parsing import API_VERSION, Review
 
 MAX_MESSAGE: Final = 8 * 1024
-"""The most bytes of a denial, so that people can still read one with two hundred findings."""
+"""The most bytes of a denial, so that people can read one with two hundred findings."""
 
 MAX_REASON: Final = 1000
 """The most characters of one reason in a denial. A reason may quote a manifest, which holds texts of any length."""
@@ -24,10 +24,10 @@ MAX_WARNINGS: Final = 20
 """The most warnings of one answer."""
 
 MAX_WARNING: Final = 256
-"""The most characters of one warning: to this length the API server cuts each, if all exceed 4096 characters."""
+"""The most characters of one warning. The API server cuts each to this length if all exceed 4096 characters."""
 
 _LEAST_OF_THE_PROBLEM: Final = 48
-"""The characters that a cut warning keeps of the problem, however long its remedy is."""
+"""The characters of the problem that a cut warning keeps, even with a long remedy."""
 
 RETRY_AFTER: Final = 1
 """Seconds after which a client tries again."""
@@ -67,15 +67,15 @@ class Answer:
     review: Review
     allowed: bool
     outcomes: dict[str, str] = field(default_factory=dict)
-    """The outcome of each check that reported a finding, by the name of the check."""
+    """The outcome of each check with a finding, by the name of the check."""
     denials: tuple[str, ...] = ()
-    """Code and place of each finding that denied, in the order of the message."""
+    """Code and place of each denying finding, in the order of the message."""
     observed: dict[str, str] = field(default_factory=dict)
-    """Code and place of a finding of each check that only the preset `observe` keeps from denying, by its name."""
+    """By name of a check: code and place of a finding that only the preset `observe` keeps from denying."""
     mutations: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     missed: tuple[str, ...] = ()
-    """Mutations without which the object came, where they would have mended a finding."""
+    """Mutations that the object lacks and that would have mended a finding."""
     try_again: bool = False
     quota: str = ""
     """The name of the GPUQuota that refused the charge."""
@@ -96,7 +96,7 @@ def validated(uid: str, decision: model.Decision, *, display_name: str) -> Respo
         response["status"] = _try_again(decision, display_name)
     warned = [judgement for judgement in decision.judgements if judgement.outcome is model.Outcome.WARN]
     warnings = [_warning(judgement, longest=room(len(warned))) for judgement in warned]
-    # What a check could not evaluate is counted and logged; a reader of kubectl can mend only the object itself.
+    # usher counts and logs parts that a check could not evaluate. A user of kubectl can only mend the object itself.
     unread = [f"{unknown.path or 'object'}: {unknown.reason}" for unknown in decision.unknowns if not unknown.check]
     if decision.missed and decision.allowed:
         names = ", ".join(decision.missed)
@@ -115,7 +115,7 @@ def mutated(uid: str, operations: Sequence[Operation], *, names: Iterable[str], 
     if operations:
         response["patchType"] = "JSONPatch"
         response["patch"] = base64.b64encode(orjson.dumps(operations)).decode()
-        # On reinvocation the API server drops another value under the same key, so it is set only with a patch.
+        # On reinvocation the API server drops another value under the same key, so usher sets it only with a patch.
         response["auditAnnotations"] = {"mutations": ",".join(sorted(names))}
     texts = list(warnings)
     if texts:
@@ -143,7 +143,7 @@ def denial(denials: Sequence[model.Judgement], display_name: str) -> str:
 
 
 def _try_again(decision: model.Decision, display_name: str) -> Status:
-    """Clients of Kubernetes repeat a request with this answer by themselves, up to ten times."""
+    """An answer that makes Kubernetes clients repeat the request themselves, up to ten times."""
     message = (
         f"the mutating webhook did not answer in time, and {shown(display_name, MAX_REASON)} cannot come in without "
         f"its mutations: {', '.join(decision.missed)}. Nothing is wrong with it; try again."
@@ -153,7 +153,7 @@ def _try_again(decision: model.Decision, display_name: str) -> Status:
 
 
 def room(number: int) -> int:
-    """The most characters of each warning, if there are so many."""
+    """The most characters of each warning, for this number of warnings."""
     return min(MAX_WARNING, _ALL_WARNINGS // max(1, min(number, MAX_WARNINGS)))
 
 
@@ -189,10 +189,10 @@ def shown(text: str, longest: int) -> str:
 
 
 def _warning(judgement: model.Judgement, *, longest: int) -> str:
-    """The problem, the remedy, and why the finding does not deny, if they fit; else what the reader can do.
+    """The problem, the remedy, and why the finding does not deny, if they fit; else only what the reader can do.
 
     A cut warning keeps the start of the problem, which names the thing, the remedy, and a short reason why it does not
-    deny; `usher explain` says the rest.
+    deny; `usher explain` gives the rest.
     """
     message, remedy, because = _parts(judgement)
     start = f"{judgement.code} {judgement.name}: "
@@ -208,12 +208,12 @@ def _warning(judgement: model.Judgement, *, longest: int) -> str:
 
 
 def _is_explained(judgement: model.Judgement) -> bool:
-    """Whether `usher explain` knows the code wherever it runs; it does not have the policies of a site."""
+    """Whether `usher explain` knows the code on every machine. It does not know the policies of a site."""
     return not judgement.of_gatekeeper and not judgement.finding.check.startswith(_OWN)
 
 
 def _cut(text: str, longest: int) -> str:
-    """The text, cut to the longest length at the end of a word where one ends near."""
+    """The text, cut to the longest length, at the end of a word if one ends near."""
     if len(text) <= longest:
         return text
     whole_words = text[: max(0, longest - 2)].rpartition(" ")[0]

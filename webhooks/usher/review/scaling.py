@@ -1,4 +1,4 @@
-"""A review of `*/scale`: a Scale has no template, so usher judges the object that it scales."""
+"""Reviews `*/scale`: a Scale has no template, so usher judges the scaled object."""
 
 from dataclasses import replace
 from typing import Final
@@ -31,7 +31,7 @@ def applied(review: Review, scaled: paths.Object) -> Review:
 
 
 def _replicas(scale: paths.Object | None) -> int:
-    """The number of replicas; 0 without one, as in the API server."""
+    """The number of replicas; 0 if absent, as in the API server."""
     spec = scale.get("spec") if scale is not None else None
     number = spec.get("replicas") if isinstance(spec, dict) else None
     return number if isinstance(number, int) and not isinstance(number, bool) else 0

@@ -1,8 +1,8 @@
-"""How many parts one object may have. usher does not judge a larger one, and finds it before it costs anything.
+"""The limits on the parts of one object. usher does not judge a larger object, and detects it at almost no cost.
 
-The limits are far above what runs. A pod of one node cannot use 250 containers, and Kueue takes eight pod sets. They
-are low enough that judging takes a fraction of the time of a review: the compiled policies need time that grows with
-the square of the containers with accelerators (3,000 took 1.1 s, 250 take 0.02 s).
+The limits are far above what clusters run: a pod cannot use 250 containers on a node, and Kueue takes eight pod sets.
+They are low enough that judging takes a fraction of the time of a review: the compiled policies need time that grows
+with the square of the containers with accelerators (3,000 took 1.1 s, 250 take 0.02 s).
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,15 +36,15 @@ _WITH_CONTAINERS: Final = frozenset(("containers", "initContainers", "ephemeralC
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excess:
-    """What of an object is too large."""
+    """The part of an object that is too large."""
 
     text: str
     of_a_pod: bool
-    """Whether one pod is too large, so that no later review of its pods can judge it either."""
+    """Whether one pod is too large, so that a later review cannot judge its pods either."""
 
 
 def excess(value: paths.Object) -> Excess | None:
-    """What of an object is too large; a pod that is too large comes before anything else."""
+    """The part of an object that is too large, first a pod that is too large; None within the limits."""
     containers = values = 0
     whole: str = ""
     for name, found in _fields(value):
@@ -64,7 +64,7 @@ def excess(value: paths.Object) -> Excess | None:
 
 
 def _fields(value: paths.Object) -> Iterator[tuple[str, dict[str, paths.Json] | list[paths.Json]]]:
-    """All lists and maps of an object, with the name of their field."""
+    """All lists and maps of an object, each with the name of its field."""
     waiting: list[tuple[str, paths.Json]] = [("", value)]
     while waiting:
         name, found = waiting.pop()

@@ -1,4 +1,4 @@
-"""The validating review: body in, body with a verdict out.
+"""The validating review: takes a body and returns a body with a verdict.
 
 A server with a cluster also waits for the object that a request scales, and for the charge of a quota.
 """
@@ -23,41 +23,41 @@ from usher.review.response import Answer
 from usher.review.site_policies import NOTHING, Found, joined
 
 WITHIN: Final = 2.0
-"""Seconds in which a review must get all that it waits for; the API server waits for three."""
+"""Seconds within which a review must get all data that it waits for; the API server waits for three."""
 
 
 _Result = TypeVar("_Result")
 
 
 class Run(Protocol):
-    """Calls what computes: in the event loop, or in a thread."""
+    """Calls a computation in the event loop or in a thread."""
 
     async def __call__(self, call: Callable[[], _Result], /) -> _Result: ...
 
 
 Site = Callable[[Review], Awaitable[Found]]
-"""What policies of Gatekeeper find in a review; it does not raise what only they are to blame for."""
+"""The findings of Gatekeeper policies in a review. It does not raise errors that only the policies cause."""
 
 
 async def no_site(_review: Review) -> Found:
-    """For servers without policies of Gatekeeper."""
+    """An empty result, for servers without policies of Gatekeeper."""
     return NOTHING
 
 
 class Admission(Protocol):
-    """What a review asks of a cluster; `gpu_quota.live.admission` asks a real one.
+    """The questions of a review to a cluster; `gpu_quota.live.admission` asks a real one.
 
-    Each method raises ClusterError at the time `until`, of `time.monotonic`, at the latest.
+    Each method raises ClusterError no later than at `until`, a time of `time.monotonic`.
     """
 
-    async def scaled(  # noqa: PLR0913 - what names an object
+    async def scaled(  # noqa: PLR0913 - the names of an object
         self, *, group: str, version: str, plural: str, namespace: str, name: str, until: float
     ) -> paths.Object | None:
-        """The object that a request scales; None where it does not exist, or may not be read."""
+        """The object that a request scales; None if it does not exist, or usher may not read it."""
         ...
 
     async def charge(self, request: ChargeRequest, *, until: float, force: bool = False) -> QuotaRefusal | Full | None:
-        """Charges the quota of a workload; None where it is charged, or there is nothing to charge."""
+        """Charges the quota of a workload. Returns None if it was charged or there is nothing to charge."""
         ...
 
 
@@ -73,11 +73,11 @@ def validate(body: bytes, evaluator: Evaluator) -> Answer:
 
 
 def decide(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None = None) -> model.Decision:
-    """The decision about the object of a review; an empty one where there is no object.
+    """The decision about the object of a review; empty if there is no object.
 
     Args:
-        review: `prepared` has replaced a scale by the object that it scales. Without a cluster that object is unknown.
-        evaluator: what decides.
+        review: `prepared` has replaced a scale by its scaled object. Without a cluster that object is unknown.
+        evaluator: decides.
         refusal: why a quota refused the charge.
 
     Raises:
@@ -93,18 +93,18 @@ def decide(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None
 
 
 async def inline(call: Callable[[], _Result], /) -> _Result:
-    """Calls in the event loop: the embedded engine takes less time than handing over to a thread would."""
+    """Calls in the event loop: the embedded engine takes less time than a switch to a thread."""
     return call()
 
 
 async def validate_and_charge(
     body: bytes, evaluator: Evaluator, admission: Admission | None, *, run: Run = inline, site: Site = no_site
 ) -> Answer:
-    """Decides about the object of a review, and charges a workload that is let in.
+    """Decides about the object of a review, and charges the quota of a workload that it admits.
 
-    usher's checks come first, then the policies of the site, and the charge last: what a policy denies is not charged.
-    A refused charge becomes a finding: the checks decide again, and usher.yaml may let the check only warn. Then the
-    workload is charged by force.
+    usher's checks come first, then the policies of the site, and the charge last: usher does not charge a workload that
+    a policy denies. A refused charge becomes a finding: the checks decide again, and usher.yaml may let the check only
+    warn. Then usher charges the workload by force.
 
     Raises:
         ReviewError: the body is not a review that we answer.
@@ -130,7 +130,7 @@ async def validate_and_charge(
 
 
 async def _found(site: Site, sent: Review, decision: model.Decision) -> Found:
-    """What policies find. A fault of ours there must not take a denial away: under Ignore the object would come in."""
+    """The findings of policies. If they fail, an existing denial stays: under Ignore the object would come in."""
     try:
         return await site(sent)
     except Exception:
@@ -140,7 +140,7 @@ async def _found(site: Site, sent: Review, decision: model.Decision) -> Found:
 
 
 async def prepared(review: Review, admission: Admission, *, until: float) -> Review:
-    """The review; for a scale, the review of an UPDATE of the object that it scales."""
+    """The review; for a scale, the review of an UPDATE of its scaled object."""
     if not scaling.field(review):
         return review
     resource = review.resource
@@ -156,7 +156,7 @@ async def prepared(review: Review, admission: Admission, *, until: float) -> Rev
 
 
 def charge_request(review: Review, decision: model.Decision) -> ChargeRequest | None:
-    """What to charge for an object that is let in; None for an object that makes no pods."""
+    """The charge for an object that usher admits; None for an object that makes no pods."""
     workload, value = decision.workload, review.value
     if workload is None or value is None or decision.exemption or review.sub_resource or not workload.makes_pods:
         return None
@@ -204,7 +204,7 @@ def _place(judgement: model.Judgement) -> str:
 
 
 def _display_name(review: Review) -> str:
-    """As people know the object: it may have no name yet, and no namespace of its own."""
+    """The object as people call it. It may have no name yet, and no namespace of its own."""
     metadata = review.value.get("metadata") if review.value else None
     generated = metadata.get("generateName") if isinstance(metadata, dict) else None
     name = review.name or (f"{generated}*" if isinstance(generated, str) else "(unnamed)")

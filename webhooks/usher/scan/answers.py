@@ -1,4 +1,4 @@
-"""What programs write into files in the place of objects, or of all objects: an error, a table, one page of a list."""
+"""Recognises files that hold the output of a program but no complete objects: an error, a table, one page of a list."""
 
 import re
 from typing import Final
@@ -7,7 +7,7 @@ from usher import paths
 
 _META: Final = "meta.k8s.io/"
 _WORDS: Final = 200
-"""Characters of a message that are shown."""
+"""The most characters of a message that are shown."""
 
 _ARCHIVES: Final = (
     (
@@ -21,7 +21,7 @@ _ARCHIVES: Final = (
     (0, b"PK\x03\x04", "a ZIP archive; unpack it with unzip"),
     (257, b"ustar", "a tar archive; unpack it with tar -xf"),
 )
-"""The bytes by which a file shows what it is, where they stand, and what to do."""
+"""The bytes that identify a type of file, their offset, and the remedy."""
 
 _TEXTS: Final = (
     (re.compile(rb"(?:NAMESPACE|NAME) {2,}[A-Z]"), "the table that kubectl shows"),
@@ -31,12 +31,14 @@ _TEXTS: Final = (
         "an error of kubectl",
     ),
 )
-"""How they begin. A YAML file may begin with `error:` or `Name:` too, as translations do, but it has more lines."""
+"""How these outputs begin. A YAML file may begin with `error:` or `Name:` too, as translations do, but it has more
+lines.
+"""
 _REMEDY: Final = "and no objects; write them with kubectl get -o json or -o yaml"
 
 
 def why_no_text(content: bytes) -> str:
-    """Why the content of a file cannot hold manifests: it is packed, or kubectl printed it for people; else empty."""
+    """Why a file cannot hold manifests: it is packed, or kubectl printed it for people; else empty."""
     for start, magic, reason in _ARCHIVES:
         if content.startswith(magic, start):
             return reason
@@ -47,7 +49,7 @@ def why_no_text(content: bytes) -> str:
 
 
 def why_no_objects(value: paths.Json) -> str:
-    """Why a document holds no objects, although it is an answer of an API server; empty for all other documents."""
+    """Why a document holds no objects although an API server sent it; empty for any other document."""
     if not isinstance(value, dict):
         return ""
     kind, version, items = value.get("kind"), paths.text(value.get("apiVersion")), value.get("items")
@@ -62,7 +64,7 @@ def why_no_objects(value: paths.Json) -> str:
 
 
 def why_cut(value: paths.Json) -> str:
-    """Why a list is not the whole one of the cluster; empty for all other documents."""
+    """Why a list is only a part of the cluster's list; empty for any other document."""
     items = value.get("items") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(items, list):
         return ""

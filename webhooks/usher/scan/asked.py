@@ -1,4 +1,4 @@
-"""Whether all accelerators that a workload asks for can be read: an amount that cannot be read is not 0."""
+"""Finds out whether usher can read all accelerators that a workload requests: an unreadable amount is not 0."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -15,7 +15,7 @@ _ANNOTATIONS: Final = (
     annotations.CDI_DEVICES,
     annotations.NVIDIA_CDI_DEVICES,
 )
-"""The beginnings of annotations that ask for accelerators."""
+"""Prefixes of annotations that request accelerators."""
 _BESIDE: Final = frozenset(
     {
         *("metadata", "labels", "env", "envFrom", "command", "args", "image", "ports", "probes"),
@@ -23,17 +23,17 @@ _BESIDE: Final = frozenset(
         *("affinity", "tolerations", "nodeSelector", "topologySpreadConstraints", "priorityClassName", "schedulerName"),
     }
 )
-"""Fields that no amount follows from."""
+"""Fields from which no amount follows."""
 
 
 def is_known(
     workload: model.Workload, unknowns: Iterable[model.Unknown], *, is_accelerator: Callable[[str], bool]
 ) -> bool:
-    """Whether nothing that cannot be read could be an accelerator.
+    """Whether no unreadable part can be a request for an accelerator.
 
     Args:
         workload: the workload.
-        unknowns: what could not be read in it.
+        unknowns: its parts that could not be read.
         is_accelerator: whether a resource is an accelerator.
     """
     if not workload.makes_pods:
@@ -48,7 +48,7 @@ def _may_ask(path: str, is_accelerator: Callable[[str], bool]) -> bool:
     if "annotations" in steps:
         return steps[-1].startswith(_ANNOTATIONS)
     if _RESOURCES in steps:
-        # Behind it: `limits` or `requests`, and the resource.
+        # After it come `limits` or `requests`, and the resource.
         named = steps[steps.index(_RESOURCES) + 1 :]
         return len(named) < 2 or is_accelerator(named[1])
     within = next((place for place, step in enumerate(steps) if step in _WHOLE), None)

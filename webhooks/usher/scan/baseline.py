@@ -1,6 +1,6 @@
-"""A baseline: the findings that a site knows of already, so that only new ones fail.
+"""A baseline: the findings that a site already knows, so that only new ones fail.
 
-It names checks, objects and places, and no files or lines, so that moved and renamed files stay known.
+It names checks, objects and places but not files or lines, so that findings in moved and renamed files stay known.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from usher.scan.fingerprints import Key
 KIND: Final = "Baseline"
 
 Known = Counter[Key]
-"""How often each finding is known."""
+"""The number of known occurrences of each finding."""
 
 
 _STRICT: Final = ConfigDict(extra="forbid", strict=True, alias_generator=to_camel)
@@ -54,15 +54,15 @@ class Compared:
 
     report: findings.Report
     known: int
-    """How many findings were left out."""
+    """The number of findings that were left out."""
     remaining: Known
     """The findings of the baseline that the run still has."""
     gone: int
-    """How many it no longer has."""
+    """The number of findings that the run no longer has."""
 
 
 def of(report: findings.Report) -> Known:
-    """The findings of a report. What an exception of usher.yaml covers is known there."""
+    """The findings of a report, without those that an exception of usher.yaml covers."""
     return Counter(
         fingerprints.of(result, finding)
         for result in report.results
@@ -72,7 +72,9 @@ def of(report: findings.Report) -> Known:
 
 
 def dumps(known: Known) -> bytes:
-    """A file with a baseline: in a stable order, one finding below the other, so that a review sees what changed."""
+    """The content of a baseline file: in a stable order, one finding on each line, so that a review shows
+    the changes.
+    """
     entries = [
         {**{to_camel(name): text for name, text in key._asdict().items()}, **({"count": count} if count > 1 else {})}
         for key, count in sorted(known.items())
@@ -86,7 +88,7 @@ def loads(content: bytes, *, source: str) -> Known:
     """The findings of a baseline.
 
     Raises:
-        InputError: the file is not one.
+        InputError: the file is not a baseline.
     """
     try:
         found = _File.model_validate_json(content)
@@ -104,7 +106,7 @@ def loads(content: bytes, *, source: str) -> Known:
 
 
 def compared(report: findings.Report, known: Known) -> Compared:
-    """The new findings of a report; of equal ones, those that come last are new."""
+    """The report with only the new findings. Among equal findings, the last ones are new."""
     left, results = known.copy(), list[findings.Result]()
     for result in report.results:
         new = tuple(_new(result, left))

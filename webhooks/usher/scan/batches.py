@@ -1,4 +1,4 @@
-"""The objects that a source hands to the runner: one file, or one page of a list, at a time."""
+"""Batches: the objects that a source passes to the runner, one file or one page of a list at a time."""
 
 from usher import paths
 from usher.dataclass import dataclass
@@ -22,22 +22,24 @@ class Item:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
     source: str
-    """File name as the user wrote it, `<stdin>`, or the resource that was listed."""
+    """The file name as the user wrote it, `<stdin>`, or the listed resource."""
     items: tuple[Item, ...] = ()
     for_policies: tuple[Item, ...] = ()
-    """Objects of kinds that only policies of Gatekeeper are about. They judge those `aside` as well."""
+    """Objects of kinds that only Gatekeeper policies judge. These policies also judge the objects in `aside`."""
     aside: tuple[paths.Object, ...] = ()
-    """Objects that are not judged: owned, finished and exempt ones. An audit counts the accelerators of their pods."""
+    """Objects that usher does not judge: owned, finished and exempt ones. An audit counts the accelerators of their
+    pods.
+    """
     documents: tuple[reader.Document, ...] = ()
-    """All documents of a file, those without an object too."""
+    """All documents of a file, including those without an object."""
     problems: tuple[findings.Problem, ...] = ()
     notes: tuple[findings.Note, ...] = ()
     ignored: int = 0
-    """Documents that are not Kubernetes objects."""
+    """Number of documents that are not Kubernetes objects."""
     owned: int = 0
-    """Objects left out because they count as part of an owner that was listed."""
+    """Number of objects left out because they count as part of a listed owner."""
     finished: int = 0
-    """Objects left out because they are finished."""
+    """Number of objects left out because they are finished."""
     is_file: bool = True
     part: int = 0
-    """The first line of a part of a large file; 0 for a whole one."""
+    """The first line of a part of a large file; 0 for a whole file."""

@@ -1,4 +1,4 @@
-"""Which objects of a run differ from those of an earlier state of its files, and which others name these."""
+"""Finds the objects of a run that changed since an earlier state of its files, and the objects that refer to them."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -15,21 +15,21 @@ from usher.workloads.growths import growth_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What changed since an earlier state."""
+    """The changes since an earlier state."""
 
     since: str
-    """How the user calls that state."""
+    """The user's name for the earlier state."""
     sources: frozenset[str]
     """Names of the files that changed or are new."""
     known: frozenset[bytes]
-    """Digests of the objects that these files held before, wherever each of them was."""
+    """Digests of all earlier objects in these files, independent of their place."""
     names: frozenset[str]
-    """Names of objects that changed or are gone, and that others may name; and of what changed autoscalers scale."""
+    """Names of objects that changed or are gone and that others may name, and of the targets of changed autoscalers."""
     selectors: tuple[frozenset[tuple[str, str]], ...]
     """The labels by which changed Services select pods."""
 
     def concerns(self, value: paths.Object, source: str) -> bool:
-        """Whether an object changed, or names one that did."""
+        """Whether an object changed, or refers to one that did."""
         if source in self.sources and digest(value) not in self.known:
             return True
         return not self.names.isdisjoint(_texts(value)) or self._selects(value)
@@ -47,9 +47,9 @@ def of(before: Iterable[Batch], now: Iterable[Batch], *, since: str, namespace: 
     """The changes of some files.
 
     Args:
-        before: the files as they were; those that are gone too.
-        now: the files as they are.
-        since: how the user calls the earlier state.
+        before: the files in their earlier state, including deleted ones.
+        now: the files in their present state.
+        since: the user's name for the earlier state.
         namespace: the namespace of objects without one.
     """
     after = list(now)
@@ -66,7 +66,7 @@ def of(before: Iterable[Batch], now: Iterable[Batch], *, since: str, namespace: 
 
 
 def digest(value: paths.Object) -> bytes:
-    """The digest of an object, whatever the order of its fields."""
+    """The digest of an object, independent of the order of its fields."""
     try:
         return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).digest()
     except orjson.JSONEncodeError:  # half surrogates and very large integers
@@ -83,7 +83,7 @@ def _names(value: paths.Object, namespace: str) -> Iterator[str]:
 
 
 def _selector(value: paths.Object) -> frozenset[tuple[str, str]]:
-    """The labels that a Service selects; empty for everything else."""
+    """The labels that a Service selects; empty for any other object."""
     spec = value.get("spec")
     if (value.get("apiVersion"), value.get("kind")) != ("v1", "Service") or not isinstance(spec, dict):
         return frozenset()

@@ -19,7 +19,7 @@ from usher.scan.batches import Batch, Item
 from usher.scan.ownership import Owners
 
 PAGE: Final = 250
-"""Objects per request, and so in memory at a time: 250 nodes of 14 kB take about 35 MB once they are read."""
+"""Objects per request, and so in memory at a time: 250 nodes of 14 kB take about 35 MB after parsing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Resource:
 
     @property
     def name(self) -> str:
-        """As in `kubectl get`."""
+        """The name as in `kubectl get`."""
         return self.kind.resource
 
     def path(self, namespace: str) -> str:
@@ -39,7 +39,7 @@ class Resource:
         return f"{root(self.kind.group, self.version)}/{within}{self.kind.plural}"
 
     def completed(self, value: paths.Object) -> paths.Object:
-        """An object of a list with its kind and version, which built-in kinds leave out there."""
+        """An object of a list with its kind and version, which lists of built-in kinds leave out."""
         version = f"{self.kind.group}/{self.version}" if self.kind.group else self.version
         return {"apiVersion": version, "kind": self.kind.kind, **value}
 
@@ -47,11 +47,11 @@ class Resource:
 def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
     """The objects of a cluster, one batch per page.
 
-    Objects that a controller made for a listed workload are `aside`: they count as part of it. So are finished objects,
-    which hold no GPUs, and those in exempt namespaces.
+    Objects that a controller made for a listed workload are `aside`: they count as part of it. Finished objects, which
+    hold no GPUs, and objects in exempt namespaces are `aside` too.
 
     Raises:
-        ClusterError: the API server does not answer, or lists no kind at all.
+        ClusterError: the API server does not answer, or refuses to list any kind.
     """
     refusals: list[Refused] = []
     resources, refused = _served(api, refusals)
@@ -75,7 +75,7 @@ def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
         except errors.ClusterError as error:
             if not anything_allowed:
                 raise
-            # Report what was judged so far; requests for the other kinds would only take time.
+            # Reports the results so far: requests for the other kinds would only take time.
             problem = findings.Problem(source=resource.name, reason=f"the audit ended here: {error}")
             yield Batch(source=resource.name, problems=(problem,), is_file=False)
             return
@@ -87,7 +87,7 @@ def read(api: Lists, *, namespace: str = "") -> Iterator[Batch]:
 
 
 def _nothing_listed(refusals: Sequence[Refused], namespace: str) -> str:
-    """Why there is nothing to audit, and what to do about it."""
+    """Why there is nothing to audit, with a remedy."""
     if not refusals:
         return "it serves no kind of workload that usher knows; is that an API server of Kubernetes?"
     first = refusals[0]
@@ -129,7 +129,8 @@ def _without_exempt(batch: Batch, exempt: AbstractSet[str]) -> Batch:
 
 
 def _owners_first(resource: Resource) -> tuple[bool, int, str]:
-    """Owners come before the objects that they own, so that a page knows which objects belong to a listed workload.
+    """A sort key: owners come before the objects that they own, so that a page knows which objects belong to a listed
+    workload.
 
     Namespaces come first: their labels exempt objects.
     """
@@ -138,7 +139,9 @@ def _owners_first(resource: Resource) -> tuple[bool, int, str]:
 
 
 def _served(api: Lists, refusals: list[Refused]) -> tuple[list[Resource], list[Batch]]:
-    """The served kinds, each in the first of our versions that is served, and the groups that cannot be discovered."""
+    """The served kinds, each in the first of our versions that the server has; and problems for groups without
+    discovery.
+    """
     resources: dict[tuple[str, str], Resource] = {}
     refused = []
     served = registry.LISTED
@@ -162,7 +165,7 @@ def _served(api: Lists, refusals: list[Refused]) -> tuple[list[Resource], list[B
 def _list(
     api: Lists, resource: Resource, *, namespace: str, owners: Owners, refusals: list[Refused]
 ) -> Iterator[Batch]:
-    """All objects of one kind, one batch per page. A refusal joins those of other kinds."""
+    """All objects of one kind, one batch per page. A refusal joins the refusals of other kinds."""
     seen: set[str] = set()
     for page in listing.pages(api, resource.path(namespace), size=PAGE, resume=True):
         if isinstance(page, Refused):
@@ -176,7 +179,7 @@ def _list(
 
 
 def settled(values: Sequence[paths.Object], resource: Resource, owners: Owners) -> Batch:
-    """A page of a kind: the objects to judge, and those that count as part of others or are finished."""
+    """A page of a kind, divided into objects to judge and objects that are finished or count as part of others."""
     owned = [owners.own(value) for value in values]
     finished = [not is_owned and resource.kind.finished(value) for value, is_owned in zip(values, owned, strict=True)]
     aside = [is_owned or is_finished for is_owned, is_finished in zip(owned, finished, strict=True)]
@@ -195,7 +198,9 @@ def settled(values: Sequence[paths.Object], resource: Resource, owners: Owners) 
 
 
 def not_listed(name: str, refused: Refused, *, after: int = 0) -> Batch:
-    """Why a kind has no objects: a note for 403, as the cluster is set up so; else a problem, and so incomplete."""
+    """Why a kind has no objects: a note for 403, which a site may intend; else a problem, which makes the run
+    incomplete.
+    """
     if refused.forbidden:
         reason = f"not read: {refused.explained}"
         note = findings.Note(source=name, reason=reason, hides_objects=True)

@@ -1,4 +1,4 @@
-"""The objects that policies of Gatekeeper compare with in an audit: those of the whole run, as far as they fit."""
+"""The objects with which Gatekeeper policies compare in an audit: all objects of the run, if they fit in memory."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from usher.gatekeeper.evaluation import Policies
 from usher.scan.batches import Batch, Item
 
 _MOST: Final = inventory.LARGEST * 9 // 10
-"""Bytes of the objects; their names, by which rules find them, need the rest."""
+"""The most bytes of the objects. The names by which rules find them need the rest."""
 
 TOO_LARGE: Final = (
     f"its rules compare an object with all others, and those of this audit have more than {_MOST // 2**20} MiB; audit "
@@ -20,9 +20,10 @@ TOO_LARGE: Final = (
 
 
 def held(batches: Iterable[Batch], policies: Policies) -> tuple[Iterable[Batch], list[Item]]:
-    """The batches, and all their objects where a policy compares objects and they fit; else it is not evaluated.
+    """The batches, and all their objects if a policy compares objects and they fit; otherwise usher does not evaluate
+    the policy.
 
-    A cluster is too large to be held at once, so no batch is held where no policy needs it.
+    It keeps batches in memory only if a policy needs them, because a whole cluster is too large.
     """
     if not policies.reads_inventory:
         return batches, []
@@ -38,7 +39,7 @@ def held(batches: Iterable[Batch], policies: Policies) -> tuple[Iterable[Batch],
 
 
 def only_for_policies(batch: Batch) -> Iterator[Item]:
-    """The objects of a batch that policies judge, and no check of usher."""
+    """The objects of a batch that only policies judge."""
     yield from batch.for_policies
     for value in batch.aside:
         yield Item(value=value)

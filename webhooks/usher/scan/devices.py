@@ -1,4 +1,4 @@
-"""How many accelerators there are, by the name of their resource."""
+"""Counts accelerators by the name of their resource."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -10,23 +10,23 @@ from usher.dataclass import dataclass
 WHOLE_GPUS: Final = frozenset(
     {"nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe"}
 )
-"""Resources that count as GPUs. Slices, shares and other accelerators are counted by their own name."""
+"""Resources that count as GPUs. Slices, shares and other accelerators count by their own name."""
 
 _SHARES: Final = "shares of "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:
-    """A number of things: the most of them, or the least where nothing bounds them."""
+    """A number of things: the maximum, or the minimum if there is no upper bound."""
 
     number: int | Decimal = 0
     unbounded: bool = False
     extra: int | Decimal = 0
-    """How many of the number are there at times alone: while a rollout or an autoscaler adds pods."""
+    """The part of the number that exists only at times: while a rollout or an autoscaler adds pods."""
 
     @property
     def least(self) -> int | Decimal:
-        """The number without those that are there at times alone."""
+        """The number that always exists."""
         return self.number - self.extra
 
     def __add__(self, other: "Amount") -> "Amount":
@@ -47,10 +47,10 @@ Devices = Mapping[str, Amount]
 
 
 def of_workload(workload: model.Workload) -> Devices:
-    """The most accelerators that the pods of a workload ask for together, or the least where nothing bounds them."""
+    """The most accelerators that the pods of a workload request together, or the fewest if there is no upper bound."""
     devices: dict[str, Amount] = {}
     for each in workload.totals:
-        # A share of a GPU is not a whole GPU, though its resource may have the same name.
+        # A share of a GPU is not a whole GPU, even if its resource has the same name.
         is_share = each.route is model.Route.SHARE and each.name in WHOLE_GPUS
         name = f"{_SHARES}{each.name}" if is_share else each.name
         most = each.minimum if each.maximum is None else each.maximum
@@ -64,19 +64,19 @@ def of_workload(workload: model.Workload) -> Devices:
 
 
 def is_shares(name: str) -> bool:
-    """Whether a name stands for shares of GPUs, which have no resource of their own."""
+    """Whether a name means shares of GPUs, which have no resource of their own."""
     return name.startswith(_SHARES)
 
 
 def of_pods(count: model.Count) -> Amount:
-    """The most pods that there can be, or the least where nothing bounds them."""
+    """The largest possible number of pods, or the smallest if there is no upper bound."""
     if count.maximum is None:
         return Amount(number=count.minimum, unbounded=True)
     return Amount(number=count.maximum, extra=count.maximum - count.minimum)
 
 
 def gpus(devices: Devices) -> Amount:
-    """How many whole GPUs are among the accelerators."""
+    """The number of whole GPUs among the accelerators."""
     return total(amount for resource, amount in devices.items() if resource in WHOLE_GPUS)
 
 
@@ -85,7 +85,7 @@ def total(amounts: Iterable[Amount]) -> Amount:
 
 
 def added(parts: Iterable[Devices]) -> Devices:
-    """The accelerators of several workloads together, in the order of their names."""
+    """The summed accelerators of several workloads, in the order of their names."""
     devices: dict[str, Amount] = {}
     for part in parts:
         for resource, amount in part.items():

@@ -1,4 +1,6 @@
-"""The files of an audit. Dumps of a cluster are read twice and never held; manifests are held, as they are few."""
+"""Reads the files of an audit. It reads dumps of a cluster twice and never keeps them; it keeps manifests, which are
+few.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -15,28 +17,28 @@ class Files:
     """Files after the first reading."""
 
     survey: Survey
-    """Their statements about the cluster."""
+    """The knowledge about the cluster from all files."""
     together: Batch
-    """What follows from all of them."""
+    """The batch of objects and notes that follow from all files together."""
     found: Sequence[Found | Lines]
-    """In their order: the dumps as files, or as parts of large ones; the others with their objects, settled."""
+    """The files in order: dumps as files or parts of large files, all others with their settled objects."""
 
     @property
     def manifests(self) -> Sequence[Batch]:
-        """The files that say something about each other, because they are applied together."""
+        """The files that are applied together, so that each may affect the verdicts about the others."""
         return [each for each in self.found if isinstance(each, Batch)]
 
     def batches(self) -> Iterator[Batch]:
-        """All files in their order, settled; a dump is read once more when its turn comes."""
+        """All files in order, settled. It reads each dump again when its turn comes."""
         for each in self.found:
             yield each if isinstance(each, Batch) else self.survey.settled(_load(each))
 
 
 def read(found: Iterable[Found], *, survey: Survey) -> Files:
-    """The files, which the survey has taken.
+    """The files, after the survey has taken them.
 
     Raises:
-        InputError: they hold two clusters.
+        InputError: the files hold two clusters.
     """
     surveyed = [_surveyed(part, survey) for each in found for part in _parts(each)]
     together = survey.finished()
@@ -45,7 +47,7 @@ def read(found: Iterable[Found], *, survey: Survey) -> Files:
 
 
 def _parts(found: Found) -> Iterator[Found | Lines]:
-    """A file as it is, or the parts of a large dump."""
+    """A file unchanged, or the parts of a large dump."""
     parts = json_lines.of_file(found) if isinstance(found, File) else None
     if parts is None or isinstance(parts, Batch):
         yield parts or found

@@ -1,4 +1,4 @@
-"""What the files of a cluster seem to lack, so that a number of an audit may be too small."""
+"""Finds objects that the files of a cluster seem to lack, so that a number of an audit may be too small."""
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
@@ -23,7 +23,7 @@ class Gaps:
 
     def __init__(self) -> None:
         self._namespaces = set[str]()
-        """Those of pods."""
+        """The namespaces of pods."""
         self._claiming = 0
 
     def add(self, value: paths.Object, key: Key) -> None:
@@ -38,7 +38,7 @@ class Gaps:
         """The gaps.
 
         Args:
-            kinds: those that are in the files.
+            kinds: the kinds in the files.
         """
         if _NODE in kinds and self._namespaces and not any(each.startswith(_SYSTEM) for each in self._namespaces):
             names = sorted(self._namespaces)

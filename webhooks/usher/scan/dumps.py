@@ -1,7 +1,7 @@
-"""Objects of a cluster that were saved in files: what `kubectl get ... -o yaml` prints.
+"""Objects of a cluster that were saved in files, as `kubectl get ... -o yaml` prints them.
 
-Only the API server gives an object a uid, so an object with one comes from a cluster. It is treated as there:
-objects of a listed workload count as part of it, and finished ones hold nothing.
+Only the API server gives an object a uid, so an object with one comes from a cluster. usher treats it as in a cluster:
+objects of a listed workload count as part of it, and finished ones hold no accelerators.
 """
 
 from collections import defaultdict
@@ -28,13 +28,15 @@ _POD: Final[Key] = ("", "Pod")
 
 
 class Survey:
-    """What the files say together, taken from one at a time, so that a cluster is never held at once."""
+    """Knowledge from all files together. It takes one file at a time, so that a whole cluster never has to fit in
+    memory.
+    """
 
     def __init__(self, keep: Mapping[Key, Keep]) -> None:
         """An empty survey.
 
         Args:
-            keep: the kinds to keep objects of, each with what it keeps of one.
+            keep: the kinds whose objects to keep, each with a function that reduces an object.
         """
         self._keep = keep
         self._owners = Owners()
@@ -49,7 +51,7 @@ class Survey:
         """Takes the objects of a file.
 
         Raises:
-            InputError: it is of another cluster than a file before.
+            InputError: it comes from another cluster than an earlier file.
         """
         self._kinds.update(_without_objects(batch))
         self._repeated.add(batch)
@@ -68,7 +70,7 @@ class Survey:
                 self._kept[key].append(self._keep[key](value))
 
     def finished(self) -> Batch:
-        """What the files say together once all are taken: what they lack, and objects that follow from others."""
+        """A batch for all files together: notes about missing objects, and objects that follow from others."""
         made = () if ReplicaSets.KEY in self._kinds else tuple(self._replica_sets.made())
         for value in made:
             self._owners.add(value)
@@ -82,25 +84,25 @@ class Survey:
 
     @property
     def kinds(self) -> AbstractSet[Key]:
-        """The kinds of the cluster that the files have all objects of, even if there is not one."""
+        """The kinds of which the files have all objects of the cluster, even if that is no object."""
         return self._kinds
 
     @property
     def facts(self) -> Store:
-        """The facts of the cluster that the objects come from: of each kind among them, these are all objects.
+        """The facts of the cluster behind the objects. The files have all objects of each kind in them.
 
-        Manifests without a uid say nothing about a cluster.
+        Manifests without a uid add no facts about a cluster.
         """
         return Store.of(self._facts)
 
     def kept(self, key: Key) -> Sequence[paths.Object]:
-        """What was kept of the objects of a kind. The survey does not hold it any longer."""
+        """The kept objects of a kind. The survey forgets them."""
         return self._kept.pop(key, ())
 
     def settled(self, batch: Batch) -> Batch:
-        """A file without the objects that are owned or finished in their cluster, once all files are taken.
+        """A file without the objects that are owned or finished in their cluster. Call it after all files were added.
 
-        Those are `aside`. Objects that a file before has too are in neither.
+        These objects are `aside`. It drops objects that an earlier file has too.
         """
         judged, aside, owned, again = list[Item](), list[paths.Object](), 0, 0
         for number, item in enumerate(batch.items):
@@ -120,8 +122,8 @@ class Survey:
         return replace(batch, items=tuple(judged), aside=tuple(aside), owned=owned, finished=len(aside) - owned)
 
     def _is_judged_by_its_pods(self, value: paths.Object) -> bool:
-        """Whether an object is of a kind that usher does not know and makes pods without devices, which are in the
-        files: those of operators, as a ClusterServiceVersion. An audit of the cluster does not list them either.
+        """Whether an object has an unknown kind and makes pods without devices that are in the files: an object of an
+        operator, for example a ClusterServiceVersion. An audit of the cluster does not list them either.
         """
         if _POD not in self._kinds or ownership.key(value) in registry.BY_KEY or not search.pod_specs(value):
             return False
@@ -134,9 +136,9 @@ def is_dump(items: Iterable[Item]) -> bool:
 
 
 def _without_objects(batch: Batch) -> Iterator[Key]:
-    """The kinds that are known to have no objects: an empty list that names its kind, as `usher snapshot` writes.
+    """The kinds that have no objects: from an empty list that names its kind, as `usher snapshot` writes.
 
-    Other programs write one for each namespace. Where it says by `selfLink` that it is of all namespaces, it counts.
+    Other programs write one for each namespace. Their list counts if its `selfLink` covers all namespaces.
     """
     for document in batch.documents:
         value = document.value

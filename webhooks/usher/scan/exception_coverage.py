@@ -1,4 +1,4 @@
-"""The exceptions of usher.yaml in a report: what each covers, and whether anything still needs it."""
+"""The use of the exceptions of usher.yaml in a report: the objects of each, and whether one still needs it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
@@ -15,27 +15,27 @@ from usher.scan.exception_uses import ExceptionState, ExceptionUse
 from usher.scan.findings import Finding, Result
 
 EXAMPLES: Final = 5
-"""Objects that are named of those that an exception covers."""
+"""The most objects of an exception that a report names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """The findings of the checks that an exception names, in one object that it matches."""
+    """The findings of an exception's checks in one object that it matches."""
 
     result: Result
     findings: Sequence[Finding]
 
 
 def of(results: Iterable[Result], evaluator: Evaluator, *, aside: Mapping[int, int]) -> tuple[ExceptionUse, ...]:
-    """Every exception of usher.yaml, in its order, with its use.
+    """Every exception of usher.yaml with its use, in the order of usher.yaml.
 
-    The checks find the same with exceptions as without, and only a finding says which exception covers it. So nothing
-    is judged a second time.
+    The checks find the same with and without exceptions, and each finding names the exception that covers it. So usher
+    does not judge a second time.
 
     Args:
         results: the decisions.
-        evaluator: what decided.
-        aside: by the place of an exception, the objects that it matches and that count as part of others.
+        evaluator: the evaluator of these decisions.
+        aside: by the index of an exception, the number of matching objects that count as part of others.
     """
     rules = evaluator.config.enforcement.exceptions
     judged = [each for each in results if not each.exemption] if rules else []
@@ -43,9 +43,9 @@ def of(results: Iterable[Result], evaluator: Evaluator, *, aside: Mapping[int, i
 
 
 def matching(rules: Sequence[ExceptionRule], values: Iterable[paths.Object], *, namespace: str) -> Iterator[int]:
-    """For each object, the places of the exceptions that match it by its kind or name.
+    """For each object, the indexes of the exceptions that match it by kind or name.
 
-    An exception for whole namespaces matches what an object is part of as well, so it is left out.
+    It leaves out exceptions for whole namespaces, which also match the owner of an object.
     """
     narrow = [(place, each) for place, each in enumerate(rules) if each.kinds or each.names]
     for value in values if narrow else ():
@@ -107,7 +107,7 @@ def _state(*, expired: bool, covered: int) -> ExceptionState:
 
 
 def _is_needed(finding: Finding, result: Result, *, evaluator: Evaluator, today: date) -> bool:
-    """Whether a finding would deny or warn without any exception; under `observe`, with the preset after it."""
+    """Whether a finding would deny or warn without an exception; under `observe`, with the preset that follows it."""
     rules = evaluator.config.enforcement
     preset = "recommended" if rules.preset == enforcement.OBSERVE else rules.preset
     without = Enforcement(preset=preset, rules=rules.rules)
@@ -120,11 +120,11 @@ def _is_needed(finding: Finding, result: Result, *, evaluator: Evaluator, today:
 
 
 def _is_known(rule: ExceptionRule, keys: set[str], matched: Sequence[Result], evaluator: Evaluator) -> bool:
-    """Whether each check that the exception names was evaluated on each object that it matches, as at admission."""
+    """Whether each check of the exception was evaluated, as at admission, on each object that it matches."""
     entries = evaluator.catalogue.checks
     words = {word for key in keys for word in enforcement.words(entries[key])}
     if not words.issuperset(rule.checks):
-        return False  # checks of a site that were not loaded
+        return False  # checks of a site that this run did not load
     if evaluator.facts.empty and any(entries[key].about is About.CLUSTER_FACTS for key in keys):
         return False
     if any(each.places and each.check in words for each in evaluator.config.enforcement.rules):

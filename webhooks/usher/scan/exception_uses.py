@@ -1,4 +1,4 @@
-"""The exceptions of usher.yaml in a report: values alone."""
+"""The exceptions of usher.yaml in a report, as plain values."""
 
 from datetime import date
 from enum import StrEnum
@@ -25,22 +25,22 @@ class ExceptionUse:
     expires: date
     state: ExceptionState
     findings: int
-    """How many findings it covers; another exception before it may cover some first."""
+    """The number of findings that it covers. Another exception before it may cover some first."""
     kinds: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     objects: int = 0
-    """Objects that were judged and that it matches by namespace, kind and name."""
+    """The number of judged objects that it matches by namespace, kind and name."""
     objects_with_findings: int = 0
-    """Those of them in which the checks that it names find something, covered or not."""
+    """The number of these objects with a finding of the exception's checks, covered or not."""
     examples: tuple[str, ...] = ()
     """Some of these objects, as `Job ml-research/train`."""
     codes: tuple[str, ...] = ()
-    """The checks that find something there."""
+    """The codes of checks with findings in these objects."""
     needed_findings: int = 0
-    """Of the findings that it covers, those that would deny or warn without it."""
+    """The number of covered findings that would deny or warn without the exception."""
     covered_by: tuple[int, ...] = ()
-    """The places of the exceptions that cover findings of these checks first."""
+    """The indexes of the exceptions that cover findings of these checks first."""
     aside: int = 0
-    """Objects that it matches by kind or name and that were judged as part of others alone."""
+    """The number of objects that it matches by kind or name and that were judged only as part of others."""
     known: bool = True
-    """Whether each check that it names was evaluated on each object that it matches."""
+    """Whether each of its checks was evaluated on each object that it matches."""

@@ -1,6 +1,6 @@
-"""Pods of a cluster as they are judged: without the traces of their life, so that like pods share one verdict.
+"""Strips pods of a cluster of their runtime state before usher judges them, so that similar pods share one verdict.
 
-Rules do not see which node the scheduler chose, nor anything of the status but that it exists. A test compares the
+Rules do not read which node the scheduler chose. Of the status they only read whether it exists. A test compares the
 verdicts about both forms.
 """
 
@@ -9,13 +9,13 @@ from typing import Final
 from usher import paths
 
 _CHOSEN: Final = "chosen-by-the-scheduler"
-"""Stands for the node of a pod that has conditions: rules see only that it has one."""
+"""Replaces the node of a pod that has conditions: rules only read whether it has one."""
 
 _PLACED: Final[paths.Object] = {"conditions": [{"type": "PodScheduled"}]}
 
 
 def as_judged(pod: paths.Object) -> paths.Object:
-    """A new object that says the same to every rule; equal for like pods but for names and numbers."""
+    """A new object with the same verdict from every rule. Similar pods become equal, except for names and numbers."""
     spec, status = pod.get("spec"), pod.get("status")
     result = {key: value for key, value in pod.items() if key != "status"}
     if not isinstance(status, dict) or not isinstance(spec, dict):

@@ -1,4 +1,4 @@
-"""Facts of a cluster from files: snapshots, and what `kubectl get KIND --all-namespaces -o yaml` prints."""
+"""Reads facts of a cluster from files: snapshots, and the output of `kubectl get KIND --all-namespaces -o yaml`."""
 
 from collections.abc import Iterable, Sequence
 from io import BytesIO
@@ -12,13 +12,13 @@ from usher.scan import sources
 
 
 def from_files(arguments: Sequence[str]) -> Store:
-    """The facts of files, directories and snapshots together.
+    """The combined facts of files, directories and snapshots.
 
-    Of each kind in manifests, the manifests and snapshots hold all objects. A snapshot also says which kinds have no
-    objects, or do not exist in the cluster.
+    For each kind in them, the files must hold all objects. A snapshot also names kinds that have no objects, or do not
+    exist in the cluster.
 
     Raises:
-        InputError: something cannot be read. With only half of the objects, the others would count as missing.
+        InputError: a file cannot be read. With only a part of the objects, the others would count as missing.
     """
     if not arguments:
         return Store()
@@ -47,7 +47,7 @@ def _objects(arguments: Sequence[str]) -> Iterable[paths.Object]:
 
 
 def _snapshot(argument: str) -> bytes | None:
-    """The content of a compressed file; None for everything else. Errors are reported when the manifests are read."""
+    """The content of a compressed file; None for any other. Errors come up when the manifests are read."""
     path = Path(argument)
     try:
         if not path.is_file():
@@ -60,7 +60,7 @@ def _snapshot(argument: str) -> bytes | None:
 
 
 def _add_empty(store: Store, recorded: Iterable[Recorded]) -> None:
-    """Adds the kinds without objects in snapshots."""
+    """Adds the kinds of snapshots that have no objects."""
     for each in recorded:
         if store.knows(*each.kind.key):
             continue

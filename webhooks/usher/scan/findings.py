@@ -1,6 +1,6 @@
-"""The findings of a run over many objects: the value that `scan` hands to `reports`.
+"""The findings of a run over many objects, which `scan` passes to `reports`.
 
-It holds neither the objects nor their text, so that an audit of many objects needs memory for its findings alone.
+It does not hold the objects or their text, so an audit of many objects only needs memory for its findings.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from usher.scan.exception_uses import ExceptionUse
 
 
 class Command(StrEnum):
-    """The command of the run: reports of `check` point at lines, those of `audit` open with totals."""
+    """The command of the run: reports of `check` point at lines, those of `audit` begin with totals."""
 
     CHECK = "check"
     AUDIT = "audit"
@@ -39,7 +39,7 @@ class Place:
     line: int
     column: int
     end_column: int
-    """The one after the last character; the excerpt may be cut before it."""
+    """The column after the last character; the excerpt may be cut before it."""
     excerpt: Excerpt
 
 
@@ -59,14 +59,14 @@ class Finding:
     place: Place | None
     """None for objects of a live cluster, which have no text."""
     pod_set: PodSet | None
-    """None where the finding is about the whole workload."""
+    """None if the finding is about the whole workload."""
     added: bool = False
-    """Whether it is about a field that the mutating webhook adds; its place is the nearest one in the file."""
+    """Whether it is about a field that the mutating webhook adds. Then its place is the nearest one in the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotJudged:
-    """A part of an object that could not be read, or a check that could not be evaluated on it."""
+    """A part of an object that could not be read, or a check that could not be evaluated for it."""
 
     unknown: model.Unknown
     place: Place | None
@@ -83,25 +83,25 @@ class Identity:
 
     def __str__(self) -> str:
         name, kind = self.name or "(unnamed)", self.kind or "(no kind)"
-        # A Namespace is its own namespace here, which would read twice.
+        # A Namespace is in its own namespace here, so the text would repeat the name.
         within = f"{self.namespace}/" if self.namespace and (self.api_version, self.kind) != ("v1", "Namespace") else ""
         return f"{kind} {within}{name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What the mutating webhook would change in an object."""
+    """The changes that the mutating webhook would make in an object."""
 
     before: paths.Object
     merged: merge.Merged
     names: Mapping[str, str]
     """Names of the mutations in `merged`, by key."""
     silent: frozenset[str] = frozenset()
-    """Keys of those that the webhook does not mention to users."""
+    """Keys of the mutations that the webhook does not mention to users."""
     mends: Mapping[str, str] = field(default_factory=dict)
-    """Checks whose findings the webhook mends, each with the name of the mutation."""
+    """Checks whose findings the webhook mends, each with the name of its mutation."""
     places: Mapping[str, str]
-    """The names in messages of the pod sets and containers that intents point at: `container pytorch of Worker`."""
+    """By path, the names in messages for the pod sets and containers of intents: `container pytorch of Worker`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,20 +116,20 @@ class Result:
     pods: model.Count
     accelerators: Devices
     accelerators_known: bool = True
-    """False where it may ask for more: an amount or a device claim cannot be read."""
+    """False if it may request more, because usher cannot read an amount or a device claim."""
     is_template: bool = False
-    """Whether it makes pods only when another object refers to it; totals leave it out."""
+    """Whether it makes pods only when another object refers to it. Totals do not count it."""
     findings: tuple[Finding, ...] = ()
     not_judged: tuple[NotJudged, ...] = ()
     exemption: str = ""
     makes_pods: bool = True
     """False for objects that are not workloads: queues, quotas, classes, nodes."""
     change: Change | None = None
-    """None where the command makes no mutations, or they have nothing to say."""
+    """None if the command makes no mutations, or they changed nothing worth reporting."""
     exists: bool = False
-    """Whether it comes from a cluster, and not from a manifest."""
+    """Whether it comes from a cluster and not from a manifest."""
     owner: model.Owner | None = None
-    """The controller that the object names; nothing proves that it is true."""
+    """The controller that the object names, which may be false."""
 
     @property
     def worst(self) -> model.Outcome | None:
@@ -147,7 +147,7 @@ class Result:
 
     @property
     def unread(self) -> int:
-        """How many parts of the object could not be read, so that no check judged them."""
+        """The number of parts of the object that could not be read, so that no check judged them."""
         return sum(not entry.unknown.check for entry in self.not_judged)
 
 
@@ -173,7 +173,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """Something that the run left out on purpose."""
+    """A part that the run left out on purpose."""
 
     source: str
     reason: str
@@ -183,7 +183,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotEvaluated:
-    """A check that could not be evaluated for some workloads, all for the same reason."""
+    """A check that could not be evaluated for some workloads for the same reason."""
 
     check: str
     code: str
@@ -191,11 +191,11 @@ class NotEvaluated:
     reason: str
     workloads: int
     required: bool = False
-    """Whether it is a policy that the site gave: then `workloads` are objects, and the run does not pass."""
+    """Whether it is a policy of the site: then `workloads` counts objects, and the run does not pass."""
 
     @property
     def subject(self) -> str:
-        """The thing that `workloads` counts."""
+        """The noun for what `workloads` counts."""
         return "object" if self.required else "workload"
 
 
@@ -205,7 +205,7 @@ class Totals:
 
     files: int = 0
     objects: int = 0
-    """All Kubernetes objects, workloads or not."""
+    """Number of all Kubernetes objects, including workloads."""
     workloads: int = 0
     pods: Amount = NOTHING
     accelerators: Devices
@@ -217,11 +217,11 @@ class Totals:
     """Findings with the outcome deny, warn and audit."""
     exempt: int = 0
     owned: int = 0
-    """Objects that count as part of a listed workload."""
+    """Number of objects that count as part of a listed workload."""
     finished: int = 0
-    """Finished objects of a cluster, which hold no accelerators."""
+    """Number of finished objects of a cluster, which hold no accelerators."""
     ignored: int = 0
-    """Documents that are not Kubernetes objects."""
+    """Number of documents that are not Kubernetes objects."""
 
     @property
     def by_outcome(self) -> Mapping[model.Outcome, int]:
@@ -239,30 +239,30 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """All of one run, in the order in which the objects were met."""
+    """The report of a run, in the order in which it read the objects."""
 
     command: Command
     version: str
     configuration: Configuration
     origin: str = ""
-    """The cluster that was audited; empty for files."""
+    """The audited cluster; empty for files."""
     admitted: bool = False
-    """Whether the objects were judged with what the mutating webhook adds."""
+    """Whether the objects were judged with the changes of the mutating webhook."""
     diff: bool = False
-    """Whether to show in full what that webhook changes."""
+    """Whether to show these changes in full."""
     results: tuple[Result, ...]
     failures: tuple[Failure, ...]
     problems: tuple[Problem, ...]
     notes: tuple[Note, ...]
     not_evaluated: tuple[NotEvaluated, ...]
     without_facts: int = 0
-    """The number of checks that were left out because they compare with a cluster whose facts are unknown."""
+    """The number of checks that were left out because they need facts of a cluster that are unknown."""
     exceptions: tuple[ExceptionUse, ...] = ()
     rules: Mapping[str, Entry] = field(default_factory=dict)
-    """The checks that findings and `not_evaluated` name, by key."""
+    """The checks in findings and in `not_evaluated`, by key."""
     totals: Totals
     ending: Ending | None = None
-    """How the command ends; None where the report is not the outcome of a command."""
+    """How the command ends; None if the report does not decide that."""
 
     @property
     def denies(self) -> bool:
@@ -270,10 +270,14 @@ class Report:
 
     @property
     def unread(self) -> int:
-        """Parts that could not be judged (unknown kinds, fields of a wrong type, policies): not pass nor violation."""
+        """The number of parts that could not be judged (unknown kinds, fields of a wrong type, policies). They neither
+        pass nor fail.
+        """
         return sum(result.unread for result in self.results) + sum(each.required for each in self.not_evaluated)
 
     @property
     def failed(self) -> bool:
-        """Whether an input or object could not be read or judged, so that a clean report would prove nothing."""
+        """Whether an input or object could not be read or judged, so that a report without findings would prove
+        nothing.
+        """
         return bool(self.problems or self.failures)

@@ -1,6 +1,7 @@
-"""By which a finding is known again in a later run.
+"""Fingerprints that recognise a finding in a later run.
 
-It does not change when lines move, when a list gets an item before the place, or when a number in the message changes.
+A fingerprint does not change when lines move, when a list gets an item before the place, or when a number in the
+message changes.
 """
 
 import re
@@ -13,7 +14,7 @@ _INDEX: Final = re.compile(r"/\d+(?=/|$)")
 
 
 class Key(NamedTuple):
-    """A check, an object, a place and a message, without what changes by itself."""
+    """A check, an object, a place and a message, without the parts that change between runs."""
 
     check: str
     """The key of the check: `resources/whole_gpus_only`."""
@@ -26,7 +27,7 @@ class Key(NamedTuple):
 
 
 def of(result: findings.Result, finding: findings.Finding) -> Key:
-    """The key of a finding; two findings of one object may have the same."""
+    """The key of a finding. Two findings of one object may have the same key."""
     identity, found = result.identity, finding.judgement.finding
     return Key(
         check=found.check,
@@ -40,5 +41,5 @@ def of(result: findings.Result, finding: findings.Finding) -> Key:
 
 
 def without_numbers(text: str) -> str:
-    """A message whose numbers do not count."""
+    """A message with placeholders for its numbers."""
     return _NUMBERS.sub("#", text)

@@ -1,4 +1,4 @@
-"""The policies that a command names: own checks of the site and policies of Gatekeeper, in files or bundles."""
+"""The policies that a command names: the site's own checks and Gatekeeper policies, in files or bundles."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from usher import errors
 from usher.dataclass import dataclass
 
-# Most runs are given no policies, so what reads them is imported where there are some.
+# Most runs have no policies, so it imports their readers only on use.
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """A bundle as it was read; where a key was given, its signature was verified."""
+    """The content of a bundle. With a key, its signature is already verified."""
 
     source: str
     content: bytes
@@ -81,7 +81,7 @@ def divided(arguments: Sequence[str], *, key: "ed25519.Ed25519PublicKey | None" 
 
 
 def own_checks(given: Given, *, compiler: "Callable[[], Compiler]") -> "list[OwnChecks]":
-    """The own checks among them, compiled. Where all are in bundles, no compiler is asked for.
+    """The own checks among them, compiled. If all are in bundles, it needs no compiler.
 
     Raises:
         InputError: a check is wrong, or a bundle is damaged or of another version.
@@ -107,7 +107,7 @@ def _is_own(argument: str) -> bool:
 
 
 def _archive(argument: str) -> bytes | None:
-    """The content of a bundle; None for other files, and for what cannot be read: usher reports that elsewhere."""
+    """The content of a bundle; None for other files and unreadable ones, which usher reports elsewhere."""
     from usher import policy_archive
 
     file = Path(argument)

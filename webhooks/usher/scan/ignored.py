@@ -1,6 +1,6 @@
-"""The files that git ignores, as git itself says: virtual environments, rendered copies, downloads.
+"""Asks git which files it ignores: virtual environments, rendered copies, downloads.
 
-A file that is tracked is read although a `.gitignore` names it: so a manifest cannot be hidden from review.
+usher reads a tracked file even if a `.gitignore` names it, so that a manifest cannot hide from review.
 """
 
 import os
@@ -11,14 +11,14 @@ from usher.scan import programs
 
 
 def below(directory: Path) -> frozenset[str]:
-    """Paths of the files and directories below a directory that git ignores; empty outside a repository or without git.
+    """The paths below a directory that git ignores; empty outside a repository or without git.
 
-    They begin as the directory is written.
+    They begin with the directory as it was given.
     """
     git = programs.find("git")
     if git is None or not _in_repository(directory):
         return frozenset()
-    # `core.fsmonitor` could name a program of the repository's own.
+    # `core.fsmonitor` could run a program from the repository.
     command = [git, "-c", "core.fsmonitor=false", "ls-files", "--others", "--ignored", "--exclude-standard"]
     try:
         printed = programs.output([*command, "--directory", "-z"], where=directory, seconds=30)

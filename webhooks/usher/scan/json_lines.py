@@ -1,4 +1,4 @@
-"""Large dumps with an object on each line, as `jq -c '.items[]'` writes them: some lines are read at a time."""
+"""Reads large dumps with an object on each line, as `jq -c '.items[]'` writes them, some lines at a time."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,15 +15,15 @@ from usher.scan.objects import exists
 from usher.scan.sources import File, name
 
 LARGE: Final = chunks.MAX_DOCUMENT_BYTES
-"""Bytes of a file that is read as a whole; a larger one cannot be one document."""
+"""Bytes of a file that is read as a whole. A larger file cannot be one document."""
 
 _AT_ONCE: Final = 4 * 2**20
-"""Bytes of lines that are read at a time. Their objects take about ten times that in memory."""
+"""Bytes of lines to read at a time. Their objects take about ten times that in memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines:
-    """Some whole lines of a file."""
+    """Some complete lines of a file."""
 
     path: Path
     explicit: bool
@@ -35,7 +35,7 @@ class Lines:
 
 
 def read(lines: Lines) -> Batch:
-    """The objects of some lines; the problem if they cannot be read, or are one line that is too long."""
+    """The objects of some lines; a problem if they cannot be read, or are one line that is too long."""
     source = name(lines.path)
     if lines.size > chunks.MAX_DOCUMENT_BYTES:
         reason = f"the document is larger than {chunks.MAX_DOCUMENT_BYTES // 2**20} MiB; split it"
@@ -53,7 +53,7 @@ def read(lines: Lines) -> Batch:
 def of_file(file: File) -> Iterator[Lines] | Batch | None:
     """The lines of a large dump, a few at a time; None for a file that is read as a whole.
 
-    A file that is too large to be read as a whole, and has no object on each line, is a problem.
+    A file without an object on each line is a problem if it is too large to be read as a whole.
     """
     if file.size <= LARGE or not file.is_regular:
         return None
@@ -62,7 +62,7 @@ def of_file(file: File) -> Iterator[Lines] | Batch | None:
             if _begins_with_object(stream):
                 return _lines(file)
     except OSError:
-        return None  # reading it as a whole says why
+        return None  # reading it as a whole reports the reason
     if file.size <= chunks.MAX_FILE_BYTES:
         return None
     reason = f"larger than {chunks.MAX_FILE_BYTES // 2**20} MiB; split it, or write a dump as a line for each object"
@@ -92,7 +92,7 @@ def _lines(file: File) -> Iterator[Lines]:
 
 
 def _lengths(stream: BinaryIO) -> Iterator[int]:
-    """The bytes of each line, its end included; no line is held as a whole."""
+    """The bytes of each line with its end. It never holds a whole line."""
     length = 0
     while part := stream.readline(2**20):
         length += len(part)

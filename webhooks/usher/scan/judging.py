@@ -1,4 +1,4 @@
-"""One file judged: the decision about each of its objects, with what surrounds it."""
+"""Judges one file: decides about each of its objects, taking other files into account."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -44,21 +44,22 @@ class Settings:
     namespace: str = "default"
     """The namespace of objects without one."""
     only_namespace: str = ""
-    """Workloads of other namespaces are left out; empty for all namespaces."""
+    """Only judge workloads of this namespace; empty for all namespaces."""
     mutated: bool = False
-    """Whether the mutating webhook's changes are made first, as in a cluster, and reported."""
+    """Whether to make and report the changes of the mutating webhook first, as in a cluster."""
     diff: bool = False
-    """Whether to show these changes in full; with `mutated` false the objects are judged without them."""
+    """Whether to show these changes in full. If `mutated` is false, the objects are judged without them."""
     drift: bool = False
-    """Whether objects of a cluster are judged as they are, because admission has changed them already; what it would
-    change today is found beside it, in those with accelerators."""
+    """Whether to judge objects of a cluster unchanged, because admission has changed them already. For those with
+    accelerators it also finds the changes that admission would make today.
+    """
     changes: Changes | None = None
-    """Objects that these do not concern are left out."""
+    """Only judge objects that these changes affect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Applied:
-    """What an object is applied together with, and the facts of the cluster once all of it is there."""
+    """The objects that are applied together with an object, and the facts of the cluster afterwards."""
 
     objects: lookup.Lookup
     around: lookup.Lookup
@@ -68,10 +69,10 @@ class _Applied:
 
 
 def _nothing() -> None:
-    """Nothing is to be done before each object."""
+    """Does nothing before each object."""
 
 
-def judge(  # noqa: PLR0913 - the file, what it is judged by, and who may end it
+def judge(  # noqa: PLR0913 - the file, its judges, and how to end
     batch: Batch,
     surroundings: Surroundings,
     *,
@@ -80,13 +81,13 @@ def judge(  # noqa: PLR0913 - the file, what it is judged by, and who may end it
     policies: "SitePolicies | None" = None,
     before_each: Callable[[], None] = _nothing,
 ) -> Part:
-    """The decisions about the objects of a file. An object that cannot be judged becomes a failure.
+    """The decisions about the objects of a file. An object that usher fails to judge becomes a failure.
 
     Args:
         batch: the file.
-        surroundings: what the other files say.
+        surroundings: the effects of the other files.
         evaluator: decides.
-        settings: those of the run.
+        settings: the settings of the run.
         policies: policies of Gatekeeper.
         before_each: called before each object; an error that it raises ends the judging.
     """
@@ -114,9 +115,9 @@ def judge(  # noqa: PLR0913 - the file, what it is judged by, and who may end it
 
 
 def _counted(batch: Batch, *, evaluator: Evaluator, settings: Settings) -> Part:
-    """What a file says before its objects are judged: problems, notes and numbers.
+    """The problems, notes and numbers of a file before its objects are judged.
 
-    Of a file that did not change since a commit, problems and notes are left out.
+    It leaves out problems and notes of a file that did not change since a commit.
     """
     as_before = settings.changes is not None and batch.source not in settings.changes.sources
     part = Part() if as_before else Part(problems=[*batch.problems], notes=[*batch.notes])
@@ -136,15 +137,16 @@ def _counted(batch: Batch, *, evaluator: Evaluator, settings: Settings) -> Part:
 def _judged(
     item: Item, source: str, applied: _Applied, *, evaluator: Evaluator, settings: Settings
 ) -> findings.Result | findings.Failure | None:
-    """The decision about an object; None for one that makes no pods or is in another namespace."""
+    """The decision about an object; None if it makes no pods or is in another namespace."""
     as_it_is = settings.drift and objects.exists(item.value)
     if (item.existing or as_it_is) and item.value.get("kind") == "Pod":
-        # Pods refer to no other Pod, so the objects of their page say nothing, and the verdict can be remembered.
+        # Pods do not refer to other Pods. So the objects of their page have no effect, and the verdict can be
+        # remembered.
         request = Request(
             value=existing_pods.as_judged(item.value), namespace=settings.namespace, place=settings.command.value
         )
     else:
-        # What exists was not applied with other files, and has the number of pods that its autoscaler chose.
+        # An existing object was not applied with other files, and has the number of pods that its autoscaler chose.
         request = Request(
             value=item.value,
             namespace=settings.namespace,
@@ -168,15 +170,15 @@ def answered(  # noqa: PLR0913 - a request, and its place
     settings: Settings,
     policies: "SitePolicies | None" = None,
 ) -> findings.Result | findings.Failure | None:
-    """The decision about the object of a request; None for one that makes no pods or is in another namespace.
+    """The decision about the object of a request; None if it makes no pods or is in another namespace.
 
     Args:
         request: the request.
-        item: its object and where its text is.
+        item: its object and the place of its text.
         source: the file that it comes from.
         line: the line of the file; 0 without one.
-        evaluator: what decides.
-        settings: those of the run.
+        evaluator: decides.
+        settings: the settings of the run.
         policies: policies of Gatekeeper.
     """
     try:
@@ -190,7 +192,7 @@ def answered(  # noqa: PLR0913 - a request, and its place
         return of_policies.result(item, source, identity_as_written(item.value)) if of_policies else None
     if settings.only_namespace and workload.namespace != settings.only_namespace:
         return None
-    # The text of what exists is a copy, in which nothing is to be mended.
+    # The text of an existing object is a copy, so there is nothing to mend in it.
     pointer = Pointer(replace(item, document=None) if settings.drift and objects.exists(item.value) else item)
     own = _result(
         decision,
@@ -239,7 +241,7 @@ def _result(  # noqa: PLR0913 - a decision, and its place
 
 
 def _decided(request: Request, evaluator: Evaluator, settings: Settings) -> tuple[model.Decision, merge.Merged | None]:
-    """The decision about an object, and what the mutating webhook changes where the settings ask for it."""
+    """The decision about an object, and the changes of the mutating webhook if the settings request them."""
     if _is_admitted(request, settings):
         merged, decision = evaluator.admit(request)
         return decision, merged
@@ -251,12 +253,14 @@ def _decided(request: Request, evaluator: Evaluator, settings: Settings) -> tupl
 
 
 def _is_admitted(request: Request, settings: Settings) -> bool:
-    """Whether the object is judged with what the mutating webhook adds: an audit judges what exists as it is."""
+    """Whether to judge the object with the changes of the mutating webhook. An audit judges existing
+    objects unchanged.
+    """
     return settings.mutated and not (settings.drift and objects.exists(request.value))
 
 
 def _may_drift(workload: model.Workload | None) -> bool:
-    """Whether admission may do today what it did not do when the object was made."""
+    """Whether admission may make other changes today than when the object was created."""
     return workload is not None and workload.exists and workload.asks_accelerators
 
 
@@ -267,7 +271,7 @@ def _identity(workload: model.Workload) -> findings.Identity:
 
 
 def identity_as_written(value: paths.Object) -> findings.Identity:
-    """The identity of an object that was not normalised; fields that are not texts are left out."""
+    """The identity of an object that was not normalised, without fields that are not texts."""
     group, version, kind = kubeflow_pipelines_compiled.group_version_kind(value)
     metadata = paths.metadata(value)
     return findings.Identity(

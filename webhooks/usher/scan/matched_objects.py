@@ -1,7 +1,7 @@
-"""Lists the objects of a cluster that only policies of Gatekeeper are about, for `usher audit`.
+"""Lists the objects of a cluster that only Gatekeeper policies judge, for `usher audit`.
 
-The API server says which kinds it serves. A kind that may not be listed is named in the report. Secrets, Events and
-Leases are listed only where a constraint names them: their contents, and their number, are not for every audit.
+It uses the kinds that the API server serves. The report names a kind that usher may not list. It lists Secrets, Events
+and Leases only if a constraint names them, because of their contents and their number.
 """
 
 from collections.abc import Collection, Iterator
@@ -39,7 +39,7 @@ class _Resource:
 
     @property
     def name(self) -> str:
-        """As in `kubectl get`."""
+        """The name as in `kubectl get`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
@@ -48,7 +48,7 @@ class _Resource:
 
 
 def read(api: Lists, kinds: Collection[MatchedKind], *, namespace: str = "") -> Iterator[Batch]:
-    """The objects of these kinds that usher does not list for its own checks, one batch per page.
+    """The objects of those of these kinds that usher's own checks do not list, one batch per page.
 
     Raises:
         ClusterError: the API server does not answer.
@@ -83,7 +83,7 @@ def _objects(api: Lists, resource: _Resource, kinds: Collection[MatchedKind], *,
 
 
 def _versions(api: Lists) -> dict[str, str]:
-    """The version that the API server prefers, of each group."""
+    """The preferred version of each group on the API server."""
     found = {"": "v1"}
     groups = api.get("/apis").value.get("groups")
     for each in groups if isinstance(groups, list) else ():

@@ -1,4 +1,4 @@
-"""What the mutations changed in an object, as reports show it."""
+"""The changes that mutations made in an object, as reports show them."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from usher.scan.batches import Item
 def of(
     item: Item, merged: merge.Merged, workload: model.Workload, evaluator: Evaluator, *, diff: bool
 ) -> findings.Change | None:
-    """What the mutations changed; None without `diff` if they have nothing to say."""
+    """The changes of the mutations; None without `diff` if there is nothing to report."""
     told = merged.applied or merged.warnings or merged.conflicts or any(each.told for each in merged.skipped)
     if not diff and not told:
         return None
@@ -28,7 +28,7 @@ def of(
             places[container.path] = f"{container.type} {container.name}{of_pod_set}"
     return findings.Change(
         before=item.value if diff else {},
-        # A report of many files would hold them all.
+        # Otherwise a report of many files would hold all of their objects.
         merged=merged if diff else replace(merged, value={}),
         names=names,
         silent=frozenset(filter(evaluator.catalogue.is_silent, keys)),
@@ -38,7 +38,7 @@ def of(
 
 
 def _mended(merged: merge.Merged, evaluator: Evaluator) -> dict[str, str]:
-    """The checks that find nothing after the mutations, by their METADATA: of those that left out no place."""
+    """The checks that find nothing after the mutations, by the METADATA of mutations that skipped no place."""
     left = {skipped.intent.mutation for skipped in merged.skipped}
     left |= {intent.mutation for conflict in merged.conflicts for intent in conflict}
     applied = dict.fromkeys(intent.mutation for intent in merged.applied if intent.mutation not in left)

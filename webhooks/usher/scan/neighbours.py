@@ -1,4 +1,4 @@
-"""The files of one directory, where they are applied together."""
+"""Finds directories whose files are applied together."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,10 +7,10 @@ from usher.scan.outlines import Outline
 
 
 def by_directory(outlines: Iterable[Outline]) -> Mapping[str, Sequence[Outline]]:
-    """The files of each directory: people apply a directory at once, and seldom a whole tree.
+    """The files of each directory. People apply one directory at once, and seldom a whole tree.
 
-    A directory with several files is left out if two of its objects have one name: then it holds alternatives, for
-    example samples, and not the parts of one application.
+    It leaves out a directory with several files if two of its objects have the same name: then it holds alternatives,
+    for example samples, and not the parts of one application.
     """
     found: defaultdict[str, list[Outline]] = defaultdict(list)
     for outline in outlines:

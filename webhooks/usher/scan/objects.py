@@ -1,4 +1,4 @@
-"""The Kubernetes objects in a document: expands Lists and recognises values that are not objects."""
+"""Finds the Kubernetes objects in a document: expands Lists and recognises values that are not objects."""
 
 from collections.abc import Iterator
 
@@ -12,9 +12,10 @@ _OWN_GROUP = models.API_VERSION.partition("/")[0]
 
 
 def flatten(value: paths.Json, *, prefix: str = paths.ROOT) -> Iterator[tuple[str, paths.Json]]:
-    """The value itself, or if it is a List its items, with their pointers into the document.
+    """The value itself, or the items if it is a List, with their pointers in the document.
 
-    Items of a typed list (PodList) may leave out kind and apiVersion, as those of the API server do; the list has them.
+    Items of a typed list (PodList) may lack kind and apiVersion, as in lists of the API server. They take them from the
+    list.
     """
     if not isinstance(value, dict) or not is_list(value):
         yield prefix, value
@@ -28,7 +29,7 @@ def flatten(value: paths.Json, *, prefix: str = paths.ROOT) -> Iterator[tuple[st
 
 
 def completed(before: paths.Object, value: paths.Json) -> paths.Object | None:
-    """The object before a document, completed by it: the settings of a compiled pipeline are the next document."""
+    """The object before a document, completed by it: the settings of a compiled pipeline are in the next document."""
     if not (
         isinstance(value, dict)
         and kubeflow_pipelines_compiled.is_platforms(value)
@@ -39,7 +40,7 @@ def completed(before: paths.Object, value: paths.Json) -> paths.Object | None:
 
 
 def exists(value: paths.Object) -> bool:
-    """Whether an object comes from a cluster: the API server alone gives a uid."""
+    """Whether an object comes from a cluster: only the API server gives a uid."""
     return bool(paths.text(paths.metadata(value).get("uid")))
 
 
@@ -60,13 +61,11 @@ def why_not_object(value: paths.Json) -> str:
 
 
 def is_own(value: paths.Object) -> bool:
-    """Whether it is a file of gpu-usher (usher.yaml, a report) and not an object of a cluster, as a GPUQuota
-    is.
-    """
+    """Whether it is a file of gpu-usher (usher.yaml, a report) and not an object of a cluster like a GPUQuota."""
     group, _, kind = kubeflow_pipelines_compiled.group_version_kind(value)
     return group == _OWN_GROUP and (group, kind) not in registry.SHAPES
 
 
 def meant_as_workload(value: paths.Json) -> bool:
-    """Whether a value that is not a Kubernetes object was probably meant as one: it has a kind and a pod spec."""
+    """Whether a value that is not a Kubernetes object was probably meant to be one: it has a kind and a pod spec."""
     return isinstance(value, dict) and bool(value.get("kind")) and bool(search.pod_specs(value))

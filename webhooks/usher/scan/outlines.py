@@ -1,4 +1,4 @@
-"""What the other files of a run need to know of a file: enough to judge each where its neighbours are not."""
+"""Outlines: the data about a file that other processes need to judge its neighbours."""
 
 import os
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from usher.workloads.growths import growth_of
 
 
 class Named(NamedTuple):
-    """An object by name; texts alone, because processes send each other thousands."""
+    """An object by name. It only holds texts, because processes send each other thousands."""
 
     group: str
     kind: str
@@ -35,18 +35,18 @@ class Outline:
 
     source: str
     directory: str
-    """Where the file is; for other sources, their name."""
+    """The directory of the file; for other sources, their name."""
     named: Sequence[Named]
     """Each object of the file."""
     growths: Sequence[Growth] = ()
     offers: bool
-    """Whether others may name an object of it."""
+    """Whether other objects may refer to an object of the file."""
     offered: Sequence[paths.Object] | None
-    """These objects; None for a file that was not read, because its verdict is remembered."""
+    """These objects; None for a file that was not read because its verdict is remembered."""
     path: str = ""
-    """Empty for other sources than files. A text, because processes send each other thousands."""
+    """Empty for sources that are not files. A text, because processes send each other thousands."""
     key: bytes = b""
-    """Digest of its name and content; empty where no verdict is to be remembered."""
+    """Digest of its name and content; empty if its verdict is not to be remembered."""
 
 
 def of(batch: Batch, *, namespace: str, path: str = "", key: bytes = b"") -> Outline:
@@ -55,7 +55,7 @@ def of(batch: Batch, *, namespace: str, path: str = "", key: bytes = b"") -> Out
     Args:
         batch: the file.
         namespace: the namespace of objects without one.
-        path: where it is.
+        path: the path of the file.
         key: digest of its name and content.
     """
     names, growths, offered = list[Named](), list[Growth](), list[paths.Object]()
@@ -87,11 +87,11 @@ def directory(batch: Batch) -> str:
 
 def directory_of(source: str) -> str:
     """The directory of a file by its name."""
-    return os.path.dirname(source) or "."  # noqa: PTH120 - a path of pathlib costs ten times as much
+    return os.path.dirname(source) or "."  # noqa: PTH120 - pathlib costs ten times as much
 
 
 def named(value: paths.Object, namespace: str) -> Named:
-    """The name of an object; `namespace` is that of objects without one."""
+    """The name of an object; `namespace` is the namespace of objects without one."""
     group, _, kind = group_version_kind(value)
     metadata = paths.metadata(value)
     name = paths.text(metadata.get("name"))

@@ -1,4 +1,4 @@
-"""The outlooks of the workloads of manifests: when could they start, and what limits them."""
+"""The outlooks of the workloads in manifests: when they could start, and what limits them."""
 
 from collections.abc import Iterable, Iterator
 
@@ -16,9 +16,9 @@ def of(
 
     Args:
         batches: the manifests; each batch is applied as a whole.
-        evaluator: what decides, and its facts.
-        namespace: of objects that do not name one.
-        as_written: whether to leave out the changes of the mutating webhook.
+        evaluator: decides, and has the facts.
+        namespace: the namespace of objects without one.
+        as_written: whether to ignore the changes of the mutating webhook.
     """
     for batch in batches:
         values = [item.value for item in batch.items]

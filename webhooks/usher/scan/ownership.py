@@ -1,7 +1,7 @@
-"""Which objects count as part of a listed owner.
+"""Decides which objects count as part of a listed owner.
 
-Anybody can write an owner into an object. So an owner counts only if it was listed itself, is in the same namespace (or
-in no namespace), and is of a kind that makes objects: no object leaves an audit by naming a false one.
+Any user can write an owner into an object. So an owner counts only if usher listed it, if it is in the same namespace
+or in no namespace, and if its kind makes objects. So no object leaves an audit by naming a false owner.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ def by_kind(values: Iterable[paths.Object]) -> Mapping[Key, Sequence[paths.Objec
 
 
 def controller(value: paths.Object) -> paths.Object:
-    """The reference to the controlling owner that an object names; empty without one."""
+    """The reference of an object to its controlling owner; empty without one."""
     references = paths.metadata(value).get("ownerReferences")
     for each in references if isinstance(references, list) else ():
         if isinstance(each, dict) and each.get("controller") is True and paths.text(each.get("uid")):
@@ -34,25 +34,25 @@ def controller(value: paths.Object) -> paths.Object:
 
 
 def makes_objects(kind: Key) -> bool:
-    """Whether objects of a kind make others, which templates do not."""
+    """Whether objects of a kind make others. Templates do not."""
     known = registry.WORKLOADS.get(kind)
     return known is not None and not known.is_template
 
 
 class Owners:
-    """The objects that were listed and may own others."""
+    """The listed objects that may own others."""
 
     def __init__(self) -> None:
         self._namespaces: dict[str, str] = {}
-        """By uid."""
+        """Namespace of each owner by uid."""
 
     def add(self, value: paths.Object) -> None:
-        """Takes an object. A Pod does not count as an owner: what it makes is judged itself."""
+        """Takes an object. A Pod does not count as an owner: usher judges the objects that it makes separately."""
         uid, kind = paths.text(paths.metadata(value).get("uid")), key(value)
         if uid and kind != ("", "Pod") and makes_objects(kind):
             self._namespaces.setdefault(uid, paths.text(paths.metadata(value).get("namespace")))
 
     def own(self, value: paths.Object) -> bool:
-        """Whether the object counts as part of one of them."""
+        """Whether an object counts as part of one of the owners."""
         namespace = self._namespaces.get(paths.text(controller(value).get("uid")))
         return namespace is not None and namespace in ("", paths.text(paths.metadata(value).get("namespace")))

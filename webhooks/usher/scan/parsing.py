@@ -1,4 +1,4 @@
-"""The Kubernetes objects in the content of a file, or in what a program printed."""
+"""Reads the Kubernetes objects in the content of a file or the output of a program."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,8 +15,8 @@ def parsed(content: bytes, *, source: str, explicit: bool, line: int = 1) -> Bat
     Args:
         content: its content, or enough of it to show that it is too large.
         source: its name.
-        explicit: whether the user named the file. A directory may well hold Helm values, workflows and kustomizations
-            between the manifests; a named file was meant to be judged.
+        explicit: whether the user named the file. A directory may hold Helm values, workflows and kustomizations
+            between the manifests, but the user wants a named file to be judged.
         line: where the content begins in its file.
     """
     if reason := answers.why_no_text(content):
@@ -73,8 +73,8 @@ def of_documents(documents: Sequence[reader.Document], *, source: str, explicit:
 def _holds_no_object(content: bytes) -> bool:
     """Whether a file that is not valid YAML certainly holds no object: for example a tsconfig.json with comments.
 
-    Every object has the word apiVersion, every compiled pipeline the word pipelineInfo. Without a backslash there is no
-    other way to write these words.
+    Every object has the word apiVersion, every compiled pipeline the word pipelineInfo. Only a backslash makes other
+    spellings of these words possible.
     """
     try:
         content.decode()

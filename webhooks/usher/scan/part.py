@@ -1,4 +1,4 @@
-"""What a run found in some of its files. Each file has a part, and the parts together are the report."""
+"""The results of a run for some of its files. Each file has a part, and all parts together are the report."""
 
 from collections import Counter
 from dataclasses import field
@@ -17,14 +17,14 @@ class Part:
     notes: list[findings.Note] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     excepted: Counter[int] = field(default_factory=Counter)
-    """By the place of an exception, the objects that it matches and that count as part of others."""
+    """By the index of an exception, the number of matching objects that count as part of others."""
 
     def add(self, other: "Part") -> None:
-        """Adds what was found in the files after those of this part."""
+        """Adds the results of the files after this part."""
         self.results.extend(other.results)
         self.failures.extend(other.failures)
         self.problems.extend(other.problems)
         self.notes.extend(other.notes)
-        for name, number in other.counts.items():  # a tenth of `update`, which asks what it is given
+        for name, number in other.counts.items():  # ten times as fast as `update`
             self.counts[name] += number
         self.excepted.update(other.excepted)

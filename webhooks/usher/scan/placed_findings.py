@@ -8,14 +8,14 @@ from usher.scan.positions import Pointer
 def of(
     decision: model.Decision, workload: model.Workload, pointer: Pointer, *, before: paths.Object, judged: paths.Object
 ) -> tuple[findings.Finding, ...]:
-    """What was found.
+    """The findings with their places.
 
     Args:
         decision: the findings.
-        workload: what they are about.
+        workload: the workload of the findings.
         pointer: finds places in the text.
         before: the object as its author wrote it.
-        judged: the object as it was judged, which mutations may have changed.
+        judged: the judged object, which mutations may have changed.
     """
     return tuple(
         findings.Finding(

@@ -1,4 +1,4 @@
-"""The files of policies: templates, constraints, suites, and the objects that suites name."""
+"""Reads the files of policies: templates, constraints, suites, and the objects that suites name."""
 
 import io
 from collections.abc import Callable, Iterator, Sequence
@@ -47,7 +47,7 @@ def read_library(given: Given, *, compiler: Callable[[], Compiler]) -> Library:
 
 
 def _named(argument: str) -> str:
-    """The file or directory of an argument; `DIR/...` is the spelling of gator for a directory with all below it."""
+    """The path of an argument; `DIR/...` is gator's spelling for a directory with everything below it."""
     if argument == sources.STDIN:
         raise errors.InputError("-: policies are not read from standard input; name their files or directories")
     return argument.removesuffix("/...") or "/"

@@ -7,12 +7,14 @@ from usher.documents import places, reader
 from usher.scan import findings
 from usher.scan.batches import Item
 
-# The place to show for an object as a whole, and for fields that are missing at its top.
+# The place to show for an object as a whole, and for fields missing at its top.
 _HEAD = "/kind"
 
 
 _KEPT: Final[dict[str, tuple[reader.Document, places.Places]]] = {}
-"""The places in the last document under "last": a List has thousands of objects in one text, read once for all."""
+"""The places in the last document, under "last". A List has thousands of objects in one text, which is read
+only once.
+"""
 
 
 def _places(document: reader.Document) -> places.Places:
@@ -32,10 +34,10 @@ class Pointer:
         self._places: places.Places | None = None
 
     def place(self, pointer: str) -> findings.Place | None:
-        """The place of the value at a pointer, or of the nearest value above it where it is missing.
+        """The place of the value at a pointer, or of the nearest value above if it is missing.
 
-        That is the place of a text or number itself, and of the key of a mapping or list, which says what it is about.
-        None for objects without text.
+        It is the place of a text or number itself, but of the key for a mapping or list, because the key names it. None
+        for objects without text.
         """
         if self._item.document is None:
             return None
@@ -52,7 +54,7 @@ class Pointer:
 
     @staticmethod
     def _end(span: places.Span, excerpt: places.Excerpt) -> int:
-        """The end of a span in its first line; at least one character is shown, as in the excerpt."""
+        """The end of a span in its first line. It covers at least one character, as the excerpt does."""
         if span.end_line == span.line:
             return max(span.end_column, span.column + 1)
         return span.column + excerpt.end_column - excerpt.column
@@ -65,7 +67,7 @@ class Pointer:
         if nearest == self._item.prefix and nearest + _HEAD in known:
             return known[nearest + _HEAD]
         position = known.nearest(nearest)
-        # A null may have no text, and then its key says where it is.
+        # A null may have no text; then its key gives the place.
         has_text = position.line == position.end_line and position.column < position.end_column
         shows_value = nearest == wanted and self._is_scalar(nearest) and has_text
         return position.key if position.key is not None and not shows_value else position

@@ -1,4 +1,4 @@
-"""Judges the files of a run in several processes: each reads and judges its part, and the first merges them."""
+"""Judges the files of a run in several processes. Each reads and judges its part, and the first merges the results."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ from usher.scan.part import Part
 from usher.scan.runner import Watch, unwatched
 from usher.scan.share import Share
 
-# A run in one process without a cache imports neither.
+# A run in one process without a cache needs neither of these imports.
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
 
 _Sent = TypeVar("_Sent")
 Make = Callable[[], Evaluator]
-"""Makes an evaluator: an engine does not outlive a fork."""
+"""Makes an evaluator, because an engine does not survive a fork."""
 Remember = Callable[[Evaluator], "AbstractContextManager[Verdicts | None]"]
-"""Opens the remembered verdicts that hold for an evaluator."""
+"""Opens the remembered verdicts for an evaluator."""
 
 FILES_PER_PROCESS: Final = 100
-"""A process starts in the time of about as many files."""
+"""Starting a process takes about as long as judging this many files."""
 
 
 def default_number(files: int) -> int:
-    """How many processes are worth their start for that many files: at most one for each processor."""
-    if sys.platform != "linux":  # elsewhere libraries of the system may not survive a fork
+    """The best number of processes for that many files: at most one for each processor."""
+    if sys.platform != "linux":  # on other systems, libraries may not survive a fork
         return 1
     return max(1, min(len(os.sched_getaffinity(0)), files // FILES_PER_PROCESS))
 
 
 @dataclass(frozen=True, slots=True)
 class _Failed:
-    """An error of another process; not every exception can be sent."""
+    """An error of another process, as text because not every exception can be sent."""
 
     reason: str
 
@@ -72,7 +72,7 @@ class _Worker:
 
 
 class Run:
-    """The part of this process, and the processes with the other parts; they wait until `judge` is called."""
+    """The share of this process, and the processes with the other shares, which wait until `judge` is called."""
 
     def __init__(
         self, own: Sequence[sources.Found], workers: Sequence[_Worker], settings: Settings, remember: Remember
@@ -83,7 +83,7 @@ class Run:
         self._remember = remember
 
     def judge(self, evaluator: Evaluator, *, watch: Watch = unwatched) -> Part:
-        """What was found in all files, in their order; `watch` hears how far the run is.
+        """The results of all files in their order; reports the progress to `watch`.
 
         Raises:
             UsherError: a process failed.
@@ -92,7 +92,7 @@ class Run:
             share = Share(self._own, evaluator=evaluator, settings=self._settings, verdicts=verdicts)
             parts = [share.outlines, *(worker.received(list) for worker in self._workers)]
             for number, worker in enumerate(self._workers, start=1):
-                with contextlib.suppress(BrokenPipeError):  # it has ended, and `received` says so
+                with contextlib.suppress(BrokenPipeError):  # it has ended, and `received` reports that
                     worker.connection.send((list(chain(*parts[:number])), list(chain(*parts[number + 1 :]))))
             whole = share.judged(list(chain(*parts)), watch=watch)
             for worker in self._workers:
@@ -101,7 +101,7 @@ class Run:
 
 
 def nothing_remembered(_evaluator: Evaluator) -> AbstractContextManager[None]:
-    """No verdicts of earlier runs."""
+    """Remembers no verdicts."""
     return contextlib.nullcontext()
 
 
@@ -114,13 +114,13 @@ def started(
     number: int,
     remember: Remember = nothing_remembered,
 ) -> Iterator[Run]:
-    """The run of some files in a number of processes, which end with the context.
+    """A run of some files in several processes, which end with the context.
 
     Args:
         found: the files.
         make: makes the evaluator of another process.
-        settings: those of the run.
-        number: how many processes, this one included.
+        settings: the settings of the run.
+        number: the number of processes, including this one.
         remember: opens the verdicts of earlier runs.
     """
     own, *others = _parts(found, number)
@@ -145,7 +145,7 @@ def started(
 
 
 def _parts(found: Sequence[sources.Found], number: int) -> list[Sequence[sources.Found]]:
-    """The files in that many stretches of about as many bytes each; without files, one empty stretch."""
+    """The files in that many ranges with about the same number of bytes; without files, one empty range."""
     sizes = [each.size if isinstance(each, sources.File) else 0 for each in found]
     total, parts, start, seen = sum(sizes) + len(found), list[Sequence[sources.Found]](), 0, 0
     for index, size in enumerate(sizes):
@@ -159,7 +159,7 @@ def _parts(found: Sequence[sources.Found], number: int) -> list[Sequence[sources
 def _work(
     connection: "Connection", part: Sequence[sources.Found], make: Make, settings: Settings, remember: Remember
 ) -> None:
-    """What another process does. Whatever happens, it says it to the first one and prints nothing."""
+    """The work of another process. It sends results and errors to the first process and prints nothing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends this one
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # at once: it has no files to remove
     try:

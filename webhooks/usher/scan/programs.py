@@ -1,4 +1,4 @@
-"""Programs that read manifests for usher: git, kustomize, helm. Their output and time are bounded."""
+"""Runs programs that read manifests for usher: git, kustomize, helm. It limits their output and time."""
 
 import shutil
 import subprocess
@@ -15,17 +15,17 @@ _LONGEST_MESSAGE: Final = 2000
 
 
 def find(*names: str) -> str | None:
-    """The path of the first program that is installed."""
+    """The path of the first installed program; None without one."""
     return next((path for name in names if (path := shutil.which(name))), None)
 
 
 def output(command: Sequence[str], *, where: Path | None = None, seconds: float = SECONDS) -> bytes:
-    """What a program prints.
+    """The standard output of a program.
 
     Args:
-        command: the program and its arguments; no shell reads them.
-        where: the directory that it starts in.
-        seconds: for how long it may run.
+        command: the program and its arguments, which no shell interprets.
+        where: the directory in which it starts.
+        seconds: its time limit.
 
     Raises:
         InputError: it cannot be started, fails, prints more than a file may hold, or takes too long.

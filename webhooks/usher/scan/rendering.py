@@ -1,4 +1,4 @@
-"""Manifests that kustomize and helm render."""
+"""Renders manifests with kustomize and helm."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,17 +15,17 @@ _KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomizat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charts:
-    """Helm charts to render, and what with."""
+    """Helm charts to render, with their values."""
 
     charts: Sequence[str] = ()
     """Directories, archives, or references that the installed helm resolves."""
     values: Sequence[str] = ()
-    """Files of values, the later ones over the earlier."""
+    """Files of values; later ones override earlier ones."""
     namespace: str = "default"
 
 
 def kustomized(directory: str) -> Batch:
-    """The objects that `kustomize build` gives for a directory; a problem if it gives nothing."""
+    """The objects from `kustomize build` of a directory; a problem if it fails."""
     source = f"kustomize build {directory}"
     if not any((Path(directory) / name).is_file() for name in _KUSTOMIZATIONS):
         wanted = " or ".join(_KUSTOMIZATIONS[:2])
@@ -44,7 +44,7 @@ def kustomized(directory: str) -> Batch:
 
 
 def charted(given: Charts) -> list[Batch]:
-    """The objects of each chart, as `helm template` gives them."""
+    """The objects of each chart from `helm template`."""
     helm = programs.find("helm")
     if given.charts and not helm:
         reason = "--helm needs helm, which is not installed; or: helm template CHART | usher check -"

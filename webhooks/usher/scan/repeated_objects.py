@@ -1,4 +1,4 @@
-"""Objects that stand in the files of an audit more than once: a dump that is there twice, or dumps of two clusters."""
+"""Finds objects that occur more than once in the files of an audit: a dump given twice, or dumps of two clusters."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -17,25 +17,25 @@ _REMEDY: Final = "dump one cluster, once, into a folder of its own"
 
 
 class Repeated:
-    """Counts each object of a cluster once: the first of those with one kind, namespace and name.
+    """Counts each object of a cluster once: the first with its kind, namespace and name.
 
-    A cluster has as many as pods, so texts are not kept, but their hashes.
+    There are as many objects as pods, so it keeps hashes and not texts.
     """
 
     def __init__(self) -> None:
         self._uids: dict[int, int] = {}
-        """By name."""
+        """Uids by name."""
         self._states = set[int]()
-        """Uids with their versions."""
+        """Hashes of uids with their versions."""
         self._again = set[tuple[str, int, int]]()
-        """Files with their parts, and the numbers of the objects there that are left out."""
+        """Files with their parts, and the numbers of the objects in them to leave out."""
         self._changed = 0
         self._others = 0
-        """Objects with the name of an earlier one and another uid."""
+        """Number of objects with the name of an earlier one and another uid."""
         self._other = Problem(source="", reason="")
-        """The first of them."""
+        """The problem with the first of them."""
         self._manifests = dict[int, int]()
-        """Objects without a uid, by name."""
+        """Number of objects without a uid, by name."""
 
     def add(self, batch: Batch) -> None:
         """Takes the objects of a file.
@@ -74,17 +74,19 @@ class Repeated:
         self._others += 1
 
     def leaves_out(self, batch: Batch, number: int) -> bool:
-        """Whether an object of a file, by its number there, stands in the files before."""
+        """Whether an object of a file, by its number there, occurs in an earlier file."""
         return (batch.source, batch.part, number) in self._again
 
     def problems(self) -> Iterator[Problem]:
-        """Objects that two clusters have, or that were made again between two dumps."""
+        """Problems with objects that two clusters have, or that were created again between two dumps."""
         if self._others:
             more = f" ({self._others:,} objects)" if self._others > 1 else ""
             yield Problem(source=self._other.source, reason=f"{self._other.reason}{more}")
 
     def notes(self) -> Iterator[Note]:
-        """What counts once, and what counts although it is there twice."""
+        """Notes about objects that count once, and about manifests that count in addition to an object of
+        the cluster.
+        """
         if number := len(self._again):
             reason = f"{number:,} {'stand' if number > 1 else 'stands'} in the files before, so each counts once"
             if self._changed:

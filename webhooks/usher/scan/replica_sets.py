@@ -1,6 +1,7 @@
-"""ReplicaSets between Deployments and their pods, for files that hold both and no ReplicaSet.
+"""Makes the ReplicaSets between Deployments and their pods, for files that hold both but no ReplicaSet.
 
-`kubectl get deployments,pods` leaves them out. Each pod would then count beside its Deployment, and not as part of it.
+`kubectl get deployments,pods` leaves them out. Without them, each pod would count in addition to its Deployment, and
+not as part of it.
 """
 
 from collections.abc import Iterator
@@ -11,11 +12,11 @@ from usher.kinds.kept_fields import Key
 from usher.scan import ownership
 
 _HASH: Final = "pod-template-hash"
-"""The label by which the Deployment controller tells its ReplicaSets apart; their names end with its value."""
+"""The label by which the Deployment controller distinguishes its ReplicaSets; their names end with its value."""
 
 
 class ReplicaSets:
-    """Those that pods name as their owner."""
+    """The ReplicaSets that pods name as their owner."""
 
     KEY: ClassVar[Key] = ("apps", "ReplicaSet")
 
@@ -40,7 +41,7 @@ class ReplicaSets:
                 self._named[paths.text(owner.get("uid"))] = (namespace, made, made.removesuffix(f"-{suffix}"))
 
     def made(self) -> Iterator[paths.Object]:
-        """The ReplicaSets of Deployments that are in the files, without their templates."""
+        """The ReplicaSets of Deployments in the files, without their templates."""
         for uid, (namespace, name, deployment) in self._named.items():
             owner = self._deployments.get((namespace, deployment))
             if owner is not None:

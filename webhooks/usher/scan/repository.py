@@ -1,4 +1,4 @@
-"""The files of a git repository as an earlier commit has them."""
+"""Reads files of a git repository from an earlier commit."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -13,17 +13,17 @@ from usher.scan.batches import Batch
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Difference:
     before: frozenset[str]
-    """Paths in the commit of files that changed or are gone, from the top of the repository."""
+    """Paths in the commit, from the top of the repository, of files that changed or were deleted."""
     same: frozenset[str]
     """Absolute paths of files that git tracks and that did not change."""
 
     def leaves(self, found: sources.Found) -> bool:
-        """Whether a file is as it was. Whatever git does not track is new: ignored files, other folders, a stream."""
+        """Whether a file is unchanged. Files outside git are always new: ignored files, other folders, a stream."""
         return isinstance(found, sources.File) and os.path.realpath(found.path) in self.same
 
 
 def changed_since(revision: str, found: Sequence[sources.Found], *, namespace: str) -> changes.Changes:
-    """What the files of a run changed since their branch left a revision; changes without a commit count too.
+    """The changes of a run's files since their branch left a revision, including uncommitted changes.
 
     Args:
         revision: a commit, a branch or a tag.
@@ -68,7 +68,7 @@ class _Git:
             return commit
 
     def difference(self, base: str) -> _Difference:
-        """What differs between a commit and the files as they are."""
+        """The difference between a commit and the present files."""
         before, now = set[str](), set[str]()
         top = os.path.realpath(self.top)
         entries = iter(self._names("diff", "--name-status", "-z", "--find-renames", "--no-ext-diff", base))
@@ -83,7 +83,7 @@ class _Git:
         return _Difference(before=frozenset(before), same=frozenset(f"{top}/{name}" for name in tracked))
 
     def files(self, base: str, names: frozenset[str]) -> Iterator[Batch]:
-        """Files as a commit has them; those that may hold manifests."""
+        """The files of a commit that may hold manifests."""
         for name in sorted(names):
             if name.endswith(sources.SUFFIXES):
                 content = self._run("cat-file", "blob", f"{base}:{name}")
@@ -96,5 +96,5 @@ class _Git:
         return [os.fsdecode(name) for name in self._run(*arguments).split(b"\0") if name]
 
     def _run(self, *arguments: str) -> bytes:
-        # `core.fsmonitor` could name a program of the repository's own.
+        # `core.fsmonitor` could run a program from the repository.
         return programs.output([self.program, "-c", "core.fsmonitor=false", *arguments], where=self.top)

@@ -1,4 +1,4 @@
-"""Judges the reviews of a record again. A line that cannot be read becomes a problem, and all others are judged."""
+"""Judges the reviews of a record again. A line that cannot be read becomes a problem, and usher judges all others."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,29 +17,29 @@ from usher.scan.judging import Settings
 from usher.scan.runner import Watch, unwatched
 
 LONGEST_LINE: Final = 8 * 2**20
-"""Bytes; the API server sends no larger review, and a record of the server has far shorter lines."""
+"""Bytes. The API server sends no larger review, and lines of a server's record are far shorter."""
 
 _HEAD: Final = 4096
-"""The first bytes of a file, by which `is_record` knows it."""
+"""The bytes at the start of a file that `is_record` needs."""
 
 _MOST_PROBLEMS: Final = 100
-"""Problems of one file that a report lists one by one."""
+"""The most problems of one file that a report lists singly."""
 
 _SETTINGS: Final = Settings(command=findings.Command.AUDIT, mutated=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occasion:
-    """Which object a review is about, and who asked."""
+    """The object of a review, and its user."""
 
     key: str
-    """Names the object."""
+    """Identifies the object."""
     operation: str
     uid: str
     owner_uid: str
     user: str
     allowed: bool | None
-    """What the server answered; None where the record does not say it."""
+    """The answer of the server; None if the record does not have it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """The decisions about each object of a record, on the last of its occasions of each operation."""
+    """The decisions about each object of a record, from its last review of each operation."""
 
     judged: tuple[list[Judged], ...]
     """One list for each evaluator."""
@@ -61,7 +61,9 @@ class Record:
 
 
 def is_record(path: Path) -> bool:
-    """Whether a file holds lines of JSON: the record of a server, or its log, which the reader refuses by name."""
+    """Whether a file holds lines of JSON: the record of a server, or its log, which the reader refuses with a clear
+    message.
+    """
     try:
         if not path.is_file():
             return False
@@ -71,7 +73,7 @@ def is_record(path: Path) -> bool:
         return False
     named = any(kind in first for kind in (b'"kind":"ReviewRecord"', b'"kind":"AdmissionReview"'))
     logged = all(field in first for field in (b'"event":"', b'"level":"', b'"timestamp":"'))
-    # A manifest in JSON begins with a brace too; a document of several lines does not end in its first.
+    # A manifest in JSON begins with a brace too, but if it has several lines, its first line is not complete.
     one_line = bool(newline) and first.rstrip().endswith(b"}") and (not rest.strip() or rest.lstrip().startswith(b"{"))
     is_object = first.lstrip().startswith(b"{") and (one_line or not newline)
     return path.suffix == ".jsonl" or (is_object and (named or logged))
@@ -80,7 +82,7 @@ def is_record(path: Path) -> bool:
 def judge(path: Path, evaluators: Sequence[Evaluator], *, watch: Watch = unwatched) -> Record:
     """The decisions about the objects in a record.
 
-    As in a cluster, the mutating webhook goes first; its changes of then are in the objects already.
+    As in a cluster, the mutating webhook goes first. The recorded objects already contain its former changes.
 
     Raises:
         InputError: the file cannot be read.
@@ -103,7 +105,7 @@ def judge(path: Path, evaluators: Sequence[Evaluator], *, watch: Watch = unwatch
 
 
 def _judged(found: RecordedReview, source: str, line: int, evaluator: Evaluator) -> Iterator[Judged]:
-    """The decision about a review; nothing where its object makes no pods and no rule reads it."""
+    """The decision about a review; empty if its object makes no pods and no rule reads it."""
     request = parsing.request_of(found.review)
     item = Item(value=request.value)
     result = judging.answered(request, item, source, line=line, evaluator=evaluator, settings=_SETTINGS)
@@ -139,7 +141,7 @@ class _Reader:
                 self._missing[reason] += 1
                 continue
             about = occasion(found)
-            # The last one is at the end of the order too, as in the file.
+            # The last review also comes last in the order, as in the file.
             last[about.key, about.operation] = line, start
         self._end(len(last))
         return last
@@ -171,7 +173,7 @@ def _read(data: bytes) -> RecordedReview | Head:
 
 
 def _lines(stream: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
-    """Number, first byte and content of each line; of one that is too long, enough of it to show that."""
+    """Number, first byte and content of each line. A line that is too long is cut, but long enough to show that."""
     number = 0
     while True:
         start = stream.tell()
@@ -185,7 +187,7 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _not_judged(found: RecordedReview) -> str:
-    """Why a review is left out; empty where it is judged."""
+    """Why usher does not judge a review; empty if it does."""
     review = found.review
     if review.value is None or review.operation not in (Operation.CREATE, Operation.UPDATE):
         return f"{review.operation} is not judged"
@@ -193,9 +195,9 @@ def _not_judged(found: RecordedReview) -> str:
 
 
 def occasion(found: RecordedReview) -> Occasion:
-    """The object of a review, and who asked.
+    """The object of a review, and its user.
 
-    A controller tries again with another name when its pod is denied: these pods are one object.
+    A controller tries again with another name when its pod is denied. These pods count as one object.
     """
     review = found.review
     metadata = paths.metadata(review.value or {})

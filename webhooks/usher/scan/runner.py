@@ -1,4 +1,4 @@
-"""Judges many objects by one evaluator. It reads and writes no files, and goes on after a failure."""
+"""Judges many objects with one evaluator. It does not access files, and goes on after a failure."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -20,21 +20,21 @@ __all__ = ["Settings", "Watch", "report", "run", "run_each", "unwatched", "watch
 _File = TypeVar("_File")
 
 Watch = Callable[[str, int, int], None]
-"""Called with what was done, how many, and of how many; 0 where that is not known."""
+"""Called with a noun for the progress, the number done, and the total; 0 if unknown."""
 
 
 def watched(files: Iterable[_File], watch: Watch) -> Iterator[_File]:
-    """The same files; `watch` hears how many are read."""
+    """The same files; reports to `watch` how many were read."""
     for number, each in enumerate(files, 1):
         watch("files read", number, 0)
         yield each
 
 
 def unwatched(_things: str, _done: int, _total: int) -> None:
-    """For runs that are not watched."""
+    """Ignores progress, for runs without a watcher."""
 
 
-def run(  # noqa: PLR0913 - the objects, what judges them, and who watches
+def run(  # noqa: PLR0913 - the objects, their judges and the watcher
     batches: Iterable[Batch],
     *,
     evaluator: Evaluator,
@@ -43,16 +43,16 @@ def run(  # noqa: PLR0913 - the objects, what judges them, and who watches
     policies: "Policies | None" = None,
     together: Sequence[Batch] | None = None,
 ) -> findings.Report:
-    """Judges every object of the batches, which are taken one at a time.
+    """Judges every object of the batches, one batch at a time.
 
     Args:
         batches: the objects.
         evaluator: usher's own checks.
-        settings: those of the run.
-        watch: hears how far the run is.
-        policies: policies of Gatekeeper; those that compare objects need all objects of the run at once.
-        together: those of the batches that are applied together, and so say something about each other. By default
-            all files, which are then held at once, and nothing of a cluster.
+        settings: the settings of the run.
+        watch: receives the progress.
+        policies: policies of Gatekeeper; policies that compare objects need all objects of the run in memory.
+        together: the batches that are applied together, so that each may affect the verdicts about the others. By
+            default all files, which then stay in memory, and no batch of a cluster.
 
     Raises:
         InputError: the policies compare objects, and the objects are too large for that.
@@ -73,7 +73,7 @@ def run_each(  # noqa: PLR0913 - as above
     policies: "Policies | None" = None,
     together: Sequence[Batch] | None = None,
 ) -> list[findings.Report]:
-    """Judges as `run` does, by each of several evaluators: one report for each, about the same objects."""
+    """Judges as `run` does with several evaluators. Gives one report for each, about the same objects."""
     if together is None and not settings.origin:
         batches = together = list(watched(batches, watch))
     total = sum(len(batch.items) for batch in together or ()) if together is batches else 0
@@ -90,7 +90,7 @@ def run_each(  # noqa: PLR0913 - as above
             whole.results.extend(_by_policies(batch, site) if site else ())
             done = whole.counts["objects"]
         watch("objects judged", done, total)
-        del batch  # a page of a cluster goes before the next one comes
+        del batch  # free a page of a cluster before reading the next one
     return [
         report(whole, evaluator=evaluator, settings=settings, more=site.not_evaluated() if site else ())
         for evaluator, site, whole in sides
@@ -100,7 +100,7 @@ def run_each(  # noqa: PLR0913 - as above
 def _held(
     batches: Iterable[Batch], together: Sequence[Batch], policies: "Policies | None"
 ) -> tuple[Iterable[Batch], list[Item]]:
-    """The batches, and the objects that policies compare with."""
+    """The batches, and the objects with which policies compare."""
     if policies is None:
         return batches, []
     if together:
@@ -135,7 +135,7 @@ def _site(
 
 
 def _by_policies(batch: Batch, site: "SitePolicies") -> Iterator[findings.Result]:
-    """What policies find in the objects that only they are about."""
+    """The results of policies for the objects that only they judge."""
     from usher.scan import compared_objects
 
     for item in compared_objects.only_for_policies(batch):
@@ -170,7 +170,7 @@ def report(
 
 
 def _left_out(whole: Part, settings: Settings) -> Iterator[findings.Note]:
-    """What `--changed-since` leaves out."""
+    """Notes about what `--changed-since` leaves out."""
     if settings.changes is None:
         return
     source = f"--changed-since {settings.changes.since}"

@@ -1,4 +1,4 @@
-"""The autoscalers of a run, by the objects that they scale."""
+"""The autoscalers of a run, by their scaled objects."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ _NOTHING: Final[ByTarget] = {}
 
 
 def by_target(values: Iterable[paths.Object], *, namespace: str) -> ByTarget:
-    """The scalers by the name of their target. A target that only passes on its scale is followed to its own target."""
+    """The scalers by the name of their target. It follows a target that only passes on its scale to the real target."""
     return _by_target([each for value in values if (each := growth_of(value, namespace=namespace)) is not None])
 
 
@@ -43,9 +43,9 @@ def of(value: paths.Object, known: ByTarget, *, namespace: str) -> tuple[Growth,
 class Scalers:
     """The autoscalers of all files of a run.
 
-    An autoscaler in another file counts if the names tell that both are applied together: a run over examples or
-    overlays may hold several objects with the name of the target, or several autoscalers of one name. Then only those
-    of the same file count.
+    An autoscaler in another file counts if names show that both files are applied together. A run over examples or
+    overlays may hold several objects with the name of the target, or several autoscalers with the same name. Then only
+    autoscalers of the same file count.
     """
 
     def __init__(self, outlines: Sequence[Outline], *, namespace: str) -> None:
@@ -78,7 +78,7 @@ class Scalers:
         return of(value, self._of_files.get(source, _NOTHING), namespace=self._namespace)
 
     def _are_clear(self, value: paths.Object, found: Sequence[Growth]) -> bool:
-        """Whether the run has one object of this name, and one autoscaler of each name."""
+        """Whether the run has only one object of this name, and one autoscaler of each name."""
         return self._targets[self._reference(value)] == 1 and all(self._sources[each.source] == 1 for each in found)
 
     def _reference(self, value: paths.Object) -> lookup.Reference:

@@ -1,6 +1,6 @@
-"""Whether a kind is namespaced, as far as usher knows without a cluster.
+"""Finds out whether a kind is namespaced, as far as usher knows without a cluster.
 
-The kinds of Kubernetes itself are those of its API reference for 1.36; all kinds of a group that are not listed as
+The kinds of Kubernetes itself come from its API reference for 1.36. In a listed group, all kinds that are not
 cluster-scoped are namespaced.
 """
 
@@ -38,16 +38,16 @@ _CLUSTER_SCOPED: Final = {
     "scheduling.k8s.io": {"PriorityClass"},
     "storage.k8s.io": {"CSIDriver", "CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"},
 }
-"""By group. Of a group that is not here usher knows only the kinds of `usher.kinds`."""
+"""Cluster-scoped kinds by group. In other groups usher only knows the kinds of `usher.kinds`."""
 
 
 def is_of_kubernetes(group: str) -> bool:
-    """Whether a group is one of Kubernetes itself, to which no site can add kinds."""
+    """Whether a group belongs to Kubernetes itself, so that sites cannot add kinds to it."""
     return group in _CLUSTER_SCOPED
 
 
 def placed(value: paths.Object, *, namespace: str) -> paths.Object:
-    """The object in its namespace: one without a namespace, of a namespaced kind, gets the given one."""
+    """The object in its namespace. An object of a namespaced kind without a namespace gets the given one."""
     metadata = value.get("metadata")
     if not namespace or not isinstance(metadata, dict) or metadata.get("namespace") or not is_namespaced(value):
         return value

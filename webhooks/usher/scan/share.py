@@ -1,4 +1,4 @@
-"""The files of a run that one process reads and judges: the outlines first, then the verdicts."""
+"""The share of a run's files that one process reads and judges: first their outlines, then the verdicts."""
 
 import os
 from collections import deque
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _AT_ONCE: Final = 500
-"""Files that are read before their verdicts are looked up."""
+"""Number of files to read before looking up their verdicts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class _Entry:
 
 
 class Share:
-    """Reads its files when it is made."""
+    """Reads its files on creation."""
 
     def __init__(
         self, files: Sequence[sources.Found], *, evaluator: Evaluator, settings: Settings, verdicts: "Verdicts | None"
@@ -50,21 +50,21 @@ class Share:
         self._evaluator = evaluator
         self._settings = settings
         self._verdicts = verdicts
-        # A part of the files at a time, because what was read of them may be larger than the objects in it.
+        # It reads some files at a time, because their text may be larger than the objects in it.
         parts = (files[start : start + _AT_ONCE] for start in range(0, len(files), _AT_ONCE))
         self._entries = deque(entry for part in parts for entry in self._read(part))
 
     @property
     def outlines(self) -> list[Outline]:
-        """Those of its files."""
+        """The outlines of its files."""
         return [entry.outline for entry in self._entries]
 
     def judged(self, files: Sequence[Outline], *, watch: Watch = unwatched) -> Part:
-        """What was found in its files. It forgets each file that was judged, so it is called once.
+        """The results of its files. Call it once, because it forgets each file after judging.
 
         Args:
             files: the outlines of all files of the run.
-            watch: hears how far the run is, as if all processes were as fast as this one.
+            watch: receives the progress of the run, as if all processes were as fast as this one.
         """
         around = Surroundings(files, namespace=self._settings.namespace, load=_objects)
         whole, new, number = Part(), list[tuple[Outline, bytes, Part]](), len(self._entries)
@@ -85,7 +85,7 @@ class Share:
         return whole
 
     def _read(self, files: Sequence[sources.Found]) -> Iterator[_Entry]:
-        """Some files; their verdicts are looked up together."""
+        """Reads some files, and looks up their verdicts together."""
         read = [_content(found) for found in files]
         keys = [b"" if isinstance(each, Batch) else self._key(*each) for each in read]
         wanted = {
@@ -99,7 +99,7 @@ class Share:
                 yield self._entry(*each, key, kept.get(key))
 
     def _key(self, file: sources.File, content: bytes) -> bytes:
-        """The digest of a file; empty where no verdicts are remembered."""
+        """The digest of a file; empty if no verdicts are remembered."""
         if self._verdicts is None:
             return b""
         return self._verdicts.key(sources.name(file.path), content, explicit=file.explicit)
@@ -113,7 +113,7 @@ class Share:
 
 
 def _content(found: sources.Found) -> tuple[sources.File, bytes] | Batch:
-    """A file with its content; or what was read already, or cannot be read."""
+    """A file with its content, or the batch of an input that was read already or cannot be read."""
     if isinstance(found, Batch):
         return found
     content = sources.read_content(found)

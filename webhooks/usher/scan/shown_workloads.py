@@ -1,4 +1,4 @@
-"""The workloads of files, as `usher workload show` prints them."""
+"""The workloads of files for `usher workload show`."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
@@ -24,11 +24,11 @@ from usher.workloads.roles import Roles
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scaler:
-    """Another object of the file that says how many replicas the workload may have."""
+    """Another object of the file that sets how many replicas the workload may have."""
 
     growth: Growth
     effective: bool
-    """False where it changes nothing: while it is paused, or where the kind has no number that it could set."""
+    """False if it has no effect: while it is paused, or if the kind has no field that it could set."""
 
     @property
     def api_version(self) -> str:
@@ -44,18 +44,18 @@ class ShownWorkload:
     line: int
     """First line of its document."""
     workload: model.Workload
-    """With the pods and totals to which other objects of the file may scale it."""
+    """The workload, with the pods and totals to which other objects of the file may scale it."""
     scalers: tuple[Scaler, ...]
     input: bytes
-    """The input document of the policies, as JSON. They judge the object without its scalers."""
+    """The input document of the policies as JSON. Policies judge the object without its scalers."""
     pools: Mapping[str, tuple[PoolReason, ...]]
-    """The pools of usher.yaml for each pod set that asks for accelerators, by the path of its template."""
+    """The pools of usher.yaml for each pod set that requests accelerators, by the path of its template."""
 
 
 def workloads(
     batches: Iterable[Batch], *, config: models.Config, vocabulary: Vocabulary, namespace: str
 ) -> Iterator[ShownWorkload]:
-    """The workloads in the order of the files; objects that make no pods are left out.
+    """The workloads in the order of the files, without objects that make no pods.
 
     The objects of one file are applied together: they may refer to each other and scale each other.
 

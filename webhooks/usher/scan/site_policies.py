@@ -1,4 +1,4 @@
-"""Judges the objects of a run by policies of Gatekeeper, beside usher's own checks, and says what they found."""
+"""Judges the objects of a run by Gatekeeper policies, in addition to usher's own checks."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -18,7 +18,7 @@ from usher.scan.batches import Item
 from usher.scan.positions import Pointer
 
 CHECK: Final = (constraints.WEBHOOK, constraints.COMMAND)
-"""`usher check` says what the cluster will say, and also has the actions that are for a command line alone."""
+"""The points of `usher check`: those of the cluster, and actions that only apply to a command line."""
 
 AUDIT: Final = (constraints.AUDIT,)
 
@@ -27,20 +27,20 @@ _ORDER: Final = {outcome: number for number, outcome in enumerate(model.Outcome)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What policies found in one object."""
+    """The findings of policies in one object."""
 
     violations: tuple[findings.Finding, ...] = ()
     not_judged: tuple[findings.NotJudged, ...] = ()
 
     def combined(self, result: findings.Result) -> findings.Result:
-        """The result of an object with what policies found as well, the worst finding first."""
+        """The result of an object with the findings of policies added, the worst finding first."""
         if not (self.violations or self.not_judged):
             return result
         both = sorted((*result.findings, *self.violations), key=lambda each: _ORDER[each.judgement.outcome])
         return replace(result, findings=tuple(both), not_judged=(*result.not_judged, *self.not_judged))
 
     def result(self, item: Item, source: str, identity: findings.Identity) -> findings.Result | None:
-        """The result of an object that is not a workload; None where policies found nothing."""
+        """The result of an object that is not a workload; None if policies found nothing."""
         if not (self.violations or self.not_judged):
             return None
         return findings.Result(
@@ -58,7 +58,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """How a command asks policies."""
+    """How a command uses policies."""
 
     points: tuple[str, ...]
     """The enforcement points whose constraints count."""
@@ -66,13 +66,15 @@ class Way:
     namespace: str = ""
     """The namespace of objects without one."""
     only_namespace: str = ""
-    """Objects elsewhere are left out; empty for all namespaces."""
+    """Only judge objects of this namespace; empty for all namespaces."""
     too_large: str = ""
-    """Why policies are not evaluated that compare objects which are too large; empty if that is an error."""
+    """Why usher does not evaluate policies that compare objects when the objects are too large; empty to raise an
+    error.
+    """
 
 
 class SitePolicies:
-    """The policies of one run, and the objects that they compare with: all objects of the run."""
+    """The policies of one run, and the objects with which they compare: all objects of the run."""
 
     def __init__(
         self,
@@ -83,7 +85,7 @@ class SitePolicies:
         facts: Store,
         is_exempt: Callable[[str], bool],
     ) -> None:
-        """Prepares a run; `is_exempt` tells whether usher.yaml exempts a namespace, which the webhook leaves out.
+        """Prepares a run; `is_exempt` is true for namespaces that usher.yaml exempts, which the webhook skips.
 
         Raises:
             InputError: the policies compare objects, and the objects of the run are too large for that.
@@ -104,7 +106,9 @@ class SitePolicies:
             policies.leave_out_inventory(way.too_large)
 
     def judged(self, item: Item, value: paths.Object) -> Found:
-        """What the policies find in an object, as the API server would show it to them; findings are worst first."""
+        """The findings of the policies for an object, in the form that the API server sends; findings are
+        worst first.
+        """
         if not _is_object(value):
             return Found()
         points = self._way.points
@@ -129,7 +133,7 @@ class SitePolicies:
         )
 
     def not_evaluated(self) -> tuple[findings.NotEvaluated, ...]:
-        """The templates that were not evaluated, with the number of objects that their constraints are about."""
+        """The templates that were not evaluated, each with the number of objects that its constraints match."""
         return tuple(
             findings.NotEvaluated(
                 check=f"{GATEKEEPER}{kind}",
@@ -143,14 +147,14 @@ class SitePolicies:
         )
 
     def _is_left_out(self, value: paths.Object, namespace: str, known: paths.Object | None) -> bool:
-        """Whether the API server asks no webhook about the object, or the run is about another namespace."""
+        """Whether the API server sends the object to no webhook, or the run covers another namespace."""
         if self._way.only_namespace and namespace != self._way.only_namespace:
             return True
         exempt = known is not None and matching.labels(known).get(EXEMPTION_LABEL) == "true"
         return exempt or self._is_exempt(namespace or (_name(value) if matching.is_namespace(value) else ""))
 
     def _known_namespace(self, name: str) -> paths.Object | None:
-        """A Namespace among the facts: its labels are known, its other fields are not."""
+        """A Namespace from the facts, which know its labels but not its other fields."""
         found = self._facts.find(Reference(group="", kind="Namespace", name=name))
         return found if isinstance(found, dict) else None
 

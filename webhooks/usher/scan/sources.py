@@ -1,4 +1,6 @@
-"""Reads the objects of PATH arguments. A file that cannot be read becomes a problem, and the other files are read."""
+"""Reads the objects of PATH arguments. A file that cannot be read becomes a problem, and usher goes on with
+the others.
+"""
 
 import glob
 import os
@@ -17,15 +19,15 @@ from usher.scan import findings, ignored, parsing
 from usher.scan.batches import Batch
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
-"""The files that usher reads of a directory."""
+"""Suffixes of the files that usher reads in a directory."""
 
 _PACKED: Final = tuple(f"{suffix}.gz" for suffix in SUFFIXES)
-"""The files of a directory that usher names and does not read."""
+"""Suffixes of files in a directory that usher reports and does not read."""
 
 STDIN: Final = "-"
 
 PIPE_SECONDS: Final = 10.0
-"""For how long usher waits for a program that writes into a named pipe."""
+"""Seconds for which usher waits for a program that writes into a named pipe."""
 
 _CHART: Final = "Chart.yaml"
 _PATTERN: Final = re.compile(r"[*?[]")
@@ -33,19 +35,19 @@ _PATTERN: Final = re.compile(r"[*?[]")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that is still to be read."""
+    """A file that usher has not read yet."""
 
     path: Path
     explicit: bool
     """Whether the user named it."""
     size: int
-    """Bytes."""
+    """Bytes of a chunk."""
     is_regular: bool = True
-    """Whether it can be read again, as no pipe can."""
+    """Whether it can be read again. A pipe cannot."""
 
 
 Found = File | Batch
-"""A file, or what was read already: standard input, and what cannot be read."""
+"""A file, or a batch that was read already: standard input, or a problem with an unreadable input."""
 
 
 def read(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Batch]:
@@ -54,7 +56,7 @@ def read(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Batch]:
 
 
 def load(found: Found) -> Batch:
-    """The objects of a file; what was read already stays as it is."""
+    """The objects of a file; a batch stays unchanged."""
     if isinstance(found, Batch):
         return found
     content = read_content(found)
@@ -67,9 +69,9 @@ def read_content(file: File) -> bytes | Batch:
         if not file.size and stat.S_ISFIFO(file.path.stat().st_mode):
             return _written_into(file.path)
         with open(file.path, "rb", buffering=0) as stream:  # noqa: PTH123 - a path of pathlib buffers
-            # A read of the largest size would reserve that much memory for every file.
+            # Reading with the largest size would reserve that much memory for every file.
             content = stream.read(min(file.size, chunks.MAX_FILE_BYTES) + 1)
-            if len(content) != file.size:  # it has changed, or its size says nothing
+            if len(content) != file.size:  # it has changed, or its size is unreliable
                 while more := stream.read(chunks.MAX_FILE_BYTES + 1 - len(content)):
                     content += more
             return content
@@ -78,7 +80,7 @@ def read_content(file: File) -> bytes | Batch:
 
 
 def _written_into(pipe: Path) -> bytes | Batch:
-    """The text that a program writes into a named pipe, as `<(...)` of a shell is one."""
+    """The text that a program writes into a named pipe, for example `<(...)` of a shell."""
     content, deadline = b"", time.monotonic() + PIPE_SECONDS
     with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as stream:  # noqa: PTH123 - a path waits for a writer
         while len(content) <= chunks.MAX_FILE_BYTES:
@@ -102,13 +104,13 @@ def parse(file: File, content: bytes) -> Batch:
 
 
 def find(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Found]:
-    """The files of the arguments in their order, sorted within a directory, and a batch for all else.
+    """The files of the arguments in their order, sorted within a directory, and a batch for every other input.
 
-    A file that is named twice is found once, so that its GPUs are not counted twice.
+    A file that is named twice is found once, so that its GPUs count once.
 
     Args:
         arguments: files, directories without what git ignores there, patterns, and `-` for standard input.
-        stdin: where `-` reads from.
+        stdin: the stream that `-` reads.
     """
     seen: set[tuple[int, int]] = set()
     for argument in dict.fromkeys(arguments):
@@ -129,7 +131,7 @@ def find(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Found]:
 
 
 def _paths(argument: str) -> list[Path]:
-    """The path of an argument, or what matches it: CI systems hand over patterns that no shell has read."""
+    """The path of an argument, or the paths that match it: CI systems pass patterns that no shell expanded."""
     if _PATTERN.search(argument) and not os.path.lexists(argument):
         found = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 - the pattern may be absolute
         return [Path(each) for each in found] or [Path(argument)]
@@ -137,12 +139,12 @@ def _paths(argument: str) -> list[Path]:
 
 
 def _walk(directory: Path, *, seen: set[tuple[int, int]], left_out: AbstractSet[str]) -> Iterator[Found]:
-    """The manifests below a directory. A symbolic link to a directory that was read already is left out.
+    """The manifests below a directory. It does not follow a symbolic link to a directory that was read already.
 
     Args:
-        directory: where to look.
+        directory: the directory to search.
         seen: the files and directories that were found before.
-        left_out: paths that are not looked at.
+        left_out: paths to skip.
     """
     try:
         if not _is_new(directory.stat(), seen):
@@ -179,7 +181,7 @@ def _chart(directory: Path) -> Batch:
 
 
 def _found(path: Path, status: os.stat_result) -> Found:
-    """A file of a directory, or a note about one that is compressed."""
+    """A file of a directory, or a note about a compressed one."""
     if not path.name.endswith(_PACKED):
         return File(path, explicit=False, size=status.st_size)
     reason = "compressed, so it was not read; unpack it with gunzip. A snapshot of usher is for --facts"
@@ -205,5 +207,5 @@ def _is_new(status: os.stat_result, seen: set[tuple[int, int]]) -> bool:
 
 
 def name(path: Path) -> str:
-    """The path as text that can be written as UTF-8; file names are bytes."""
+    """The path as text that UTF-8 can encode, because file names are bytes."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""What the files of a run say about each other."""
+"""The effects of a run's files on the verdicts about each other."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from usher.scan.outlines import Outline
 from usher.scan.scalers import Scalers
 
 ALONE: Final = b""
-"""The digest of the surroundings of a file about which no other file says anything."""
+"""The digest of the surroundings of a file that no other file affects."""
 
 Load = Callable[[Outline], Sequence[paths.Object]]
 """Reads the objects of a file whose outline does not have them."""
@@ -29,7 +29,8 @@ class Surroundings:
         """Keeps the outlines of the files of a run.
 
         Args:
-            files: those of all files; empty for objects of a cluster, which have what their autoscalers chose.
+            files: the outlines of all files; empty for objects of a cluster, which already have the numbers that
+                autoscalers chose.
             namespace: the namespace of objects without one.
             load: reads the objects of files whose outlines do not have them.
         """
@@ -42,7 +43,7 @@ class Surroundings:
         self._digests: dict[str, bytes | None] = {}
 
     def around(self, batch: Batch) -> lookup.Lookup:
-        """The objects that are applied together with those of a file."""
+        """The objects that are applied together with the objects of a file."""
         name = outlines.directory(batch)
         if name not in self._directories:
             return lookup.NOTHING
@@ -57,7 +58,7 @@ class Surroundings:
         return self._load(outline) if outline.offers else ()
 
     def digest(self, outline: Outline) -> bytes | None:
-        """What the other files contribute to the verdict about a file; None where that is not known by digests."""
+        """The digest of what other files contribute to the verdict about a file; None if a file has no digest."""
         if self.scalers.found:
             return self._digest("", self._files)
         if outline.directory not in self._directories:

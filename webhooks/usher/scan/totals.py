@@ -1,4 +1,4 @@
-"""The numbers of a whole run, and the checks that could not be evaluated."""
+"""The totals of a run, and the checks that could not be evaluated."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -41,14 +41,14 @@ def recounted(found: findings.Totals, results: Sequence[findings.Result]) -> fin
 
 
 def checks_without_facts(results: list[findings.Result], evaluator: Evaluator) -> int:
-    """How many checks need facts that are missing; 0 where no workload has accelerators, which they are about."""
+    """The number of checks that need missing facts; 0 without workloads with accelerators, which these checks judge."""
     if not evaluator.facts.empty or not any(result.accelerators for result in results):
         return 0
     return sum(entry.about is About.CLUSTER_FACTS for entry in evaluator.catalogue.checks.values())
 
 
 def rules(results: list[findings.Result], evaluator: Evaluator) -> Mapping[str, Entry]:
-    """The checks that the results name, by key, in the order of their codes."""
+    """The checks in the results, by key, in the order of their codes."""
     named = {finding.judgement.finding.check for result in results for finding in result.findings}
     named |= {entry.unknown.check for result in results for entry in result.not_judged}
     known = evaluator.catalogue.checks

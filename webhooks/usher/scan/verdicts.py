@@ -1,8 +1,8 @@
-"""Verdicts of earlier runs, in a file of the user's cache directory.
+"""Remembers verdicts of earlier runs in a file of the user's cache directory.
 
-A verdict is found by all that it follows from: the file's name and content, what other files say about it, the
-configuration, the facts, and this installation. It is JSON, read by a schema: a cache that another user
-has written cannot run code. Yet it could lie, so a directory that others may write to is not used.
+The key of a verdict covers everything that it follows from: the file's name and content, the effect of other files, the
+configuration, the facts, and this installation. A verdict is JSON that a schema checks, so a cache from another user
+cannot run code. But it could be false, so usher does not use a directory that others may write to.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ from usher.scan.part import Part
 
 _FORMAT: Final = 2
 _LARGEST: Final = 256 * 2**20
-"""Bytes of the file, after which it is begun again."""
+"""The most bytes of the file; then usher starts a new one."""
 _KEPT: Final = 30 * 86400
 """Seconds for which a verdict is kept."""
 _TABLE: Final = """
@@ -36,9 +36,9 @@ CREATE TABLE IF NOT EXISTS verdicts (key BLOB PRIMARY KEY, made INTEGER, named B
 """
 _SELECT: Final = "SELECT key, named, surroundings, verdict FROM verdicts WHERE key IN"
 _AT_ONCE: Final = 500
-"""Keys of one question; SQLite takes at least 999."""
+"""Keys in one query; SQLite accepts at least 999."""
 _WAITS: Final = 2.0
-"""Seconds for which a run waits for another one that writes."""
+"""Seconds for which a run waits while another one writes."""
 
 
 _PARTS: Final = TypeAdapter(Part)
@@ -50,7 +50,7 @@ class Kept:
 
     outline: Outline
     surroundings: bytes
-    """The digest of what the other files said."""
+    """The digest of what other files contributed."""
     verdict: bytes
 
 
@@ -63,12 +63,12 @@ class Verdicts:
         self._basis = basis
 
     def key(self, source: str, content: bytes, *, explicit: bool) -> bytes:
-        """The digest of a file; `explicit` tells whether the user named it."""
+        """The digest of a file; `explicit` is true if the user named it."""
         name = orjson.dumps([source, explicit])
         return hashlib.sha256(self._basis + len(name).to_bytes(8) + name + content).digest()
 
     def find(self, files: Mapping[bytes, Path]) -> dict[bytes, Kept]:
-        """The verdicts about files, by the digests of these, as far as they are remembered."""
+        """The remembered verdicts about files, by the digests of the files."""
         found, keys = dict[bytes, Kept](), list(files)
         with contextlib.suppress(sqlite3.Error):
             for start in range(0, len(keys), _AT_ONCE):
@@ -79,13 +79,13 @@ class Verdicts:
         return found
 
     def part(self, kept: Kept) -> Part | None:
-        """What the verdict says; None where it is damaged."""
+        """The part of the report in a verdict; None if it is damaged."""
         with contextlib.suppress(ValidationError):
             return _PARTS.validate_json(kept.verdict)
         return None
 
     def put(self, judged: Iterable[tuple[Outline, bytes, Part]]) -> None:
-        """Remembers verdicts. Where that is not possible, the next run judges again."""
+        """Remembers verdicts. If this fails, the next run judges again."""
         now = int(time.time())
         rows = [
             (outline.key, now, _named(outline), surroundings, _PARTS.dump_json(part))
@@ -129,11 +129,11 @@ def _named(outline: Outline) -> bytes:
 
 @contextlib.contextmanager
 def opened(evaluator: Evaluator, settings: Settings, *, facts: bytes) -> Iterator[Verdicts | None]:
-    """The verdicts that hold for an evaluator and settings; None where no cache can be used.
+    """The remembered verdicts for an evaluator and settings; None if no cache can be used.
 
     Args:
         evaluator: its configuration and policies.
-        settings: those of the run.
+        settings: the settings of the run.
         facts: a digest of the facts.
     """
     try:
@@ -160,14 +160,14 @@ def _database(file: Path) -> sqlite3.Connection:
         file.unlink()
     database = sqlite3.connect(file, timeout=_WAITS)
     file.chmod(0o600)
-    # A verdict that is lost is made again, so that no write has to reach the disk.
+    # A lost verdict is made again, so writes need not reach the disk.
     database.execute("PRAGMA synchronous=OFF")
     database.execute(_TABLE)
     return database
 
 
 def _basis(evaluator: Evaluator, settings: Settings, facts: bytes) -> bytes:
-    """The digest of all that verdicts follow from, beside the files."""
+    """The digest of everything that verdicts depend on, except the files."""
     today = evaluator.today()
     parts = [
         __version__.encode(),
@@ -182,12 +182,12 @@ def _basis(evaluator: Evaluator, settings: Settings, facts: bytes) -> bytes:
 
 
 def _installation() -> bytes:
-    """A digest of the names, sizes and times of the files of this installation: verdicts follow from its code too."""
+    """A digest of the names, sizes and times of the files of this installation: verdicts depend on its code too."""
     found = [
         (path, status.st_size, status.st_mtime_ns)
         for top in {Path(__file__).parents[1], bundle.find()}
         for folder, _, names in os.walk(top)
         for name in names
-        if name.endswith((".py", ".wasm", ".json", ".rego")) and (status := os.stat(path := f"{folder}/{name}"))  # noqa: PTH116 - quicker
+        if name.endswith((".py", ".wasm", ".json", ".rego")) and (status := os.stat(path := f"{folder}/{name}"))  # noqa: PTH116 - faster
     ]
     return hashlib.sha256(orjson.dumps(sorted(found))).digest()

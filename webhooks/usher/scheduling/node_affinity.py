@@ -1,7 +1,7 @@
-"""Node selector and required node affinity against one node whose labels are all known.
+"""Matches node selector and required node affinity with one node whose labels are all known.
 
-The rules are those of GetRequiredNodeAffinity in k8s.io/component-helpers scheduling/corev1/nodeaffinity. Of the nodes
-of a pool only some labels are known; `pool_affinity` compares with those.
+The rules are those of GetRequiredNodeAffinity in k8s.io/component-helpers scheduling/corev1/nodeaffinity. For nodes of
+a pool, usher knows only some labels: `pool_affinity` matches those.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ class Term(NamedTuple):
 
 
 def matches(pod_set: model.PodSet, *, labels: Labels, name: str) -> bool:
-    """Whether node selector and required affinity let the pods onto the node of this name with exactly these labels.
+    """Whether node selector and required affinity allow the pods on a node with this name and exactly these labels.
 
     A term that is empty or that cannot be parsed matches no node.
     """
@@ -32,7 +32,7 @@ def matches(pod_set: model.PodSet, *, labels: Labels, name: str) -> bool:
 
 
 def parsed(term: Mapping[str, paths.Json]) -> Term | None:
-    """The requirements of a term; None where it matches no node, because it is empty or cannot be parsed."""
+    """The requirements of a term; None if it matches no node, because it is empty or cannot be parsed."""
     on_labels = _parsed(term.get("matchExpressions"), requirements.is_for_labels)
     on_fields = _parsed(term.get("matchFields"), requirements.is_for_fields)
     if on_labels is None or on_fields is None or not (on_labels or on_fields):
@@ -52,7 +52,7 @@ def term_matches(term: Mapping[str, paths.Json], *, labels: Labels, name: str) -
 
 
 def _parsed(expressions: paths.Json, is_legal: Callable[[Requirement], bool]) -> list[Requirement] | None:
-    """The requirements of one list; None where one of them cannot be parsed."""
+    """The requirements of one list; None if one of them cannot be parsed."""
     if not isinstance(expressions, list | None):
         return None
     found: list[Requirement] = []

@@ -1,4 +1,4 @@
-"""A pod set against the node pools of usher.yaml: where it could run, and which taints keep it off."""
+"""Places a pod set on the node pools of usher.yaml: finds where it could run, and which taints keep it off."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -9,7 +9,7 @@ from usher.config import models
 from usher.dataclass import dataclass
 from usher.scheduling import pool_affinity, taints
 
-# Labels by which people select accelerator nodes where no pool is declared (docs/domain/nodes.md#labels).
+# Labels by which people select accelerator nodes if no pool is declared (docs/domain/nodes.md#labels).
 WELL_KNOWN_KEYS = (
     "nvidia.com/*",
     "amd.com/*",
@@ -22,7 +22,7 @@ WELL_KNOWN_KEYS = (
     "kubernetes.io/hostname",
 )
 
-# The ones of these that only accelerator nodes have.
+# Those of these labels that only accelerator nodes have.
 LABELS_OF_ACCELERATOR_NODES = (
     "nvidia.com/*",
     "amd.com/gpu*",
@@ -37,7 +37,7 @@ LABELS_OF_ACCELERATOR_NODES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolFit:
-    """A pool whose resources and labels fit the pod set, with the taints that the pod set does not tolerate."""
+    """A pool whose resources and labels fit the pod set, with its taints that the pod set does not tolerate."""
 
     pool: models.Pool
     untolerated: tuple[models.Taint, ...]
@@ -45,7 +45,7 @@ class PoolFit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptOff:
-    """A pool whose resources and labels fit the pod set, but which is for other pods."""
+    """A pool whose resources and labels fit the pod set, but that is for other pods."""
 
     pool: models.Pool
     reason: str
@@ -59,8 +59,9 @@ class Placement:
     declared: bool
     """Whether a declared pool offers the resources of the pod set; otherwise the nodes are unknown."""
     selected: tuple[bool, ...]
-    """For every alternative of the pod set that a node may fit: does it allow accelerator nodes only? Nodes of a pool
-    for other pods count as nodes without accelerators."""
+    """For each alternative of the pod set that some node fits: whether it allows only accelerator nodes. Nodes of a
+    pool for other pods count as nodes without accelerators.
+    """
     numbers: Mapping[str, frozenset[int]] = field(default_factory=dict)
     """Labels that have a whole number on every allowed node, with the possible numbers."""
     kept_off: tuple[KeptOff, ...] = ()
@@ -77,8 +78,8 @@ def placement(
     Args:
         pod_set: the pods.
         pools: all pools of usher.yaml.
-        offering: the pools that offer what the pods ask for (accelerators.offers).
-        refusals: why a pool is not for the pods, by its name.
+        offering: the pools that offer what the pods request (accelerators.offers).
+        refusals: the reasons why pools are not for the pods, by pool name.
     """
     ways = pool_affinity.alternatives(pod_set)
     fitting = [pool for pool in offering if any(pool_affinity.could_fit(way, pool.node_selector) for way in ways)]
@@ -87,7 +88,7 @@ def placement(
     if pools:
         others = {kept.pool.name for kept in kept_off}
         labels = [pool.node_selector for pool in pools if pool.name not in others]
-        # A term that contradicts itself neither opens other nodes nor selects accelerator nodes.
+        # A term that contradicts itself selects no nodes at all.
         selected = tuple(pool_affinity.allows_only(way, labels) for way in ways if pool_affinity.is_possible(way))
     else:
         # A machine type or name may select accelerator nodes or other nodes: it counts only for pods with accelerators.

@@ -32,7 +32,7 @@ class Requirement:
 
 
 def read(expression: object) -> Requirement | None:
-    """A requirement of a manifest, in which null means empty; None where a type is wrong."""
+    """A requirement of a manifest, in which null means empty; None if a type is wrong."""
     if expression is None:
         return Requirement(key="", operator="", values=())
     if not isinstance(expression, dict):
@@ -83,7 +83,7 @@ def labels_match(requirement: Requirement, labels: Labels) -> bool:
 
 
 def name_matches(requirement: Requirement, name: str) -> bool:
-    """Whether a node of this name fulfils a requirement on fields; every other field counts as empty."""
+    """Whether a node with this name fulfils a requirement on fields. Every other field counts as empty."""
     actual = name if requirement.key == NAME_FIELD else ""
     return (actual == requirement.values[0]) is (requirement.operator == "In")
 
@@ -119,7 +119,7 @@ def matches(selector: paths.Json, labels: Labels) -> bool | None:
     """Whether a selector matches labels. None (null) matches nothing, an empty one everything.
 
     Returns:
-        None where the API server would reject the selector.
+        None if the API server would reject the selector.
     """
     if selector is None:
         return False

@@ -1,4 +1,4 @@
-"""Tolerations against taints (k8s.io/api core/v1 types.go, Toleration; docs/domain/nodes.md#tolerations)."""
+"""Matches tolerations with taints (k8s.io/api core/v1 types.go, Toleration; docs/domain/nodes.md#tolerations)."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,7 @@ def tolerates(toleration: Mapping[str, paths.Json], taint: Taint) -> bool:
     A missing effect covers every effect, a missing key (only legal with Exists) every key. Without an operator the
     values must be equal; a missing value is the empty one. Gt and Lt compare whole numbers, as the scheduler does with
     the feature gate TaintTolerationComparisonOperators; without it, the API server rejects the pod. A toleration that
-    the API server would reject covers nothing: one with a field of a wrong type, or without a key unless for Exists.
+    the API server would reject covers nothing: it has a field of a wrong type, or no key without Exists.
     """
     if not all(isinstance(toleration.get(field), str | None) for field in ("key", "operator", "value", "effect")):
         return False
@@ -57,7 +57,7 @@ def tolerates(toleration: Mapping[str, paths.Json], taint: Taint) -> bool:
 
 
 def names_key(toleration: Mapping[str, paths.Json], key: str) -> bool:
-    """Whether a toleration is for a taint whose key alone is known."""
+    """Whether a toleration is for a taint, if only the key of the taint is known."""
     toleration_key = toleration.get("key")
     return toleration_key == key or (toleration_key in (None, "") and toleration.get("operator") == "Exists")
 

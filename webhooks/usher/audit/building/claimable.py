@@ -23,7 +23,7 @@ WANTED: Final = Wanted(
 
 
 class Claimable:
-    """Counts whole devices: a driver that divides them offers each part beside the whole."""
+    """Counts whole devices. A driver that divides a device offers its parts in addition to the whole."""
 
     def __init__(self) -> None:
         self._names: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
@@ -38,7 +38,7 @@ class Claimable:
             self._names[node][name].update(f"{pool}/{device}" for device in _whole(spec.get("devices")))
 
     def of(self, node: str) -> Devices:
-        """The devices of a node, by device class; empty where no driver offers one."""
+        """The devices of a node, by device class; empty if no driver offers any."""
         found: Mapping[str, set[str]] = self._names.get(node, {})
         return {name: Amount(number=len(devices)) for name, devices in sorted(found.items()) if devices}
 

@@ -1,4 +1,4 @@
-"""How pods come to GPUs: gang schedulers, queues, priorities, topology."""
+"""Items about how pods get GPUs: gang schedulers, queues, priorities, topology."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ _GANGS: Final = {
     "podgroups.scheduling.run.ai": "KAI",
     "podgroups.scheduling.x-k8s.io": "the coscheduling plugin",
 }
-"""Definitions of schedulers that start the pods of a gang together, or not at all."""
+"""Definitions of schedulers that start all pods of a gang together."""
 
 _PLAIN_SCHEDULERS: Final = ("", "default-scheduler", "gke.io/optimize-utilization-scheduler")
 """Schedulers that place pods one by one."""
@@ -32,9 +32,9 @@ _PLAIN_SCHEDULERS: Final = ("", "default-scheduler", "gke.io/optimize-utilizatio
 _LOCAL_QUEUES: Final = f"localqueues.{GROUP}"
 _KAI_QUEUES: Final = "queues.scheduling.run.ai"
 _OWN: Final = ("default", "root")
-"""Queues that Volcano makes by itself."""
+"""Queues that Volcano makes itself."""
 _OWN_OF_KAI: Final = ("default-queue", "default-parent-queue")
-"""Queues that the chart of KAI makes."""
+"""Queues that KAI's chart makes."""
 
 
 def gang_scheduler(look: Look) -> Judgement:
@@ -80,7 +80,7 @@ def queues(look: Look) -> Judgement:
 
 
 def priorities(look: Look) -> Judgement:
-    """Whether services come before training, by the classes of the workloads that are there."""
+    """Whether services have a higher priority than training, by the classes of the existing workloads."""
     classes = priority_read.classes(look.known.facts, priority_read.CLASSES)
     if classes is None:
         return judgement.not_listed("priorityclasses.scheduling.k8s.io")
@@ -102,13 +102,13 @@ def priorities(look: Look) -> Judgement:
 
 
 def _used(look: Look, own: dict[str, int], role: model.Role) -> dict[str, int]:
-    """The classes that workloads of a role name, with their values."""
+    """The priority classes that workloads of a role name, with their values."""
     names = {each.priority for each in look.estate.workloads if each.role is role}
     return {name: own[name] for name in names if name in own}
 
 
 def topology(look: Look) -> Judgement:
-    """Whether the schedulers know the network between nodes, where gangs span nodes."""
+    """Whether the schedulers know the network between nodes, if gangs span nodes."""
     spans = [each for each in look.estate.workloads if each.gang and each.wanted.minimum > 1]
     if not spans:
         return not_applicable("no gang has several pods")
@@ -126,7 +126,7 @@ def topology(look: Look) -> Judgement:
 
 
 def topology_manager(look: Look) -> Judgement:
-    """The configuration of a kubelet is not an object of the API."""
+    """Always unknown: the configuration of a kubelet is not an object of the API."""
     if look.nodes is not None and not look.nodes:
         return not_applicable("no node has accelerators")
     return not_known(
@@ -145,7 +145,7 @@ _OPERATORS: Final = {
 
 
 def robust_controller(look: Look) -> Judgement:
-    """Whether an operator for AI workloads works: only pods that it made prove it."""
+    """Whether an operator for AI workloads works. Only pods that it made prove it."""
     if look.definitions is None:
         return judgement.not_listed(_DEFINITIONS)
     there = [name for name in _OPERATORS if name in look.definitions]
@@ -159,7 +159,7 @@ def robust_controller(look: Look) -> Judgement:
 
 
 def inference_gateway(look: Look) -> Judgement:
-    """Whether the Gateway API is there for services."""
+    """Whether the Gateway API is installed for services."""
     if look.definitions is None:
         return judgement.not_listed(_DEFINITIONS)
     names = ("gateways.gateway.networking.k8s.io", "httproutes.gateway.networking.k8s.io")

@@ -1,4 +1,6 @@
-"""The kinds that the checklist reads beside those of `standing` and the facts, with the fields that they keep."""
+"""The kinds that only the checklist reads, with the fields that it keeps. `standing` and the facts list the other
+kinds.
+"""
 
 from typing import Final
 
@@ -12,7 +14,7 @@ _IDENTITY: Final = keeping()
 
 
 def _service(value: paths.Object) -> paths.Object:
-    """Of the annotations of a Service only those of Prometheus."""
+    """A Service with its identity and only the annotations that Prometheus reads."""
     kept = _IDENTITY(value)
     metadata = kept.get("metadata")
     annotations = fields.strings(value, "/metadata/annotations")
@@ -83,4 +85,4 @@ WANTED: Final = (
     API_SERVICE,
     HYPER_NODE,
 )
-"""All of them."""
+"""All these kinds."""

@@ -1,4 +1,4 @@
-"""The accelerators that a cluster has, by resource, and whether there may be more tomorrow."""
+"""The accelerators of a cluster by resource, and whether it may get more."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
@@ -13,16 +13,18 @@ from usher.facts import pool_labels
 _SCALED: Final = (*pool_labels.KARPENTER, "node.cluster-x-k8s.io/autoscaled")
 
 _GPU: Final = "nvidia.com/gpu"
-"""The name of MIG devices of nodes with the strategy `single`."""
+"""The name of MIG devices on nodes with the strategy `single`."""
 
 _SHARED: Final = "nvidia.com/gpu.shared"
-"""The device plugin's name for replicas, where it renames them."""
+"""The device plugin's name for replicas if it renames them."""
 
 Number = int | Decimal
 
 
 def of(nodes: Iterable[Node]) -> Mapping[str, Number]:
-    """Accelerators of nodes by each resource that pods may ask for, healthy or not; each share of a device counts."""
+    """The accelerators of nodes by each resource that pods may request, healthy or not; each share of a
+    device counts.
+    """
     found: dict[str, Number] = {}
     for node in nodes:
         for name, amount in node.capacity.items():
@@ -32,7 +34,7 @@ def of(nodes: Iterable[Node]) -> Mapping[str, Number]:
 
 
 def _asked_by(name: str, node: Node) -> Iterator[str]:
-    """The resources by which pods may ask for devices of a node: an estate has one name for them."""
+    """The resources by which pods may request the devices of a node. An estate has one name for them."""
     resource = _GPU if name == node.partition else name
     yield resource
     if resource == _GPU and node.shared_by > 1:
@@ -44,7 +46,7 @@ def _asked_by(name: str, node: Node) -> Iterator[str]:
 
 
 def grows(resource: str, situation: Situation) -> bool:
-    """Whether an autoscaler may add nodes with a resource: then a number above the capacity of today proves nothing."""
+    """Whether an autoscaler may add nodes with a resource. Then a number above the present capacity proves nothing."""
     if any(pool.scales and resource in pool.resources for pool in situation.config.pools):
         return True
     if situation.autoscaler:
@@ -54,7 +56,7 @@ def grows(resource: str, situation: Situation) -> bool:
 
 
 def pool(node: Node) -> str:
-    """The pool of a node for people: as its service names it, or by its board, or by its accelerators."""
+    """The displayed pool of a node: the name that its service gives, or its board, or its accelerators."""
     managed = pool_labels.managed(node.labels)
     if managed is not None:
         return f"pool {managed[1]}"

@@ -1,4 +1,6 @@
-"""Webhooks of others: timeouts that add up, and those that fail closed on what they need to come back."""
+"""Findings about webhooks of others: timeouts that add up, and webhooks that block the objects that they need to
+restart.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -17,7 +19,7 @@ _API_VERSION: Final = "admissionregistration.k8s.io/v1"
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
-    """The findings about webhooks, judged as `usher preflight` does; nothing where they are not known."""
+    """The findings about webhooks, judged as `usher preflight` does; empty if the webhooks are unknown."""
     mutating = fields.listed(situation.estate, *MUTATING)
     validating = fields.listed(situation.estate, *VALIDATING)
     if mutating is None or validating is None:
@@ -56,7 +58,7 @@ def _blocking(webhook: Webhook, namespaces: Mapping[str, Mapping[str, str]]) -> 
 
 
 def _sentence(words: str) -> str:
-    """A remedy of a preflight as one of an audit."""
+    """A remedy of a preflight as a sentence of an audit."""
     return f"{words[:1].upper()}{words[1:]}." if words else ""
 
 

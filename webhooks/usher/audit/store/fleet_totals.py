@@ -12,7 +12,7 @@ from usher.audit.store.fleet_database import Database
 from usher.audit.store.part_selection import ChosenCluster, missing_shards
 
 DIGITS: Final = 6
-"""Of numbers in documents."""
+"""Digits of numbers in documents."""
 
 _CLUSTERS: Final = """
 WITH a AS (
@@ -69,7 +69,7 @@ _KNOWN: Final = (
 
 
 def cluster_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple[FleetRow, ...]:
-    """One row for each cluster that has rows at all, in the order of the names."""
+    """One row for each cluster with rows, in the order of the names."""
     costs = defaultdict[int, list[Cost]](list)
     for row in database.rows(_CLUSTER_COSTS):
         costs[row["cluster"]].append(cost_of_row(row))
@@ -80,7 +80,7 @@ def cluster_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple[F
 
 def _cluster_row(row: Mapping[str, Any], cluster: ChosenCluster, costs: tuple[Cost, ...]) -> FleetRow:
     missing = len(missing_shards(cluster))
-    # The pods of a missing shard hold some of what the others leave.
+    # The pods of a missing shard hold some of the accelerators that the other shards count as free.
     free = None if missing else row["gpus_free"]
     numbers: dict[str, Any] = {name: row[name] for name in (*_COUNTED, "nodes", "workloads_never", "readiness_failed")}
     numbers |= {name: rounded(row[name]) for name in _KNOWN}
@@ -99,7 +99,7 @@ def _cluster_row(row: Mapping[str, Any], cluster: ChosenCluster, costs: tuple[Co
 
 
 def fleet_usage(row: Mapping[str, Any], costs: tuple[Cost, ...]) -> FleetUsage:
-    """The usage of a row of a query with the columns `memory` and `weight` for the mean share of memory."""
+    """The usage from a query row with the columns `memory` and `weight` for the mean share of memory."""
     measured, used = row["measured"], row["used"]
     return FleetUsage(
         gpus_now=rounded(row["gpus_now"]) or 0,
@@ -148,13 +148,13 @@ def summed(rows: Sequence[FleetRow], *, name: str) -> FleetRow:
 
 
 def total(values: Iterable[float | None]) -> float | None:
-    """The sum of the values that are known; None where all are unknown."""
+    """The sum of the known values; None if all are unknown."""
     known = [each for each in values if each is not None]
     return rounded(fsum(known)) if known else None
 
 
 def count(values: Iterable[int | None]) -> int | None:
-    """As `total`, of whole numbers."""
+    """As `total`, for whole numbers."""
     known = [each for each in values if each is not None]
     return sum(known) if known else None
 
@@ -196,7 +196,7 @@ def _costs_of(rows: Iterable[FleetRow]) -> tuple[Cost, ...]:
 
 
 def summary(database: Database, rows: Sequence[FleetRow], exceptions_ending: int, *, missing: int) -> FleetSummary:
-    """The headline numbers of all clusters; `missing` more have no part."""
+    """The headline numbers of all clusters; `missing` is the number of further clusters without a part."""
     whole = summed(rows, name="")
     (savings,) = database.rows(_SAVINGS)
     saved = {row["currency"]: rounded(row["cost"]) or 0 for row in database.rows(_SAVED)}
@@ -220,22 +220,22 @@ def summary(database: Database, rows: Sequence[FleetRow], exceptions_ending: int
 
 
 def exceptions_ending(database: Database) -> int:
-    """Exceptions that end soon, in all clusters; the shards of one cluster read the same ones."""
+    """The number of exceptions in all clusters that end soon. The shards of one cluster read the same exceptions."""
     query = "SELECT cluster, max(exceptions_ending) AS number FROM audits GROUP BY cluster"
     return sum(row["number"] or 0 for row in database.rows(query))
 
 
 GROUPED_BY: Final = ("team", "product", "capacityType", "priority")
-"""The groups that mean the same in all clusters; namespaces and queues do not."""
+"""The groups that mean the same in all clusters. Namespaces and queues do not."""
 
 PROVEN_ONCE: Final = ("ai-operator",)
-"""Items of the checklist that one workload proves: they pass where one shard has it."""
+"""Items of the checklist that one workload proves: they pass if they pass in one shard."""
 
 _VIEWS: Final = (
     """
     CREATE TEMP TABLE present AS SELECT cluster, count(DISTINCT shard) AS shards FROM audits GROUP BY cluster
     """,
-    # Shards know the whole of what has no namespace, and each reports it.
+    # Shards know all objects without a namespace, and each shard reports them.
     """
     CREATE TEMP VIEW kept_findings AS
     SELECT findings.* REPLACE (
@@ -249,7 +249,7 @@ _VIEWS: Final = (
         AND (NOT list_contains(getvariable('about_absence'), code) OR count(DISTINCT shard) OVER same >= shards)
     )
     """,
-    # Items about tenants look at the workloads of the shard, so an item is as bad as in the worst one.
+    # Items about tenants look at the workloads of the shard, so an item gets the verdict of the worst shard.
     """
     CREATE TEMP VIEW kept_readiness AS
     SELECT cluster, id, min(area) AS area, min(title) AS title,
@@ -258,7 +258,7 @@ _VIEWS: Final = (
         AS standing
     FROM readiness GROUP BY cluster, id
     """,
-    # Where usage was not measured, a part may have no table of teams; and a team may have findings alone.
+    # Without measured usage, a part may have no table of teams; and a team may have only findings.
     """
     INSERT INTO usage (cluster, shard, "by", name, workloads, gpus_now)
     SELECT cluster, shard, 'team', coalesce(team, ''), count(*), fsum(gpus_now) FROM workloads
@@ -302,7 +302,7 @@ SELECT place, count(*) AS findings FROM kept_findings JOIN ranked ON coalesce(te
 
 
 def prepare(database: Database) -> None:
-    """Makes the views of rows that count once. All parts are loaded before."""
+    """Makes the views of rows that count once. Load all parts before."""
     for name, values in (
         ("about_absence", sorted(ABOUT_ABSENCE)),
         ("about_workloads", sorted(ABOUT_WORKLOADS)),
@@ -314,7 +314,7 @@ def prepare(database: Database) -> None:
 
 
 def group_tables(database: Database, *, most: int) -> tuple[FleetTable, ...]:
-    """The tables that have rows, each with the `most` largest groups and the sum of the rest."""
+    """The tables with rows, each with the `most` largest groups and the sum of the rest."""
     found = (_group_table(database, by, most) for by in GROUPED_BY)
     return tuple(each for each in found if each.rows)
 

@@ -1,1 +1,1 @@
-"""Formats that CI systems read: one module each. All of them write the same entries, each in its own escapes."""
+"""Formats that CI systems read, one module each. All write the same entries, with their own escapes."""

@@ -1,4 +1,4 @@
-"""Which entries a CI system shows beside the code, where it takes only some of each level from one step."""
+"""Selects the entries that a CI system shows beside the code, because it accepts only a few of each level."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -10,10 +10,10 @@ from usher.reports.ci.entries import Entry, Level
 from usher.scan import findings
 
 MOST: Final = 10
-"""Annotations of one level and step that GitHub Actions and Azure Pipelines show."""
+"""The most annotations of one level and step that GitHub Actions and Azure Pipelines show."""
 
 _MAX_TEXT: Final = 4_000
-"""Characters; runners cut a longer message."""
+"""The most characters of a message; runners cut a longer one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +40,13 @@ def counted(left_out: Sequence[Entry]) -> str:
 
 
 def text(entry: Entry, *, between: str) -> str:
-    """The whole text of an entry, safe in a line of a log; `between` stands between its sentences."""
+    """The whole text of an entry, safe in a line of a log; `between` separates its sentences."""
     parts = [wording.without_commands(wording.printable(part)) for part in (entry.text, *entry.details)]
     whole = between.join(parts)
     return whole if len(whole) <= _MAX_TEXT else f"{whole[: _MAX_TEXT - 1]}…"
 
 
 def plain(entry: Entry) -> str:
-    """An entry as a line of a log that no CI system reads as a command."""
+    """An entry as a line of a log that a CI system does not read as a command."""
     line = f"{entry.level}: {entry.where}: {entry.title}: {text(entry, between='; ')}"
     return wording.harmless(wording.printable(line))

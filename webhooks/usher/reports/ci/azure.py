@@ -1,7 +1,7 @@
-"""Logging commands of Azure Pipelines: issues of the run, with a link to the line.
+"""Writes logging commands of Azure Pipelines: issues of the run, each with a link to its line.
 
-Azure knows errors and warnings; a note is a line of the log. It shows ten issues of each level and step: the worst are
-issues, the others are lines of the log.
+Azure has errors and warnings; a note becomes a line of the log. It shows ten issues of each level and step: the worst
+become issues, the others lines of the log.
 
 Source: https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands and Command.cs of
 https://github.com/microsoft/azure-pipelines-agent
@@ -21,7 +21,7 @@ _PROPERTY: Final = str.maketrans({"%": "%AZP25", "\r": "%0D", "\n": "%0A", "]": 
 
 
 def write(found: findings.Report, stream: TextIO, /) -> None:
-    """Writes the commands, then the entries that Azure would not show, then the numbers of the run."""
+    """Writes the commands, then the entries that Azure would not show, then the totals of the run."""
     chosen = annotations.of(found)
     issues = [entry for entry in chosen.shown if entry.level in _TYPES]
     others = [entry for entry in chosen.shown if entry.level not in _TYPES]
@@ -39,7 +39,7 @@ def write(found: findings.Report, stream: TextIO, /) -> None:
 
 
 def command(name: str, message: str, **properties: str) -> str:
-    """A line with a logging command; the agent reads the same texts from it again."""
+    """A line with a logging command, escaped so that the agent reads the same texts from it."""
     written = "".join(f"{key}={value.translate(_PROPERTY)};" for key, value in properties.items() if value)
     return f"##vso[{name} {written}]{message.translate(_DATA)}\n"
 

@@ -1,7 +1,7 @@
-"""A run as test cases, for JUnit and TAP: a suite for each file, and in it a case for each workload and check.
+"""Turns a run into test cases for JUnit and TAP: a suite for each file, with a case for each workload and check.
 
-A finding that denies fails; with --fail-on warn or audit, milder ones fail too. Other findings pass, with a remark.
-What usher could not judge is an error, or skipped if the command accepts it. A workload without findings passes.
+A finding that denies fails; with --fail-on warn or audit, milder ones fail too. Other findings pass, with a remark. A
+part that usher could not judge is an error, or skipped if the command accepts it. A workload without findings passes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,11 +28,11 @@ class Case:
     name: str
     state: State = State.PASSED
     reason: str = ""
-    """Why it failed or was skipped; empty for one that passed."""
+    """Why it failed or was skipped; empty for a case that passed."""
     code: str = ""
     """The code of its check."""
     said: Sequence[Entry] = ()
-    """Its findings, or what could not be done."""
+    """Its findings, or the failures of usher."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Suite:
 
 
 def of(found: findings.Report) -> list[Suite]:
-    """The suites by file, in the order of reading; the last one holds what concerns the whole run."""
+    """The suites by file, in the order of reading; the last one holds entries about the whole run."""
     by_source: dict[str, list[Case]] = {}
     for result in found.results:
         by_source.setdefault(result.source, []).extend(_of_result(result, found))

@@ -1,4 +1,4 @@
-"""What a run has to say, as flat entries: findings, parts that were not judged, and inputs that could not be used."""
+"""The results of a run as flat entries: findings, parts that were not judged, and inputs that could not be used."""
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
@@ -15,7 +15,7 @@ _SHOWN_FIELDS: Final = 5
 
 
 class Level(StrEnum):
-    """How bad an entry is, worst first."""
+    """The severity of an entry, worst first."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -31,26 +31,26 @@ LEVELS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One thing to say, with its place. Texts are as the manifests have them: each format escapes them."""
+    """One message with its place. Texts are as in the manifests: each format escapes them."""
 
     level: Level
     title: str
-    """`USH103 gpu-requests-equal-limits`, or in a few words what could not be done."""
+    """`USH103 gpu-requests-equal-limits`, or a short description of what failed."""
     message: str
     subject: str = ""
-    """The workload: `PyTorchJob ml-research/bert, Worker (8 pods)`; empty where no object could be read."""
+    """The workload: `PyTorchJob ml-research/bert, Worker (8 pods)`; empty if usher could not read an object."""
     details: tuple[str, ...] = ()
-    """The remedy and what else helps, a sentence each, which begins with a capital letter."""
+    """The remedy and further help, each a sentence that begins with a capital letter."""
     source: str
     line: int = 0
-    """From 1; 0 where the place is not known, or the object is in a cluster."""
+    """From 1; 0 if the place is unknown, or the object is in a cluster."""
     column: int = 0
     end_column: int = 0
-    """The first one after the place."""
+    """The first column after the place."""
     file: str = ""
     """The file; empty for standard input and for objects of a cluster."""
     finding: findings.Finding | None = None
-    """None where no check found it."""
+    """None if no check found it."""
     result: findings.Result | None = None
 
     @property
@@ -60,7 +60,7 @@ class Entry:
 
     @property
     def where(self) -> str:
-        """`jobs/bert.yaml:41:19`, or the file alone where the line is not known."""
+        """`jobs/bert.yaml:41:19`, or only the file if the line is unknown."""
         return f"{self.source}:{self.line}:{self.column}" if self.line else self.source
 
 
@@ -85,7 +85,7 @@ def unfinished(found: findings.Report) -> Iterator[Entry]:
 
 
 def worst_first(entries: Iterable[Entry]) -> list[Entry]:
-    """Errors before warnings before notes; otherwise in the same order."""
+    """The entries in the same order, but errors before warnings before notes."""
     order = list(Level)
     return sorted(entries, key=lambda entry: order.index(entry.level))
 
@@ -100,7 +100,7 @@ def of_finding(finding: findings.Finding, result: findings.Result, found: findin
     line, column, end_column = _place(finding.place)
     details = (wording.ADDED if finding.added else "", judgement.finding.remedy, wording.milder(judgement))
     field = paths.readable(judgement.finding.path) if not line and judgement.finding.path else ""
-    # Annotations have no file for it, so the text names the line.
+    # Annotations have no field for it, so the text names the line.
     where = f"{result.source}:{line}:{column}" if result.source == STDIN and line else field
     return Entry(
         level=LEVELS[judgement.outcome],
@@ -119,7 +119,7 @@ def of_finding(finding: findings.Finding, result: findings.Result, found: findin
 
 
 def unread(result: findings.Result, found: findings.Report) -> Iterator[Entry]:
-    """The parts of an object that could not be judged, together by reason."""
+    """The parts of an object that usher could not judge, grouped by reason."""
     accepted = found.ending is None or found.ending.unknown_accepted
     parts = sorted((each for each in result.not_judged if not each.unknown.check), key=_reason)
     for reason, same in groupby(parts, key=_reason):
@@ -143,7 +143,7 @@ def unread(result: findings.Result, found: findings.Report) -> Iterator[Entry]:
 
 
 def _place(place: findings.Place | None) -> tuple[int, int, int]:
-    """Line, column and the column after the end; zeros where the place is not known."""
+    """Line, column and the column after the end; zeros if the place is unknown."""
     if place is None:
         return 0, 0, 0
     return place.line, place.column, place.end_column

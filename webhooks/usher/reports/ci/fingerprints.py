@@ -1,4 +1,4 @@
-"""Fingerprints by which CI systems know a finding of an earlier run again (`scan.fingerprints`, and the file)."""
+"""Fingerprints by which CI systems recognise a finding of an earlier run (`scan.fingerprints`, and the file)."""
 
 import hashlib
 import posixpath
@@ -18,7 +18,7 @@ def of(entries: Iterable[Entry]) -> Iterator[tuple[Entry, str]]:
     for entry in entries:
         key = _key(entry)
         seen[key] += 1
-        # JSON or lengths are not needed: a NUL is in no name that the API server accepts, and a clash costs nothing.
+        # A NUL as separator is enough: the API server accepts it in no name, and a clash does no harm.
         text = "\0".join((*key, str(seen[key])))
         yield entry, hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:_DIGITS]
 

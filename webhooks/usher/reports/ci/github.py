@@ -1,6 +1,6 @@
-"""Workflow commands of GitHub Actions: annotations beside the lines of a pull request.
+"""Writes workflow commands of GitHub Actions: annotations beside the lines of a pull request.
 
-GitHub shows ten annotations of each level and step. The worst are annotations, the others are lines of the log.
+GitHub shows ten annotations of each level and step. The worst entries become annotations, the others lines of the log.
 
 Source: https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands and ActionCommand.cs of
 https://github.com/actions/runner
@@ -20,7 +20,7 @@ _PROPERTY: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3
 
 
 def write(found: findings.Report, stream: TextIO, /) -> None:
-    """Writes the commands, then the entries that GitHub would not show, then the numbers of the run."""
+    """Writes the commands, then the entries that GitHub would not show, then the totals of the run."""
     chosen = annotations.of(found)
     for entry in chosen.shown:
         message = annotations.text(entry, between="\n")
@@ -36,7 +36,7 @@ def write(found: findings.Report, stream: TextIO, /) -> None:
 
 
 def command(name: str, message: str, **properties: str) -> str:
-    """A line with a workflow command; the runner reads the same texts from it again."""
+    """A line with a workflow command, escaped so that the runner reads the same texts from it."""
     written = ",".join(f"{key}={value.translate(_PROPERTY)}" for key, value in properties.items() if value)
     return f"::{name}{f' {written}' if written else ''}::{message.translate(_DATA)}\n"
 

@@ -1,6 +1,6 @@
-"""Code Quality of GitLab: one list of issues, which a merge request compares with those of its target.
+"""Writes GitLab Code Quality: one list of issues, which a merge request compares with its target's.
 
-GitLab tells issues of two runs apart by their fingerprint alone, so it has no line in it.
+GitLab matches issues of two runs only by their fingerprint, so the fingerprint does not contain the line.
 
 Source: https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
 """
@@ -20,7 +20,7 @@ Severity = Literal["info", "minor", "major", "critical", "blocker"]
 
 _SEVERITIES: Final[dict[Level, Severity]] = {Level.ERROR: "critical", Level.WARNING: "minor", Level.NOTE: "info"}
 _WORSE: Final[dict[Level, Severity]] = {Level.ERROR: "blocker", Level.WARNING: "major", Level.NOTE: "info"}
-"""Of checks with severity critical, and of everything that makes a run incomplete."""
+"""Severities for checks with severity critical, and for everything that makes a run incomplete."""
 
 
 class Lines(TypedDict):

@@ -1,7 +1,7 @@
-"""JUnit XML, for Jenkins, GitLab, Azure Pipelines and other readers of test results.
+"""Writes JUnit XML for Jenkins, GitLab, Azure Pipelines and other readers of test results.
 
-The elements and attributes are those that all of these readers know: a case has at most one of `failure`, `error` and
-`skipped`, and warnings are in `system-out` of a case that passed.
+All of these readers know the elements and attributes: a case has at most one of `failure`, `error` and `skipped`, and
+warnings are in `system-out` of a case that passed.
 
 Source: https://github.com/jenkinsci/xunit-plugin/blob/master/src/main/resources/org/jenkinsci/plugins/xunit/types/model/xsd/junit-10.xsd
 """
@@ -73,6 +73,6 @@ def _attributes(**values: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text for XML 1.0, which has no way to write control characters: they are visible escapes."""
+    """Text for XML 1.0, which cannot hold control characters: they become visible escapes."""
     plain = "\n".join(wording.printable(line) for line in text.split("\n"))
     return wording.xml_without_commands(html.escape(plain, quote=False).replace('"', "&quot;"))

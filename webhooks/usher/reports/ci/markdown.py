@@ -1,6 +1,6 @@
-"""A comment on a pull request in Markdown: the findings by cause, and a marker by which a bot finds its own comment.
+"""Writes a Markdown comment for a pull request: the findings by cause, and a marker by which a bot finds the comment.
 
-GitHub takes 65,536 characters. What does not fit, the mildest last, is counted at the end.
+GitHub accepts 65,536 characters. The end of the comment counts the mildest findings that do not fit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,24 +13,24 @@ from usher.reports.ci.entries import Entry
 from usher.scan import findings
 
 MARKER: Final = "<!-- gpu-usher:report -->"
-"""The first line. A bot updates the comment that begins with it instead of adding another one."""
+"""The first line. A bot updates the comment that begins with it and does not add another one."""
 MAX_SIZE: Final = 65_536
 """Characters of a comment, as UTF-16 counts them."""
 
 _RESERVED: Final = 1_000
-"""Characters kept for the sentence about a cut, and for the end."""
+"""Characters reserved for the sentence about a cut, and for the end."""
 _SHOWN: Final = 10
-"""Places of one cause."""
+"""The most places of one cause."""
 _MAX_TEXT: Final = 600
-"""Characters of one text, so that one workload cannot fill the comment."""
+"""The most characters of one text, so that one workload cannot fill the comment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """A part of the comment that is shown whole or not at all."""
+    """A part of the comment that is shown completely or left out."""
 
     heading: str
-    """Shown above the first part that has it."""
+    """Shown above the first part with this heading."""
     text: str
     findings: int
 

@@ -1,6 +1,6 @@
-"""A comment on a pull request in Markdown: what a change of usher.yaml or of the policies would do.
+"""Writes a Markdown comment for a pull request: the effect of a change of usher.yaml or of the policies.
 
-GitHub takes 65,536 characters. Causes that do not fit are counted at the end.
+GitHub accepts 65,536 characters. The end of the comment counts the causes that do not fit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,15 +15,15 @@ from usher.reports import replay_wording, wording
 from usher.reports.ci import markdown_text
 
 MARKER: Final = "<!-- gpu-usher:replay -->"
-"""The first line. A bot updates the comment that begins with it instead of adding another one."""
+"""The first line. A bot updates the comment that begins with it and does not add another one."""
 MAX_SIZE: Final = 65_536
 """Characters of a comment, as UTF-16 counts them."""
 
 _RESERVED: Final = 1_000
-"""Characters kept for the sentence about a cut, and for the end."""
+"""Characters reserved for the sentence about a cut, and for the end."""
 _SHOWN: Final = 10
 _MAX_TEXT: Final = 600
-"""Characters of one text, so that one workload cannot fill the comment."""
+"""The most characters of one text, so that one workload cannot fill the comment."""
 
 
 def write(impact: Impact, stream: TextIO, /, *, max_size: int = MAX_SIZE) -> None:
@@ -88,12 +88,12 @@ def _groups(title: str, groups: Sequence[Group], impact: Impact) -> str:
 
 
 def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The first rows, without columns that are empty in all of them; empty without rows."""
+    """A table with the first rows, without columns that are empty in all of them; empty without rows."""
     if not rows:
         return ""
     kept = [index for index in range(len(headers)) if any(row[index] for row in rows)]
     lines = [[headers[index] for index in kept], ["---"] * len(kept)]
-    # Of an empty text `prose` makes a word.
+    # `prose` would make a word of an empty text.
     lines += [[row[index] and _prose(row[index]) for index in kept] for row in rows[:_SHOWN]]
     more = f"\nand {len(rows) - _SHOWN:,} more\n" if len(rows) > _SHOWN else ""
     return "\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines) + more

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, for code scanning of GitHub and for editors.
+"""Writes SARIF 2.1.0, for GitHub code scanning and for editors.
 
 GitHub refuses a run with more than 25,000 results and a file of more than 10 MB compressed, and shows 5,000 results.
 A larger run loses its mildest results, and a notification says how many. `fixes` are left out: a remedy is a
@@ -23,17 +23,17 @@ from usher.scan import findings
 MAX_RESULTS: Final = 25_000
 SHOWN_RESULTS: Final = 5_000
 MAX_COMPRESSED: Final = 10_000_000
-"""Bytes, after gzip."""
+"""The most bytes after gzip."""
 
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _FINGERPRINT: Final = "gpuUsherFinding/v1"
-"""Not primaryLocationLineHash: the upload of GitHub computes that from the line, and warns of any other value."""
+"""It is not primaryLocationLineHash: GitHub's upload computes that from the line, and warns about any other value."""
 
 
 def write(
     found: findings.Report, stream: TextIO, /, *, most: int = MAX_RESULTS, max_compressed: int = MAX_COMPRESSED
 ) -> None:
-    """Writes the report, with at most `most` results, and of at most `max_compressed` bytes after gzip."""
+    """Writes the report with at most `most` results and at most `max_compressed` bytes after gzip."""
     listed = entries.of(found)
     results = entries.worst_first(each for each in listed if each.finding is not None)
     other = [each for each in listed if each.finding is None]
@@ -82,7 +82,7 @@ def _invocation(found: findings.Report, notifications: list[sarif_shape.Notifica
     return invocation
 
 
-def _result(  # noqa: PLR0913, PLR0917 - the finding, the run around it, and where its rule is
+def _result(  # noqa: PLR0913, PLR0917 - the finding, its run, and the place of its rule
     entry: Entry,
     finding: findings.Finding,
     found: findings.Report,
@@ -137,9 +137,9 @@ def _logical(entry: Entry) -> Iterator[sarif_shape.LogicalLocation]:
 
 
 def uri(file: str) -> str:
-    """A relative reference for a relative path, so that GitHub finds it from the root of the repository."""
+    """A relative reference for a relative path, so that GitHub resolves it from the root of the repository."""
     path = posixpath.normpath(file)
-    # `:` too, or the start of a name would be a scheme.
+    # It also escapes `:`, or the start of a name would be a scheme.
     quoted = urllib.parse.quote(path, safe="/", errors="backslashreplace")
     return f"file://{quoted}" if path.startswith("/") else quoted
 
@@ -149,7 +149,7 @@ def _level(entry: Entry) -> sarif_shape.Severity:
 
 
 def _message(text: str) -> sarif_shape.Message:
-    """A message in which no name becomes a link: `[text](target)` would be one, also in plain text."""
+    """A message in which a name cannot become a link: `[text](target)` is one, even in plain text."""
     return {"text": wording.printable(text).replace("](", "] (")}
 
 

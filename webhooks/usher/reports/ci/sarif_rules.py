@@ -1,4 +1,4 @@
-"""Checks as rules of SARIF, with their help."""
+"""Turns checks into rules of SARIF, with their help."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -10,7 +10,7 @@ from usher.reports.ci.entries import Entry
 from usher.scan import findings
 
 _SECURITY: Final = frozenset({"isolation", "tenancy"})
-"""Categories of checks that keep workloads apart; only these have a security severity."""
+"""Categories of checks that isolate workloads; only these have a security severity."""
 
 _SCORES: Final = {
     catalogue.Severity.CRITICAL: "9.5",
@@ -33,7 +33,7 @@ _RANKS: Final = {
     catalogue.Severity.LOW: 25.0,
 }
 _MAX_TEXT: Final = 1_024
-"""Characters of a description that GitHub stores."""
+"""The most characters of a description that GitHub stores."""
 
 
 def of(kept: Iterable[Entry], found: findings.Report) -> dict[str, sarif_shape.Rule]:
@@ -50,7 +50,7 @@ def of(kept: Iterable[Entry], found: findings.Report) -> dict[str, sarif_shape.R
 
 
 def _id(judgement: model.Judgement) -> str:
-    """The code of a check; for a policy of the site also its constraint, since a template may have several."""
+    """The code of a check. A policy of the site also has its constraint, because a template may have several."""
     of_site = judgement.of_gatekeeper
     return f"{judgement.code}/{judgement.name}" if of_site else judgement.code
 

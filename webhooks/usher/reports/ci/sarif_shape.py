@@ -1,4 +1,4 @@
-"""The parts of SARIF 2.1.0 that usher writes, by the names of the standard.
+"""The parts of SARIF 2.1.0 that usher writes, with the names of the standard.
 
 Source: https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sarif-v2.1.0-errata01-os-complete.html
 """

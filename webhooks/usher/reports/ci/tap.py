@@ -1,4 +1,4 @@
-"""TAP version 14: a test point for each case, with a YAML block for what was found.
+"""Writes TAP version 14: a test point for each case, with a YAML block for its findings.
 
 Source: https://testanything.org/tap-version-14-specification.html
 """
@@ -52,7 +52,7 @@ def _block(entry: Entry) -> Iterator[str]:
 
 
 def _yaml(value: str | int | list[str]) -> str:
-    """A value in JSON, which YAML reads alike once nothing in it is a control character."""
+    """A value as JSON, which YAML reads in the same way unless it has control characters."""
     if isinstance(value, list):
         return f"[{', '.join(map(_yaml, value))}]"
     plain = wording.printable(value) if isinstance(value, str) else value
@@ -60,5 +60,5 @@ def _yaml(value: str | int | list[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text in which a number sign starts no directive."""
+    """The text with escaped number signs, so that it starts no directive."""
     return _SPECIAL.sub(r"\\\1", wording.printable(text)).strip()
