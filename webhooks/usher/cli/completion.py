@@ -3,7 +3,17 @@
 from typing import Final
 
 import click
-from click.shell_completion import BashComplete, CompletionItem, FishComplete, ShellComplete, ZshComplete
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    add_completion_class,
+)
+
+VARIABLE: Final = "_USHER_COMPLETE"
+"""Set by the script of `usher completion` when it asks for completions."""
 
 
 class _Bash(BashComplete):
@@ -30,6 +40,12 @@ class _Fish(FishComplete):
 
 
 SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
+
+
+def add_shells() -> None:
+    """Makes click complete for our shells."""
+    for name, shell in SHELLS.items():
+        add_completion_class(shell, name)
 
 
 def whole_words(items: list[CompletionItem[str]], incomplete: str) -> list[CompletionItem[str]]:
@@ -65,7 +81,5 @@ Examples:
 @click.pass_context
 def completion(context: click.Context, *, shell: str) -> None:
     """Print the script that lets SHELL complete the commands and options of usher."""
-    from usher.cli.main import COMPLETION_VARIABLE
-
-    script = SHELLS[shell](context.find_root().command, {}, "usher", COMPLETION_VARIABLE)
+    script = SHELLS[shell](context.find_root().command, {}, "usher", VARIABLE)
     click.echo(script.source())

@@ -12,19 +12,16 @@ from collections.abc import Sequence
 from typing import Final, NoReturn
 
 import click
-from click.shell_completion import add_completion_class, shell_complete
+from click.shell_completion import shell_complete
 
 from usher import __version__, errors
-from usher.cli import closed_streams, exit_codes, termination
+from usher.cli import closed_streams, completion, exit_codes, termination
 from usher.dataclass import dataclass
 
 _INTERRUPTED: Final = 130
 _UNWRITABLE: Final = frozenset({errno.ENOSPC, errno.EBADF})
 """A full disk, and a standard output that is closed."""
 _BROKEN_PIPE: Final = 141
-
-COMPLETION_VARIABLE: Final = "_USHER_COMPLETE"
-"""Set by the script of `usher completion` when it asks for completions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         # A locale without a character must not make the command fail.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # tests replace the streams
-    asked = os.environ.get(COMPLETION_VARIABLE)
+    asked = os.environ.get(completion.VARIABLE)
     try:
         code = _completed(asked) if asked else _exit_code(given)
     except SystemExit as error:
@@ -149,11 +146,8 @@ def _skip_last_collection() -> None:
 
 
 def _completed(asked: str) -> int:
-    from usher.cli.completion import SHELLS
-
-    for name, shell in SHELLS.items():
-        add_completion_class(shell, name)
-    return shell_complete(usher, {}, "usher", COMPLETION_VARIABLE, asked)
+    completion.add_shells()
+    return shell_complete(usher, {}, "usher", completion.VARIABLE, asked)
 
 
 def _exit_code(arguments: list[str]) -> int:
