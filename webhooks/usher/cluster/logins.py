@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _LONGEST: Final = 1000
-"""Characters of a plugin's output, from its end, because the remedy often comes last."""
+"""Characters of a plugin's output that usher shows; long, because the remedy often comes last."""
 
 _TRY: Final = "log in again, and see that `kubectl auth whoami` works"
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from typing import Final
 
 _LONGEST: Final = 64
-"""The longest word that is compared: the time grows with the product of the lengths, and known words are shorter."""
+"""Characters of a word that are compared; known words are shorter, and the time grows with the lengths."""
 
 _LOOK_ALIKE: Final = str.maketrans("oil", "011")
 

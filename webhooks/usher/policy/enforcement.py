@@ -24,7 +24,7 @@ PODS_ARE_MENDED: Final = "its pods are mended when they are made"
 """The reason for an UPDATE without a value that the mutating webhook added on CREATE: a tool wrote the list again."""
 
 REPAIRS_A_NODE: Final = "an administrator made this pod for one node"
-"""The reason for `kubectl debug node/NODE`, whose pod accepts every taint of its node."""
+"""The reason for `kubectl debug node/NODE`, whose pod names its node and tolerates every taint."""
 
 _OF_NODES: Final = frozenset({"isolation", "placement"})
 """Categories of checks that keep tenants away from nodes."""
