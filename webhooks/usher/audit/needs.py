@@ -96,10 +96,10 @@ TABLES: Final[Mapping[type[Part], Needs]] = {
 
 
 def unread(estate: Estate, report: findings.Report, *, finds_never: bool) -> frozenset[Need]:
-    """What usher could not read.
+    """The needs that are missing because usher could not read the data.
 
     Args:
-        estate: what was read.
+        estate: the objects that usher read.
         report: the report with the problems of reading.
         finds_never: whether a finding says that a workload can never run. An authority of usher.yaml can find it
             without a cluster.

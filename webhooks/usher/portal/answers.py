@@ -40,7 +40,7 @@ class Limit(BaseModel):
 
 
 class Quota(BaseModel):
-    """A GPUQuota with its used amounts."""
+    """A GPUQuota with what is used of it."""
 
     name: str
     limits: list[Limit]

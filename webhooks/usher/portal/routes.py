@@ -46,11 +46,11 @@ class Portal:
         self._waiting = 0
 
     async def evaluate(self, request: Request, namespace: str = "default") -> Response:
-        """The decision and the changes of usher for the manifests in the body (YAML or JSON)."""
+        """What usher would decide about the manifests of the body (YAML or JSON), and what it would change."""
         return await self._about(request, namespace, resource="evaluations", answer=answers.evaluation)
 
     async def queue(self, request: Request, namespace: str = "default") -> Response:
-        """When the workloads in the body could start, and what limits them."""
+        """When the workloads of the body could start, and what limits them."""
         return await self._about(request, namespace, resource="outlooks", answer=answers.outlook)
 
     async def explain(self, request: Request, code: str) -> Response:
@@ -62,7 +62,7 @@ class Portal:
         return self._answered("explain", JSONResponse(found, headers=_HEADERS))
 
     async def quotas(self, request: Request) -> Response:
-        """All GPUQuotas with their limits and used amounts."""
+        """All GPUQuotas, with their limits and what is used."""
         return await self._quotas(request, "")
 
     async def quota(self, request: Request, name: str) -> Response:

@@ -1,1 +1,1 @@
-"""Reports: one format per module, each a function from a Report to text. They read nothing but the Report."""
+"""Reports: one format per module, each a function from a Report to text. They only read the Report."""

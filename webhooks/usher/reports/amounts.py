@@ -1,4 +1,4 @@
-"""Amounts of resources: readable for people, exact for programs."""
+"""Writes amounts of resources: readable for people, exact for programs."""
 
 from decimal import Decimal
 from typing import Final
@@ -40,7 +40,7 @@ def unit(name: str, vocabulary: Vocabulary) -> str:
 
 
 def resource(name: str, quantity: quantities.Quantity) -> str:
-    """`memory 32Gi`, `cpu 500m`: in the suffixes of manifests, except that accelerators are plain numbers."""
+    """`memory 32Gi`, `cpu 500m`: with the suffixes of manifests, but plain numbers for accelerators."""
     return f"{name} {_written(name, quantity)}"
 
 
@@ -63,6 +63,6 @@ def _binary(quantity: quantities.Quantity) -> str:
 
 
 def _decimal(quantity: quantities.Quantity) -> Decimal:
-    """Without trailing zeros, which `normalize` would round beyond the precision of the context."""
+    """The decimal without trailing zeros. `normalize` would round it beyond the precision of the context."""
     whole, rest = divmod(quantity.nanos, quantities.NANO)
     return Decimal(f"{whole}.{rest:09d}".rstrip("0").rstrip("."))

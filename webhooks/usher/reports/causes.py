@@ -1,4 +1,6 @@
-"""Findings grouped by cause: by check, and within it by message, so that each is said once with its places."""
+"""Groups findings by cause: by check, and within it by message, so that a report gives each message once with its
+places.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -21,7 +23,7 @@ class Hit:
 
     @property
     def where(self) -> str:
-        """`jobs/bert.yaml:41:19`; of an object in a cluster, the field."""
+        """`jobs/bert.yaml:41:19`; for an object in a cluster, the field."""
         place = self.finding.place
         if place is None:
             path = self.finding.judgement.finding.path
@@ -36,12 +38,12 @@ class Cause:
     message: str
     remedy: str
     milder: str
-    """Why the outcome is milder than its check says; empty where it is not."""
+    """Why the outcome is milder than its check's; empty if it is not."""
     hits: Sequence[Hit]
 
     @property
     def added(self) -> bool:
-        """Whether it is about a field that the mutating webhook adds, at some of its places."""
+        """Whether it is about a field that the mutating webhook adds in some of its places."""
         return any(hit.finding.added for hit in self.hits)
 
 
@@ -54,7 +56,7 @@ class Check:
     code: str
     name: str
     causes: Sequence[Cause]
-    """Those that concern the most GPUs first."""
+    """The causes with the most GPUs first."""
 
     @property
     def hits(self) -> list[Hit]:
@@ -83,7 +85,7 @@ def of(results: Iterable[findings.Result]) -> list[Check]:
 
 
 def affected(results: Iterable[findings.Result]) -> str:
-    """How many workloads the findings are about, and how many accelerators these ask for; each counted once."""
+    """How many workloads the findings affect, and how many accelerators these request; each counted once."""
     distinct = list({id(result): result for result in results}.values())
     if not any(result.makes_pods for result in distinct):
         return wording.count(len(distinct), "object")
@@ -111,7 +113,7 @@ def _message(hit: Hit) -> tuple[str, str, str]:
 
 
 def _gpus(hits: Iterable[Hit]) -> int | Decimal:
-    """For sorting, most first."""
+    """A sort key, most first."""
     return -sum(scan_devices.gpus(hit.result.accelerators).number for hit in hits)
 
 

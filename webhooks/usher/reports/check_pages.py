@@ -1,4 +1,4 @@
-"""Checks as pages in Markdown: from METADATA, examples and their findings. docs/checks has those of usher."""
+"""Writes the Markdown pages of checks from METADATA, examples and their findings. docs/checks has usher's own pages."""
 
 import json
 import re
@@ -21,7 +21,7 @@ _BACKTICKS: Final = re.compile(r"`{3,}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What a check says of an example."""
+    """A finding of a check in an example."""
 
     message: str
     remedy: str
@@ -32,12 +32,12 @@ class Examples:
     """The examples of a check, as texts of files."""
 
     bad: tuple[tuple[str, tuple[Shown, ...]], ...]
-    """Each with the findings of the check."""
+    """Bad examples, each with the findings of the check."""
     good: tuple[str, ...]
     configuration: str = ""
-    """usher.yaml beside them; empty without one."""
+    """usher.yaml for them; empty without one."""
     cluster: str = ""
-    """The objects of the cluster beside them; empty without any."""
+    """The objects of the cluster for them; empty without any."""
 
 
 def page(check: catalogue.Entry, examples: Examples) -> Iterator[str]:

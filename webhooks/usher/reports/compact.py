@@ -1,4 +1,4 @@
-"""The findings of a check of many files, by cause: each is said once, with one line of places for each file."""
+"""Writes the findings in many files by cause: each message once, with one line of places for each file."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -11,14 +11,14 @@ from usher.reports.lines import Lines, fitted
 from usher.scan import findings
 
 MOST: Final = 50
-"""Findings and notes that are listed by file, each with its line; a longer report is by cause."""
+"""The most findings and notes that a report lists by file, each with its line. A longer report is by cause."""
 
 _CAUSES: Final = 20
-"""Messages of one check."""
+"""The most messages of one check."""
 _FILES: Final = 20
-"""Files of one message."""
+"""The most files of one message."""
 _PLACES: Final = 10
-"""Places in one file."""
+"""The most places in one file."""
 _ALL: Final = "--format json lists all"
 
 
@@ -30,7 +30,9 @@ def is_long(found: findings.Report, *, notes: bool) -> bool:
 
 
 def write(results: Sequence[findings.Result], lines: Lines, *, notes: bool) -> None:
-    """Writes a paragraph for each check, then what could not be judged, then what the mutating webhook changes."""
+    """Writes a paragraph for each check, then parts that could not be judged, then the changes of the
+    mutating webhook.
+    """
     for check in causes.of(results):
         _check(check, lines)
     grouped.unread(results, lines)
@@ -79,7 +81,7 @@ def _places(hits: Iterable[causes.Hit], lines: Lines) -> None:
     for hit in hits:
         by_file.setdefault(hit.result.source, []).append(hit)
     for found in list(by_file.values())[:_FILES]:
-        # Never wrapped: a path that is broken over lines can be neither clicked nor copied.
+        # Never wraps: people cannot click or copy a path that is broken over lines.
         lines.write(Text("      " + wording.printable(", ".join(_in_file(found)))))
     rest = list(by_file.values())[_FILES:]
     if rest:
@@ -88,7 +90,7 @@ def _places(hits: Iterable[causes.Hit], lines: Lines) -> None:
 
 
 def _in_file(hits: Sequence[causes.Hit]) -> Iterator[str]:
-    """`jobs/a.yaml:16:38  Job ml/train`, or for several places `jobs/a.yaml:16:38, 33:38 and 7 more`."""
+    """`jobs/a.yaml:16:38  Job ml/train`, or with several places `jobs/a.yaml:16:38, 33:38 and 7 more`."""
     if len(hits) == 1:
         yield f"{hits[0].where}  {hits[0].result.identity}"
         return

@@ -1,4 +1,4 @@
-"""What the mutating webhook would change: a diff of the object, and a reason for every line."""
+"""Writes the changes of the mutating webhook: a diff of the object, and a reason for every line."""
 
 import difflib
 from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ class _Dumper(yaml.CSafeDumper):
 
 
 def write(result: findings.Result, lines: Lines) -> None:
-    """Writes the changed parts of one object, then which intents were applied or not, and why."""
+    """Writes the changed parts of one object, then each intent, whether it was applied, and why."""
     change = result.change
     if change is None:
         return
@@ -89,7 +89,7 @@ def _account(change: findings.Change) -> Iterator[tuple[str, str, str]]:
 
 
 def _grouped(entries: Iterable[tuple[model.Intent, str]], change: findings.Change) -> Iterator[str]:
-    """One line per mutation, place and reason, however many values are set."""
+    """One line per mutation, place and reason, for any number of values."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     for intent, reason in entries:
         key = (change.names[intent.mutation], intents.where(intent, change), reason)

@@ -1,4 +1,6 @@
-"""What each check and mutation says of an object, for people: what matters in full, the rest by its reason."""
+"""Writes explanations for people: the important checks and mutations of an object in full, the others by
+their reason.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, TextIO

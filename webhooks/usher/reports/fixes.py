@@ -1,4 +1,4 @@
-"""What `usher fix` changed and why, by file and line, and what it could not change."""
+"""Reports the changes of `usher fix` with their reasons, by file and line, and the changes that it could not make."""
 
 import difflib
 from collections.abc import Collection, Iterator, Mapping
@@ -20,14 +20,14 @@ class _Row(NamedTuple):
     identity: str
     line: int
     mark: str
-    """`+` for a written change, `!` for another one."""
+    """`+` for a written change, `!` for one that was not written."""
     text: str
 
 
 def write(
     fixed: rounds.Fixed, stream: TextIO, *, dry_run: bool, failed: Mapping[str, str], color: bool = False
 ) -> None:
-    """Writes the account of a run; `failed` are the files that could not be written, with the reasons."""
+    """Writes the result of a run; `failed` are the files that could not be written, with the reasons."""
     lines = Lines(stream, color=color)
     for file in fixed.files:
         if file.source not in failed:
@@ -90,9 +90,9 @@ def _row(row: _Row, lines: Lines) -> None:
 def _done(file: rounds.File) -> Iterator[_Row]:
     """One row for all values that one mutation sets in one place for one reason."""
     groups: dict[tuple[str, str, str, str], tuple[int, dict[str, None]]] = {}
-    # In the order of the documents, because the places of the last one are kept.
+    # In the order of the documents, because only the places of the last document are kept.
     for done in sorted(file.done, key=lambda each: each.item):
-        # Of the value in the new content, or of the nearest one above it where it was removed.
+        # The place of the value in the new content, or of the nearest value above if it was removed.
         place = positions.Pointer(file.batch.items[done.item]).place(done.pointers[0] if done.pointers else paths.ROOT)
         line = place.line if place is not None else 0
         about, value, reason = _said(done.wish)

@@ -17,17 +17,19 @@ class Format:
     """One format of a report."""
 
     reader: str
-    """Whom it is for, as `--help` says it."""
+    """Its reader, as `--help` names it."""
     module: str = ""
-    """Writes the findings of a run; empty for a format of audits alone."""
+    """The module that writes the findings of a run; empty for a format that only audits have."""
     audit: str = ""
-    """Writes an audit document; where both are given, `usher audit` takes this one."""
+    """The module that writes an audit document. If both are set, `usher audit` uses this one."""
     is_folder: bool = False
     """Whether `audit` makes several files, so that `--format NAME=FOLDER` names a folder."""
     for_terminals: bool = False
-    """Whether `write` takes the keywords `color` and `quiet` as well."""
+    """Whether `write` also takes the keywords `color` and `quiet`."""
     names_failures: bool = False
-    """Whether its reader sees in it what could not be read or judged; else that goes to standard error too."""
+    """Whether it shows its reader the parts that could not be read or judged. Otherwise standard error
+    shows them too.
+    """
 
 
 FORMATS: Final = {
@@ -70,7 +72,7 @@ FORMATS: Final = {
         is_folder=True,
     ),
 }
-"""By the name that `--format` takes; the first is the default."""
+"""Formats by the name for `--format`; the first is the default."""
 
 FLEET_FORMATS: Final = {
     "text": "usher.audit.reports.fleet_text",
@@ -83,5 +85,5 @@ default. Each has `write(fleet: Fleet, stream: TextIO, /)`."""
 
 
 def names(*, audits: bool) -> tuple[str, ...]:
-    """The formats of `usher audit`, or those of commands that make no audit document."""
+    """The formats of `usher audit`, or of commands that make no audit document."""
     return tuple(name for name, each in FORMATS.items() if audits or each.module)

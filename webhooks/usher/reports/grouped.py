@@ -11,13 +11,13 @@ from usher.reports.lines import Lines
 from usher.scan import findings
 
 SHOWN: Final = 10
-"""Workloads of one message, and messages of one check; the JSON report has all."""
+"""The most workloads of one message, and messages of one check. The JSON report has all."""
 
 _ALL: Final = "--format json lists all"
 
 
 def write(results: Iterable[findings.Result], lines: Lines) -> None:
-    """One paragraph per check, worst outcome first; then what could not be read."""
+    """Writes one paragraph per check, worst outcome first, then the parts that could not be read."""
     results = list(results)
     for check in causes.of(results):
         _check(check, lines)
@@ -50,7 +50,7 @@ def _check(check: causes.Check, lines: Lines) -> None:
 
 
 def unread(results: Iterable[findings.Result], lines: Lines) -> None:
-    """The parts that could not be judged, by reason."""
+    """Writes the parts that could not be judged, by reason."""
     by_reason: dict[str, list[findings.Result]] = defaultdict(list)
     for result in results:
         for reason in dict.fromkeys(entry.unknown.reason for entry in result.not_judged if not entry.unknown.check):
@@ -59,7 +59,7 @@ def unread(results: Iterable[findings.Result], lines: Lines) -> None:
         lines.wrapped(reason, first=Text("unknown  ", style="magenta"), rest=" " * 9)
         for result in found[:SHOWN]:
             where = f", {result.source}:{result.line}" if result.line else ""
-            # Never wrapped: a path that is broken over lines can be neither clicked nor copied.
+            # Never wraps: people cannot click or copy a path that is broken over lines.
             lines.write(Text(f"{' ' * 14}{wording.printable(f'{result.identity}{where}')}"))
         _more(len(found) - SHOWN, "workload", lines, margin=14)
         lines.write()

@@ -1,4 +1,4 @@
-"""Intents of mutations as people read them: the value and its place."""
+"""Writes intents of mutations for people: the value and its place."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _PAIRS: Final = (("key", "value"), ("setting", "value"), ("name", "value"), ("na
 
 
 _PARTS: Final = {"containers": ("initContainers", "containers"), "volumes": ("volumes",)}
-"""The lists of a recipe, by what people call their entries."""
+"""The lists of a recipe, by the usual word for their entries."""
 
 
 def field(intent: model.Intent) -> str:

@@ -1,8 +1,9 @@
-"""What our JSON documents have in common: a shape says which fields there are, and where their values come from.
+"""The base of our JSON documents: a shape defines their fields and the source of each value.
 
-A shape is read from one of our values. A field takes the attribute of its own name, or the one that `attribute` names;
-in JSON its name is in camelCase. Documents are the same byte for byte between runs: nothing in them depends on the
-time, the machine or the order of a hash. Within v1alpha1 fields may be added; fields keep their names and meaning.
+A shape takes its values from one of our objects. A field reads the attribute with its own name, or the one that
+`attribute` names; in JSON its name is in camelCase. Documents are the same byte for byte between runs: they do not
+depend on the time, the machine or the order of a hash. Within v1alpha1 fields may be added; fields keep their names and
+meaning.
 """
 
 from operator import not_
@@ -19,7 +20,7 @@ from usher.reports import amounts, wording
 API_VERSION: Final = "gpu-usher.io/v1alpha1"
 
 MAX_INTEGER: Final = 2**53 - 1
-"""The largest integer that every JSON reader takes exactly; only invented numbers of pods come near it."""
+"""The largest integer that every JSON reader keeps exactly; only invented numbers of pods come near it."""
 
 
 class Shape(BaseModel):
@@ -31,7 +32,7 @@ class Shape(BaseModel):
 
 
 def attribute(*names: str, default: Any = ...) -> Any:  # noqa: ANN401 - stands for the value of any field
-    """Reads a field from an attribute of another name, or of a value within; `default` where it is missing."""
+    """Reads a field from an attribute with another name, or of an inner value; `default` if it is missing."""
     return Field(default=default, validation_alias=AliasPath(*names))
 
 
@@ -56,9 +57,9 @@ def _is_none(value: object) -> bool:
 
 
 IF_ANY: Final = Field(exclude_if=not_)
-"""Leaves a field out where it is empty or 0."""
+"""Leaves a field out if it is empty or 0."""
 IF_KNOWN: Final = Field(exclude_if=_is_none)
-"""Leaves a field out where it is None."""
+"""Leaves a field out if it is None."""
 
 TextIfAny = Annotated[str, IF_ANY]
 IntegerIfAny = Annotated[int, IF_ANY]
@@ -74,4 +75,4 @@ Exact = Annotated[str, BeforeValidator(_exact)]
 ExactIfKnown = Annotated[str | None, BeforeValidator(_exact), IF_KNOWN]
 
 Readable = Annotated[str, BeforeValidator(paths.readable)]
-"""A JSON Pointer as people read it."""
+"""A JSON Pointer in its readable form."""

@@ -1,4 +1,4 @@
-"""Lines and tables on a terminal or in a log. Data goes in as `rich.text.Text`, never as markup."""
+"""Writes lines and tables to a terminal or a log. It takes data as `rich.text.Text`, never as markup."""
 
 import os
 from collections.abc import Collection, Iterable, Sequence
@@ -18,12 +18,12 @@ LOG_WIDTH: Final = 120
 _CUT: Final = "…"
 
 _WIDEST_LABEL: Final = 36
-"""Columns of the widest label that others are aligned with; a longer one has its line to itself."""
+"""Columns of the widest label with which others are aligned. A longer label has its own line."""
 
 _GAP: Final = 2
 
 _UNLIMITED: Final = 10_000
-"""Columns for a table: a name that is cut or broken can be neither read nor copied."""
+"""Columns for a table: people cannot read or copy a name that is cut or broken."""
 
 
 class Row(NamedTuple):
@@ -40,7 +40,7 @@ class Row(NamedTuple):
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Leaves it to the caller, where rich would end the process with 1: the exit code for findings."""
+        """Raises the error to the caller. rich would end the process with 1, the exit code for findings."""
         raise  # noqa: PLE0704 - called while the BrokenPipeError is handled
 
 
@@ -76,7 +76,7 @@ class Lines:
         if self._color:
             self._console.print(text)
         else:
-            # The same bytes, at a tenth of the time: a report has thousands of lines.
+            # The same bytes in a tenth of the time: a report has thousands of lines.
             self._stream.write(f"{text.plain}\n")
 
     def wrapped(self, text: str, *, first: Text, rest: str, style: str = "") -> None:
@@ -88,7 +88,7 @@ class Lines:
             self.write(Text.assemble(start, (part.plain, style)))
 
     def labelled(self, rows: Sequence[Row]) -> None:
-        """Writes labels and texts in two columns. Only texts wrap; a table of rich would wrap long labels too."""
+        """Writes labels and texts in two columns. Only texts wrap; a table of rich would also wrap long labels."""
         widths = [cell_len(row.start) for row in rows if row.text]
         column = max((width for width in widths if width <= _WIDEST_LABEL), default=0) + _GAP
         for row in rows:
@@ -102,7 +102,7 @@ class Lines:
     def table(
         self, headers: Sequence[str], rows: Iterable[Sequence[str]], *, right: Collection[str] = (), indent: int = 0
     ) -> None:
-        """Writes columns as wide as their texts, which this escapes; the columns in `right` align to the right."""
+        """Writes columns as wide as their texts, which it escapes; the columns in `right` align to the right."""
         table = Table(box=None, show_edge=False, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
         for header in headers:
             table.add_column(header, justify="right" if header in right else "left", no_wrap=True)
@@ -115,7 +115,7 @@ class Lines:
 
 
 def _foldable(text: str, room: int) -> str:
-    """The text with line ends in words that are wider than the room, after a dot or a slash where there is one."""
+    """The text with line ends in words wider than the room, after a dot or a slash if there is one."""
     return " ".join(word if cell_len(word) <= room else _folded(word, room) for word in text.split(" "))
 
 

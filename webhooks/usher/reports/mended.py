@@ -1,6 +1,6 @@
-"""What the mutating webhook changes in an object: a note with one line per mutation. `--diff` shows all of it.
+"""Writes notes about the changes of the mutating webhook, with one line per mutation. `--diff` shows all details.
 
-Objects of one kind often get the same, so a report says it at the first and names that one at the others.
+Objects of one kind often get the same changes. A report shows them at the first object and refers to it at the others.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,25 +15,25 @@ from usher.reports.lines import Lines
 from usher.scan import findings
 
 _SHOWN: Final = 3
-"""Values and places of one field of a mutation."""
+"""The most values and places of one field of a mutation."""
 
 _SHOWN_GROUPS: Final = 10
-"""Notes of a long report; each is about all objects with the same changes."""
+"""The most notes of a long report. Each is about all objects with the same changes."""
 
 _MARGIN: Final = 9
 
 
 def has_lines(result: findings.Result) -> bool:
-    """Whether there is anything to say about the changes of an object."""
+    """Whether a report has a note about the changes of an object."""
     return result.change is not None and any(True for _ in entries_of(result.change))
 
 
 Told = dict[tuple[tuple[str, str, str], ...], str]
-"""The changes that a report has shown, and at which object."""
+"""The changes that a report has shown, each with the object where it did."""
 
 
 def write(result: findings.Result, lines: Lines, told: Told) -> None:
-    """The note on one object; nothing without changes. `told` gets what the note shows."""
+    """Writes the note about one object, if it has changes, and adds it to `told`."""
     entries = tuple(entries_of(result.change)) if result.change is not None else ()
     if not entries:
         return
@@ -56,7 +56,7 @@ def write(result: findings.Result, lines: Lines, told: Told) -> None:
 
 
 def write_together(results: Iterable[findings.Result], lines: Lines) -> None:
-    """One note for all objects with the same changes, those with the most objects first."""
+    """Writes one note for all objects with the same changes, those with the most objects first."""
     alike: dict[tuple[tuple[str, str, str], ...], list[findings.Result]] = {}
     for result in results:
         entries = tuple(entries_of(result.change)) if result.change is not None else ()
@@ -93,7 +93,7 @@ def _write_entries(entries: Iterable[tuple[str, str, str]], lines: Lines) -> Non
 
 
 def changed(results: Iterable[findings.Result]) -> int:
-    """How many objects have a note that the webhook adds something."""
+    """The number of objects with a note that the webhook adds something."""
     return sum(
         any(mark == "+" for mark, _, _ in entries_of(result.change)) for result in results if result.change is not None
     )
@@ -117,7 +117,7 @@ def entries_of(change: findings.Change) -> Iterator[tuple[str, str, str]]:
 
 
 def _added(applied: list[model.Intent], change: findings.Change) -> str:
-    """`toleration key=nvidia.com/gpu effect=NoSchedule in Worker, Master`, for each field."""
+    """`toleration key=nvidia.com/gpu effect=NoSchedule in Worker, Master`, one for each field."""
     by_field: dict[str, list[model.Intent]] = {}
     for intent in applied:
         by_field.setdefault(intents.field(intent), []).append(intent)
@@ -129,7 +129,7 @@ def _added(applied: list[model.Intent], change: findings.Change) -> str:
 
 
 def _some(texts: Iterable[str]) -> str:
-    """The first texts, each once, and how many more there are."""
+    """The first texts, each once, and the number of others."""
     different = list(dict.fromkeys(texts))
     more = f" and {len(different) - _SHOWN} more" if len(different) > _SHOWN else ""
     return ", ".join(different[:_SHOWN]) + more

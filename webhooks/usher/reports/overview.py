@@ -1,4 +1,4 @@
-"""The opening of an audit: GPUs by namespace and by check."""
+"""Writes the start of an audit: GPUs by namespace and by check."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from usher.scan import findings
 _Row = tuple[str, ...]
 
 SHOWN: Final = 20
-"""Namespaces in the table."""
+"""The most namespaces in the table."""
 
 _NUMBERS: Final = ("workloads", "errors", "warnings")
 
@@ -76,7 +76,7 @@ def _by_namespace(results: Iterable[findings.Result]) -> list[_Row]:
 
 
 def _rank(results: list[findings.Result]) -> tuple[int | Decimal, int, int | Decimal]:
-    """Sorts by denied GPUs, then by denied workloads, then by all GPUs; the largest number comes first."""
+    """A sort key: denied GPUs, then denied workloads, then all GPUs; the largest number comes first."""
     denied = [result for result in results if result.worst is model.Outcome.DENY]
     return -_gpus(denied), -len(denied), -_gpus(results)
 

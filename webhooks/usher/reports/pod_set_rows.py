@@ -15,7 +15,7 @@ def request(asked: model.Total | model.AcceleratorRequest, vocabulary: Vocabular
     Args:
         asked: a request, or the total of several.
         vocabulary: the units of resources.
-        known: reasons that the reader has seen already.
+        known: reasons that the reader has already seen.
     """
     unit = amounts.unit(asked.name, vocabulary)
     name = f"{unit} of {asked.name}" if unit else asked.name
@@ -28,7 +28,7 @@ def request(asked: model.Total | model.AcceleratorRequest, vocabulary: Vocabular
 
 
 class Common(NamedTuple):
-    """What all pod sets of a workload have in common; empty where they differ."""
+    """Values that all pod sets of a workload share; empty if they differ."""
 
     scheduler: str
     operator_environment: str
@@ -58,8 +58,8 @@ def rows(
         pod_set: the pod set.
         vocabulary: the units of resources.
         indent: spaces before the labels.
-        requests: whether to write what one pod asks for.
-        common: the rows that the workload already has for all pod sets.
+        requests: whether to write the requests of one pod.
+        common: the values that the workload already shows for all pod sets.
     """
     if pod_set.path:
         aside = "" if pod_set.changeable else " (not changed by the webhook)"
@@ -96,7 +96,7 @@ def _operator_environment(pod_set: model.PodSet) -> str:
 
 
 def _container(container: model.Container, *, idle: bool) -> str:
-    """What it asks for, and where other containers are idle, whether it does the pod's work."""
+    """The requests of a container and, if other containers are idle, whether it does the pod's work."""
     parts = []
     if container.requests and container.requests == container.limits:
         parts.append(f"requests and limits {_resources(container.limits)}")
@@ -118,7 +118,7 @@ def _resources(resources: model.Resources) -> str:
 
 
 def _affinity(pod_set: model.PodSet) -> str:
-    """`a In (x, y) and b Exists`, and of several terms `...; or ...`."""
+    """`a In (x, y) and b Exists`, and `...; or ...` for several terms."""
     if not pod_set.has_required_affinity:
         return ""
     terms = [_term(term) for term in pod_set.required_terms]
@@ -142,7 +142,9 @@ def _list(value: paths.Json) -> str:
 
 
 def _toleration(toleration: Mapping[str, paths.Json]) -> str:
-    """As `kubectl` writes taints: `nvidia.com/gpu=present:NoSchedule`; parts that match anything are left out."""
+    """A toleration as `kubectl` writes taints: `nvidia.com/gpu=present:NoSchedule`, without parts that
+    match anything.
+    """
     key, value, effect = (toleration.get(field) for field in ("key", "value", "effect"))
     taint = f"{key}={value}" if key and value else f"{key}" if key else "every taint"
     return f"{taint}:{effect}" if effect else taint

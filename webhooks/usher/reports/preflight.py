@@ -1,4 +1,4 @@
-"""The report of a preflight, for people and for programs."""
+"""Writes the report of a preflight, for people and for programs."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, TypedDict
@@ -9,7 +9,7 @@ from usher.reports import wording
 
 _MARKS: Final = {State.GOOD: "good     ", State.ATTENTION: "attention", State.NOT_KNOWN: "not known"}
 _SHOWN: Final = 20
-"""Lines of denials in the text; JSON has all of them."""
+"""The most lines of denials in the text; JSON has all of them."""
 
 
 class PointJson(TypedDict):
@@ -58,7 +58,7 @@ def document(cluster: str, preset: str, points: Sequence[Point], denied: Sequenc
 
 
 def lines(cluster: str, preset: str, points: Sequence[Point], denied: Sequence[Denied]) -> Iterator[str]:
-    """The text, safe for a terminal: names of webhooks and namespaces are those of others."""
+    """The lines of the text, made safe for a terminal because others choose the names of webhooks and namespaces."""
     yield wording.harmless(wording.printable(f"{cluster}, judged by the preset {preset}"))
     for each in points:
         yield wording.harmless(wording.printable(f"  {_MARKS[each.state]}  {each.topic}: {each.text}"))

@@ -1,4 +1,6 @@
-"""Outlooks for people: whether a workload can start, what limits it, how much is free, and what would make it fit."""
+"""Writes outlooks for people: whether a workload can start, its limits, the free amounts, and the changes that would
+make it fit.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple, TextIO
@@ -21,10 +23,10 @@ VERDICTS: Final = {
     Answer.COULD: "could start: the configuration allows it; how much is free is unknown",
     Answer.FITS: "fits now: queues and quotas have room; usher does not look at what runs on the nodes",
 }
-"""The verdict of a workload."""
+"""The sentence for each verdict about a workload."""
 
 _ANSWERS: Final = {**{answer: answer.value for answer in Answer}, Answer.COULD: "could start"}
-"""The answer of one authority."""
+"""The words for each answer of one authority."""
 
 _QUEUES: Final = frozenset({"Kueue", "Volcano"})
 
@@ -130,7 +132,7 @@ def _taken(section: Section) -> Iterator[str]:
 
 
 def _write_balances(section: Section, lines: Lines) -> None:
-    """A table with a row for each resource of each flavor or quota; a question mark stands for an unknown amount."""
+    """Writes a table with a row for each resource of each flavor or quota; a question mark means an unknown amount."""
     if not section.balances:
         return
     used = "reserved" if section.authority == "Kueue" else "in use"

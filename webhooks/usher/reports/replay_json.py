@@ -1,4 +1,4 @@
-"""What a change of configuration, policies or version would do, for programs. Lines count from 1.
+"""Writes the effect of a change of configuration, policies or version, for programs. Lines count from 1.
 
 A `difference` is a text of `usher.replay.comparison.Difference`. A field is absent where it does not apply.
 """
@@ -45,7 +45,7 @@ def _named(found: Mapping[Difference, object]) -> Mapping[str, object]:
 
 
 class Concerned(Shape):
-    """Objects, the pods that they make, and the accelerators that these ask for."""
+    """Objects, the pods that they make, and the accelerators that these request."""
 
     objects: int
     workloads: int
@@ -58,7 +58,7 @@ ByDifference = Annotated[dict[str, Concerned], BeforeValidator(_named)]
 
 
 class Side(Shape):
-    """`asRecorded` of `recorded` reviews get the answer that the server gave."""
+    """One side: `asRecorded` of `recorded` reviews get the answer that the server gave."""
 
     label: str
     version: str
@@ -68,7 +68,7 @@ class Side(Shape):
 
 
 class Check(Shape):
-    """What changes in one check; `check` is empty for parts of objects that could not be read."""
+    """The changes in one check; `check` is empty for parts of objects that could not be read."""
 
     check: str
     code: str
@@ -86,7 +86,7 @@ class Group(Shape):
 
 
 class CheckChanged(Shape):
-    """What one check says of an object: `deny`, `warn`, `audit`, `nothing` or `not evaluated`."""
+    """The change of one check in an object: `deny`, `warn`, `audit`, `nothing` or `not evaluated`."""
 
     check: str
     code: str
@@ -126,9 +126,9 @@ class Object(Shape):
 
 
 class Report(Shape):
-    """`complete` is false where an input could not be read or an object not be judged.
+    """The document. `complete` is false if an input could not be read or an object could not be judged.
 
-    `byDifference` adds up to `whole`; `owned` objects count as part of their owners and are in neither.
+    `byDifference` adds up to `whole`. Both leave out `owned` objects, which count as part of their owners.
     """
 
     api_version: Literal["gpu-usher.io/v1alpha1"] = API_VERSION

@@ -1,4 +1,6 @@
-"""What a change of configuration, policies or version would do, for people: numbers, then the objects by cause."""
+"""Writes the effect of a change of configuration, policies or version, for people: numbers, then the
+objects by cause.
+"""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple, TextIO
@@ -14,7 +16,7 @@ from usher.reports import replay_wording, wording
 from usher.reports.lines import Lines
 
 SHOWN: Final = 10
-"""Rows of one table, and notes; the JSON report has all."""
+"""The most rows of one table, and notes; the JSON report has all."""
 
 
 class _Room(NamedTuple):
@@ -28,7 +30,7 @@ class _Room(NamedTuple):
 _WHOLE: Final = _Room(checks=10, causes=5, objects=5)
 _SHORT: Final = _Room(checks=5, causes=1, objects=3)
 _IN_FULL: Final = (Difference.NEWLY_DENIED, Difference.NOT_EVALUATED, Difference.NO_LONGER_DENIED)
-"""What a merge decision rests on."""
+"""The differences that matter for a merge decision."""
 
 _STYLES: Final = {
     Difference.NEWLY_DENIED: "bold red",
@@ -41,7 +43,7 @@ _ALL: Final = "--format json lists all"
 
 
 def write(impact: Impact, stream: TextIO, /, *, color: bool = False, width: int | None = None) -> None:
-    """Writes the report, in colour if asked; `width` are the columns of the terminal, where there is one."""
+    """Writes the report, in colour if requested; `width` is the number of columns of the terminal, if there is one."""
     lines = Lines(stream, color=color, width=width)
     _head(impact, lines)
     _differences(impact, lines)
@@ -140,7 +142,7 @@ def _chapter(chapter: Chapter, room: _Room, lines: Lines) -> None:
         if cause.remedy and not chapter.remedy:
             lines.wrapped(cause.remedy, first=Text("      = ", style="dim"), rest="        ")
         for change in cause.changes[: room.objects]:
-            # Never wrapped: a path that is broken over lines can be neither clicked nor copied.
+            # Never wraps: people cannot click or copy a path that is broken over lines.
             text = f"      {replay_wording.subject(change)}, {replay_wording.place(change, cause.message)}"
             lines.write(Text(wording.printable(text)))
         _more(len(cause.changes) - room.objects, "object", lines, margin=6)

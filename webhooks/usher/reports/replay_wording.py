@@ -24,10 +24,10 @@ _SENTENCES: Final = {
 }
 
 _PLURAL: Final = re.compile(r"[A-Za-z]*[a-rt-xz]")
-"""Names of kinds that an s makes plural."""
+"""Names of kinds whose plural adds an s."""
 
 _MOST_RESOURCES: Final = 2
-"""Resources in a cell of a table."""
+"""The most resources in a cell of a table."""
 
 
 def summary(impact: Impact) -> str:
@@ -67,7 +67,7 @@ def cell(concerned: Concerned) -> str:
 
 
 def _gpus(concerned: Concerned) -> str:
-    """The accelerators, without those of many other names."""
+    """The accelerators, but other resources only as a number if there are many."""
     if not any(concerned.devices.values()):
         return ""
     if len(concerned.devices) <= _MOST_RESOURCES:
@@ -81,7 +81,7 @@ def _gpus(concerned: Concerned) -> str:
 
 
 def sides(impact: Impact) -> tuple[tuple[str, str], tuple[str, str]]:
-    """`before` and `after`, each with its configuration; with the version and the policies where these differ."""
+    """`before` and `after`, each with its configuration, and with version and policies if these differ."""
     before, after = impact.comparison.before, impact.comparison.after
 
     def shown(side: Side) -> str:
@@ -104,7 +104,7 @@ def subject(change: Change) -> str:
 def place(change: Change, message: str = "") -> str:
     """`jobs/bert.yaml:41`, the line of the finding with this message, else of the object.
 
-    Of a recorded review the line in the record, and who asked.
+    For a recorded review, the line in the record and the user.
     """
     shown = change.shown
     line = next((each.line for each in shown.found if each.message == message and each.line), shown.line)
@@ -114,7 +114,7 @@ def place(change: Change, message: str = "") -> str:
 
 
 def owned(number: int) -> str:
-    """About objects that count as part of their owner."""
+    """A sentence about objects that count as part of their owner."""
     things_ = wording.count(
         number, "object that counts as part of its owner", "objects that count as part of their owners"
     )
@@ -122,7 +122,7 @@ def owned(number: int) -> str:
 
 
 def fidelity(impact: Impact) -> str:
-    """How often the old side answers as the server did; empty where no review is recorded."""
+    """How often the old side answers as the server did; empty if there are no recorded answers."""
     before = impact.comparison.before
     if not before.recorded:
         return ""
@@ -131,7 +131,7 @@ def fidelity(impact: Impact) -> str:
 
 
 def stays(impact: Impact) -> str:
-    """What the comparison does not prove; empty where it is complete."""
+    """A sentence about the limits of the comparison; empty if it is complete."""
     comparison = impact.comparison
     problems = {*comparison.before.problems, *comparison.after.problems}
     parts = [f"{wording.count(len(problems), 'input')} could not be read"] if problems else []

@@ -1,4 +1,4 @@
-"""Pages of checks and mutations for programs, with what usher.yaml makes of them."""
+"""Pages of checks and mutations for programs, with their outcomes under usher.yaml."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -33,7 +33,7 @@ def _by_rules(everywhere: str, rules: Iterable[tuple[list[str], str]]) -> str:
         if "*" in namespaces:
             everywhere, elsewhere = action, {}
         else:
-            # A later rule for the same namespaces replaces the earlier one, and its place in the order too.
+            # A later rule for the same namespaces replaces the earlier one, also in the order.
             key = ", ".join(namespaces)
             elsewhere.pop(key, None)
             elsewhere[key] = action

@@ -1,4 +1,4 @@
-"""The end of a report: the numbers, and what they leave out."""
+"""Writes the end of a report: the numbers, and what they do not count."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def numbers(found: findings.Report) -> str:
         parts.append(f"{wording.count(len({each.check for each in found.not_evaluated}), 'check')} not evaluated")
     if found.unread:
         parts.append(f"{wording.count(found.unread, 'part')} not judged")
-    # Without this the numbers would look complete.
+    # Without this note the numbers would look complete.
     missing = [f"{wording.count(len(found.problems), 'input')} could not be read"] if found.problems else []
     if found.failures:
         missing.append(f"{wording.count(len(found.failures), 'object')} could not be judged")

@@ -1,4 +1,6 @@
-"""The report for people: the findings by file and line, each with its workload and its remedy; many are by cause."""
+"""Writes the report for people: findings by file and line, each with its workload and remedy. A long report is by
+cause.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -23,7 +25,7 @@ def write(
 ) -> None:
     """Writes the report; `width` in columns, by default the terminal's.
 
-    With `quiet`, neither numbers nor what the mutating webhook changes: a clean run writes nothing.
+    With `quiet` it leaves out numbers and the changes of the mutating webhook, so a clean run writes nothing.
     """
     lines = Lines(stream, color=color, width=width)
     audit, notes = found.command is findings.Command.AUDIT, not found.diff and not quiet
@@ -45,7 +47,7 @@ def write(
 
 
 def _by_file(found: findings.Report, lines: Lines, *, listed: Iterable[findings.Result], notes: bool) -> None:
-    """What could not be read or judged, and the listed results, below the names of their files."""
+    """Writes the parts that could not be read or judged, and the listed results, below the names of their files."""
     told: mended.Told | None = {} if notes else None
     for source, entries in groupby(_entries(found, listed, notes=notes), key=lambda entry: entry.source):
         lines.write(Text(wording.printable(source), style="bold"))
@@ -63,7 +65,7 @@ _Entry = findings.Result | findings.Failure | findings.Problem
 
 
 def _entries(found: findings.Report, results: Iterable[findings.Result], *, notes: bool) -> Iterator[_Entry]:
-    """Problems, failures, and the results with something to say, by source in the order of reading."""
+    """Problems, failures, and the results with a message, by source in the order of reading."""
     shown = (result for result in results if _has_entry(result, notes=notes))
     entries: list[_Entry] = [*found.problems, *found.failures, *shown]
     order = {source: number for number, source in enumerate(dict.fromkeys(entry.source for entry in entries))}
@@ -133,7 +135,7 @@ def _findings(result: findings.Result, group: _Group, lines: Lines) -> None:
 
 
 def _excerpt(place: findings.Place | None, group: _Group, lines: Lines, *, gutter: int) -> None:
-    """The source line with the place underlined, and the messages beside it, or below where there is no room."""
+    """Writes the source line with the place underlined, and the messages beside it, or below if there is no room."""
     margin = " " * (gutter + 3)
     bar = Text(f"{margin}| ", style="dim")
     style = wording.STYLES[group[0].judgement.outcome]
@@ -156,7 +158,7 @@ def _excerpt(place: findings.Place | None, group: _Group, lines: Lines, *, gutte
 
 
 def _not_judged(result: findings.Result, entries: Sequence[findings.NotJudged], lines: Lines) -> None:
-    """Parts of an object that could not be read, all for the same reason."""
+    """Writes the parts of an object that could not be read, all for the same reason."""
     place = entries[0].place
     where = f"{place.line}:{place.column}" if place is not None else ""
     start = Text.assemble(f"  {where:<7}" if where else "  ", ("unknown", "magenta"), "  ")

@@ -7,7 +7,7 @@ from usher.reports import json_shape, wording
 
 
 def as_text(trials: Sequence[Trial]) -> str:
-    """One line for each check, what failed below it, and the lines that no test reaches."""
+    """One line for each check, with its failures below, and the lines that no test reaches."""
     lines = [wording.harmless(line) for trial in trials for line in _lines(trial)]
     failed = sum(not trial.passed for trial in trials)
     counts = f"{len(trials) - failed} passed" + (f", {failed} failed" if failed else "")
@@ -17,7 +17,7 @@ def as_text(trials: Sequence[Trial]) -> str:
 def _lines(trial: Trial) -> Iterator[str]:
     name = " ".join(filter(None, (trial.code, trial.name)))
     parts = [wording.count(trial.tests, "test"), wording.count(trial.examples, "example")]
-    # 99.96 % is not all.
+    # 99.96 % must not look complete.
     covered = "" if trial.coverage is None else f"{int(trial.coverage * 10) / 10:g} % of lines covered"
     yield f"{'ok' if trial.passed else 'FAIL':<5} {name:<32} {', '.join([*parts, *([covered] if covered else [])])}"
     for failure in trial.failures:

@@ -11,7 +11,7 @@ _MARKS = {Outcome.PASSED: "pass", Outcome.FAILED: "FAIL", Outcome.SKIPPED: "skip
 
 
 def as_text(results: Sequence[Result], *, verbose: bool = False) -> str:
-    """One line for each suite, below it its cases that did not pass, and the numbers at the end."""
+    """One line for each suite, with the cases that did not pass below, and the totals at the end."""
     lines: list[str] = []
     for suite, group in groupby(results, key=lambda result: result.suite):
         found = list(group)

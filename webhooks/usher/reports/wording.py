@@ -1,4 +1,4 @@
-"""Numbers and names for people."""
+"""Writes numbers and names for people."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ WORDS: Final = {model.Outcome.DENY: "error", model.Outcome.WARN: "warn", model.O
 STYLES: Final = {model.Outcome.DENY: "bold red", model.Outcome.WARN: "yellow", model.Outcome.AUDIT: "cyan"}
 
 ADDED: Final = "the mutating webhook adds this field; it is not in the file"
-"""Said of a finding whose place is only the nearest one in the file."""
+"""A note for a finding whose place is only the nearest one in the file."""
 
 # Azure Pipelines and GitHub Actions read these as commands anywhere in a line of a log.
 _LOG_COMMAND: Final = re.compile(r"##(?=\[|vso\[)")
@@ -21,7 +21,7 @@ _LOG_COMMAND: Final = re.compile(r"##(?=\[|vso\[)")
 _LINE_COMMAND: Final = re.compile(r"^(\s*)::", re.MULTILINE)
 
 _NAMED: Final = 6
-"""Sources that share a reason and are named."""
+"""The most sources with the same reason that are named."""
 
 _PLAIN_WORD: Final = re.compile(r"[a-z]+[ ,]")
 
@@ -37,22 +37,24 @@ def printable(text: str) -> str:
 
 
 def without_commands(text: str) -> str:
-    """Text for within a line, in which no CI system finds a command of the form `##[...]` or `##vso[...]`."""
+    """Text for the inside of a line, made safe so that CI systems find no command like `##[...]` or
+    `##vso[...]` in it.
+    """
     return _LOG_COMMAND.sub("# #", text)
 
 
 def json_without_commands(text: str) -> str:
-    """JSON in which no CI system finds a command, though its readers read the same: a `#` is an escape there."""
+    """JSON in which CI systems find no command. Its readers get the same values, because each `#` becomes an escape."""
     return _LOG_COMMAND.sub(r"\\u0023#", text)
 
 
 def xml_without_commands(text: str) -> str:
-    """The same for texts and attributes of XML; also for a line of a text that begins like a command of GitHub."""
+    """The same for texts and attributes of XML, also for lines that begin like a command of GitHub."""
     return _LINE_COMMAND.sub(r"\1&#58;:", _LOG_COMMAND.sub("&#35;#", text))
 
 
 def harmless(line: str) -> str:
-    """A whole line of output in which no CI system finds a command."""
+    """A whole line of output in which CI systems find no command."""
     line = without_commands(line)
     return f"| {line}" if line.lstrip().startswith("::") else line
 
@@ -78,7 +80,7 @@ def about(result: findings.Result, pod_set: findings.PodSet | None) -> str:
 
 
 def amount(value: scan_devices.Amount) -> str:
-    """`64`, `0.5`, `2 to 3` where some are there at times alone, or `64+` where nothing bounds it."""
+    """`64`, `0.5`, `2 to 3` if some exist only at times, or `64+` without an upper bound."""
     most = _plain(value.number)
     if value.unbounded:
         return f"{most}+"
@@ -103,7 +105,7 @@ def devices(value: scan_devices.Devices) -> str:
 
 
 def by_code(judgement: model.Judgement) -> tuple[int, str, str]:
-    """For sorting by code, USH330 before USH1220; ends with code and name."""
+    """A sort key by code, USH330 before USH1220, then by name."""
     return len(judgement.code), judgement.code, judgement.name
 
 
@@ -117,7 +119,7 @@ def pods(value: model.Count) -> str:
 
 
 def finding_counts(totals: findings.Totals) -> str:
-    """`2 errors (in workloads of 72 GPUs), 1 warning`; outcomes without findings are left out, except errors."""
+    """`2 errors (in workloads of 72 GPUs), 1 warning`, without outcomes that have no findings, except errors."""
     if not totals.errors and not totals.warnings and not totals.notes:
         return "no errors, no warnings"
     parts = [count(totals.errors, "error") if totals.errors else "no errors"]
@@ -131,7 +133,7 @@ def finding_counts(totals: findings.Totals) -> str:
 
 
 def milder(judgement: model.Judgement) -> str:
-    """Why the outcome of a finding is milder than its check says; empty where it is not."""
+    """Why the outcome of a finding is milder than its check's; empty if it is not."""
     if not judgement.because:
         return ""
     kind = "a warning" if judgement.outcome is model.Outcome.WARN else "a note"
@@ -139,7 +141,7 @@ def milder(judgement: model.Judgement) -> str:
 
 
 def capitalised(text: str) -> str:
-    """A sentence that begins with a capital letter, unless it begins with a name like `nvidia.com/gpu`."""
+    """A sentence with a capital first letter, unless it begins with a name like `nvidia.com/gpu`."""
     return f"{text[0].upper()}{text[1:]}" if _PLAIN_WORD.match(text) else text
 
 
@@ -150,9 +152,9 @@ def located(problem: findings.Problem) -> str:
 
 
 def by_reason(entries: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Sources with their reasons; those with the same reason are together: `pods, nodes and 58 more`.
+    """Reasons with their sources, joined if the reason is the same: `pods, nodes and 58 more`.
 
-    A cluster in which a user may list little would otherwise fill screens with one sentence.
+    Otherwise a cluster in which a user may list little would fill screens with the same sentence.
     """
     grouped: dict[str, dict[str, None]] = {}
     for source, reason in entries:

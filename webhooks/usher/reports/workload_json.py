@@ -46,7 +46,7 @@ class Pods(Shape):
 
 
 class Total(Shape):
-    """What all pods together ask for; `unit` is `MiB` or the like where the name counts memory."""
+    """All pods together request this; `unit` is `MiB` or a similar unit if the name counts memory."""
 
     name: str
     route: str
@@ -57,7 +57,7 @@ class Total(Shape):
 
 
 class Request(Total):
-    """What one pod asks for; pods that name one `claim` share it."""
+    """One pod requests this; pods that name the same `claim` share it."""
 
     path: str
     claim: TextIfAny
@@ -70,7 +70,7 @@ class Owner(Shape):
 
 
 class Gang(Shape):
-    """Whether the pods have to start together, what makes them, and how many have to be there."""
+    """Whether the pods have to start together, the reason, and how many must exist."""
 
     wanted: bool
     formed_by: TextIfAny
@@ -78,16 +78,16 @@ class Gang(Shape):
 
 
 class Scheduler(Shape):
-    """What places the pods; `reason` where the template does not name it."""
+    """The scheduler of the pods; `reason` if the template does not name it."""
 
     name: str
     reason: TextIfAny
 
 
 class Container(Shape):
-    """`trains`: it does the pod's work, and gets the variables and devices that training needs.
+    """A container. `trains`: it does the pod's work, and gets the variables and devices that training needs.
 
-    `lookalikes` are resources that look like accelerators and that neither usher nor usher.yaml knows.
+    `lookalikes` are resources that look like accelerators but are unknown to usher and usher.yaml.
     """
 
     name: str
@@ -101,7 +101,7 @@ class Container(Shape):
 
 
 class PodSet(Shape):
-    """One pod template. `changeable` is false where a change of it would not reach the pods.
+    """One pod template. `changeable` is false if a change of it would not reach the pods.
 
     `operatorEnvironment` are the variables that the kind's operator sets itself; names that end in `*` are prefixes.
     """
@@ -124,10 +124,10 @@ class Unknown(Shape):
 
 
 class Scaler(Shape):
-    """Another object of the file that says how many replicas this one may have, as this one counts them.
+    """Another object of the file that sets how many replicas this one may have, as this one counts them.
 
-    `effective` is false where it changes nothing: while it is paused, or where the kind has no number that it sets.
-    The paths of its unknowns lead into it.
+    `effective` is false if it has no effect: while it is paused, or if the kind has no number that it sets. The paths
+    of its unknowns lead into it.
     """
 
     api_version: str
@@ -150,9 +150,10 @@ class Pool(Shape):
 
 
 class Workload(Shape):
-    """`pods`, `totals` and the `pods` of pod sets are those that the scalers allow; `input` is what the policies see.
+    """A workload. The scalers determine `pods`, `totals` and the `pods` of pod sets; `input` is the input of the
+    policies.
 
-    `template` is true for what makes pods only when another object refers to it: its numbers are those of one use.
+    `template` is true for an object that makes pods only when another object refers to it: its numbers count one use.
     `line` is the first of the object's document.
     """
 

@@ -1,4 +1,4 @@
-"""Workloads for people: what usher reads from a manifest. Fields that the manifest leaves out are left out."""
+"""Writes workloads for people, as usher reads them from a manifest, without fields that the manifest lacks."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -24,7 +24,7 @@ def write(
     for number, each in enumerate(shown):
         if number:
             lines.write()
-        # Never wrapped: a path that is broken over lines can be neither clicked nor copied.
+        # Never wraps: people cannot click or copy a path that is broken over lines.
         lines.write(wording.printable(f"{each.source}:{each.line}" if each.line else each.source))
         name = wording.workload_name(each.workload)
         lines.wrapped(f"{name} ({each.workload.api_version})", first=Text(""), rest="  ")
@@ -38,7 +38,7 @@ def write(
 
 
 def _is_recognised(workload: model.Workload) -> bool:
-    """Whether anything is known of the object but its kind and name."""
+    """Whether usher knows more of the object than its kind and name."""
     return bool(workload.pod_sets) or workload.role is not model.Role.UNKNOWN or not workload.unknowns
 
 
@@ -76,7 +76,7 @@ def _pods(count: model.Count) -> str:
 
 
 def _idle(scalers: Iterable[Scaler]) -> Iterator[str]:
-    """The scalers that change nothing, and why."""
+    """The scalers without an effect, each with the reason."""
     for scaler in scalers:
         if not scaler.effective:
             growth = scaler.growth
@@ -88,7 +88,7 @@ def _accelerators(workload: model.Workload, vocabulary: Vocabulary) -> Iterator[
     known = workload.pods.reason
     texts = [pod_set_rows.request(total, vocabulary, known=known) for total in workload.totals]
     totalled = {(total.name, total.route) for total in workload.totals}
-    # Access to all devices takes no device, so totals leave it out.
+    # Access to all devices takes no device, so totals do not count it.
     access = (
         pod_set_rows.request(request, vocabulary)
         for pod_set in workload.pod_sets
@@ -124,7 +124,7 @@ def _pod_sets(shown: ShownWorkload, vocabulary: Vocabulary, common: Common) -> I
 
 
 def _unknown(shown: ShownWorkload) -> Iterator[str]:
-    """The unknown places, together by their reason."""
+    """The unknown places, grouped by reason."""
     by_reason: dict[str, list[str]] = {}
     for path, reason in chain(_of_workload(shown.workload), _of_scalers(shown.scalers)):
         by_reason.setdefault(reason, []).append(path)

@@ -1,4 +1,4 @@
-"""The report for programs as YAML: the same document as in JSON."""
+"""Writes the report for programs as YAML: the same document as in JSON."""
 
 from typing import Any, Final, TextIO
 
@@ -19,7 +19,7 @@ class _Dumper(yaml.CSafeDumper):
 
 
 def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
-    """A text; in double quotes, where everything has an escape, if a CI system could find a command in it."""
+    """A text, in double quotes with escapes if a CI system could find a command in it."""
     harmless = text.isprintable() and "::" not in text and wording.without_commands(text) == text
     style = None if harmless else '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
@@ -34,7 +34,7 @@ def write(found: findings.Report, stream: TextIO, /) -> None:
 
 
 def dump(document: dict[str, Any], stream: TextIO) -> None:
-    """Writes values of JSON as one YAML document, in which no CI system finds a command."""
+    """Writes JSON values as one YAML document in which CI systems find no command."""
     text = yaml.dump(document, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=_UNLIMITED)
-    # The escape of JSON is one of YAML too.
+    # The JSON escape is also a YAML escape.
     stream.write(wording.json_without_commands(text))

@@ -84,7 +84,7 @@ class Survey:
 
     @property
     def kinds(self) -> AbstractSet[Key]:
-        """The kinds of which the files have all objects of the cluster, even if that is no object."""
+        """The kinds for which the files hold all objects of the cluster, even if the cluster has zero objects."""
         return self._kinds
 
     @property

@@ -1,4 +1,4 @@
-"""Node selectors and required node affinity against the labels of a node pool (docs/domain/nodes.md#affinity).
+"""Matches node selectors and required node affinity with the labels of a node pool (docs/domain/nodes.md#affinity).
 
 A pod set allows several alternatives: each nodeSelectorTerm together with the node selector. Only some labels of a
 pool are known, so there are two questions: "could a node of the pool fit?" and "does this alternative allow only nodes
@@ -50,7 +50,7 @@ def could_fit(alternative: Alternative, labels: Labels) -> bool:
 
 
 def allows_only(alternative: Alternative, pools: Iterable[Labels]) -> bool:
-    """Whether every node that fits has all labels of one of the pools; true where no node can fit."""
+    """Whether every node that fits has all labels of one of the pools; true if no node can fit."""
     required = _required_values(*alternative)
     if not all(required.values()):
         return True
@@ -58,7 +58,7 @@ def allows_only(alternative: Alternative, pools: Iterable[Labels]) -> bool:
 
 
 def is_possible(alternative: Alternative) -> bool:
-    """Whether a node may fit; false where the requirements contradict each other."""
+    """Whether a node may fit; false if the requirements contradict each other."""
     return all(_required_values(*alternative).values())
 
 
@@ -84,18 +84,18 @@ def allowed_numbers(ways: Sequence[Alternative]) -> Mapping[str, frozenset[int]]
 
 
 def allowed_values(ways: Sequence[Alternative], key: str) -> frozenset[str]:
-    """The values of a label on the nodes that fit; empty where nodes without it, or with any value, may fit."""
+    """The values of a label on the nodes that fit; empty if nodes without it, or with any value, may fit."""
     required = [_required_values(*way).get(key) for way in ways]
     known = [values for values in required if values is not None]
     return frozenset().union(*known) if len(known) == len(required) else frozenset()
 
 
 def _required_values(selector: Labels, expressions: Sequence[Mapping[str, paths.Json]]) -> Mapping[str, frozenset[str]]:
-    """Keys whose value must be in a set; the set is empty where the requirements contradict each other."""
+    """Keys whose value must be in a set; the set is empty if the requirements contradict each other."""
     found: dict[str, frozenset[str]] = {key: frozenset({value}) for key, value in selector.items()}
     for expression in expressions:
         key, values = expression.get("key"), _strings(expression.get("values"))
-        # Values that cannot be read could be anything, so this expression requires nothing.
+        # Unreadable values could be anything, so this expression requires nothing.
         readable = bool(values) and len(values) == len(_list(expression.get("values")))
         if isinstance(key, str) and expression.get("operator") == "In" and readable:
             found[key] = found.get(key, frozenset(values)).intersection(values)

@@ -1,7 +1,7 @@
-"""Who may use the admin port: the API server says whose token it is (TokenReview), and what the owner may do.
+"""Decides who may use the admin port: the API server names the owner of a token (TokenReview) and the owner's rights.
 
-A right that somebody has is remembered for a minute, so that a scraper costs the API server little. Other answers are
-not, so that wrong tokens cannot push it out.
+usher remembers a granted right for a minute, so that a scraper costs the API server little. It does not remember
+refusals, so that wrong tokens cannot displace granted rights.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ Right = paths.Object
 METRICS: Final = "/metrics"
 READ_METRICS: Final[Right] = {"nonResourceAttributes": {"path": METRICS, "verb": "get"}}
 ANY_USER: Final[Right] = {}
-"""Everybody whom the API server knows."""
+"""Any user whom the API server knows."""
 
 _TOKENS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 _RIGHTS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
@@ -33,7 +33,7 @@ _LONGEST: Final = 16 * 1024
 _REMEMBERED: Final = 64
 _SECONDS: Final = 60.0
 _AT_ONCE: Final = 2
-"""Questions to the API server at the same time: strangers with wrong tokens must not make more."""
+"""Questions to the API server at the same time. Strangers with wrong tokens must not cause more."""
 
 _LOG_AGAIN: Final = 60.0
 
@@ -54,12 +54,12 @@ class Access:
         self._api = api
         self._clock = clock
         self._allowed: dict[bytes, float] = {}
-        """Until when a token has a right, by the digest of both. Tokens themselves are not kept."""
+        """The end of each right of a token, by the digest of both. It never keeps tokens themselves."""
         self._asking = asyncio.Semaphore(_AT_ONCE)
         self._log_from = float("-inf")
 
     async def status(self, authorization: str, right: Right) -> HTTPStatus:
-        """200 for a client that has a right; otherwise 401, 403, or 503 without an answer about it."""
+        """200 for a client that has a right; otherwise 401 or 403, or 503 if the API server does not answer."""
         scheme, _, token = authorization.partition(" ")
         token = token.strip()
         if scheme.lower() != "bearer" or not token or len(token) > _LONGEST or not token.isascii():
@@ -111,7 +111,7 @@ class Access:
         self._allowed[digest] = self._clock() + _SECONDS
 
     def _log(self, reason: str) -> None:
-        """At most once in a minute: everybody can ask."""
+        """Logs at most once in a minute, because anybody can ask."""
         if self._clock() >= self._log_from:
             self._log_from = self._clock() + _LOG_AGAIN
             structlog.get_logger().warning("access_unknown", reason=reason)

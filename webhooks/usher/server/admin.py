@@ -16,12 +16,12 @@ def admin_app(
     access: Access | None = None,
     portal: APIRouter | None = None,
 ) -> FastAPI:
-    """Probes, which everybody may ask, and metrics.
+    """The admin application with probes, which anybody may request, and metrics.
 
     Args:
-        metrics: what `/metrics` shows.
-        ready: what is missing until the server may get traffic; empty when it may.
-        access: who may read the metrics; None for everybody.
+        metrics: the metrics for `/metrics`.
+        ready: the reason why the server may not get traffic yet; empty when it may.
+        access: who may read the metrics; None for any client.
         portal: answers other questions; None without them.
     """
     interface = f"{portal.prefix}/openapi.json" if portal is not None else None

@@ -1,7 +1,8 @@
-"""The last report of an audit over HTTP: read-only, for the people of one machine unless an option says otherwise.
+"""Serves the last report of an audit over HTTP: read-only, and only to users of this machine unless an option allows
+others.
 
-`/` is the page, `/audit.json` its document, `/healthz` for probes. A page of another origin gets nothing: requests
-must name a host of this machine, so that a name that somebody points at 127.0.0.1 does not read the report.
+`/` is the page, `/audit.json` its document, `/healthz` for probes. A page of another origin gets nothing: requests must
+name a host of this machine, so that an attacker's name for 127.0.0.1 cannot read the report.
 """
 
 import asyncio
@@ -36,10 +37,10 @@ _WAITING: Final = (
 
 
 def app(refresher: Refresher, *, policy: str, local: bool) -> FastAPI:
-    """What answers.
+    """The application that answers.
 
     Args:
-        refresher: has the last report.
+        refresher: holds the last report.
         policy: the Content-Security-Policy of the page.
         local: whether only requests that name this machine are answered.
     """
@@ -85,7 +86,7 @@ def _missing(problem: str, waiting: Response) -> Response:
 
 
 def is_local(host: str) -> bool:
-    """Whether a host is this machine by its name or its address."""
+    """Whether a host is this machine, by name or address."""
     if host == "localhost":
         return True
     try:
@@ -103,11 +104,11 @@ def serve(
         refresher: makes the reports; it runs as long as the server does.
         place: where to listen.
         policy: the Content-Security-Policy of the page.
-        remote: whether other machines may ask.
+        remote: whether other machines may send requests.
         started: called with the address once the port answers.
 
     Raises:
-        InputError: the address is not of this machine alone and `remote` is not set, or it cannot be bound.
+        InputError: other machines can reach the address and `remote` is not set, or the address cannot be bound.
     """
     if not remote and not is_local(place.host):
         raise errors.InputError(

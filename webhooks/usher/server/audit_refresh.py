@@ -1,4 +1,4 @@
-"""The last audit of a cluster, made again from time to time. A failed one leaves the last good report in its place."""
+"""Repeats the audit of a cluster from time to time. After a failed audit, the last good report stays."""
 
 import threading
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class Rendered:
 
 
 Render = Callable[[Audit, tuple[str, ...]], Rendered]
-"""Makes a report of an audit and of the notices that stand before it."""
+"""Makes a report from an audit and the notices above it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Refresher:
         self._stopping = threading.Event()
 
     def start(self) -> None:
-        # A daemon: a long audit must not keep the process from ending.
+        # A daemon thread, so that a long audit does not keep the process from ending.
         threading.Thread(target=self._run, name="audit", daemon=True).start()
 
     def stop(self) -> None:
@@ -68,7 +68,7 @@ class Refresher:
             report = self._render(audit, (self._next(),))
         except errors.UsherError as error:
             self._failed(started, str(error))
-        except Exception as error:  # noqa: BLE001 - whatever went wrong, the old report stays
+        except Exception as error:  # noqa: BLE001 - after any error, the old report stays
             # The text of an unexpected error may hold anything; the log has it.
             structlog.get_logger().exception("audit_failed")
             self._failed(started, f"unexpected {type(error).__name__}; the log has more")

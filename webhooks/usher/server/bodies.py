@@ -16,13 +16,13 @@ _FULL: Final = "the reviews in flight have too many bytes together; try again\n"
 
 
 class RefusedError(Exception):
-    """A request that is answered without looking at a review; carries the HTTP status."""
+    """A request that is refused without a review; it has the HTTP status."""
 
     def __init__(self, status: int, reason: str, *, close: bool = True) -> None:
-        """Takes what to answer.
+        """Takes the answer.
 
         Args:
-            status: of HTTP.
+            status: the HTTP status.
             reason: the text of the answer.
             close: whether the connection must end, because a part of the body may still be on its way.
         """
@@ -32,7 +32,9 @@ class RefusedError(Exception):
 
 
 class BusyError(RefusedError):
-    """The review cannot be answered in time. The connection stays: another handshake would cost more than a review."""
+    """The review cannot be answered in time. The connection stays, because a new handshake would cost more than a
+    review.
+    """
 
     def __init__(self) -> None:
         super().__init__(503, "usher has more reviews than it can answer in time; try again\n", close=False)
@@ -49,7 +51,7 @@ class Body:
         self._time = when
 
     def give_back(self) -> None:
-        """Counts its bytes no longer."""
+        """Removes its bytes from the count."""
         self._budget.held -= self._taken
         self._taken = 0
 
@@ -63,7 +65,7 @@ class Body:
         declared = _declared(scope)
         if self._time.waited_too_long:
             raise BusyError
-        # Only what has arrived is counted: a client that sends nothing takes no room.
+        # Only bytes that have arrived count: a client that sends nothing takes no room.
         self._check_room(declared, total=declared)
         # A small body mostly arrives with its head, and a timer costs; the protocol ends a slow one after 10 seconds.
         message = await receive() if declared <= SMALL else await self._in_time(receive)
@@ -122,7 +124,7 @@ def _declared(scope: Scope) -> int:
 def _length(declared: bytes) -> int:
     if not declared.isdigit():
         raise RefusedError(400, "Content-Length is not a number\n")
-    # int() takes no more than 4300 digits.
+    # int() refuses more than 4300 digits.
     if len(declared) > 20 or int(declared) > MAX_BODY:
         raise RefusedError(413, _TOO_LARGE)
     return int(declared)

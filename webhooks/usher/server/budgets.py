@@ -1,4 +1,4 @@
-"""What all reviews share: the time of each, from its arrival to its answer, and the bytes of those in flight."""
+"""The budgets of reviews: the time of each from its arrival to its answer, and the bytes of all in flight."""
 
 import re
 import time
@@ -16,10 +16,12 @@ MARGIN: Final = 0.3
 """Seconds for the way to the API server and back."""
 
 QUEUE: Final = 0.4
-"""Seconds that a review may wait for others. It may have waited as long in its socket, which the server cannot see."""
+"""Seconds that a review may wait for others. It may have waited as long in its socket before, which the server cannot
+see.
+"""
 
 SHORTENED: Final = 0.1
-"""Seconds of waiting after which a review that runs out of time counts as too many reviews, and not as our fault."""
+"""Seconds of waiting after which a timeout counts as too many reviews, and not as our fault."""
 
 _TIMEOUT: Final = re.compile(rb"(?:^|&)timeout=(\d{1,6}(?:\.\d{1,9})?)(ms|s|m)(?:&|$)")
 _SECONDS: Final = {b"ms": 0.001, b"s": 1.0, b"m": 60.0}
@@ -33,10 +35,10 @@ class Time:
     def __init__(self, scope: Scope) -> None:
         self.began: float = time.monotonic()
         self.read = self.deciding = self.began
-        """When the server took the request up, had all of it, and began to decide."""
+        """When the server began to read the request, had read it, and began to decide."""
         self.arrived: float = scope.get(ARRIVED, self.began)
         self.until: float = self.arrived + allowed(scope.get("query_string", b""))
-        """When the answer must be on its way."""
+        """The time at which the server must send the answer."""
 
     @property
     def waited_too_long(self) -> bool:
@@ -46,7 +48,7 @@ class Time:
 
     @property
     def was_shortened(self) -> bool:
-        """Whether the wait for other reviews was so long that a deadline which passed is not a fault of this one."""
+        """Whether the review waited so long for others that a missed deadline is not its own fault."""
         waited: float = self.began - self.arrived + self.deciding - self.read
         return waited > SHORTENED
 
@@ -57,18 +59,19 @@ class Time:
 
 
 def allowed(query: bytes) -> float:
-    """Seconds that a review may take, by the timeout that the API server sends and our own limit."""
+    """Seconds that a review may take, by the API server's timeout and our own limit."""
     found = _TIMEOUT.search(query) if query else None
     asked = float(found[1]) * _SECONDS[found[2]] if found else LONGEST
     return max(0.0, min(asked, LONGEST) - MARGIN)
 
 
 MOST: Final = 24 * 2**20
-"""Bytes of all bodies in flight. Deciding about a body takes about ten times its size; one large body is decided about
-at a time, so that the server stays below its memory limit of 512 MiB."""
+"""Bytes of all bodies in flight. Deciding takes about ten times the size of a body. Only one large body is decided
+about at a time, so that the server stays below its memory limit of 512 MiB.
+"""
 
 RESERVE: Final = 4 * 2**20
-"""Bytes that are kept for small bodies."""
+"""Bytes reserved for small bodies."""
 
 SMALL: Final = 256 * 1024
 """Bytes of the largest body that may use the reserve; a review of a Pod has about 16 KiB."""
@@ -83,5 +86,5 @@ class Bytes:
         self._reserve = reserve
 
     def has_room(self, number: int, *, total: int) -> bool:
-        """Whether so many more bytes fit, of a body that has `total` as far as is known."""
+        """Whether there is room for that many more bytes of a body with `total` bytes, as far as known."""
         return self.held + number <= (self._most if total <= SMALL else self._most - self._reserve)

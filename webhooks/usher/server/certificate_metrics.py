@@ -9,7 +9,7 @@ from usher.certs.serving import Source
 
 
 class OfCertificate(Collector):
-    """Read when Prometheus scrapes. A certificate that is not known has no sample."""
+    """Metrics that Prometheus reads at each scrape. An unknown certificate has no sample."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

@@ -1,7 +1,7 @@
 """Events about denials: on the controllers whose pods are denied, and on the GPUQuotas that refuse a charge.
 
-People look at their Job or ReplicaSet, which says that it waits. Everything happens in one thread, after the answer. An
-owner reference can be forged, so an Event is written only if the owner exists with that uid in that namespace.
+People look at their waiting Job or ReplicaSet. One thread writes Events after the answer. An owner reference can be
+forged, so usher writes an Event only if the owner exists with that uid in that namespace.
 """
 
 import hashlib
@@ -37,11 +37,11 @@ _WAITING: Final = 100
 _AGAIN: Final = 60.0
 """Seconds until an Event about the same owner and check is written again, with a higher count."""
 _PAUSE: Final = 0.2
-"""Seconds between two requests at least, so that many denials do not make many requests."""
+"""The least seconds between two requests, so that many denials do not make many requests."""
 _KNOWN: Final = 1000
 """Owners and checks that are remembered."""
 _LONGEST: Final = 1024
-"""Characters of a note; the API server takes no longer ones."""
+"""Characters of a note; the API server accepts no longer ones."""
 _LONGEST_FIELD: Final = 253
 """Characters of a field of an owner reference."""
 
@@ -56,15 +56,15 @@ class Api(Lists, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Denial:
-    """A denial, and the object that an Event may tell of it: the controller of what was denied, or a GPUQuota."""
+    """A denial, and the object for the Event: the controller of the denied object, or a GPUQuota."""
 
     namespace: str
-    """Of what was denied."""
+    """The namespace of the denied object."""
     api_version: str
     kind: str
     name: str
     uid: str
-    """As an owner reference says, which proves nothing; empty for a GPUQuota."""
+    """The uid in an owner reference, which proves nothing; empty for a GPUQuota."""
     code: str
     message: str
 
@@ -86,7 +86,7 @@ class _Told:
 
 
 def denials(answer: Answer) -> Iterator[Denial]:
-    """The denials that Events may tell of: nothing for an object that is let in, and for a dry run."""
+    """The denials that may get Events; empty for an admitted object and for a dry run."""
     review = answer.review
     if answer.allowed or review.dry_run or not answer.denials or not review.namespace or review.value is None:
         return
@@ -119,7 +119,7 @@ def denials(answer: Answer) -> Iterator[Denial]:
 
 
 def _controller(value: paths.Object) -> tuple[str, str, str, str] | None:
-    """Version, kind, name and uid of the controller that an object says it has."""
+    """Version, kind, name and uid of the controller that an object names."""
     metadata = value.get("metadata")
     references = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
     for reference in references[:10] if isinstance(references, list) else ():
@@ -152,7 +152,7 @@ class Events:
         self._thread.start()
 
     def stop(self, *, within: float) -> None:
-        """Ends the thread; what waits is not written."""
+        """Ends the thread and drops the waiting denials."""
         while True:
             try:
                 self._waiting.put_nowait(None)
@@ -162,7 +162,7 @@ class Events:
         self._thread.join(within)
 
     def tell(self, answer: Answer) -> None:
-        """Takes note of an answer; costs next to nothing where no Event follows."""
+        """Queues the denials of an answer. It costs almost nothing if there is no denial."""
         for found in denials(answer):
             try:
                 self._waiting.put_nowait(found)
@@ -178,7 +178,7 @@ class Events:
                 self._failed(str(error))
 
     def _write(self, found: Denial) -> bool:
-        """Writes an Event, unless one was written lately; whether the API server was asked."""
+        """Writes an Event unless it wrote one lately; returns whether it asked the API server."""
         told = self._told.setdefault(found.key, _Told())
         self._told.move_to_end(found.key)
         while len(self._told) > _KNOWN:
@@ -205,7 +205,7 @@ class Events:
         return True
 
     def _uid(self, found: Denial) -> str:
-        """The uid of the object of the Event; empty where it does not exist, or has another one."""
+        """The uid of the object of the Event; empty if the object does not exist, or has another uid."""
         path = _path(found)
         answer = self._api.get(path) if path else None
         if answer is None or answer.status != 200:
@@ -215,7 +215,7 @@ class Events:
         return uid if isinstance(uid, str) and (found.is_of_quota or uid == found.uid) else ""
 
     def _failed(self, reason: str) -> None:
-        """Counts a failure, and logs one in a minute."""
+        """Counts a failure, and logs at most one each minute."""
         self._count("failed")
         if self._clock() >= self._log_from:
             self._log_from = self._clock() + _AGAIN

@@ -37,13 +37,13 @@ _LOOK: Final = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterParts:
-    """What a server needs of its cluster."""
+    """The parts that a server needs for its cluster."""
 
     facts: LiveFacts
     charging: Callable[[Callable[[], Knowledge], Meter], ChargingService]
     """Makes the service that charges quotas, from the current knowledge and a meter."""
     events: Callable[[Callable[[str], None]], Events] | None = None
-    """Makes what writes Events, from what counts them; None where the site wants no Events."""
+    """Makes a writer of Events from a function that counts them; None if the site wants no Events."""
 
 
 class Cluster:
@@ -62,7 +62,7 @@ class Cluster:
 
     @property
     def admission(self) -> Admission | None:
-        """What charges quotas."""
+        """The admission that charges quotas; None without a cluster."""
         return self._charging.admission if self._charging is not None else None
 
     def start(self, *, interval: float) -> None:
@@ -79,16 +79,16 @@ class Cluster:
             structlog.get_logger().warning("quotas_not_charged", reason="no live cluster is watched; start with --live")
 
     def tell(self, answer: Answer) -> None:
-        """Writes an Event about a denial, where the site wants Events."""
+        """Writes an Event about a denial, if the site wants Events."""
         if self.events is not None and not answer.allowed:
             self.events.tell(answer)
 
     def missing(self) -> str:
-        """What the server waits for before it is ready; empty where it is ready."""
+        """The kinds for which the server waits; empty when it is ready."""
         return missing(self.facts)
 
     def stop(self) -> None:
-        """Stops charging, and then the facts on which charges rest."""
+        """Stops the charges, and then the facts that they need."""
         if self._log is not None:
             self._log.cancel()
         if self.events is not None:
@@ -107,7 +107,7 @@ def missing(facts: LiveFacts | None) -> str:
 
 
 async def _log(facts: LiveFacts, interval: float) -> None:
-    """Logs each problem with a kind once, if two looks in a row find it, and when it is over."""
+    """Logs each problem with a kind once when two looks in a row find it, and again when it is over."""
     logged: set[str] = set()
     seen: set[str] = set()
     was_ready = False

@@ -1,4 +1,4 @@
-"""JSON lines on standard output: one for each decision, with the request's uid that audit logs carry as well."""
+"""Writes JSON lines to standard output: one for each decision, with the request's uid, as in audit logs."""
 
 import contextlib
 import logging
@@ -16,7 +16,7 @@ from usher import errors, paths
 from usher.review.response import Answer, shown
 
 _LONGEST: Final = 253
-"""Characters of a name that is logged: a Kubernetes name at its longest, and a bound for what strangers may send."""
+"""The most characters of a logged name: the longest Kubernetes name, and a limit for names from strangers."""
 
 _SHORT: Final = 100
 """Characters of the name of a group, and of a version."""
@@ -28,11 +28,11 @@ _BETWEEN_REFUSALS: Final = 10.0
 """Seconds between two lines about refused requests of one endpoint and status; there are few statuses."""
 
 _MOST: Final = 20
-"""Conflicts, denials and frames of a traceback that are logged, and owners that are looked at."""
+"""The most conflicts, denials, owners and frames of a traceback that one line has."""
 
 
 class _Output:
-    """A stream that loses lines, and neither answers nor a shutdown, where a disk is full or a pipe is closed."""
+    """A stream that loses lines if a disk is full or a pipe is closed. Answers and a shutdown go on."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -59,11 +59,11 @@ class _Output:
 
 
 _LOGGER: Final = structlog.get_logger()
-"""Bound at its first use, so `configure` comes before any review."""
+"""Bound at its first use, so call `configure` before any review."""
 
 
 def configure(*, stream: TextIO | None = None) -> None:
-    """Sends our own events and those of libraries to one stream as JSON lines."""
+    """Sends our own events and the events of libraries to one stream as JSON lines."""
     output = _Output((stream or sys.stdout).buffer)
     structlog.configure(
         processors=[
@@ -99,13 +99,13 @@ def configure(*, stream: TextIO | None = None) -> None:
 
 
 def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[str, float]) -> None:
-    """The decision log, whose fields docs/decision-log.md explains.
+    """Writes the decision log; docs/decision-log.md explains its fields.
 
     It names the object and never shows it: pod specs hold secrets.
 
     Args:
         endpoint: its name.
-        answer: what was answered.
+        answer: the answer.
         seconds: from the arrival of the request to its answer.
         phases: seconds by phase.
     """
@@ -143,7 +143,7 @@ def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[s
 
 
 def _owner(value: paths.Object | None) -> str:
-    """Kind and name of the controller that an object says it has; nothing proves that it is true."""
+    """Kind and name of the controller that an object names, which may be false."""
     metadata = value.get("metadata") if value else None
     references = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
     for reference in references[:_MOST] if isinstance(references, list) else ():
@@ -153,9 +153,9 @@ def _owner(value: paths.Object | None) -> str:
 
 
 class Refusals:
-    """Logs requests that were answered with 4xx or 503, one line for each endpoint and status in a while.
+    """Logs requests that were answered with 4xx or 503, at most one line per endpoint and status in a while.
 
-    Everybody who reaches the port can send bad requests, so their number must not fill the log.
+    Any client of the port can send bad requests, so their number must not fill the log.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -180,7 +180,9 @@ class Refusals:
 
 
 def failure(endpoint: str, error: Exception) -> None:
-    """Logs a review without verdict. Of unexpected errors, only type and place: their text may quote the object."""
+    """Logs a review without a verdict. For unexpected errors it logs only type and place, because their text may quote
+    the object.
+    """
     event = {"endpoint": endpoint, "error": type(error).__name__}
     if isinstance(error, errors.UsherError):
         event["reason"] = shown(str(error), 500)

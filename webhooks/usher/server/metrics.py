@@ -1,4 +1,6 @@
-"""What Prometheus sees. Label values come from our own catalogue, never from a request, so the series are bounded."""
+"""The metrics for Prometheus. Label values come from our own catalogue and never from a request, so the number of
+series is bounded.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -102,7 +104,7 @@ class Metrics:
         prometheus.PlatformCollector(registry=self.registry)
 
     def watch_bytes(self, held: Callable[[], float]) -> None:
-        """Adds the bytes in flight, asked for when Prometheus scrapes."""
+        """Adds the bytes in flight, read when Prometheus scrapes."""
         self._bytes.set_function(held)
 
     def lagged(self, seconds: float) -> None:
@@ -135,16 +137,16 @@ class Metrics:
         self._portal.labels(question, str(status)).inc()
 
     def shed(self, endpoint: str) -> None:
-        """Counts a review that came while there was no time or no memory for it (503 with Retry-After)."""
+        """Counts a review that was refused for lack of time or memory (503 with Retry-After)."""
         self._review(endpoint, "overload").inc()
 
     def failed(self, endpoint: str, *, seconds: float) -> None:
-        """Counts a review without verdict (5xx): failurePolicy decides."""
+        """Counts a review without a verdict (5xx), for which failurePolicy decides."""
         self._review(endpoint, "error").inc()
         self._second(endpoint).observe(seconds)
 
     def watch_certificate(self, source: Source) -> None:
-        """Adds metrics of the certificate in service, which Prometheus reads as it is then."""
+        """Adds metrics of the certificate in service at the time of a scrape."""
         self.registry.register(OfCertificate(source))
 
     def watch_facts(self, facts: LiveFacts) -> None:
@@ -153,7 +155,7 @@ class Metrics:
         self.registry.register(OfQuotas(facts.store))
 
     def of_events(self) -> Callable[[str], None]:
-        """Adds a metric of Events, and returns what counts one by its result."""
+        """Adds a metric of Events, and returns a function that counts one by its result."""
         events = prometheus.Counter(
             "usher_events",
             "Events on controllers of denied objects by result; no_owner: the controller does not exist.",
@@ -184,7 +186,7 @@ class Metrics:
 
 
 def _kind(name: str) -> str:
-    """A kind of our own registry; a stranger may send any other."""
+    """A kind of our own registry, because a stranger may send any other."""
     return name if name in _KINDS else "other"
 
 

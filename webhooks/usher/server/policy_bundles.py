@@ -1,4 +1,4 @@
-"""The policies of a site that a server judges by: bundles, read as a whole, and again when one of them changes."""
+"""Loads the policies of a site for a server: all bundles together, and again when one of them changes."""
 
 import contextlib
 import hashlib
@@ -22,16 +22,16 @@ DEADLINE: Final = 0.5
 MEMORY_LIMIT: Final = 64 * 2**20
 """Bytes of one policy in one thread: ten times the largest object that an API server takes."""
 REBUILD_ABOVE: Final = 2**20
-"""Bytes that a policy keeps from one object to the next: there may be many policies."""
+"""Bytes that a policy may keep from one object to the next: there may be many policies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """The policies of all bundles, as they were at one time."""
+    """The policies of all bundles at one time."""
 
     own: tuple[OwnChecks, ...] = ()
     policies: Policies | None = None
-    """Those of Gatekeeper, started; None without any."""
+    """The started policies of Gatekeeper; None without any."""
 
     def close(self) -> None:
         if self.policies is not None:
@@ -49,7 +49,7 @@ class Bundles:
         self._key = verify_key
 
     def digest(self) -> bytes:
-        """Of all files; one that cannot be read counts as empty. It changes with any of them."""
+        """The digest of all files. It changes with any of them; an unreadable file counts as empty."""
         found = hashlib.sha256()
         for file in (*map(Path, self._files), *([self._key] if self._key is not None else [])):
             content = b""
@@ -59,18 +59,18 @@ class Bundles:
         return found.digest()
 
     def load(self) -> Loaded:
-        """The policies as they are now; the caller closes them.
+        """The current policies. The caller closes them.
 
         Raises:
-            InputError: a file cannot be read, is not a whole bundle, is not signed as it must be, or holds what this
-                usher does not take; two bundles define the same thing.
+            InputError: a file cannot be read, is not a complete bundle, lacks the required signature, or holds content
+                that this usher does not support; or two bundles define the same thing.
         """
         given = self._given()
         own = given_policies.own_checks(given, compiler=_no_compiler)
         return Loaded(own=tuple(own), policies=_started(_library(given)))
 
     def library(self) -> library.Library | None:
-        """The templates and constraints as they are now; None without any. Raises as `load` does."""
+        """The current templates and constraints; None without any. Raises as `load` does."""
         return _library(self._given())
 
     def _given(self) -> given_policies.Given:

@@ -1,4 +1,4 @@
-"""Threads for policies of Gatekeeper: a review that no constraint is about never waits for a slow policy."""
+"""Threads for policies of Gatekeeper. A review that matches no constraint never waits for a slow policy."""
 
 import asyncio
 import contextvars
@@ -12,10 +12,10 @@ from usher.review import site_policies
 from usher.review.parsing import Review
 
 PART: Final = 0.5
-"""Of the time that a review has left after usher's verdict: what all its policies get. A charge follows them."""
+"""Share of a review's remaining time, after usher's verdict, that all its policies get. A charge may follow them."""
 
 _THREADS: Final = 2
-"""Each has an instance of every policy that it was asked about."""
+"""Each thread has an instance of every policy that it has used."""
 
 
 class PolicyThreads:
@@ -25,7 +25,7 @@ class PolicyThreads:
         self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="site-policies")
 
     async def judged(self, review: Review, policies: Policies, evaluator: Evaluator) -> site_policies.Found:
-        """What policies find in a review, within their part of its time, which waiting for a thread takes from too."""
+        """The findings of policies in a review, within their share of its time, which includes waiting for a thread."""
         if not site_policies.may_find(review, policies):
             return site_policies.NOTHING
         with deadline.share(PART):

@@ -24,7 +24,7 @@ GRACE: Final = 20
 class Address:
     host: str
     port: int
-    """0 stands for any that is free."""
+    """0 means any free port."""
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
@@ -42,9 +42,9 @@ def server(app: ASGIApp, *, context: ssl.SSLContext | None = None, clients: froz
     """An HTTP server; over TLS with a context.
 
     Args:
-        app: what answers.
+        app: the application that answers.
         context: for the listener; it may change the certificate at any time.
-        clients: common names; the certificate of a client must have one of them; empty if any client may call.
+        clients: allowed common names in client certificates; empty if any client may call.
     """
     config = uvicorn.Config(
         app,
@@ -65,7 +65,7 @@ def server(app: ASGIApp, *, context: ssl.SSLContext | None = None, clients: froz
 
 @contextlib.contextmanager
 def bound(place: Address) -> Iterator[socket.socket]:
-    """A listening socket; uvicorn's own binding would end the process without an error that names the port."""
+    """A listening socket. uvicorn's own binding would end the process without naming the port."""
     try:
         family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
         listening = socket.create_server((place.host, place.port), family=family, backlog=2048)

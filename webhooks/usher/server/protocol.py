@@ -1,4 +1,4 @@
-"""uvicorn's HTTP protocol with the bounds that it lacks: how long a request may take to arrive, how large it may be."""
+"""uvicorn's HTTP protocol with two more limits: the time for a request to arrive, and its size."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from usher.server.budgets import ARRIVED
 
 ARRIVAL: Final = 10.0
-"""Seconds from the first byte of a request to its last. No API server waits so long for an answer."""
+"""Seconds from the first byte of a request to its last. API servers do not wait longer for an answer."""
 
 MAX_HEAD: Final = 64 * 1024
 """Bytes of request line and headers that the server keeps until the rest arrives. API servers send less than 1 KiB."""
@@ -39,7 +39,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     arrival = ARRIVAL
     clients: frozenset[str] = frozenset()
-    """Common names: the certificate of a client must have one of them; empty if any client may call."""
+    """Allowed common names in client certificates; empty if any client may call."""
 
     _arriving = False
     """Whether a request has arrived in part."""
@@ -70,7 +70,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        # uvicorn forgets this one when the peer resets the connection, and so keeps all of it in memory.
+        # uvicorn forgets this event when the peer resets the connection, and so keeps the whole connection in memory.
         self._unset_keepalive_if_required()
         self._end_deadline()
 
@@ -114,7 +114,7 @@ def protocol_for(clients: frozenset[str]) -> type[asyncio.Protocol]:
 
 
 def _common_name(transport: asyncio.Transport) -> str:
-    """The common name of the client's certificate, which the handshake has verified; empty if it is not one."""
+    """The common name in the client's certificate, which the handshake has verified; empty without one."""
     connection = transport.get_extra_info("ssl_object")
     subject = (connection.getpeercert() or {}).get("subject", ()) if connection is not None else ()
     names = [value for part in subject for key, value in part if key == "commonName"]

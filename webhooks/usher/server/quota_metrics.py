@@ -15,9 +15,9 @@ from usher.facts.store import Store
 from usher.reading.lookup import Absence
 
 MOST_QUOTAS: Final = 200
-"""Quotas that are shown, the first by name."""
+"""The most quotas that it shows, the first by name."""
 
-# A charge is one write to the API server: from some milliseconds to the longest that a review waits.
+# A charge is one write to the API server: from some milliseconds to the longest wait of a review.
 _BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0)
 
 
@@ -78,7 +78,9 @@ class OfQuotas(Collector):
 
 
 def _amounts(quota: Quota, value: paths.Object) -> Iterator[tuple[str, str, float, bool]]:
-    """Classes of a limit, unit, amount, and whether the amount is used; only the first of limits with equal classes."""
+    """Classes of a limit, unit, amount, and whether the amount is used. It shows only the first of limits with equal
+    classes.
+    """
     status = value.get("status")
     said = status.get("used") if isinstance(status, dict) else None
     of_limits = said if isinstance(said, list) else []
@@ -95,7 +97,7 @@ def _amounts(quota: Quota, value: paths.Object) -> Iterator[tuple[str, str, floa
 
 
 def _number(value: paths.Json) -> float:
-    """An amount in the status; 0 where it is missing."""
+    """An amount in the status; 0 if missing."""
     try:
         return quantities.parse(value).nanos / quantities.NANO if isinstance(value, str | int) else 0.0
     except errors.QuantityError:

@@ -1,7 +1,8 @@
-"""usher.yaml and bundles of policies while the server runs: a good change takes effect, else the last good one stays.
+"""Reloads usher.yaml and policy bundles while the server runs. A good change takes effect; after a bad one the last
+good state stays.
 
-Bundles are read before usher.yaml, because it may name checks that they bring. A bundle that cannot be used keeps no
-change of usher.yaml back, and both always fit together.
+It reads bundles before usher.yaml, which may name checks from them. An unusable bundle does not hold back a change of
+usher.yaml, and both always fit together.
 """
 
 import asyncio
@@ -20,20 +21,20 @@ from usher.server import policy_bundles
 from usher.server.policy_bundles import Bundles, Loaded
 
 GRACE: Final = 10.0
-"""Seconds in which reviews that are under way may still end with the engine of before."""
+"""Seconds in which running reviews may still end with the former engine."""
 
 Make = Callable[[Sequence[OwnChecks]], Evaluator]
-"""Makes what decides, from usher.yaml as it is then, with own checks of the site."""
+"""Makes an evaluator from the present usher.yaml, with the site's own checks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """What a look at the files found."""
+    """The result of a look at the files."""
 
     reloaded: bool
     problem: errors.UsherError | None
     policies: errors.UsherError | None = None
-    """Why the bundles of policies cannot be used; the last good ones stay."""
+    """Why the policy bundles cannot be used. The last good ones stay."""
 
 
 class Current:
@@ -51,11 +52,11 @@ class Current:
         """Takes the evaluator and the policies in service.
 
         Args:
-            evaluator: was made of the file and of the own checks that are loaded.
+            evaluator: made from the file and the loaded own checks.
             file: usher.yaml, if there is one.
-            make: makes another evaluator of the file as it is then.
+            make: makes another evaluator from the file at that time.
             bundles: the bundles of policies, if there are any.
-            loaded: what they hold.
+            loaded: the content of the bundles.
         """
         self.evaluator = evaluator
         self.problem: errors.UsherError | None = None
@@ -64,10 +65,10 @@ class Current:
         self._bundles = bundles
         self._loaded = loaded
         self.policies: Policies | None = loaded.policies
-        """Those of Gatekeeper; None without any."""
+        """The policies of Gatekeeper; None without any."""
         self._digest = self._look()
         self._in_service = self._digest[1]
-        """The digest of the bundles that are loaded; others are tried again with every change."""
+        """The digest of the loaded bundles. After any change, usher tries other bundles again."""
 
     @property
     def own_checks(self) -> int:
@@ -76,7 +77,7 @@ class Current:
 
     @property
     def bundles_in_service(self) -> bool:
-        """Whether the bundles as they are now are those in service."""
+        """Whether the present bundles are the ones in service."""
         return self._digest[1] == self._in_service
 
     def close(self) -> None:
@@ -87,7 +88,7 @@ class Current:
         """Looks every `interval` seconds until cancelled; `report` gets each change, good or bad, once."""
         while self._file is not None or self._bundles is not None:
             await asyncio.sleep(interval)
-            # A file system that hangs must not hold up the answers.
+            # A file system that hangs must not delay answers.
             digest = await asyncio.to_thread(self._look)
             if digest != self._digest:
                 self._digest = digest
@@ -118,7 +119,9 @@ class Current:
         return Looked(reloaded=True, problem=None, policies=of_policies)
 
     def _look(self) -> tuple[bytes, bytes]:
-        """Digests of usher.yaml and of the bundles; of a file that cannot be read an empty one, as of no other."""
+        """Digests of usher.yaml and of the bundles. An unreadable file has an empty digest, as if there
+        were no file.
+        """
         bundles = b"" if self._bundles is None else self._bundles.digest()
         if self._file is not None:
             with contextlib.suppress(OSError):

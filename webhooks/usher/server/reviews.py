@@ -1,7 +1,7 @@
-"""The webhook port, as a plain ASGI application: `POST /mutate`, `/validate` and `/configuration`, and nothing else.
+"""The webhook port as a plain ASGI application: only `POST /mutate`, `/validate` and `/configuration`.
 
 The status of an answer decides what the API server does (docs/domain/webhooks.md#failures): 4xx for a request that is
-not a review, 5xx without a review body for a fault of ours. Then failurePolicy decides, and not we.
+not a review, 5xx without a review body for a fault of ours. Then failurePolicy decides.
 """
 
 import asyncio
@@ -39,14 +39,14 @@ _JSON: Final = (b"content-type", b"application/json")
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
 _CLOSE: Final = (b"connection", b"close")
 _LATER: Final = (b"retry-after", b"1")
-"""Seconds. The API server tries again until its timeout; 0 would make it a storm."""
+"""Seconds. The API server tries again until its timeout; 0 would cause a storm of requests."""
 _NOT_FOUND: Final = b"reviews are answered at /mutate, /validate and /configuration\n"
 
 
 class Reviews:
     """Answers reviews, and 404 on every other path."""
 
-    def __init__(  # noqa: PLR0913 - what it hands reviews to
+    def __init__(  # noqa: PLR0913 - all receivers of reviews
         self,
         *,
         current: Current,
@@ -60,12 +60,12 @@ class Reviews:
 
         Args:
             current: holds the evaluator in service.
-            metrics: where answers are counted.
-            stopping: whether this process will end, so that clients are to connect to another.
-            admission: what charges quotas; None without a cluster.
+            metrics: counts the answers.
+            stopping: whether this process will end, so that clients should connect to another.
+            admission: charges quotas; None without a cluster.
             told: gets each answer.
             record: gets each answer with its endpoint and the size of the review in bytes, and returns at once; None
-                where reviews are not recorded.
+                without a record.
         """
         self._admission = admission
         self._told = told
@@ -80,7 +80,7 @@ class Reviews:
         metrics.watch_bytes(lambda: self._bytes.held)
 
     def close(self) -> None:
-        """Accepts no more large reviews, and asks no more policies of the site."""
+        """Stops accepting large reviews and calling policies of the site."""
         self._large.close()
         self._threads.close()
 
@@ -116,7 +116,7 @@ class Reviews:
         except errors.ReviewError as error:
             self._refuse(endpoint, error.status, str(error))
             await _send(send, error.status, f"{error}\n".encode(), _TEXT, close=close)
-        except Exception as error:  # noqa: BLE001 - whatever went wrong is our fault and must not read as a verdict
+        except Exception as error:  # noqa: BLE001 - any error is our fault and must not look like a verdict
             self._metrics.failed(endpoint, seconds=time.monotonic() - when.arrived)
             logs.failure(endpoint, error)
             await _send(send, 500, b"usher could not decide; its log says why\n", _TEXT, close=close)
@@ -170,10 +170,10 @@ class Reviews:
         return no_site if policies is None else lambda review: self._threads.judged(review, policies, evaluator)
 
     async def _run_large(self, when: Time, call: Callable[[], _Result]) -> _Result:
-        """The result of a call in the thread for large reviews; a call that comes too late does not start.
+        """The result of a call in the thread for large reviews. A call that would be too late does not start.
 
         Raises:
-            BusyError: others took all of the time.
+            BusyError: other reviews took all of the time.
         """
 
         def begun() -> _Result:

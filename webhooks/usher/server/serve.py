@@ -31,14 +31,14 @@ from usher.server.reviews import Reviews
 from usher.server.workers import measure_lag
 
 DRAIN: Final = 5
-"""Seconds after SIGTERM in which answers still go out, each with the request to connect to another server."""
+"""Seconds after SIGTERM in which the server still answers, and asks each client to connect to another server."""
 
 _LONGEST_REASON: Final = 500
 
 Started = Callable[[Address, Address], None]
 
 Portal = Callable[[Callable[[], Evaluator], Callable[[str, int], None]], APIRouter]
-"""Makes the routes of the portal, of what gives the evaluator in service and what counts answers."""
+"""Makes the routes of the portal from the getter of the evaluator and the counter of answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,17 +46,17 @@ class Settings:
     webhook: Address
     admin: Address
     certificate: Callable[[], Source]
-    """Makes what keeps a certificate in service."""
+    """Makes the source that keeps a certificate in service."""
     clients: frozenset[str] = frozenset()
-    """Common names: the certificate of a client must have one of them; empty if any client may call."""
+    """Allowed common names in client certificates; empty if any client may call."""
     reload_interval: float = RELOAD_INTERVAL
     """Seconds between looks at certificate, key and usher.yaml."""
     configuration: Path | None = None
     """usher.yaml, if there is one."""
     metrics_access: Access | None = None
-    """Who may read the metrics; None for everybody. With it, the admin port speaks TLS too."""
+    """Who may read the metrics; None for any client. If set, the admin port also speaks TLS."""
     portal: Portal | None = None
-    """Makes what answers questions on the admin port, which speaks TLS then; None without it."""
+    """Makes the portal on the admin port, which then speaks TLS; None without a portal."""
     record: recorder.Settings | None = None
     """Where reviews are recorded; None without a record."""
     policies: Bundles | None = None
@@ -74,11 +74,11 @@ def run(
     """Answers reviews until SIGTERM or SIGINT.
 
     Args:
-        settings: where to listen, and with which certificate.
-        make: makes what decides, from usher.yaml as it is then, with own checks; its engine is closed at the end.
-        revision: of the policies, for the metrics.
+        settings: the addresses and the certificate.
+        make: makes an evaluator from the present usher.yaml, with own checks; `run` closes its engine at the end.
+        revision: the revision of the policies, for the metrics.
         started: called once both ports answer, with their addresses: first the webhook's, then the admin side's.
-        cluster: the cluster whose facts are watched and quotas charged; None without one.
+        cluster: the cluster whose facts it watches and whose quotas it charges; None without one.
 
     Raises:
         CertificateError: the certificate or key cannot be served.
@@ -156,14 +156,17 @@ async def _serve(
 
 
 def _loaded(settings: Settings, make: Make) -> Current:
-    """What decides, which has decided once, and the policies of the site; the collector takes them for permanent."""
+    """An evaluator that has decided once, and the policies of the site. The garbage collector treats both
+    as permanent.
+    """
     loaded = settings.policies.load() if settings.policies is not None else NOTHING
     evaluator = make(loaded.own)
     current = Current(evaluator, file=settings.configuration, make=make, bundles=settings.policies, loaded=loaded)
     if not evaluator.engine.waits:
-        # Proves the whole path. An engine elsewhere may come later than we do, and until then keeps us unready.
+        # This decision proves the whole path. A remote engine may start later than the server, which is not ready until
+        # then.
         evaluator.decide(Request(value=_PROBE))
-    # Modules and policies live as long as the process: the collector need not look at them again between reviews.
+    # Modules and policies live as long as the process, so the collector need not scan them between reviews.
     gc.collect()
     gc.freeze()
     # A server runs for weeks; a command that ends collects more rarely.
@@ -172,14 +175,14 @@ def _loaded(settings: Settings, make: Make) -> Current:
 
 
 def _missing(*, started: bool, stopping: bool, source: Source, now: datetime) -> str:
-    """What keeps the server from being ready."""
+    """Why the server is not ready; empty if it is."""
     if stopping:
         return "the server is stopping"
     if not started:
         return "the webhook port is not open"
     if source.leaf is None:
         return f"there is no certificate yet: {source.problem or 'usher is making it'}"
-    # A new pair that is bad leaves the old one in service; only an expired one makes us useless.
+    # A bad new pair leaves the old one in service. Only an expired certificate makes the server useless.
     expires = source.leaf.not_valid_after_utc
     return f"the certificate expired on {expires:%Y-%m-%d %H:%M} UTC" if expires <= now else ""
 
@@ -203,7 +206,7 @@ _PROBE: Final[paths.Object] = {
 
 
 def _stop_on_signals(servers: tuple[Server, Server], stopping: asyncio.Event) -> None:
-    """SIGTERM: answer for a while yet, then end. SIGINT, or a second signal: end. One more: at once."""
+    """On SIGTERM, answers for a while and then ends. On SIGINT or a second signal, ends; on one more, at once."""
 
     def stop(number: signal.Signals) -> None:
         structlog.get_logger().info("stopping", signal=number.name)
@@ -218,9 +221,9 @@ def _stop_on_signals(servers: tuple[Server, Server], stopping: asyncio.Event) ->
 
 
 async def _end_after_drain(servers: tuple[Server, Server], stopping: asyncio.Event) -> None:
-    """Ends the servers once all clients of the first have gone elsewhere, after DRAIN seconds at the latest.
+    """Ends the servers when all clients of the first have left, but no later than DRAIN seconds.
 
-    A connection that we closed under a review on its way would fail it, for the API server does not send it again.
+    Closing a connection would fail a review on its way, because the API server does not send it again.
     """
     await stopping.wait()
     with contextlib.suppress(TimeoutError):
@@ -251,7 +254,7 @@ def _log_configuration(looked: Looked, *, current: Current, metrics: Metrics) ->
 
 
 def _tell_policies(current: Current, metrics: Metrics) -> None:
-    """Says which policies of the site are in service, and which of them a server cannot evaluate."""
+    """Logs which policies of the site are in service, and which of them a server cannot evaluate."""
     policies, own = current.policies, current.own_checks
     missing = {} if policies is None else policies.not_evaluated
     templates = 0 if policies is None else len(policies.library.templates)

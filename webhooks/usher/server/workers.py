@@ -1,4 +1,4 @@
-"""One thread for large reviews, so that small ones do not wait for them; and how late the event loop is."""
+"""A thread for large reviews, so that small ones do not wait for them; and a measure of the event loop's lag."""
 
 import asyncio
 import contextvars
@@ -17,16 +17,16 @@ _TRIM: Final = 2**20
 """Bytes of a body after which free memory is given back to the system. It takes milliseconds."""
 
 _SWITCH: Final = 0.001
-"""Seconds after which Python lets another thread go on. By default the event loop would wait 5 ms each time."""
+"""Seconds after which Python switches threads. By default the event loop would wait 5 ms each time."""
 
 _LOOK: Final = 0.1
-"""Seconds between two looks at how late the event loop is."""
+"""Seconds between two measurements of the event loop's lag."""
 
 _Result = TypeVar("_Result")
 
 
 class LargeReviews:
-    """Decides about large reviews, one at a time: the memory for one is bounded, that for twenty is not."""
+    """Decides about large reviews one at a time, because the memory for twenty of them would be unbounded."""
 
     def __init__(self) -> None:
         sys.setswitchinterval(_SWITCH)
@@ -44,7 +44,7 @@ class LargeReviews:
             self.waiting -= 1
 
     def answered(self, size: int) -> None:
-        """Gives back what a body of this size left, once no other call waits."""
+        """Returns the free memory after a body of this size, if no other call waits."""
         if size >= _TRIM and self.waiting == 0:
             self._thread.submit(return_memory)
 
@@ -53,7 +53,7 @@ class LargeReviews:
 
 
 async def measure_lag(report: Callable[[float], None]) -> None:
-    """Reports again and again by how many seconds the event loop is late."""
+    """Reports periodically how many seconds the event loop is late."""
     while True:
         expected = time.monotonic() + _LOOK
         await asyncio.sleep(_LOOK)

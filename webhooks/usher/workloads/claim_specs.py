@@ -1,4 +1,4 @@
-"""What the spec of a device claim asks for (DRA, docs/domain/device-claims.md#the-api).
+"""Reads the requests in the spec of a device claim (DRA, docs/domain/device-claims.md#the-api).
 
 The rules are those of k8s.io/api resource/v1 and of what k8s.io/kubernetes pkg/apis/resource validates and defaults.
 Constraints and configuration take no devices.
@@ -25,13 +25,13 @@ GROUP: Final = "resource.k8s.io"
 def accelerators_like(name: str, *, path: str, reading: Reading, vocabulary: Vocabulary) -> str | None:
     """The known class or resource with the devices of a class; None for other devices and for unknown ones.
 
-    The vocabulary decides if it has the name of the class; the answer is then this name. Otherwise the object of the
-    class decides, by the extended resource that its devices serve and by what its expressions select. The answer is
-    empty if the devices are accelerators that no known name stands for. Unknown classes are recorded.
+    If the vocabulary has the name of the class, the answer is this name. Otherwise the object of the class decides, by
+    the extended resource that its devices serve and by the devices that its expressions select. The answer is empty for
+    accelerators without a known name. It records unknown classes.
 
     Args:
         name: the device class.
-        path: where the object that is normalised asks for its devices.
+        path: the path where the normalised object requests its devices.
         reading: looks the class up.
         vocabulary: which names are accelerators.
     """
@@ -51,11 +51,11 @@ def accelerators_like(name: str, *, path: str, reading: Reading, vocabulary: Voc
     accelerators = [vocabulary.driver(driver) for driver in selected.drivers]
     known = [driver for driver in selected.drivers if vocabulary.driver(driver)]
     served = vocabulary.meaning(resource)
-    # A resource without a meaning of its own stands for this class.
+    # A resource without a meaning of its own means this class.
     if served is not None and served.device_class is None and vocabulary.contains(resource):
         return resource
     if known:
-        # Devices of several drivers are like no known ones.
+        # Devices of several drivers are not like any known devices.
         return selected.like or (class_of_driver(known[0]) if len(selected.drivers) == 1 else "")
     if not accelerators or None in accelerators:
         reading.unknown(path, f"{reference}: {want}")
@@ -63,7 +63,7 @@ def accelerators_like(name: str, *, path: str, reading: Reading, vocabulary: Voc
 
 
 def unclear_since(before: int, reading: Reading) -> tuple[model.UnclearDevices, ...]:
-    """What could not be read after the first `before` problems, as a reason for unclear devices."""
+    """The problems after the first `before`, as reasons for unclear devices."""
     return tuple(model.UnclearDevices(each.path, each.reason) for each in reading.unknowns[before:])
 
 
@@ -78,7 +78,7 @@ Entry = tuple[str, Mapping[str, paths.Json]]
 
 
 class Asked(NamedTuple):
-    """What a claim, or one request of it, asks of one device class."""
+    """The request of a claim, or of one request in it, to one device class."""
 
     device_class: str
     route: model.Route
@@ -86,32 +86,32 @@ class Asked(NamedTuple):
     maximum: int | None
     reason: str
     like: str = ""
-    """The known class or resource with the same devices, where the class is not known by its name."""
+    """The known class or resource with the same devices, if the name of the class is unknown."""
     instead: tuple[str, ...] = ()
-    """What the pod may get instead: other classes, or what they are like."""
+    """Alternatives that the pod may get instead: other classes, or known names for them."""
     part: Part = claimed_parts.WHOLE
 
 
 class Claim(NamedTuple):
-    """What a claim asks of accelerators: each device class once, and once for each part of its devices."""
+    """The accelerator requests of a claim: each device class once, and once for each part of its devices."""
 
     asked: tuple[Asked, ...] = ()
     giving: frozenset[str] = frozenset()
-    """Names of the requests by which it asks for them, and the empty text for all of it."""
+    """Names of the requests for them, and the empty text for the whole claim."""
     unclear: tuple[model.UnclearDevices, ...] = ()
 
 
 def read(spec: Place, inner: Reading, *, reading: Reading, vocabulary: Vocabulary, path: str) -> Claim:
-    """The accelerators that a ResourceClaimSpec asks for.
+    """The accelerators that a ResourceClaimSpec requests.
 
     Args:
-        spec: the spec, with its place in the claim, or in the template of claims.
+        spec: the spec, with its place in the claim or its template.
         inner: records the problems of the spec.
         reading: looks device classes up, and records unknown ones.
         vocabulary: which device classes are accelerators.
-        path: where the object that is normalised names the claim.
+        path: the path where the normalised object names the claim.
     """
-    # Each claim looks a class up, and reports it, once.
+    # It looks each class up, and reports it, once per claim.
     like = cache(partial(accelerators_like, path=path, reading=reading, vocabulary=vocabulary))
     value = inner.mapping(*spec)
     devices_path = spec.path + "/devices"
@@ -132,9 +132,9 @@ def requests(claim: Claim, *, path: str, shared_by: str = "") -> Iterator[model.
     """The claim as requests of one pod.
 
     Args:
-        claim: what the claim asks for.
-        path: where the object that is normalised names the claim.
-        shared_by: what pods share it by; empty where each has its own.
+        claim: the requests of the claim.
+        path: the path where the normalised object names the claim.
+        shared_by: the reason why pods share it; empty if each has its own.
     """
     for asked in claim.asked:
         yield model.AcceleratorRequest(
@@ -153,7 +153,7 @@ def requests(claim: Claim, *, path: str, shared_by: str = "") -> Iterator[model.
 
 
 def _sum(requests: Sequence[Asked]) -> Asked:
-    """What several requests ask of the same part of one device class."""
+    """The sum of several requests for the same part of one device class."""
     maxima = [asked.maximum for asked in requests if asked.maximum is not None]
     return requests[0]._replace(
         minimum=sum(asked.minimum for asked in requests),
@@ -170,12 +170,12 @@ def _union(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 def _of_request(
     path: str, request: Mapping[str, paths.Json], inner: Reading, like: Callable[[str], str | None]
 ) -> Iterator[Asked]:
-    """By device class the most that any alternative takes: it is unknown which alternative a pod gets.
+    """The most that any alternative takes, by device class, because it is unknown which alternative a pod gets.
 
-    Admin access takes no devices: it uses those that other pods have.
+    Admin access takes no devices: it uses the devices of other pods.
     """
     alternatives = tuple(_alternatives(path, request, inner))
-    # Alternatives do not have this field in the API.
+    # Alternatives lack this field in the API.
     administers = not request.get("firstAvailable") and any(
         inner.flag(exactly.get("adminAccess"), exactly_path + "/adminAccess") for exactly_path, exactly in alternatives
     )
@@ -209,7 +209,7 @@ def _of_request(
 
 
 def _alternatives(path: str, request: Mapping[str, paths.Json], inner: Reading) -> Iterator[Entry]:
-    """The devices that a request asks for, or its alternatives: it gets the first available one.
+    """The devices of a request, or its alternatives. The pod gets the first available alternative.
 
     Version v1beta1 wrote the fields of `exactly` into the request.
     """
@@ -235,7 +235,7 @@ def _device_class(request: Mapping[str, paths.Json], path: str, inner: Reading) 
 
 
 def _span(request: Mapping[str, paths.Json], path: str, inner: Reading) -> tuple[int, int | None]:
-    """The least and the most devices. A missing count and a count of 0 become 1, as in API defaulting.
+    """The fewest and the most devices. A missing count and a count of 0 become 1, as in API defaulting.
 
     All takes at least one device (k8s.io/dynamic-resource-allocation structured/internal/stable).
     """
@@ -247,7 +247,7 @@ def _span(request: Mapping[str, paths.Json], path: str, inner: Reading) -> tuple
 
 
 def at_most(most: int, value: paths.Json, path: str, reading: Reading) -> Iterator[Entry]:
-    """The entries of a list that Kubernetes bounds; a longer list is recorded and not read."""
+    """The entries of a list with a limit in Kubernetes. It records a longer list and does not read it."""
     if isinstance(value, list) and len(value) > most:
         reading.unknown(path, f"it has {len(value)} entries, but Kubernetes allows at most {most}")
         return

@@ -1,7 +1,7 @@
-"""What part of a device a request of a claim asks for: a MIG profile by its selectors, or memory by its capacity.
+"""Reads the part of a device that a claim requests: a MIG profile by its selectors, or memory by its capacity.
 
-The capacity of a request only chooses devices that have as much, unless a device allows several allocations: then the
-request takes that much of it, rounded up as its driver says (k8s.io/api resource/v1 `CapacityRequirements`).
+The capacity of a request only selects devices with that much, unless a device allows several allocations. Then the
+request takes that much of it, rounded up by its driver's rules (k8s.io/api resource/v1 `CapacityRequirements`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,16 +21,16 @@ class Part(NamedTuple):
     """The part of each device that a request asks for."""
 
     selects: str = ""
-    """The resource of the MIG profile that its selectors choose; empty where they do not say it."""
+    """The resource of the MIG profile that its selectors choose; empty if they do not name one."""
     memory: int | None = None
-    """Bytes of device memory; None where the request does not say it."""
+    """Bytes of device memory; None if the request does not give them."""
 
 
 WHOLE: Final = Part()
 
 
 def expressions(value: paths.Json, path: str, inner: Reading) -> list[str]:
-    """The CEL expressions of a list of selectors, without what Kubernetes refuses for its length."""
+    """The CEL expressions of a list of selectors, without those that are too long for Kubernetes."""
     found: list[str] = []
     for selector_path, selector in islice(inner.items(value, path), _MAX_SELECTORS):
         cel = inner.mapping(selector.get("cel"), selector_path + "/cel")
@@ -50,7 +50,7 @@ def of_request(request: Mapping[str, paths.Json], path: str, inner: Reading) -> 
 
 
 def worst(parts: Iterable[Part]) -> Part:
-    """The part that covers all alternatives of one device class; the whole device where they differ too much."""
+    """The part that covers all alternatives of one device class; the whole device if they differ too much."""
     several = list(parts)
     memory = [part.memory for part in several if part.memory is not None]
     profiles = {part.selects for part in several}

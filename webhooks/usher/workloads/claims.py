@@ -1,6 +1,6 @@
-"""Which device claims (DRA) a pod has, and what they ask for, if it can be looked up (docs/domain/device-claims.md).
+"""Finds the device claims (DRA) of a pod and, if usher can look them up, their requests (docs/domain/device-claims.md).
 
-A claim reserves its devices whether or not a container names it.
+A claim reserves its devices even if no container names it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,17 +28,17 @@ _KINDS: Final = {"resourceClaimName": "ResourceClaim", "resourceClaimTemplateNam
 class Claimed:
     requests: tuple[model.AcceleratorRequest, ...] = ()
     giving: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """By which `resources.claims` a container gets accelerators: `name`, and `request` or the empty text."""
+    """The `resources.claims` by which a container gets accelerators: `name`, and `request` or the empty text."""
     unclear: tuple[model.UnclearDevices, ...] = ()
 
 
 NOTHING: Final = Claimed()
 
 Claims = dict[Reference, Claim]
-"""What the device claims that have been read ask for: many templates of one object may name the same claim."""
+"""The requests of the device claims read so far. Many templates of one object may name the same claim."""
 
 
-def of_pod(  # noqa: PLR0913 - what names claims, and what they are read with
+def of_pod(  # noqa: PLR0913 - the claims and their readers
     entries: Sequence[Entry],
     *,
     group: str,
@@ -47,15 +47,15 @@ def of_pod(  # noqa: PLR0913 - what names claims, and what they are read with
     vocabulary: Vocabulary,
     known: Claims,
 ) -> Claimed:
-    """What the entries of `spec.resourceClaims` ask for.
+    """The requests of the entries of `spec.resourceClaims`.
 
     Args:
         entries: the entries with their paths.
-        group: the in-tree PodGroup of the pods, which may own claims that all of them share.
-        group_path: where the object names it.
-        reading: looks the claims up; one that is not known is recorded as unknown.
+        group: the in-tree PodGroup of the pods, which may own claims that they all share.
+        group_path: the path where the object names it.
+        reading: looks the claims up, and records unknown ones.
         vocabulary: which device classes are accelerators.
-        known: the claims of other pods of the object, to which those of this pod are added.
+        known: the claims of other pods of the object; the claims of this pod are added.
     """
     named = [found for path, entry in entries if (found := _named(path, entry, reading)) is not None]
     shared = _claims_of_group(group, group_path, named, reading) if group else frozenset()
@@ -79,17 +79,19 @@ def of_pod(  # noqa: PLR0913 - what names claims, and what they are read with
 
 
 class _Named(NamedTuple):
-    """An entry of `spec.resourceClaims`, read."""
+    """A parsed entry of `spec.resourceClaims`."""
 
     name: str
     reference: Reference
     path: str
     name_path: str
-    """Where the entry names the claim, or the template of claims."""
+    """The path where the entry names the claim or its template."""
 
 
 def _named(path: str, entry: Mapping[str, paths.Json], reading: Reading) -> _Named | None:
-    """None and recorded where it names no claim, or two. Up to Kubernetes 1.30 the names stood in `source`."""
+    """A parsed entry; None, with a record, if it names no claim or two. Up to Kubernetes 1.30 the names were in
+    `source`.
+    """
     name = reading.text(entry.get("name"), path + "/name")
     holder, holder_path = entry, path
     if entry.get("source") is not None and all(entry.get(field) is None for field in _KINDS):
@@ -101,18 +103,18 @@ def _named(path: str, entry: Mapping[str, paths.Json], reading: Reading) -> _Nam
         (field,) = given
         reference = Reference(group=GROUP, kind=_KINDS[field], name=texts[field], namespace=reading.context.namespace)
         return _Named(name=name, reference=reference, path=path, name_path=f"{holder_path}/{field}")
-    # A name of a wrong type has been recorded already.
+    # A name of a wrong type is already recorded.
     if given or all(holder.get(field) in (None, "") for field in _KINDS):
         reading.unknown(path, "it has to name either a resourceClaimName or a resourceClaimTemplateName")
     return None
 
 
 def _claims_of_group(group: str, path: str, named: Sequence[_Named], reading: Reading) -> frozenset[tuple[str, str]]:
-    """Name and template of the claims that the PodGroup has once, for all its pods.
+    """Name and template of the claims that the PodGroup has once for all its pods.
 
-    Pods have to name them alike. Only claims made from templates can belong to the group: those that have a name are
-    shared anyhow. A PodGroup holds claims only where the feature gate DRAWorkloadResourceClaims is on, for the API
-    server drops them otherwise.
+    All pods must name them in the same way. Only claims from templates can belong to the group: pods always share
+    claims with a name. A PodGroup holds claims only with the feature gate DRAWorkloadResourceClaims, because the API
+    server drops them without it.
     """
     if all(claim.reference.kind == "ResourceClaim" for claim in named):
         return frozenset()
@@ -136,7 +138,7 @@ def _claims_of_group(group: str, path: str, named: Sequence[_Named], reading: Re
 
 
 def _claim(entry: _Named, reading: Reading, vocabulary: Vocabulary, known: Claims) -> Claim:
-    """What a claim asks for. Several entries may name it; its faults are recorded at the first."""
+    """The requests of a claim. Several entries may name it; its faults are recorded at the first."""
     reference, path = entry.reference, entry.name_path
     if reference in known:
         return known[reference]
@@ -155,6 +157,6 @@ def _claim(entry: _Named, reading: Reading, vocabulary: Vocabulary, known: Claim
 
 
 def _tell(inner: Reading, reference: Reference, path: str, reading: Reading) -> None:
-    """Records faults of another object at the path that names it."""
+    """Records the faults of another object at the path that names the object."""
     for unknown in inner.found():
         reading.unknown(path, f"{reference}, {paths.readable(unknown.path)}: {unknown.reason}")

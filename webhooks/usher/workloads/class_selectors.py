@@ -1,6 +1,6 @@
-"""What the CEL selectors of a DeviceClass or a claim select, as far as they compare an attribute with a text.
+"""Reads the CEL selectors of a DeviceClass or a claim, as far as they compare an attribute with a text.
 
-usher does not evaluate CEL. It reads comparisons that are joined by `&&`; all others can only narrow the selection or
+usher does not evaluate CEL. It reads comparisons joined by `&&`; any other expression can only narrow the selection or
 make it unknown (docs/domain/device-claims.md#selectors).
 """
 
@@ -23,7 +23,7 @@ _ATTRIBUTE: Final = re.compile(
     + r"""(?:\.lowerAscii\(\))?\s*\)*""",
     re.ASCII,
 )
-# Operators that join comparisons otherwise than by `&&`.
+# Operators that join comparisons in other ways than `&&`.
 _OTHER: Final = re.compile(r"\|\||\?|!(?!=)")
 
 # A comparison of one attribute with one value. Users write the selectors of claims: a comparison inside a text, a
@@ -41,21 +41,21 @@ _NVIDIA: Final = "gpu.nvidia.com"
 
 
 class Selected(NamedTuple):
-    """What the selectors of a class say of its devices."""
+    """The devices that the selectors of a class select."""
 
     drivers: tuple[str, ...]
-    """The drivers whose devices they may select; empty where they do not say it."""
+    """The drivers whose devices they may select; empty if they do not name any."""
     like: str
-    """The class of NVIDIA, or the resource of a MIG profile, that they select; empty where they do not say it."""
+    """The NVIDIA class, or the resource of a MIG profile, that they select; empty if they do not name one."""
 
 
 def is_plain(expression: str) -> bool:
-    """Whether an expression is nothing but comparisons joined by `&&`, so that each of them holds for its devices."""
+    """Whether an expression only joins comparisons by `&&`, so that each of them holds for its devices."""
     return all(_PLAIN.fullmatch(part.strip()) for part in expression.split("&&"))
 
 
 def selected(expressions: Sequence[str]) -> Selected:
-    """What all of the expressions together select: Kubernetes joins the selectors of a class by "and"."""
+    """The devices that all of the expressions select together. Kubernetes joins the selectors of a class by "and"."""
     drivers = tuple(
         dict.fromkeys(name for text in expressions for pattern in _DRIVERS for name in pattern.findall(text))
     )

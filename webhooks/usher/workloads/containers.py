@@ -1,4 +1,4 @@
-"""Reads a container of a manifest into the form that rules see."""
+"""Reads a container of a manifest into the form that rules use."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ from usher.reading.values import Reading
 from usher.workloads import launching, passed_variables
 
 _PLAIN: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
-"""Resources that nearly every container asks for, and that are not accelerators."""
+"""Resources that nearly every container requests and that are not accelerators."""
 
 
 _NOTHING: Final[Mapping[str, paths.Json]] = MappingProxyType({})
@@ -32,11 +32,11 @@ def read(
     """The container at a place.
 
     Args:
-        place: the container, and where its parts stand.
-        template: what it belongs to.
-        reading: records what cannot be read.
+        place: the container, and the places of its parts.
+        template: the template of the container.
+        reading: records unreadable parts.
         vocabulary: which resources are accelerators.
-        giving: the claims of the pod that give accelerators, with the names of those of their requests that do.
+        giving: the claims of the pod that give accelerators, with the names of the requests that do.
     """
     value, path = place.value, place.path
     resources, resources_path = value.get("resources"), path + "/resources"
@@ -96,7 +96,7 @@ def _started_by_operator(
 
 
 def _command(container: Mapping[str, paths.Json]) -> tuple[str, ...]:
-    """The words that start the container; empty where they cannot be read, which the launch has reported."""
+    """The words that start the container; empty if they cannot be read, which the launch has reported."""
     lists = [value for field in ("command", "args") if isinstance(value := container.get(field), list)]
     words = [word for value in lists for word in value]
     return tuple(word for word in words if isinstance(word, str)) if words else ()
@@ -114,7 +114,7 @@ def _quantities(
 def _asks_unreadable(
     place: ContainerPlace, resources: Mapping[str, paths.Json], read: model.Resources, vocabulary: Vocabulary
 ) -> bool:
-    """Whether it names an accelerator with an amount that cannot be read, as in a template that is not rendered."""
+    """Whether it names an accelerator with an unreadable amount, as in a template that is not rendered."""
     lists = (
         resources.get("requests") if place.requests is None else place.requests.value,
         resources.get("limits") if place.limits is None else place.limits.value,
@@ -125,7 +125,7 @@ def _asks_unreadable(
 
 
 def _claims(value: object, path: str, reading: Reading, giving: Mapping[str, frozenset[str]]) -> bool:
-    """Whether any of the claims that the container uses gives it accelerators."""
+    """Whether a claim that the container uses gives it accelerators."""
     gives = False
     for claim_path, claim in reading.items(value, path):
         name = reading.text(claim.get("name"), claim_path + "/name")
@@ -137,7 +137,7 @@ def _claims(value: object, path: str, reading: Reading, giving: Mapping[str, fro
 def giving_to(
     containers: tuple[model.Container, ...], names: frozenset[str], template: Template, *, first: bool
 ) -> Iterator[model.Container]:
-    """All containers; those with these names, or the first, get accelerators by a route that they do not name."""
+    """All containers. Those with these names, or the first, get accelerators by a route that they do not name."""
     first_app = next((found for found in containers if found.type is model.ContainerType.APP), None)
     for found in containers:
         gets = found.name in names or (first and found is first_app)
@@ -156,7 +156,7 @@ def _trains(kind: model.ContainerType, name: str, path: str, *, template: Templa
     if kind is not model.ContainerType.APP:
         return False
     if wanted == FIRST:
-        # Of a pod spec, the first of the list; the path tells which one that is.
+        # In a pod spec, the first of the list; the path contains its index.
         return template.containers is not None or path.endswith("/containers/0")
     return name == wanted
 
@@ -173,7 +173,7 @@ def _sources(value: object, path: str, reading: Reading) -> tuple[model.Environm
 
 
 def _names(lists: tuple[Place, ...] | None) -> frozenset[str]:
-    """Of all variables, whatever family they belong to: their values stay in the manifest."""
+    """The names of all variables. Only the values stay in the manifest."""
     entries = (entry for each in lists or () for entry in (each.value if isinstance(each.value, list) else ()))
     names = (entry.get("name") for entry in entries if isinstance(entry, dict))
     return frozenset(name for name in names if isinstance(name, str))

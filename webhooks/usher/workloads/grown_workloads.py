@@ -1,4 +1,4 @@
-"""How far another object lets a workload grow, and the workload after that growth. Pure, never raises."""
+"""The workload after the growth that other objects allow. Pure, never raises."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from usher.workloads import totals
 
 
 def matches(growth: Growth, value: paths.Object, *, namespace: str = "") -> bool:
-    """Whether an object is the target; `namespace` is assumed where the object has no namespace."""
+    """Whether an object is the target; `namespace` is the namespace of an object without one."""
     metadata = value.get("metadata")
     fields: Mapping[str, paths.Json] = metadata if isinstance(metadata, dict) else {}
     api_version = value.get("apiVersion")
@@ -30,8 +30,8 @@ def matches(growth: Growth, value: paths.Object, *, namespace: str = "") -> bool
 def applied(value: paths.Object, growth: Growth, *, replicas: int) -> paths.Object:
     """The target with another number of replicas, for the normaliser to count its pods.
 
-    It shares all equal parts with the target, so callers must change neither. It is the target itself where the growth
-    cannot change it: where the target has no field for the number, or while its number is held.
+    It shares all equal parts with the target, so callers must not change either. It is the target itself if the growth
+    cannot change it: if the target has no field for the number, or while its number is held.
     """
     if growth.held:
         return value
@@ -41,19 +41,19 @@ def applied(value: paths.Object, growth: Growth, *, replicas: int) -> paths.Obje
 
 
 def passed_on(growth: Growth, through: Growth) -> Growth:
-    """The growth of the object behind the target, where the target only passes its number on.
+    """The growth of the object behind the target, if the target only passes on its number.
 
     An autoscaler of a role of a DisaggregatedSet targets a DisaggregatedSetRoleScaler, which has no pods itself.
 
     Args:
-        growth: what lets the target grow.
-        through: what the target lets grow.
+        growth: the growth of the target.
+        through: the growth that the target allows.
     """
     return replace(growth, target=through.target, role=through.role, held=growth.held or through.held)
 
 
 def _with_role(value: paths.Object, name: str, replicas: int) -> paths.Object:
-    """A DisaggregatedSet in which a role has a number of its own.
+    """A DisaggregatedSet in which a role has its own number of replicas.
 
     The controller ignores the number of a role with external scaling and reads that of the scaler, and it keeps no
     scaler for other roles (LWS 0.10, disaggregatedset/executor.go and scaler_manager.go).
@@ -88,22 +88,22 @@ Normalise = Callable[[paths.Object], model.Workload | None]
 _NONE = model.Count(minimum=0, maximum=0)
 
 _Counts = Mapping[str, model.Count]
-"""Pods by the path of their template."""
+"""Numbers of pods by the path of their template."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Extent:
-    """The target at the smallest and at the largest that one growth allows."""
+    """The target at the smallest and the largest size that one growth allows."""
 
     least: _Counts
     most: _Counts
     reason: str
     gang_wanted: bool
     unbounded: bool = False
-    """Whether `most` is but one replica more than `least`: what differs then has no bound."""
+    """Whether `most` is only one replica more than `least`: then any number that differs is unbounded."""
 
     def count(self, path: str) -> model.Count:
-        """Pods of the template at a path."""
+        """The number of pods of the template at a path."""
         least, most = self.least.get(path, _NONE), self.most.get(path, _NONE)
         unbounded = self.unbounded and least.maximum != most.maximum
         return model.Count(minimum=least.minimum, maximum=None if unbounded else most.maximum, reason=most.reason)
@@ -112,15 +112,15 @@ class _Extent:
 def grown(
     value: paths.Object, growths: Iterable[Growth], *, normalise: Normalise, namespace: str = ""
 ) -> model.Workload | None:
-    """The workload of an object with the pods, the totals and the wish for a gang that growths give it.
+    """The workload of an object, with the pods, the totals and the wish for a gang that growths cause.
 
     All other fields follow the object. The widest of several growths counts, because any autoscaler may win.
 
     Args:
         value: the object.
-        growths: of this object and of others; those of others are left out.
-        normalise: the workload of an object.
-        namespace: the namespace to assume where the object has no namespace.
+        growths: growths of any objects; it ignores those of other objects.
+        normalise: makes the workload of an object.
+        namespace: the namespace of an object without one.
     """
     workload = normalise(value)
     if workload is None or not workload.pod_sets:
@@ -145,7 +145,9 @@ def grown(
 def with_room(
     value: paths.Object, growths: Iterable[Growth], *, normalise: Normalise, namespace: str = ""
 ) -> model.Workload | None:
-    """As `grown`, but with at least the pods that the object itself asks for: it has them until a scaler acts."""
+    """As `grown`, but with at least the pods that the object itself requests, because it has them until a
+    scaler acts.
+    """
     workload = grown(value, growths, normalise=normalise, namespace=namespace)
     own = normalise(value)
     if workload is None or own is None:
@@ -195,7 +197,7 @@ def _reason(each: Growth) -> str:
 
 
 def _widened(pod_set: model.PodSet, extents: Sequence[_Extent]) -> model.PodSet:
-    """The pod set with as many pods as all extents together allow; unchanged where the extents do not change it."""
+    """The pod set with as many pods as all extents together allow; unchanged if the extents do not affect it."""
     counts = [extent.count(pod_set.path) for extent in extents]
     widest = max(range(len(counts)), key=lambda index: _rank(counts[index]))
     minimum, maximum = min(count.minimum for count in counts), counts[widest].maximum

@@ -1,4 +1,4 @@
-"""How many replicas an autoscaler, or a scale, lets another object have. Pure, never raises."""
+"""Reads how many replicas an autoscaler or a scale allows another object. Pure, never raises."""
 
 from dataclasses import replace
 
@@ -11,11 +11,11 @@ from usher.reading.values import Reading
 
 
 def growth_of(value: paths.Object, *, namespace: str = "") -> Growth | None:
-    """The growth that an object allows; None for a kind that lets nothing grow.
+    """The growth that an object allows; None for a kind that does not scale others.
 
     Args:
         value: the object as JSON, with `apiVersion` and `kind`.
-        namespace: the namespace to assume where the object has no namespace.
+        namespace: the namespace of an object without one.
     """
     group, version, kind = group_version_kind(value)
     known = registry.BY_KEY.get((group, kind))

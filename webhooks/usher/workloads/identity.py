@@ -1,4 +1,4 @@
-"""The name and the owner of a workload, and whether its pods must start together."""
+"""Finds the name and the owner of a workload, and whether its pods must start together."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -26,7 +26,9 @@ _GANG_LABELS: Final[Mapping[str, str]] = {
 
 
 def group_version_kind(value: paths.Object) -> tuple[str, str, str]:
-    """The group, version and kind of an object; empty where missing. A compiled pipeline shows them by its form."""
+    """The group, version and kind of an object; empty if missing. For a compiled pipeline, they follow from
+    its form.
+    """
     api_version, kind = value.get("apiVersion"), value.get("kind")
     if api_version is None and kind is None:
         return compiled.group_version_kind(value)
@@ -35,7 +37,7 @@ def group_version_kind(value: paths.Object) -> tuple[str, str, str]:
 
 
 def owner(metadata: Mapping[str, paths.Json], reading: Reading) -> model.Owner | None:
-    """The controlling owner. It is not verified: anybody can write an owner reference."""
+    """The controlling owner. It is not verified, because any user can write an owner reference."""
     found = None
     for path, reference in reading.items(metadata.get("ownerReferences"), "/metadata/ownerReferences"):
         kind = reading.text(reference.get("kind"), path + "/kind")
@@ -48,8 +50,8 @@ def owner(metadata: Mapping[str, paths.Json], reading: Reading) -> model.Owner |
 def name(metadata: Mapping[str, paths.Json], reading: Reading, value: paths.Object) -> str:
     """The name of an object with these metadata; a compiled pipeline has its name elsewhere.
 
-    A name with a variable of a template is unknown. At CREATE an object may have only the prefix of its name to be,
-    which is shown with a `*` behind it.
+    A name with a template variable is unknown. At CREATE an object may only have a prefix of its future name; then the
+        name is the prefix and a `*`.
     """
     name = reading.text(metadata.get("name"), "/metadata/name")
     prefix = reading.text(metadata.get("generateName"), "/metadata/generateName")
@@ -63,7 +65,7 @@ Metadata = tuple[Mapping[str, str], Mapping[str, str]]
 """Labels and annotations of an object."""
 
 
-def gang(  # noqa: PLR0913 - the object, the one inside it, and what their roles and metadata say
+def gang(  # noqa: PLR0913 - the object, its inner object, their roles and metadata
     inside: Inside | None,
     whole: Inside,
     *,
@@ -72,7 +74,7 @@ def gang(  # noqa: PLR0913 - the object, the one inside it, and what their roles
     metadata: Metadata,
     reading: Reading,
 ) -> model.Gang:
-    """The gang of an object: for one that holds others, that of the object inside which decides."""
+    """The gang of an object, or of the deciding inner object if it holds others."""
     found, of_inside = whole, Reading()
     every = [metadata]
     if inside is not None:
@@ -99,7 +101,7 @@ def gang(  # noqa: PLR0913 - the object, the one inside it, and what their roles
     )
 
 
-def _of_pods(  # noqa: PLR0913 - all that can make a gang
+def _of_pods(  # noqa: PLR0913 - all possible reasons for a gang
     kind: str,
     *,
     own: Pods,
@@ -109,16 +111,16 @@ def _of_pods(  # noqa: PLR0913 - all that can make a gang
     minimum: int | None,
     priority_class: str,
 ) -> model.Gang:
-    """The gang of a workload. It is wanted if several pods wait for each other, or if anything forms it.
+    """The gang of a workload. It is wanted if several pods wait for each other, or if something forms it.
 
     Args:
-        kind: the kind of the object, or of the one inside that decides.
+        kind: the kind of the object, or of the deciding inner object.
         own: how this kind makes pods.
-        waits: whether the pods train one model or show that they wait, whatever the kind.
-        pod_sets: those of the object, or of the one inside that decides.
-        metadata: labels and annotations of the object, and of the one inside.
-        minimum: how many pods start together, where the object says it.
-        priority_class: the class of the gang, where the object names one outside its templates.
+        waits: whether the pods train one model or show that they wait, for any kind.
+        pod_sets: the pod sets of the object, or of the deciding inner object.
+        metadata: labels and annotations of the object, and of the inner object.
+        minimum: how many pods start together, if the object sets it.
+        priority_class: the class of the gang, if the object names one outside its templates.
     """
     formed_by = f"its kind, {kind}" if own.gang_native else _formed_by(pod_sets, metadata)
     if not formed_by and minimum is not None:

@@ -11,7 +11,7 @@ from usher.reading.values import MAX_PODS, Reading
 
 
 def finder(kinds: Mapping[tuple[str, str], Kind]) -> FindInner:
-    """Reads inner objects of these kinds, which are given by group and kind."""
+    """A reader of inner objects for these kinds, which are given by group and kind."""
 
     def find(value: Mapping[str, paths.Json], context: Context) -> Inner | None:
         api_version, kind = value.get("apiVersion"), value.get("kind")
@@ -34,7 +34,7 @@ def finder(kinds: Mapping[tuple[str, str], Kind]) -> FindInner:
 
 
 class Inside(NamedTuple):
-    """An object that decides how its pods start, at its place in the whole."""
+    """The inner object that decides how the pods of an object start, with its place."""
 
     value: paths.Object
     path: str
@@ -45,13 +45,13 @@ class Inside(NamedTuple):
 def deciding(
     value: paths.Object, key: tuple[str, str], templates: Sequence[Template], pod_sets: Sequence[model.PodSet]
 ) -> Inside | None:
-    """The object of a group and kind with the most pods, of those that ask for accelerators if any does.
+    """The inner object of a group and kind with the most pods, preferring objects that request accelerators.
 
     Args:
         value: the object that holds it.
         key: the group and kind that decide the role.
         templates: all templates of the holding object.
-        pod_sets: those of the templates, in the same order.
+        pod_sets: the pod sets of the templates, in the same order.
     """
     found: dict[str, list[model.PodSet]] = {}
     for template, pod_set in zip(templates, pod_sets, strict=True):

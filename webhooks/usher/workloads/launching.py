@@ -1,7 +1,7 @@
-"""How many processes a container starts on its node, and whether it only waits.
+"""Finds out how many processes a container starts on its node, and whether it only waits.
 
 A command is a program, so usher cannot read every command. It reads the plainest forms, and draws no conclusion from
-all others.
+any other.
 """
 
 import re
@@ -14,10 +14,10 @@ from usher.reading.values import Reading
 from usher.workloads import model_servers
 
 VARIABLES: Final = ("PET_NPROC_PER_NODE", "NPROC_PER_NODE")
-"""The variables that torchrun and its wrapper scripts read when no flag gives the number."""
+"""The variables that torchrun and its wrapper scripts read if no flag gives the number."""
 
 LONG: Final = 3600
-"""From this many seconds of sleep on, a container waits for a person and not for an event."""
+"""Seconds of sleep from which on a container waits for a person and not for an event."""
 
 _FLAG: Final = re.compile(r"--nproc[-_]per[-_]node(?:=|\s{1,40})[\"']?([^\s\"';|&\\]{1,80})")
 _NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
@@ -32,7 +32,7 @@ _ENDLESS: Final = frozenset({("until", "false"), ("while", ":"), ("while", "true
 _BESIDE: Final = frozenset(
     {":", "date", "done", "echo", "env", "exit", "ls", "nvidia-smi", "printf", "set", "trap", "true", "wait"}
 )  # fmt: skip
-"""Commands that people run before and after the waiting. They do not use a GPU for work."""
+"""Commands that people run before and after the waiting. They do not compute on a GPU."""
 
 _DURATION: Final = re.compile(r"([0-9]{1,9})(?:\.[0-9]{0,9})?([smhd]?)", re.ASCII)
 _SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -42,7 +42,7 @@ class Launch(NamedTuple):
     processes: model.Processes | None
     parallelism: model.ModelParallelism | None
     idle_command: str
-    """Path of the command that only waits; empty where no command is known to wait."""
+    """Path of the command that only waits; empty if no command is known to wait."""
 
 
 NOTHING: Final = Launch(None, None, "")
@@ -92,7 +92,7 @@ def _unreadable(command: object, args: object, path: str, reading: Reading) -> L
 
 
 def _asked(text: str) -> str | None:
-    """What `--nproc-per-node` is set to; None without the flag, and empty where it is there with several values."""
+    """The value of `--nproc-per-node`; None without the flag, and empty if several flags differ."""
     found: list[str] = _FLAG.findall(text)
     if len(found) == 1:
         return found[0]
@@ -100,7 +100,7 @@ def _asked(text: str) -> str | None:
 
 
 def _number(text: str, container: Mapping[str, paths.Json]) -> int | None:
-    """None for what a launcher works out itself (`auto`, `gpu`), and for variables whose value is not known here."""
+    """The number; None if a launcher computes it (`auto`, `gpu`), or for a variable with an unknown value."""
     if text.startswith("$"):
         reference = _REFERENCE.fullmatch(text)
         text = "" if reference is None else _value_of(reference[reference.lastindex or 0], container)
@@ -108,7 +108,7 @@ def _number(text: str, container: Mapping[str, paths.Json]) -> int | None:
 
 
 def _value_of(name: str, container: Mapping[str, paths.Json]) -> str:
-    """The value of a variable of the container; of several entries the last one counts."""
+    """The value of a variable of the container; the last of several entries counts."""
     variables = container.get("env")
     for variable in reversed(variables if isinstance(variables, list) else []):
         if isinstance(variable, dict) and variable.get("name") == name:
@@ -127,7 +127,7 @@ def _by_variable(environment: Sequence[model.EnvironmentVariable]) -> model.Proc
 
 
 def _only_waits(words: Sequence[str]) -> bool:
-    """Whether a command does nothing but wait for somebody who comes into the container."""
+    """Whether a command only waits for a person who enters the container."""
     words = list(dropwhile(lambda word: _program([word]) in _AROUND, words))
     if _program(words) not in _SHELLS:
         return _waits(words)

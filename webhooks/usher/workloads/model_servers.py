@@ -1,11 +1,11 @@
-"""How many GPUs a model server uses, by the parallelism in its command.
+"""Reads from its command how many GPUs a model server uses.
 
 Sources: docs.vllm.ai/en/latest/cli/serve.html, docs.vllm.ai/projects/vllm-omni/en/stable/configuration/stage_configs,
 docs.sglang.ai/advanced_features/server_arguments.html, docs.sglang.io/diffusion/api/cli.html,
 huggingface.co/docs/text-generation-inference/reference/launcher and
 nvidia.github.io/TensorRT-LLM/commands/trtllm-serve; access.redhat.com/node/7118070 on the image of Red Hat. A server
-uses one GPU for each rank: the product of the sizes. usher reads plain flags, and concludes nothing from a server that
-spans several pods or reads a file of its own.
+uses one GPU for each rank: the product of the sizes. usher reads plain flags. It draws no conclusion about a server
+that spans several pods or reads its own file.
 """
 
 import re
@@ -25,13 +25,13 @@ class _Server:
     """Last parts of the names of images whose entry point is the server."""
     tensor: re.Pattern[str]
     takes_all: bool = False
-    """Whether it uses all GPUs that it sees where its command has no tensor parallel size, and not one."""
+    """Whether, without a tensor parallel size in its command, it uses all visible GPUs and not one."""
     pipeline: re.Pattern[str] | None = None
     data: re.Pattern[str] | None = None
     spanning: re.Pattern[str] | None = None
     """Flags of a server that may span several pods."""
     elsewhere: re.Pattern[str] | None = None
-    """Flags that bring a file, or other servers, into play."""
+    """Flags that refer to a file or to other servers."""
 
 
 def _flag(*names: str) -> re.Pattern[str]:
@@ -86,7 +86,7 @@ _SERVERS: Final = (
         images=frozenset({"text-generation-inference", "tgi-gaudi"}),
         tensor=_flag("--num[-_]shard"),
         takes_all=True,
-        # It switches the number of shards off.
+        # This flag switches off the number of shards.
         elsewhere=re.compile(r"(?:^|\s)--sharded(?:=|\s{1,40})[\"']?false"),
     ),
 )
@@ -100,12 +100,12 @@ _REFERENCE: Final = re.compile(r"\$(?:\((\w+)\)|\{(\w+)\}|(\w+))", re.ASCII)
 def read(container: Mapping[str, paths.Json], words: Sequence[str], path: str) -> model.ModelParallelism | None:
     """The parallelism of the model server that a container starts.
 
-    None for other programs, and where the command does not say for sure how many GPUs the server uses.
+    None for other programs, and if the command does not determine how many GPUs the server uses.
 
     Args:
         container: the container.
         words: its command and its arguments.
-        path: of the container.
+        path: the path of the container.
     """
     image = container.get("image")
     text = "\n".join(words)
@@ -141,7 +141,7 @@ def _has(flags: re.Pattern[str] | None, text: str) -> bool:
 
 
 def _size(flag: re.Pattern[str] | None, text: str, container: Mapping[str, paths.Json]) -> int | None:
-    """The value of a flag, 1 without it; None where it is unknown or has several values."""
+    """The value of a flag, 1 without it; None if it is unknown or the flag has several values."""
     values = set() if flag is None else {_value(value, container) for value in flag.findall(text)}
     if not values:
         return 1
@@ -163,7 +163,7 @@ def _value(text: str, container: Mapping[str, paths.Json]) -> str:
 
 
 def _place(server: _Server, container: Mapping[str, paths.Json], path: str) -> str:
-    """The entry of the command with the tensor parallel size; else the whole command."""
+    """The path of the tensor parallel size in the command; else of the whole command."""
     for field in ("command", "args"):
         entries = container.get(field)
         for index, entry in enumerate(entries if isinstance(entries, list) else []):

@@ -1,6 +1,6 @@
-"""How many GPUs a NIM of NVIDIA uses, by its variables.
+"""Reads from its variables how many GPUs an NVIDIA NIM uses.
 
-Source: docs.nvidia.com/nim/large-language-models (configuration and model profiles). The names of profiles say the
+Source: docs.nvidia.com/nim/large-language-models (configuration and model profiles). The names of profiles contain the
 parallel sizes: tensorrt_llm-h100-fp8-tp2-pp1-latency. Without one of these variables, a NIM chooses a profile for the
 GPUs that it has.
 """
@@ -12,7 +12,7 @@ from typing import Final
 from usher import model, paths
 
 HINT: Final = "/nim/"
-"""The image of every NIM has this in its name."""
+"""A part of the image name of every NIM."""
 
 _TENSOR: Final = "NIM_TENSOR_PARALLEL_SIZE"
 _PIPELINE: Final = "NIM_PIPELINE_PARALLEL_SIZE"
@@ -27,11 +27,11 @@ _IN_PROFILE: Final = re.compile(r"[-_]tp([1-9][0-9]{0,3})(?:[-_]pp([1-9][0-9]{0,
 
 
 def read(container: Mapping[str, paths.Json], path: str) -> model.ModelParallelism | None:
-    """The parallelism of a NIM; None for other images, and where its variables do not set it.
+    """The parallelism of a NIM; None for other images, and if its variables do not set it.
 
     Args:
         container: the container.
-        path: of the container.
+        path: the path of the container.
     """
     image, variables = container.get("image"), container.get("env")
     if not isinstance(image, str) or HINT not in image or not isinstance(variables, list):
@@ -56,12 +56,12 @@ def read(container: Mapping[str, paths.Json], path: str) -> model.ModelParalleli
 
 
 def _number(found: Mapping[str, tuple[paths.Json, str]], name: str) -> int:
-    """The size that a variable sets: 1 without it, and 0 where it is unknown."""
+    """The size that a variable sets: 1 without the variable, and 0 if the size is unknown."""
     value = found[name][0] if name in found else "1"
     return int(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else 0
 
 
 def _sizes(profile: paths.Json) -> tuple[int, int]:
-    """The tensor and the pipeline parallel size in the name of a profile; zeros where it is a digest."""
+    """The tensor and pipeline parallel sizes in the name of a profile; zeros if it is a digest."""
     match = _IN_PROFILE.search(profile) if isinstance(profile, str) else None
     return (0, 0) if match is None else (int(match[1]), int(match[2] or 1))

@@ -1,4 +1,4 @@
-"""Any object -> Workload. Pure, never raises on what a manifest holds, never changes it."""
+"""Turns any object into a Workload. Pure; no manifest makes it raise, and it never changes one."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -29,7 +29,7 @@ def view(value: paths.Object, group: str, kind: str, reading: Reading) -> Mappin
 
 
 def read(value: paths.Object, *, namespace: str) -> model.Workload:
-    """An object without pods, of a kind that has a shape."""
+    """An object without pods, of a kind with a shape."""
     group, version, kind = identity.group_version_kind(value)
     known = registry.BY_KEY[group, kind]
     reading = Reading()
@@ -40,7 +40,7 @@ def read(value: paths.Object, *, namespace: str) -> model.Workload:
     named = reading.text(metadata.get("name"), "/metadata/name")
     within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
     if (group, kind) == ("", "Namespace"):
-        within = named  # entries of usher.yaml for a namespace hold for its objects and for itself
+        within = named  # entries of usher.yaml for a namespace apply to its objects and to itself
     elif known.cluster_scoped:
         within = ""
     return model.Workload(
@@ -72,13 +72,13 @@ def normalise(
     objects: lookup.Lookup = lookup.NOTHING,
     roles: Roles = DEFAULT,
 ) -> model.Workload | None:
-    """The workload that an object is, or the object without pods that rules read; None for all others.
+    """The workload of an object, or an object without pods that rules read; None for any other object.
 
     Args:
         value: the object as JSON, with `apiVersion` and `kind`.
         vocabulary: which resources are accelerators.
-        namespace: the namespace to assume where the object has no namespace (admission knows it, a file may not).
-        objects: where to look up what the object refers to by name.
+        namespace: the namespace of an object without one (admission knows it, a file may not).
+        objects: looks up objects that the object refers to by name.
         roles: gives the workload its role.
     """
     group, version, kind = identity.group_version_kind(value)
@@ -101,7 +101,7 @@ def normalise(
     )
 
 
-def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
+def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
     value: paths.Object,
     known: Kind,
     pods: Pods,
@@ -112,7 +112,7 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
     objects: lookup.Lookup,
     roles: Roles,
 ) -> model.Workload:
-    """The workload that an object of a known kind and version is."""
+    """The workload of an object with a known kind and version."""
     reading = Reading()
     metadata = reading.mapping(value.get("metadata"), "/metadata")
     within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
@@ -183,14 +183,14 @@ def _labels_and_annotations(
     metadata: Mapping[str, paths.Json], pod_sets: tuple[model.PodSet, ...], reading: Reading
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
     if pod_sets and pod_sets[0].path == paths.ROOT:
-        # A Pod is its own template, whose metadata have been read.
+        # A Pod is its own template, whose metadata were already read.
         return pod_sets[0].labels, pod_sets[0].annotations
     labels = reading.strings(metadata.get("labels"), "/metadata/labels")
     return labels, reading.strings(metadata.get("annotations"), "/metadata/annotations")
 
 
 def _find_misplaced(value: paths.Object, pod_sets: tuple[model.PodSet, ...], known: Kind, reading: Reading) -> None:
-    """Records misplaced pod specs, in an object without a pod spec in the place where its kind has one."""
+    """Records misplaced pod specs in an object without a pod spec at the place of its kind."""
     if pod_sets and all(pod_set.containers for pod_set in pod_sets):
         return
     told = {unknown.path for unknown in reading.unknowns}
@@ -203,14 +203,14 @@ def _find_misplaced(value: paths.Object, pod_sets: tuple[model.PodSet, ...], kno
 
 
 def _holders(pointer: str) -> Iterator[str]:
-    """All that a place stands in."""
+    """The pointers to everything that contains a place."""
     while pointer:
         pointer = pointer.rpartition("/")[0]
         yield pointer
 
 
 def _queue_label_path(value: paths.Object, pods: Pods, reading: Reading) -> str | None:
-    """Where a queue label can go; None where something that is not an object stands in place of the labels."""
+    """The path for a queue label; None if the labels are not an object."""
     path = pods.queue_label_path
     if path is None:
         return None
@@ -225,7 +225,7 @@ def _queue_labels(
     pod_sets: tuple[model.PodSet, ...],
     reading: Reading,
 ) -> Mapping[str, str]:
-    """The labels that Kueue reads; also those that all templates with accelerators have in common."""
+    """The labels that Kueue reads, with those that all templates with accelerators share."""
     path = pods.queue_label_path
     if path is None:
         return {}

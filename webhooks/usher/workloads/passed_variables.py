@@ -1,4 +1,4 @@
-"""The variables that a launcher of MPI hands to the ranks that it starts.
+"""The variables that an MPI launcher passes to the ranks that it starts.
 
 Sources: mpirun(1) of Open MPI on `-x`; Intel MPI and MPICH on `-genv` and `-env`.
 """
@@ -15,7 +15,7 @@ _OPTION: Final = re.compile(r"(?:^|\s)(?:-x|-genv|-env)\s{1,40}[\"']?([A-Z][A-Z0
 
 
 def read(command: Sequence[str]) -> tuple[str, ...]:
-    """The names that the command passes on, of the families that rules read, in order; empty without a launcher."""
+    """The names that the command passes on, from the families that rules read, in order; empty without a launcher."""
     text = "\n".join(command)
     if len(text) > _LONGEST_COMMAND or not any(launcher in text for launcher in _LAUNCHERS):
         return ()

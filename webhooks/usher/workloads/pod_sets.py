@@ -1,4 +1,4 @@
-"""From a template to a pod set: each field of a pod spec, read where it stands."""
+"""Makes a pod set from a template, reading each field of the pod spec at its place."""
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
@@ -19,7 +19,9 @@ _EMPTY: Final[Mapping[str, paths.Json]] = MappingProxyType({})
 
 
 class PodSpec:
-    """Reads one template's spec; most of its fields are missing in most pods, which costs next to nothing."""
+    """Reads the spec of one template. Most fields are missing in most pods, and a missing field costs
+    almost nothing.
+    """
 
     __slots__ = ("_elsewhere", "_reading", "_spec", "_spec_path", "_value")
 
@@ -72,7 +74,9 @@ class PodSpec:
             yield toleration
 
     def required_terms(self) -> tuple[Mapping[str, paths.Json], ...] | None:
-        """None without required node affinity; one without terms is something else, for it matches no node."""
+        """The terms; None without required node affinity. An affinity without terms is different: it
+        matches no node.
+        """
         place = self._elsewhere.get(TERMS) or self._terms()
         if place is None:
             return None
@@ -100,7 +104,7 @@ class PodSpec:
         return Place(self._reading.mapping(value, path).get(TERMS), f"{path}/{TERMS}")
 
     def fields(self) -> Mapping[str, Any]:
-        """What else rules read, as it is written."""
+        """The other fields that rules read, as written."""
         found: Mapping[str, Any] = _EMPTY
         if not pod_shapes.POD_SPEC_FIELDS.isdisjoint(self._spec):
             found = reading_shapes.read(pod_shapes.POD_SPEC, self._spec, self._spec_path, self._reading.unknown_once)
@@ -127,7 +131,7 @@ class PodSpec:
 def pod_set(
     template: Template, *, reading: Reading, vocabulary: Vocabulary, known_claims: claims.Claims
 ) -> model.PodSet:
-    """The normalised pod set of one template; the device claims that it names are added to those that are known."""
+    """The normalised pod set of one template. It adds the device claims that the template names to the known ones."""
     spec = PodSpec(template, reading)
     metadata_path = template.metadata.path
     metadata = reading.mapping(template.metadata.value, metadata_path)
@@ -196,7 +200,7 @@ class _Devices(NamedTuple):
     unclear: tuple[model.UnclearDevices, ...]
 
 
-def _devices(  # noqa: PLR0913 - all that may give a pod an accelerator
+def _devices(  # noqa: PLR0913 - all ways to give a pod an accelerator
     spec: PodSpec,
     template: Template,
     annotations: Mapping[str, str],
@@ -239,7 +243,7 @@ def _devices(  # noqa: PLR0913 - all that may give a pod an accelerator
 
 
 def _made(place: ClaimPlace, reading: Reading, vocabulary: Vocabulary) -> annotated_requests.Annotated:
-    """What a claim asks for that no template names."""
+    """The requests of a claim that no template names."""
     inner = Reading()
     before = len(reading.unknowns)
     found = claim_specs.read(

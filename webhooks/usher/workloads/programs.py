@@ -1,7 +1,7 @@
 """The programs that the command of a container starts, as lists of words.
 
-A command is a program itself, so usher reads only plain forms: a program behind wrappers (`tini`, `env`), the
-statements of a shell script, and what a launcher of MPI starts. The size of what it reads is bounded.
+A command can do anything, so usher reads only plain forms: a program behind wrappers (`tini`, `env`), the statements of
+a shell script, and the programs that an MPI launcher starts. It reads a limited length.
 """
 
 import re
@@ -39,18 +39,18 @@ class Program(NamedTuple):
 
     words: Words
     by_mpi: bool = False
-    """Whether a launcher of MPI starts it, on all nodes of the job."""
+    """Whether an MPI launcher starts it on all nodes of the job."""
 
 
 def read(command: Sequence[str]) -> tuple[Program, ...]:
-    """The programs of a command with its arguments; empty for a command that is too long to be read."""
+    """The programs of a command with its arguments; empty for a command that is too long to read."""
     if sum(map(len, command)) > _LONGEST_COMMAND:
         return ()
     return tuple(program for program, _ in zip(_of(list(command[:_MOST_WORDS])), range(MOST_PROGRAMS), strict=False))
 
 
 def is_beside(program: Program) -> bool:
-    """Whether a program only prepares, prints or waits, so that it says nothing about the work of its container.
+    """Whether a program only prepares, prints or waits, so that it is not the work of its container.
 
     Options do not start a program either: without a command, `args` go to the program of the image.
     """
@@ -59,7 +59,7 @@ def is_beside(program: Program) -> bool:
 
 
 def is_mpi_launcher(program: Program) -> bool:
-    """Whether a program starts others by MPI."""
+    """Whether a program starts others through MPI."""
     return _base(program.words[0]) in _MPI_LAUNCHERS
 
 
@@ -122,7 +122,7 @@ def _unwrapped(words: list[str]) -> list[str]:
 
 
 def _plain(words: list[str]) -> Words:
-    """Words without quotes, with `python` for every version of it and without its options."""
+    """The words without quotes, with `python` for all its versions and without Python's options."""
     words = [word.strip("'\"()") for word in words]
     if not words or not words[0]:
         return ()

@@ -1,7 +1,7 @@
-"""What one pod asks of its node, by resource: the amounts that the scheduler looks for (docs/domain/requests.md).
+"""The request of one pod to its node, by resource: the amounts that the scheduler uses (docs/domain/requests.md).
 
 The rules are those of PodRequests in k8s.io/component-helpers resource, applied after the defaulting of Pods in
-k8s.io/kubernetes pkg/apis/core/v1; templates inside custom resources have not gone through that yet.
+k8s.io/kubernetes pkg/apis/core/v1; templates inside custom resources are not defaulted yet.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ _OVERCOMMITTED: Final = frozenset({"cpu", "memory"})
 _HUGE_PAGES: Final = "hugepages-"
 
 _Nanos = dict[str, int]
-"""Amounts by resource, in nanos: sums of plain numbers are quick."""
+"""Amounts by resource, in nanos. Sums of plain numbers are fast."""
 
 
 def of_pod(
@@ -35,11 +35,11 @@ def of_pod(
     server rounds every amount up to a thousandth.
 
     Args:
-        containers: of one pod, init containers first and in their order.
+        containers: the containers of one pod, init containers first and in their order.
         overhead: `spec.overhead`.
-        pod_requests: `spec.resources.requests`; they count for cpu, memory and huge pages alone.
-        pod_limits: `spec.resources.limits`, which stand in for missing `pod_requests`.
-        only: names of the resources to look at; None for all.
+        pod_requests: `spec.resources.requests`; they only count for cpu, memory and huge pages.
+        pod_limits: `spec.resources.limits`, which replace missing `pod_requests`.
+        only: names of the resources to count; None for all.
     """
     containers = tuple(containers)
     totals = _summed(_asked(containers, only=only, unit=quantities.MILLI))
@@ -51,7 +51,7 @@ def of_pod(
 
 
 def _summed(amounts: Iterable[tuple[model.ContainerType, _Nanos]]) -> _Nanos:
-    """What a pod needs at its fullest. One pass, because a manifest decides how many names and containers there are."""
+    """The peak of a pod's requests. It takes one pass, because a manifest may hold many names and containers."""
     together: _Nanos = {}
     sidecars: _Nanos = {}
     peaks: _Nanos = {}
@@ -73,7 +73,7 @@ def _summed(amounts: Iterable[tuple[model.ContainerType, _Nanos]]) -> _Nanos:
 def _asked(
     containers: Iterable[model.Container], *, only: Collection[str] | None, unit: int
 ) -> Iterator[tuple[model.ContainerType, _Nanos]]:
-    """Requests of each container, and limits in their place (docs/domain/principles.md#requests-from-limits)."""
+    """Requests of each container, or else its limits (docs/domain/principles.md#requests-from-limits)."""
     for container in containers:
         if container.requests or container.limits:
             yield container.type, _nanos({**container.limits, **container.requests}, only=only, unit=unit)
@@ -94,7 +94,7 @@ def of_whole_pod(
     limits |= {name: quantity for name, quantity in pod_limits.items() if _counts_for_pod(name)}
     if not limits and not pod_limits:
         return given
-    # Only what comes of all this is rounded.
+    # It only rounds the final result.
     asked = _quantities(_summed(_asked(containers, only=_OVERCOMMITTED, unit=1)))
     return {**limits, **asked, **given}
 
@@ -128,7 +128,7 @@ _ROUTES: Final = {
 def accelerators_of_pod(
     containers: Iterable[model.Container], *, overhead: model.Resources, vocabulary: Vocabulary
 ) -> Mapping[str, quantities.Quantity]:
-    """Effective accelerator request of one pod by resource; resources asked for with 0 are left out."""
+    """Effective accelerator request of one pod by resource, without resources whose request is 0."""
     naming = [container for container in containers if container.accelerators]
     names = {name for container in naming for name in container.accelerators}
     names.update(name for name in overhead if vocabulary.contains(name))
@@ -146,10 +146,10 @@ def requests(
     reading: Reading,
     vocabulary: Vocabulary,
 ) -> Iterator[model.AcceleratorRequest]:
-    """What one pod asks for, by name, each with the place that names it first.
+    """The accelerator requests of one pod by name, each with the first place that names it.
 
-    A resource that devices of a DeviceClass serve counts as the resource alone: the claim behind it is the scheduler's.
-    A resource that stands for an undescribed class is looked up, and recorded as unknown if that fails.
+    A resource that devices of a DeviceClass serve counts only as the resource, because the scheduler makes the claim
+    behind it. A resource for an undescribed class is looked up, and recorded as unknown if that fails.
     """
     if not of_one_pod:
         return
@@ -173,10 +173,10 @@ def requests(
 
 
 def _divided(containers: Sequence[model.Container], vocabulary: Vocabulary) -> set[str]:
-    """Resources that give every container only parts of devices, because each also asks for memory or cores.
+    """Resources that give every container only parts of devices, because each also requests memory or cores.
 
-    HAMi and Volcano give whole devices to a container that asks for neither (GenerateResourceRequests in HAMi's
-    pkg/device/nvidia/device.go).
+    HAMi and Volcano give whole devices to a container that requests no memory and no cores (GenerateResourceRequests in
+    HAMi's pkg/device/nvidia/device.go).
     """
     if all(len(container.accelerators) == 1 for container in containers):
         return set()

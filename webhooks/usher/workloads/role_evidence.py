@@ -1,4 +1,4 @@
-"""What the programs and images of containers say about the role of a workload."""
+"""The evidence for a workload's role in the programs and images of its containers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -23,7 +23,8 @@ _REFINED: Final[Mapping[model.Role, frozenset[model.Role]]] = {
     model.Role.SYSTEM: frozenset({model.Role.TRAINING, model.Role.INFERENCE}),
 }  # fmt: skip
 """By the role of the kind, the roles that a program can give instead. A Job that runs a model server is a batch of
-requests, because it ends."""
+requests, because it ends.
+"""
 
 _ORDER: Final = tuple(dict.fromkeys(family.role for family in program_families.ALL))
 _NOT_TESTS: Final = tuple(family for family in program_families.ALL if family not in program_families.TESTS)
@@ -40,25 +41,25 @@ _SPANNING_FLAGS: Final = (
 
 
 class Evidence(NamedTuple):
-    """What a container shows."""
+    """The evidence of one container."""
 
     role: model.Role
     reason: str
     by_command: bool
     starts_something_else: bool = False
-    """Whether the container has the image, but starts a program that usher does not know."""
+    """Whether the container has the image but starts a program that usher does not know."""
     spans_pods: bool = False
     """Whether the command starts one job over several pods."""
 
 
 def of_workload(pod_sets: Sequence[model.PodSet], base: model.Role) -> Evidence | None:
-    """The evidence of the containers that ask for accelerators, or else of those beside them; None without any.
+    """The evidence of the containers that request accelerators, or else of the other ones; None without evidence.
 
-    A workload without accelerators has no evidence: its kind says enough of it.
+    A workload without accelerators has no evidence, because its kind is enough.
 
     Args:
-        pod_sets: those of the workload.
-        base: the role of the kind, which limits what a program can say.
+        pod_sets: the pod sets of the workload.
+        base: the role of the kind, which limits the roles that a program can give.
     """
     every = [each for pod_set in pod_sets for each in pod_set.containers if each.type is model.ContainerType.APP]
     asking = [each for each in every if each.asks_accelerators]
@@ -73,7 +74,7 @@ def of_workload(pod_sets: Sequence[model.PodSet], base: model.Role) -> Evidence 
 def _may(shown: Evidence, base: model.Role) -> bool:
     if shown.role not in _REFINED.get(base, frozenset()):
         return False
-    # Trainers and benchmarks use the images of servers as well.
+    # Trainers and benchmarks use the images of servers too.
     if shown.role is model.Role.INFERENCE and not shown.by_command:
         return base is not model.Role.TRAINING and not (base is model.Role.UNKNOWN and shown.starts_something_else)
     return True
@@ -104,7 +105,7 @@ def _starts_something(command: tuple[str, ...]) -> bool:
 
 
 def _of_tests(started: Sequence[Program]) -> Evidence | None:
-    """Tests are the work of a container only if it starts nothing else: many trainers begin with nvidia-smi."""
+    """The evidence of tests, if the container starts nothing else: many trainers begin with nvidia-smi."""
     found = [(each, family) for each in started for family in program_families.TESTS if _belongs(each, family)]
     tests = {each for each, _ in found}
     others = [each for each in started if not each.by_mpi and each not in tests and not programs.is_mpi_launcher(each)]
@@ -136,7 +137,7 @@ def _of_image(image: str) -> Evidence | None:
 
 
 def _spans_pods(program: Program) -> bool:
-    """Whether a launcher starts one job over several pods; a number that is not known counts as several."""
+    """Whether a launcher starts one job over several pods. An unknown number counts as several."""
     if program.by_mpi:
         return True
     words = program.words

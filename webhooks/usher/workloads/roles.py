@@ -1,6 +1,6 @@
-"""The role of a workload, and why: by the rules of usher.yaml, its programs, its kind, and its label.
+"""Finds the role of a workload and its reason, from the rules of usher.yaml, its programs, its kind, and its label.
 
-The order, and what the label can and cannot do, is a decision in docs/architecture.md.
+docs/architecture.md explains their order, and the limits of the label.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,27 +21,28 @@ _NOTEBOOK_LABELS: Final[Mapping[str, str | None]] = {
     "notebook-name": None,
     "component": "singleuser-server",
 }
-"""Labels of notebooks' pods, with their value where it matters: Kubeflow's notebook-controller
-(controllers/notebook_controller.go) and JupyterHub's kubespawner (docs, "common labels")."""
+"""Labels of notebook pods, with their value if it matters: Kubeflow's notebook-controller
+(controllers/notebook_controller.go) and JupyterHub's kubespawner (docs, "common labels").
+"""
 
 _PLAIN_PODS: Final = (model.Role.SERVICE, model.Role.UNKNOWN)
 """Roles of the kinds that notebooks run as."""
 
 
 class Purpose(NamedTuple):
-    """The role of a workload, and what says so."""
+    """The role of a workload, and its source."""
 
     role: model.Role
     reason: str
     refusal: str = ""
-    """Why the label of the role does not count; empty where it does, and without one."""
+    """Why the label of the role does not count; empty if it does, and without a label."""
     spans_pods: bool = True
-    """False for training in which each pod trains by itself, as far as its command tells."""
+    """False for training in which each pod trains alone, as far as its command shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What decides about a role."""
+    """The properties of a workload that decide its role."""
 
     group: str
     kind: str
@@ -49,16 +50,16 @@ class Subject:
     labels: Mapping[str, str]
     pod_sets: Sequence[model.PodSet]
     own: Pods
-    """How the kind makes pods; for an object that holds others, how the inner kind does."""
+    """How the kind makes pods; for an object that holds others, how the inner kind makes them."""
     inner_kind: str = ""
-    """The kind inside an object that holds others."""
+    """The inner kind of an object that holds others."""
     owner_kind: str = ""
     owning: Pods | None = None
-    """How the kind of the owner makes pods, where usher knows it."""
+    """How the kind of the owner makes pods, if usher knows it."""
 
 
 class _Entry(NamedTuple):
-    """An entry of usher.yaml that is for some roles only."""
+    """An entry of usher.yaml that applies only to some roles."""
 
     place: str
     namespaces: Sequence[str]
@@ -66,7 +67,7 @@ class _Entry(NamedTuple):
 
 
 class Roles:
-    """Answers for one configuration."""
+    """Finds roles by one configuration."""
 
     def __init__(self, config: models.Config) -> None:
         self._rules = tuple(enumerate(config.roles))
@@ -75,7 +76,7 @@ class Roles:
         self._refusal = lru_cache(maxsize=1024)(self._find_refusal)
 
     def of(self, subject: Subject, reading: Reading) -> Purpose:
-        """The role of a workload. Records a label that names no role.
+        """The role of a workload. It records a label that does not name a role.
 
         Users can write labels, owners, images and commands. So a role states an intention, and is never a reason to
         trust a workload.
@@ -100,7 +101,7 @@ class Roles:
         ]
 
     def _find_refusal(self, namespace: str, found: model.Role, claimed: model.Role) -> str:
-        """Why the label must not change a role; empty where it may, because nothing depends on the difference."""
+        """Why the label must not change the role; empty if it may, because the difference has no effect."""
         ignored = f"its label {ROLE_LABEL}: {claimed} does not count, because"
         if claimed is model.Role.SYSTEM:
             return f"{ignored} only usher.yaml and the kind make a workload part of the system"
@@ -112,9 +113,10 @@ class Roles:
 
 
 def inner_kind(templates: Sequence[Template], pod_sets: Sequence[model.PodSet]) -> tuple[tuple[str, str], Pods] | None:
-    """The group and kind that decide the role of an object that holds others; None for other objects and unknown kinds.
+    """The group and kind that decide the role of an object that holds others; None for any other object and unknown
+    kinds.
 
-    It is the kind of the templates that ask for accelerators, or else of all; of several, the first.
+    It is the first kind of the templates that request accelerators, or else of all templates.
     """
     inner = [template.inner_kind for template in templates]
     asking = [kind for kind, each in zip(inner, pod_sets, strict=True) if each.asks_accelerators]
@@ -154,7 +156,7 @@ def _claimed(labels: Mapping[str, str], reading: Reading) -> model.Role | None:
 
 
 def _found(subject: Subject) -> Purpose:
-    """The role without rules and label."""
+    """The role without the rules and the label."""
     own, why = subject.own, f"its kind, {subject.kind}"
     if subject.inner_kind:
         why = f"the {subject.inner_kind} in it"
@@ -176,7 +178,7 @@ def _has(labels: Mapping[str, str], key: str, value: str | None) -> bool:
 
 
 def _of_rule(rule: RoleRule, subject: Subject) -> model.Role | None:
-    """The role that a rule gives; None where the label that it trusts is missing or names no role."""
+    """The role that a rule gives; None if the label that it trusts is missing or does not name a role."""
     if rule.from_label is None:
         return None if rule.role is None else model.Role(rule.role)
     said = {labels[rule.from_label] for labels in _labels(subject) if rule.from_label in labels}
@@ -209,4 +211,4 @@ def _holds(rule: RoleRule, subject: Subject) -> bool:
 
 
 DEFAULT: Final = Roles(models.Config())
-"""Without usher.yaml."""
+"""Roles without usher.yaml."""

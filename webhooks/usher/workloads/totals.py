@@ -1,4 +1,4 @@
-"""Accelerators of all pods of a workload together, at its smallest and at its largest."""
+"""Sums the accelerators of all pods of a workload, at its smallest and at its largest size."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -9,7 +9,7 @@ from usher.workloads.claimed_parts import Part
 
 
 def of_pod_sets(pod_sets: Iterable[model.PodSet]) -> tuple[model.Total, ...]:
-    """One total for each name and route, in the order of the names; a claim that pods share is counted once."""
+    """One total for each name and route, in the order of the names. A claim that pods share counts once."""
     own: defaultdict[tuple[str, model.Route], list[model.Total]] = defaultdict(list)
     shared: defaultdict[tuple[str, str, model.Route, Part], list[model.Total]] = defaultdict(list)
     for pod_set in pod_sets:
@@ -33,7 +33,7 @@ def _times(request: model.AcceleratorRequest, count: model.Count) -> model.Total
 
 
 def _once(request: model.AcceleratorRequest, count: model.Count) -> model.Total:
-    """What a shared claim takes as soon as any of the pods is there."""
+    """The total of a shared claim, which takes its devices as soon as any of the pods exists."""
     minimum = request.minimum if count.minimum else quantities.ZERO
     maximum = quantities.ZERO if count.maximum == 0 else request.maximum
     reason = f"{request.reason}; {'' if count.minimum else count.reason}" if minimum != maximum else ""
@@ -41,7 +41,7 @@ def _once(request: model.AcceleratorRequest, count: model.Count) -> model.Total:
 
 
 def product(each: quantities.Quantity | None, pods: int | None) -> quantities.Quantity | None:
-    """What so many pods ask for together; None where nothing bounds it."""
+    """The sum for that many pods; None if there is no upper bound."""
     if each is not None and pods is not None:
         return each * pods
     return quantities.ZERO if pods == 0 or (each is not None and not each) else None
@@ -54,7 +54,7 @@ def _sum(amounts: Iterable[quantities.Quantity]) -> quantities.Quantity:
 def _together(
     amounts: Sequence[model.Total], join: Callable[[Iterable[quantities.Quantity]], quantities.Quantity]
 ) -> model.Total:
-    """The reasons are those why the two numbers differ, each once."""
+    """The joined total. Its reasons explain why minimum and maximum differ, each once."""
     if len(amounts) == 1 and not amounts[0].reason:
         return amounts[0]
     maxima = [amount.maximum for amount in amounts if amount.maximum is not None]

@@ -1,4 +1,6 @@
-"""Objects of unknown kinds, and of known kinds in unknown versions: usher names their pod specs and judges nothing."""
+"""Objects of unknown kinds, and of known kinds in unknown versions: usher names their pod specs and does not judge
+them.
+"""
 
 from collections.abc import Mapping
 from typing import Final
@@ -15,23 +17,26 @@ _CHARTS: Final = frozenset({
     ("argoproj.io", "ApplicationSet"),
     ("helm.toolkit.fluxcd.io", "HelmRelease"),
 })  # fmt: skip
-"""Kinds that hold the values of a Helm chart: a controller renders the chart, and only the result can be judged."""
+"""Kinds that hold the values of a Helm chart. A controller renders the chart, and usher can only judge the result."""
 
 _GPUS: Final = frozenset({"gpu", "gpus"})
-"""What operators call GPUs whose resource they name themselves (DynamoGraphDeployment v1alpha1, VLLMRuntime)."""
+"""Words for GPUs in kinds of operators that choose the resource themselves (DynamoGraphDeployment v1alpha1,
+VLLMRuntime).
+"""
 
 _MACHINES: Final[Mapping[tuple[str, str], str]] = {
     ("kaito.sh", "InferenceSet"): "/spec/template/resource",
     ("kaito.sh", "RAGEngine"): "/spec/compute",
     ("kaito.sh", "Workspace"): "/resource",
 }
-"""Kinds whose pods get the accelerators of a machine type, and where they name it (KAITO: api/v1beta1)."""
+"""Kinds whose pods get the accelerators of a machine type, each with the field for it (KAITO: api/v1beta1)."""
 
 
 def read(value: paths.Object, *, known: Kind | None, namespace: str, vocabulary: Vocabulary) -> model.Workload | None:
-    """No rule judges an unknown kind, so usher names one that holds pod templates or asks for accelerators.
+    """A workload for an unknown kind that holds pod templates or requests accelerators; rules do not judge it.
 
-    So is a known kind in a version that is not: it makes pods, wherever that version keeps their templates.
+    A known kind in an unknown version is treated in the same way: it makes pods, wherever this version has its
+    templates.
     """
     group, version, kind = identity.group_version_kind(value)
     found = search.pod_specs(value)

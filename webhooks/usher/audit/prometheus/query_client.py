@@ -222,7 +222,7 @@ def _missing(body: bytes) -> str:
 
 
 def _of_another_server(status: int, body: bytes) -> str:
-    """What is wrong with the URL, from an answer that Prometheus never gives."""
+    """The mistake in the URL, from an answer that Prometheus never gives."""
     if status >= 500:
         return f"it fails (HTTP {status}); look at its log, or at that of the gateway before it"
     remedy = (

@@ -125,8 +125,8 @@ class Outlooks:
         )
 
     def _adds_nodes(self, workload: model.Workload) -> str:
-        """What may add nodes for a workload; empty if nothing is known to, or if usher.yaml has pools, which say it
-        themselves.
+        """The object that may add nodes for a workload; empty if usher knows no object that does, or if usher.yaml has
+        pools, which already show it.
         """
         queue = self._cluster_queue(workload)
         if queue is not None and queue.has_checks is not False:
@@ -193,7 +193,7 @@ def reasons(section: Section) -> Iterator[str]:
 
 
 def _missing(section: Section) -> Iterator[str]:
-    """What the nodes lack for the pods that do not fit."""
+    """The resources that nodes lack for the pods that do not fit."""
     for each in section.holding:
         if each.answer is section.answer and each.missing:
             of_pod_set = f"{each.pod_set}: " if each.pod_set else ""

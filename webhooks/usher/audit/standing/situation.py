@@ -41,7 +41,7 @@ class Situation:
     records: Records = field(default_factory=Records)
     """The records of schedulers about workloads."""
     autoscaler: str = ""
-    """What may add nodes with accelerators, as people call it; empty if no object shows an autoscaler."""
+    """The autoscaler that may add nodes with accelerators, as people call it; empty if no object shows one."""
 
     @property
     def complete(self) -> bool:

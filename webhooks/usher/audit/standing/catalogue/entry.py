@@ -18,6 +18,6 @@ class Entry:
     why: str
     """The reason why it matters, in one sentence."""
     remedy: str
-    """What to do if the finding itself has no better remedy."""
+    """The remedy if the finding itself has no better one."""
     source: str
     """A page of this repository, or of the project behind the subject."""
