@@ -6,7 +6,7 @@ import pytest
 
 import opa_server
 from builders import policies
-from usher import errors
+from usher import errors, opa_program
 from usher.gatekeeper import compilation, library, templates
 from usher.gatekeeper.fields import Written
 from usher.gatekeeper.templates import Rego
@@ -87,7 +87,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
 def test_rego_that_opa_refuses_is_an_error_with_its_reason(
     compiler: compilation.Compiler, rego: Rego, message: str
 ) -> None:
-    with pytest.raises(compilation.RegoError, match=message):
+    with pytest.raises(opa_program.RegoError, match=message):
         compiler.compiled(rego)
 
 

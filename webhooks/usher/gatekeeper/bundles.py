@@ -9,10 +9,10 @@ from typing import Final
 
 from usher import errors, policy_archive
 from usher.gatekeeper import constraints
-from usher.gatekeeper.compilation import LARGEST as LARGEST_MODULE
 from usher.gatekeeper.fields import Fields, Written, top
 from usher.gatekeeper.library import MOST_CONSTRAINTS, MOST_TEMPLATES, Compiled, Library
 from usher.gatekeeper.templates import MOST_KINDS, Template
+from usher.opa_program import LARGEST as LARGEST_MODULE
 
 API_VERSION: Final = "gpu-usher.io/v1alpha1"
 KIND: Final = "PolicyBundle"

@@ -13,9 +13,7 @@ from typing import Any, Final
 from usher import opa_program
 from usher.dataclass import dataclass
 from usher.gatekeeper.templates import Rego
-from usher.opa_program import LARGEST, RegoError
-
-__all__ = ["ENTRYPOINT", "LARGEST", "Compiler", "NotCompiledError", "RegoError", "compiler"]
+from usher.opa_program import RegoError
 
 _PACKAGE: Final = "usher_gatekeeper"
 ENTRYPOINT: Final = f"{_PACKAGE}/result"

@@ -7,10 +7,11 @@ from typing import Final
 from usher import errors
 from usher.dataclass import dataclass
 from usher.gatekeeper import constraints, parameters, templates
-from usher.gatekeeper.compilation import Compiler, NotCompiledError, RegoError
+from usher.gatekeeper.compilation import Compiler, NotCompiledError
 from usher.gatekeeper.constraints import Constraint
 from usher.gatekeeper.fields import Written
 from usher.gatekeeper.templates import Template
+from usher.opa_program import RegoError
 
 MOST_TEMPLATES: Final = 1000
 MOST_CONSTRAINTS: Final = 10_000

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from usher.gatekeeper.evaluation import Policies
     from usher.scan.site_policies import SitePolicies
 
-__all__ = ["Settings", "Watch", "report", "run", "run_each", "unwatched", "watched"]
 
 _File = TypeVar("_File")
 

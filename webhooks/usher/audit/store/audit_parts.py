@@ -16,10 +16,10 @@ from usher import errors
 from usher.audit import partial
 from usher.audit.document import Audit
 from usher.audit.document.part import Part
+from usher.audit.reports import data_tables, parquet_tables
 from usher.audit.store import part_stores
 from usher.audit.store.shards import MOST_SHARDS, Shard
 from usher.dataclass import dataclass
-from usher.audit.reports import data_tables, parquet_tables
 
 RECORD_NAME: Final = "record.json"
 MOST_RECORD_BYTES: Final = 1 << 20
