@@ -14,13 +14,13 @@ from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes import pod_demand
 from usher.authorities.nodes.places import Places
-from usher.config import models
+from usher.config import sections as config_sections
 from usher.facts.node_table import NodeTable
 from usher.workloads.normalise import normalise
 
 ROUNDS = 9
 NUMBERS = (50, 500, 5000)
-VOCABULARY = Vocabulary(models.Accelerators())
+VOCABULARY = Vocabulary(config_sections.Accelerators())
 
 _POOLS = ("h100", "a100", "l40s", "cpu", "cpu-large")
 _ZONES = "abc"

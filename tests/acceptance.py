@@ -10,7 +10,8 @@ import builders
 from usher import model, paths
 from usher.config import models
 from usher.mutation import merge
-from usher.policy.evaluator import Evaluator, Operation, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Operation, Request
 from usher.reading.lookup import Objects
 
 DATA = Path(__file__).parent / "data" / "acceptance"

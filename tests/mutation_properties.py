@@ -12,7 +12,8 @@ from usher import model, paths
 from usher.mutation import merge
 from usher.mutation import pods as mutation_pods
 from usher.mutation.editing import copied
-from usher.policy.evaluator import Evaluator, Operation, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Operation, Request
 from usher.workloads.normalise import normalise
 
 _OWN: Final = paths.join("/metadata/annotations", merge.ANNOTATION)

@@ -13,7 +13,8 @@ from usher.config import load, models
 from usher.facts.store import Store
 from usher.policy import assembly, config_problems, enforcement
 from usher.policy.checks import catalogue
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Request
 from usher.review import parsing
 
 
@@ -50,7 +51,7 @@ def evaluator_with(config: models.Config, *, file: Path | None = None, facts: St
     packaged = _packaged()
     problems = config_problems.problems(config, packaged.catalogue)
     if problems:
-        raise load.refusal(file, problems)
+        raise load.config_error(file, problems)
     config = with_checks_of_strict(config, packaged.catalogue)
     return Evaluator(engine=packaged.engine, entries=packaged.catalogue, config=config, facts=facts)
 

@@ -22,7 +22,8 @@ from usher.kinds.registry import WORKLOADS
 from usher.mutation import merge, skip_reasons
 from usher.policy import explaining
 from usher.policy.checks import catalogue
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Request
 from usher.reading import lookup
 
 SITE: Final = "usher.yaml"

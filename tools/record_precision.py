@@ -18,7 +18,8 @@ import yaml
 
 from usher import paths
 from usher.config import models
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Request
 from usher.reading import lookup
 from usher.scan import sources
 

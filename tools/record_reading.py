@@ -24,7 +24,8 @@ from document_mutations import alike
 from usher import paths
 from usher.config.load import load
 from usher.mutation import merge
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Request
 from usher.reading import lookup
 from usher.scan import sources
 

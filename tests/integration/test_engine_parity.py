@@ -25,7 +25,8 @@ from usher.policy.checks import bundle
 from usher.policy.engines.engine import Engine, Entrypoint
 from usher.policy.engines.opa import Breaker, OpaEngine, Server
 from usher.policy.engines.wasm import WasmEngine
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Request
 
 pytestmark = [*opa_server.needs_opa]
 

@@ -14,7 +14,7 @@ from match_conditions import OTHERS, Answer, Object, answers, creation, needs_go
 from shared_files import Corpus
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import model, paths
-from usher.accelerators.known_names import VENDORS
+from usher.accelerators.names import VENDORS
 from usher.kinds.registry import WORKLOADS
 from usher.manifests import fail_closed
 from usher.reading.lookup import NOTHING, Lookup

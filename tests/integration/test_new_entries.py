@@ -73,7 +73,7 @@ def training(resource: str, *, node_selector: dict[str, str] | None = None) -> p
 
 def test_a_fabric_is_a_profile_in_config_fabrics(copy: Copy) -> None:
     copy.insert(
-        "config/fabrics/own_networks.py",
+        "config/fabrics/shipped.py",
         "PROFILES: Final = {",
         '    "slingshot": Shipped(\n'
         '        profile=Fabric(env={"FI_PROVIDER": "cxi"}),\n'
@@ -94,7 +94,7 @@ def test_a_fabric_is_a_profile_in_config_fabrics(copy: Copy) -> None:
 
 def test_an_accelerator_vendor_is_an_entry_of_known_names(copy: Copy) -> None:
     copy.insert(
-        "accelerators/known_names.py",
+        "accelerators/names.py",
         "VENDORS: Final[dict[str, tuple[Known, ...]]] = {",
         '    "tenstorrent": (*_names(Unit.DEVICE, "tenstorrent.com/n300"),),\n',
     )

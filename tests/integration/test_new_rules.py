@@ -17,7 +17,8 @@ from usher import paths
 from usher.config import models
 from usher.mutation.editing import copied
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Request
 
 pytestmark = opa_server.needs_opa
 

@@ -17,9 +17,9 @@ from usher import errors, paths
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
-from usher.scan import findings, processes, runner, sources
+from usher.scan import findings, judging, processes, runner, sources
 
-SETTINGS = runner.Settings(command=findings.Command.CHECK, mutated=True)
+SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True)
 make = partial(assembly.embedded, models.Config())
 
 

@@ -22,9 +22,9 @@ from usher.policy import assembly
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
 from usher.reading import lookup
-from usher.scan import findings, processes, runner, sources, verdicts
+from usher.scan import findings, judging, processes, runner, sources, verdicts
 
-SETTINGS = runner.Settings(command=findings.Command.CHECK, mutated=True)
+SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True)
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +71,7 @@ class Asked:
 def run(
     *arguments: Path,
     config: models.Config | None = None,
-    settings: runner.Settings = SETTINGS,
+    settings: judging.Settings = SETTINGS,
     number: int = 1,
     facts: bytes = b"",
 ) -> tuple[findings.Report, int]:
@@ -143,7 +143,7 @@ def test_a_service_in_another_file_counts_although_its_file_was_not_read(files: 
 def test_another_configuration_other_facts_and_another_namespace_have_verdicts_of_their_own(files: Path) -> None:
     run(files)
     config = models.Config(exempt_namespaces=["ml-*"])
-    settings = runner.Settings(command=findings.Command.CHECK, mutated=True, namespace="other")
+    settings = judging.Settings(command=findings.Command.CHECK, mutated=True, namespace="other")
 
     assert run(files, config=config)[0].totals.exempt > 0
     assert run(files, settings=settings)[1] > 0

@@ -64,7 +64,7 @@ def evaluator_of_a_cluster_with_queues(site: Site) -> Evaluator:
             local_queue(queue.local_queue, "all", namespace=namespace)
             for namespace in site.namespaces
             for queue in queues
-            if selection.matches(namespace, queue.namespaces)
+            if selection.matches_pattern(namespace, queue.namespaces)
         ),
     ]
     unique = {(fact["kind"], str(fact["metadata"])): fact for fact in facts}

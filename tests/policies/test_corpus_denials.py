@@ -17,7 +17,7 @@ from shared_files import Corpus
 from usher import model
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.evaluator import Request
+from usher.policy.request import Request
 from usher.reading import lookup
 from usher.scan import sources
 

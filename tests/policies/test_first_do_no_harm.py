@@ -25,9 +25,10 @@ from policies.sites import SITES, Site
 from shared_files import OWN, PUBLISHED, Corpus
 from unit.mutation import generated
 from usher import paths
-from usher.config import models
+from usher.config import pools
 from usher.kinds.registry import WORKLOADS
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Request
 from usher.reading import lookup
 
 FOLDER = Path(__file__).parents[2] / "tests/data/mutations"
@@ -170,7 +171,7 @@ def test_training_on_each_pool_with_any_number_of_its_devices_is_not_harmed(site
     assert harmed(tuple(filter(None, cases)), harm) == {}
 
 
-def trained_on(pool: models.Pool, resource: str, count: int) -> paths.Object:
+def trained_on(pool: pools.Pool, resource: str, count: int) -> paths.Object:
     """A PyTorchJob with two workers that select a pool, with as many devices of it."""
     container = builders.container("pytorch", limits={resource: count})
     template = builders.template(container, nodeSelector=dict(pool.node_selector))

@@ -16,10 +16,10 @@ from shared_files import OWN, Corpus
 from usher import paths
 from usher.fixing import alignment, misspellings, rounds, steps, wishes
 from usher.policy.evaluator import Evaluator
-from usher.scan import findings, runner, sources
+from usher.scan import findings, judging, runner, sources
 
 SITE = Path(__file__).parents[2] / "tests/data/mutations"
-SETTINGS = runner.Settings(command=findings.Command.CHECK, mutated=True, diff=True)
+SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True, diff=True)
 
 
 @pytest.fixture(scope="module")

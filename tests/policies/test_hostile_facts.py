@@ -16,7 +16,8 @@ import generated_examples
 from usher import model, paths
 from usher.config import models
 from usher.facts.store import Store
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Request
 
 POLICIES = Path(__file__).parents[2] / "policies"
 

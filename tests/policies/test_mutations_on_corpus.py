@@ -19,7 +19,8 @@ from shared_files import OWN, PUBLISHED, Corpus
 from unit.mutation import generated
 from usher import paths
 from usher.kinds.registry import WORKLOADS
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Request
 from usher.reading import lookup
 
 FOLDER = Path(__file__).parents[2] / "tests/data/mutations"

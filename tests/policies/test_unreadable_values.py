@@ -13,7 +13,8 @@ from shared_files import Corpus
 from usher import model, paths
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Request
 from usher.reading import lookup
 from usher.scan import sources
 

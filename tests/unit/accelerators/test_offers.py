@@ -8,17 +8,24 @@ import builders
 from unit.workloads import device_claims
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import model, paths
-from usher.accelerators import device_classes, known_names, meanings, offers
+from usher.accelerators import names as accelerators_names
+from usher.accelerators import offers
+from usher.accelerators import vocabulary as accelerators_vocabulary
 from usher.accelerators.names import CLAIM_PREFIX, GIVING
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.config import pools as config_pools
+from usher.config import sections
 from usher.reading.lookup import Objects
 
-CLASSES = [name for name in device_classes.names() if device_classes.device_class(name).accelerator]
+CLASSES = [
+    name
+    for name in accelerators_vocabulary.device_class_names()
+    if accelerators_vocabulary.meaning_of_class(name).accelerator
+]
 RESOURCES = [
     *(
         known.name
-        for entries in known_names.VENDORS.values()
+        for entries in accelerators_names.VENDORS.values()
         for known in entries
         if known.name and known.unit in GIVING
     ),
@@ -31,8 +38,8 @@ POOLS = st.lists(
 )
 
 
-def pool(name: str, *resources: str) -> models.Pool:
-    return models.Pool(name=name, node_selector={"pool": name}, resources=list(resources))
+def pool(name: str, *resources: str) -> config_pools.Pool:
+    return config_pools.Pool(name=name, node_selector={"pool": name}, resources=list(resources))
 
 
 NVIDIA = pool("h100", "nvidia.com/gpu")
@@ -61,7 +68,7 @@ def of_class(name: str) -> model.PodSet:
 
 
 def fitting(
-    pod_set: model.PodSet, *pools: models.Pool, vocabulary: Vocabulary = VOCABULARY
+    pod_set: model.PodSet, *pools: config_pools.Pool, vocabulary: Vocabulary = VOCABULARY
 ) -> tuple[list[str], tuple[str, ...]]:
     found = offers.offering(pod_set, pools or ALL, vocabulary)
     return [each.name for each in found.pools], found.unmatched
@@ -106,7 +113,7 @@ def test_a_class_that_no_resource_stands_for_fits_no_pool_until_a_pool_lists_it(
 
 
 def test_a_class_of_the_site_fits_the_pools_with_its_resource() -> None:
-    said = models.Accelerators.model_validate({"deviceClasses": {"gpu.example.com": {"resource": "amd.com/gpu"}}})
+    said = sections.Accelerators.model_validate({"deviceClasses": {"gpu.example.com": {"resource": "amd.com/gpu"}}})
 
     assert fitting(of_class("gpu.example.com"), vocabulary=Vocabulary(said)) == (["mi300"], ())
 
@@ -166,9 +173,9 @@ def test_annotations_of_fractions_and_mounted_devices_are_for_gpus_of_nvidia() -
 
 def vendor_of(name: str) -> str:
     if not name.startswith(CLAIM_PREFIX) and "/" in name:
-        found = meanings.meaning(name)
+        found = accelerators_names.meaning_of(name)
         return found.vendor if found is not None else ""
-    return device_classes.device_class(name.removeprefix(CLAIM_PREFIX)).vendor
+    return accelerators_vocabulary.meaning_of_class(name.removeprefix(CLAIM_PREFIX)).vendor
 
 
 @given(name=st.sampled_from([*RESOURCES, *CLASSES, *(CLAIM_PREFIX + each for each in CLASSES)]), resources=POOLS)

@@ -10,11 +10,11 @@ from usher.authorities.nodes import pod_demand
 from usher.authorities.nodes.judge import NodeVerdict
 from usher.authorities.nodes.places import Places
 from usher.authorities.nodes.pod_demand import PodDemand
-from usher.config import models
+from usher.config import pools as config_pools
 from usher.facts.node_table import NodeTable
 
 
-def cluster(*found: paths.Object, pools: Sequence[models.Pool] = ()) -> Places:
+def cluster(*found: paths.Object, pools: Sequence[config_pools.Pool] = ()) -> Places:
     table = NodeTable()
     table.replace(found)
     return nodes_places.of_cluster(table.now, pools, VOCABULARY)
@@ -25,5 +25,5 @@ def demand(pod: paths.Object, *, from_classes: Sequence[str] = ()) -> PodDemand:
     return pod_demand.of_pod_set(pod_set, VOCABULARY, from_classes=from_classes)
 
 
-def judge(pod: paths.Object, *found: paths.Object, pools: Sequence[models.Pool] = ()) -> NodeVerdict:
+def judge(pod: paths.Object, *found: paths.Object, pools: Sequence[config_pools.Pool] = ()) -> NodeVerdict:
     return nodes_judge.judge(demand(pod), cluster(*found, pools=pools))

@@ -13,13 +13,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from unit.certs.directories import written
 from unit.certs.handshakes import client_context, listening, serial_seen
 from usher.certs import issue, pem
-from usher.certs.authority import (
-    canonical_names,
-    new_authority,
-    new_leaf,
-    renewal_time,
-    service_names,
-)
+from usher.certs.authority import canonical_names, new_authority, new_leaf, renewal_time, service_names
 from usher.certs.serving import Reloader
 from usher.errors import CertificateError
 

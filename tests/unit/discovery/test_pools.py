@@ -4,7 +4,7 @@ import builders
 from unit.discovery.site_clusters import GPU_TAINT
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.config import sections
 from usher.discovery import pools
 from usher.discovery.pools import Declaration
 from usher.facts.node_table import NodeTable
@@ -16,7 +16,7 @@ CPU = builders.node("cpu-0", labels={"kubernetes.io/os": "linux"})
 def declared(*nodes: paths.Object) -> list[Declaration]:
     table = NodeTable()
     table.replace([*nodes, CPU])
-    return pools.declarations(table.now, Vocabulary(models.Accelerators()))
+    return pools.declarations(table.now, Vocabulary(sections.Accelerators()))
 
 
 def selectors(*nodes: paths.Object) -> list[dict[str, str]]:

@@ -15,7 +15,7 @@ from usher.editor.documents import Document
 from usher.editor.positions import Encoding, Point
 from usher.editor.session import Session
 from usher.policy.evaluator import Evaluator
-from usher.scan import findings, runner, sources
+from usher.scan import findings, judging, runner, sources
 
 GRINNING = "\U0001f600"
 CLAIMING = builders.pod(
@@ -95,7 +95,7 @@ def test_what_usher_cannot_read_is_a_warning_without_a_code(asked: Session) -> N
 def test_the_findings_are_those_of_usher_check(asked: Session, evaluator: Evaluator, tmp_path: Path) -> None:
     file = tmp_path / "job.yaml"
     file.write_text(editors.manifest(UNEQUAL, builders.gpu_job(3)), encoding="utf-8")
-    settings = runner.Settings(command=findings.Command.CHECK, mutated=True)
+    settings = judging.Settings(command=findings.Command.CHECK, mutated=True)
     report = runner.run(sources.read([str(file)], stdin=io.BytesIO()), evaluator=evaluator, settings=settings)
     checked = sorted(
         (finding.judgement.code, finding.place.line, finding.place.column)

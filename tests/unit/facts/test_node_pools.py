@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import builders
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.config import pools as config_pools
+from usher.config import sections
 from usher.facts import node_pools
 from usher.facts.node_pools import MOST_POOLS, FoundPool
 from usher.facts.node_table import NodeTable
@@ -18,10 +19,10 @@ GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"
 def found(*nodes: paths.Object) -> list[FoundPool]:
     table = NodeTable()
     table.replace(nodes)
-    return list(node_pools.found_pools(table.now, Vocabulary(models.Accelerators())))
+    return list(node_pools.found_pools(table.now, Vocabulary(sections.Accelerators())))
 
 
-def pools(*nodes: paths.Object) -> list[models.Pool]:
+def pools(*nodes: paths.Object) -> list[config_pools.Pool]:
     return [each.pool for each in found(*nodes)]
 
 
@@ -32,12 +33,12 @@ def gpu_node(name: str, labels: Mapping[str, str] = H100, **more: object) -> pat
 def test_servers_of_one_kind_are_one_pool_with_their_labels_taints_and_board() -> None:
     (pool,) = pools(gpu_node("a", taints=[GPU_TAINT]), gpu_node("b", taints=[GPU_TAINT]), builders.node("cpu"))
 
-    assert pool == models.Pool(
+    assert pool == config_pools.Pool(
         name="h100-80gb-hbm3",
         node_selector={"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"},
-        taints=[models.Taint(key="nvidia.com/gpu", value="present")],
+        taints=[config_pools.Taint(key="nvidia.com/gpu", value="present")],
         resources=["nvidia.com/gpu"],
-        gpu=models.Gpus(board="H100-80", per_node=8),
+        gpu=config_pools.Gpus(board="H100-80", per_node=8),
         allocatable={"cpu": 96, "memory": "1024Gi", "nvidia.com/gpu": 8},
     )
 
@@ -125,7 +126,7 @@ def test_slices_of_the_strategy_mixed_are_offered_beside_the_board() -> None:
     (pool,) = pools(builders.node("a", gpus=4, labels=labels, allocatable={"nvidia.com/mig-3g.40gb": "8"}))
 
     assert pool.resources == ["nvidia.com/gpu", "nvidia.com/mig-3g.40gb"]
-    assert pool.gpu == models.Gpus(board="H100-80", per_node=8, mig_strategy="mixed")
+    assert pool.gpu == config_pools.Gpus(board="H100-80", per_node=8, mig_strategy="mixed")
 
 
 def test_under_the_strategy_single_the_number_of_whole_gpus_is_not_guessed() -> None:
@@ -144,7 +145,7 @@ def test_time_slices_are_not_counted_as_gpus() -> None:
     }
     (pool,) = pools(builders.node("a", gpus=8, labels=labels))
 
-    assert pool.gpu == models.Gpus(per_node=2)
+    assert pool.gpu == config_pools.Gpus(per_node=2)
     assert pool.node_selector["nvidia.com/gpu.sharing-strategy"] == "time-slicing"
 
 

@@ -11,10 +11,10 @@ from usher.config import models
 from usher.fixing import misspellings, remedies, rounds, wishes
 from usher.policy import assembly
 from usher.policy.checks import bundle
-from usher.scan import findings, runner, sources
+from usher.scan import findings, judging, runner, sources
 
 CHECKS = Path(__file__).parents[3] / "policies/usher/checks"
-SETTINGS = runner.Settings(command=findings.Command.CHECK, mutated=True, diff=True)
+SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True, diff=True)
 
 
 Fix = Callable[[Path, str], rounds.Fixed]

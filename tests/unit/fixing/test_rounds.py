@@ -11,10 +11,10 @@ import pytest
 from usher.config import models
 from usher.fixing import misspellings, rounds, wishes
 from usher.policy import assembly
-from usher.scan import findings, runner, sources
+from usher.scan import findings, judging, runner, sources
 from usher.scan.batches import Batch
 
-SETTINGS = runner.Settings(command=findings.Command.CHECK, mutated=True, diff=True)
+SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True, diff=True)
 POD = b"""\
 apiVersion: v1
 kind: Pod

@@ -19,7 +19,7 @@ PACKAGE: Final = Path(usher.__file__).parent
 
 KINDS_OF_WORKLOADS: Final = frozenset(kind for _, kind in registry.WORKLOADS)
 
-EXAMPLES: Final = "config/queues.py"
+EXAMPLES: Final = "config/sections.py"
 """Shows users how to write a list of kinds."""
 
 

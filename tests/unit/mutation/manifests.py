@@ -5,7 +5,7 @@ from typing import Any
 import builders
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.config import sections
 from usher.mutation import merge
 from usher.reading.lookup import NOTHING, Lookup
 from usher.workloads.normalise import normalise
@@ -70,7 +70,7 @@ def affinity(*terms: Any) -> paths.Object:
 
 
 def workload(value: paths.Object, *, objects: Lookup = NOTHING) -> model.Workload:
-    found = normalise(value, vocabulary=Vocabulary(models.Accelerators()), objects=objects)
+    found = normalise(value, vocabulary=Vocabulary(sections.Accelerators()), objects=objects)
     assert found is not None
     return found
 

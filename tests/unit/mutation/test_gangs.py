@@ -9,7 +9,7 @@ from acceptance import decided, evaluator
 from unit.mutation.clusters import Cluster, named
 from usher import paths
 from usher.mutation import merge
-from usher.policy.evaluator import Request
+from usher.policy.request import Request
 from usher.reading.lookup import NOTHING, Lookup, Objects
 
 ABOUT_GANGS = {

@@ -10,7 +10,6 @@ from builders.queues import volcano_queue
 from unit.mutation.manifests import CONTAINER, container, intent, merged, pod, refusals, workload
 from usher import errors, model, paths
 from usher.mutation import containers, merge, skip_reasons
-from usher.mutation import merge as mutation_merge
 from usher.reading.lookup import NOTHING, Absence, Lookup, Objects, Reference
 
 TOLERATION = {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}
@@ -188,37 +187,31 @@ class Cluster:
 
 def test_existing_objects_meet_a_need() -> None:
     assert (
-        mutation_merge.unmet_need(
-            [QUEUE, FILE], Cluster(volcano_queue(), custom("v1", "ConfigMap", {}, name="topology"))
-        )
-        == ""
+        merge.unmet_need([QUEUE, FILE], Cluster(volcano_queue(), custom("v1", "ConfigMap", {}, name="topology"))) == ""
     )
 
 
 def test_the_first_that_is_missing_is_named() -> None:
-    assert (
-        mutation_merge.unmet_need([QUEUE, FILE], Cluster(volcano_queue()))
-        == "ConfigMap ml-research/topology does not exist"
-    )
-    assert mutation_merge.unmet_need([QUEUE, FILE], Cluster()) == "Queue research does not exist"
+    assert merge.unmet_need([QUEUE, FILE], Cluster(volcano_queue())) == "ConfigMap ml-research/topology does not exist"
+    assert merge.unmet_need([QUEUE, FILE], Cluster()) == "Queue research does not exist"
 
 
 @pytest.mark.parametrize("objects", [NOTHING, Objects([])])
 def test_an_unknown_object_does_not_count_as_missing(objects: Lookup) -> None:
-    assert mutation_merge.unmet_need([QUEUE, FILE], objects) == ""
+    assert merge.unmet_need([QUEUE, FILE], objects) == ""
 
 
 def test_a_file_of_another_namespace_is_another() -> None:
-    assert mutation_merge.unmet_need([FILE], Cluster(custom("v1", "ConfigMap", {}, name="topology", namespace="other")))
+    assert merge.unmet_need([FILE], Cluster(custom("v1", "ConfigMap", {}, name="topology", namespace="other")))
 
 
 @pytest.mark.parametrize("labels", [None, {}, {"example.com/state": "open"}, {"example.com/state": ""}])
 def test_a_label_may_have_one_of_some_values(labels: Any) -> None:
-    assert mutation_merge.unmet_need([QUEUE], Cluster(volcano_queue(labels=labels))) == ""
+    assert merge.unmet_need([QUEUE], Cluster(volcano_queue(labels=labels))) == ""
 
 
 def test_a_label_of_another_value_will_not_do() -> None:
-    assert mutation_merge.unmet_need([QUEUE], Cluster(volcano_queue(labels={"example.com/state": "closed"}))) == (
+    assert merge.unmet_need([QUEUE], Cluster(volcano_queue(labels={"example.com/state": "closed"}))) == (
         "Queue research has the label example.com/state=closed"
     )
 
@@ -229,7 +222,7 @@ def test_labels_of_a_wrong_type_count_as_empty(metadata: Any) -> None:
         def find(self, reference: Reference) -> paths.Object | Absence:  # noqa: ARG002 - knows one object
             return {"metadata": metadata}
 
-    assert mutation_merge.unmet_need([QUEUE], Odd()) == ""
+    assert merge.unmet_need([QUEUE], Odd()) == ""
 
 
 DEBUG = {"name": "NCCL_DEBUG", "value": "WARN"}

@@ -8,9 +8,10 @@ import builders
 from acceptance import evaluator
 from usher import paths
 from usher.config import models
-from usher.config.fabrics.recipes import Recipe
+from usher.config.fabrics.profiles import Recipe
 from usher.mutation import recipes
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Request
 
 PRODUCT = {"nvidia.com/gpu.product": "NVIDIA-H200"}
 SPEC = "/spec/pytorchReplicaSpecs/Worker/template/spec"

@@ -6,7 +6,8 @@ from typing import Any
 from unit.oracle import golden
 from unit.workloads.normalised import workload
 from usher import model, paths
-from usher.scheduling import node_affinity, pool_affinity
+from usher.model import placement
+from usher.scheduling import pool_affinity
 
 CASES = golden.cases("nodes")
 
@@ -18,7 +19,7 @@ def pod_set(case: Any) -> model.PodSet:
 
 
 def matches(case: Any) -> bool:
-    return node_affinity.matches(pod_set(case), labels=case["labels"], name=case["name"])
+    return placement.node_matches(pod_set(case), labels=case["labels"], name=case["name"])
 
 
 def selector_matches(case: Any) -> bool:
@@ -31,7 +32,7 @@ def test_every_node_fits_when_the_scheduler_says_so() -> None:
 
 def is_unparsable(term: Mapping[str, paths.Json]) -> bool:
     """A term without requirements is no mistake: it matches no node."""
-    return bool(term.get("matchExpressions") or term.get("matchFields")) and node_affinity.parsed(term) is None
+    return bool(term.get("matchExpressions") or term.get("matchFields")) and placement.parse_term(term) is None
 
 
 def test_what_kubernetes_cannot_parse_is_known() -> None:

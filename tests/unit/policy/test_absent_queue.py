@@ -10,7 +10,8 @@ from usher import model, paths
 from usher.config import models
 from usher.facts.store import Store
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Request
 
 CONFIG = {"queues": [{"namespaces": ["ml-*"], "localQueue": "research"}]}
 QUEUE = "kueue.x-k8s.io/queue-name"

@@ -4,7 +4,7 @@ import builders
 from usher import model, paths
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.evaluator import Request
+from usher.policy.request import Request
 from usher.reading.lookup import Objects
 
 TAKES_DEVICES = "isolation/visible_devices_set_by_hand"

@@ -9,7 +9,8 @@ from builders import container, daemon_set, pod, replaced, template
 from usher import model, paths
 from usher.config import models
 from usher.policy import assembly, enforcement
-from usher.policy.evaluator import Evaluator, Operation, Request, User
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Operation, Request, User
 
 ADMINISTRATOR = User(name="kubernetes-admin", groups=("system:masters", "system:authenticated"))
 TENANT = User(name="alice", groups=("system:authenticated",))

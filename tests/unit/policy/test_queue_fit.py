@@ -20,7 +20,7 @@ from usher.config import models
 from usher.facts.store import Store
 from usher.mutation.merge import Merged
 from usher.policy import assembly
-from usher.policy.evaluator import Request
+from usher.policy.request import Request
 
 CONFIGURED: Final = configuration("integrations: {frameworks: [batch/job]}")
 QUEUE: Final = "kueue.x-k8s.io/queue-name"

@@ -14,8 +14,9 @@ from usher.authorities.verdict import Answer
 from usher.config import models
 from usher.facts.store import Store
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
 from usher.policy.queue_outlook import Outlooks
+from usher.policy.request import Request
 from usher.reading import lookup
 
 NAMESPACE: paths.Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "research"}}

@@ -22,14 +22,15 @@ from unit.policy import alike_pods
 from unit.policy.alike_pods import worker
 from usher import model, paths
 from usher.authorities.authority import QuotaRefusal
-from usher.config import models
+from usher.config import fields, models
 from usher.config.fabrics.profiles import RESERVED_VARIABLES
 from usher.facts.store import Store
 from usher.policy.checks import bundle
 from usher.policy.engines.engine import CachedEngine, Engine, Entrypoint
 from usher.policy.engines.wasm import WasmEngine
-from usher.policy.evaluator import Evaluator, Operation, Request, User
+from usher.policy.evaluator import Evaluator
 from usher.policy.input.pod_sets import READ_KEYS
+from usher.policy.request import Operation, Request, User
 from usher.reading import lookup
 from usher.reading.environment import READ_VARIABLES
 from usher.workloads import fingerprints
@@ -262,7 +263,7 @@ def test_pods_that_differ_in_any_field_share_no_answer(engine: Engine, data: st.
     asked=st.lists(st.tuples(NAMESPACES, USERS, PLACES), min_size=2, max_size=5),
 )
 def test_users_namespaces_and_places_that_differ_share_no_answer(
-    engine: Engine, config: models.Config, value: paths.Object, asked: list[tuple[str, User | None, models.Place]]
+    engine: Engine, config: models.Config, value: paths.Object, asked: list[tuple[str, User | None, fields.Place]]
 ) -> None:
     facts = alike_pods.everything()
     value = alike_pods.without(value, "/metadata/namespace")

@@ -9,7 +9,8 @@ from usher.config import models
 from usher.facts.store import Store
 from usher.mutation.editing import copied
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Operation, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Operation, Request
 
 CONFIG = models.Config.model_validate(
     yaml.safe_load("""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from unit.workloads.normalised import VOCABULARY
 from usher import quantities
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.config import sections
 from usher.reports import amounts
 
 
@@ -66,8 +66,8 @@ def test_resources_that_count_memory_have_a_unit(name: str, unit: str) -> None:
 
 
 def test_usher_yaml_sets_the_unit_of_a_resource() -> None:
-    resource = models.Resource(unit="memory", size=256 * 2**20)
-    vocabulary = Vocabulary(models.Accelerators(resources={"example.com/gpu-memory": resource}))
+    resource = sections.Resource(unit="memory", size=256 * 2**20)
+    vocabulary = Vocabulary(sections.Accelerators(resources={"example.com/gpu-memory": resource}))
 
     assert amounts.unit("example.com/gpu-memory", vocabulary) == "268,435,456 bytes"
 

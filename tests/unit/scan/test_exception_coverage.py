@@ -10,7 +10,7 @@ from usher import paths
 from usher.config import models
 from usher.facts.store import Store
 from usher.policy import assembly
-from usher.scan import findings, runner
+from usher.scan import findings, judging, runner
 from usher.scan.batches import Batch, Item
 from usher.scan.exception_uses import ExceptionUse
 
@@ -35,7 +35,7 @@ def uses(
     evaluator = assembly.embedded(config, facts=Store())
     evaluator.today = lambda: TODAY
     batch = Batch(source="jobs", items=tuple(Item(value=value) for value in objects), aside=aside)
-    settings = runner.Settings(command=findings.Command.AUDIT)
+    settings = judging.Settings(command=findings.Command.AUDIT)
     return runner.run([batch], evaluator=evaluator, settings=settings).exceptions
 
 

@@ -8,7 +8,7 @@ from usher import paths
 from usher.audit.building.builder import EstateBuilder
 from usher.cli.audit_inputs import Inputs
 from usher.cluster.api import JSON, Answer
-from usher.scan import cluster, findings, runner
+from usher.scan import cluster, findings, judging, runner
 
 PAGES = 3
 
@@ -53,7 +53,7 @@ def test_a_page_goes_before_the_next_one_is_asked_for() -> None:
     builder = EstateBuilder(evaluator.knowledge)
     batches = Inputs(name="test", batches=cluster.read(api)).batches_beside(builder, evaluator.facts)
 
-    settings = runner.Settings(command=findings.Command.AUDIT, origin=api.name, drift=True)
+    settings = judging.Settings(command=findings.Command.AUDIT, origin=api.name, drift=True)
     found = runner.run(batches, evaluator=evaluator, settings=settings)
 
     assert found.totals.objects == 2 * PAGES

@@ -12,7 +12,7 @@ from usher.policy import assembly
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
 from usher.scan import devices as scan_devices
-from usher.scan import findings, runner
+from usher.scan import findings, judging, runner
 from usher.scan.batches import Batch, Item
 
 MIG = "nvidia.com/mig-1g.10gb"
@@ -35,7 +35,7 @@ def run(
     diff: bool = False,
     only_namespace: str = "",
 ) -> findings.Report:
-    settings = runner.Settings(
+    settings = judging.Settings(
         command=findings.Command.CHECK, mutated=mutated, diff=diff, only_namespace=only_namespace
     )
     return runner.run(batches, evaluator=evaluator, settings=settings)

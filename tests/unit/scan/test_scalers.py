@@ -9,7 +9,7 @@ from usher import paths
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
-from usher.scan import findings, outlines, runner
+from usher.scan import findings, judging, outlines, runner
 from usher.scan.batches import Batch, Item
 from usher.scan.scalers import Scalers
 
@@ -42,7 +42,7 @@ def file(*values: paths.Object, source: str = "apps/chat.yaml") -> Batch:
 
 
 def run(evaluator: Evaluator, batches: Iterable[Batch]) -> findings.Report:
-    settings = runner.Settings(command=findings.Command.CHECK, mutated=True)
+    settings = judging.Settings(command=findings.Command.CHECK, mutated=True)
     return runner.run(batches, evaluator=evaluator, settings=settings)
 
 
@@ -129,7 +129,7 @@ def test_an_audit_takes_the_numbers_that_exist(evaluator: Evaluator) -> None:
     """An object with a uid has the number of pods that its autoscaler chose; a manifest has not."""
     manifest = server(replicas=3)
     exists = builders.replaced(manifest, "/metadata/uid", "d6a1")
-    settings = runner.Settings(command=findings.Command.AUDIT, mutated=True, drift=True)
+    settings = judging.Settings(command=findings.Command.AUDIT, mutated=True, drift=True)
 
     found = [
         bounds(runner.run([file(value, horizontal(1, 9))], evaluator=evaluator, settings=settings))

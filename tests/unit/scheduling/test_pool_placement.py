@@ -5,20 +5,20 @@ from builders import expression, node_affinity, term, toleration
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import model, paths
 from usher.accelerators import offers
-from usher.config import models
+from usher.config import pools as config_pools
 from usher.scheduling.pool_placement import Placement, placement
 
 PRODUCT = "nvidia.com/gpu.product"
-PRESENT = models.Taint(key="nvidia.com/gpu", value="present")
-SPOT = models.Taint(key="spot", value="true", effect="NoExecute")
+PRESENT = config_pools.Taint(key="nvidia.com/gpu", value="present")
+SPOT = config_pools.Taint(key="spot", value="true", effect="NoExecute")
 
-H100 = models.Pool(name="h100", node_selector={PRODUCT: "H100"}, taints=[PRESENT])
-A100_SPOT = models.Pool(name="a100-spot", node_selector={PRODUCT: "A100"}, taints=[PRESENT, SPOT])
-MIG = models.Pool(name="mig", node_selector={"pool": "mig"}, resources=["nvidia.com/mig-1g.10gb"])
+H100 = config_pools.Pool(name="h100", node_selector={PRODUCT: "H100"}, taints=[PRESENT])
+A100_SPOT = config_pools.Pool(name="a100-spot", node_selector={PRODUCT: "A100"}, taints=[PRESENT, SPOT])
+MIG = config_pools.Pool(name="mig", node_selector={"pool": "mig"}, resources=["nvidia.com/mig-1g.10gb"])
 POOLS = [H100, A100_SPOT, MIG]
 
 
-def where(pod: paths.Object, pools: list[models.Pool] | None = None) -> Placement:
+def where(pod: paths.Object, pools: list[config_pools.Pool] | None = None) -> Placement:
     declared = POOLS if pools is None else pools
     found = pod_set(pod)
     return placement(found, declared, offers.offering(found, declared, VOCABULARY).pools)

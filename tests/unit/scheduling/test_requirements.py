@@ -4,7 +4,7 @@ import pytest
 
 from builders import expression
 from usher import paths
-from usher.scheduling.requirements import matches
+from usher.model.placement import selector_matches
 
 LABELS = {"team": "research", "tier": ""}
 
@@ -28,7 +28,7 @@ LABELS = {"team": "research", "tier": ""}
     ],
 )
 def test_all_conditions_must_hold(selector: paths.Json, expected: bool) -> None:
-    assert matches(selector, LABELS) is expected
+    assert selector_matches(selector, LABELS) is expected
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_all_conditions_must_hold(selector: paths.Json, expected: bool) -> None:
     ],
 )
 def test_an_invalid_selector_gives_no_answer(selector: paths.Json) -> None:
-    assert matches(selector, LABELS) is None
+    assert selector_matches(selector, LABELS) is None

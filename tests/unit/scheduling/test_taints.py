@@ -5,13 +5,13 @@ import pytest
 import builders
 from builders import toleration
 from usher import paths
-from usher.config import models
-from usher.scheduling import taints
+from usher.config import pools
+from usher.model import placement
 
 KEY = "nvidia.com/gpu"
-PRESENT = models.Taint(key=KEY, value="present")
-TRUE = models.Taint(key=KEY, value="true")
-NO_VALUE = models.Taint(key=KEY)
+PRESENT = pools.Taint(key=KEY, value="present")
+TRUE = pools.Taint(key=KEY, value="true")
+NO_VALUE = pools.Taint(key=KEY)
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,9 @@ NO_VALUE = models.Taint(key=KEY)
     ],
 )
 def test_a_toleration_covers_the_taints_that_the_scheduler_says_it_does(
-    tolerating: paths.Object, tolerated: list[models.Taint]
+    tolerating: paths.Object, tolerated: list[pools.Taint]
 ) -> None:
-    assert [taint for taint in (PRESENT, TRUE, NO_VALUE) if taints.tolerates(tolerating, taint)] == tolerated
+    assert [taint for taint in (PRESENT, TRUE, NO_VALUE) if placement.tolerates(tolerating, taint)] == tolerated
 
 
 @pytest.mark.parametrize(
@@ -58,13 +58,13 @@ def test_a_toleration_covers_the_taints_that_the_scheduler_says_it_does(
 )
 def test_a_missing_effect_covers_every_effect(effect: str | None, covered: list[str]) -> None:
     every = [
-        models.Taint(key=KEY, effect="NoSchedule"),
-        models.Taint(key=KEY, effect="PreferNoSchedule"),
-        models.Taint(key=KEY, effect="NoExecute"),
+        pools.Taint(key=KEY, effect="NoSchedule"),
+        pools.Taint(key=KEY, effect="PreferNoSchedule"),
+        pools.Taint(key=KEY, effect="NoExecute"),
     ]
     tolerating = toleration(KEY, operator="Exists", effect=effect)
 
-    assert [taint.effect for taint in every if taints.tolerates(tolerating, taint)] == covered
+    assert [taint.effect for taint in every if placement.tolerates(tolerating, taint)] == covered
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_gt_and_lt_compare_the_taint_with_the_toleration_as_whole_numbers(
     value: str,
     tolerated: bool,
 ) -> None:
-    taint = models.Taint(key=KEY, value=taint_value)
+    taint = pools.Taint(key=KEY, value=taint_value)
 
-    assert taints.tolerates(toleration(KEY, operator=operator, value=value), taint) is tolerated
+    assert placement.tolerates(toleration(KEY, operator=operator, value=value), taint) is tolerated
 
 
 @pytest.mark.parametrize("field", ["key", "operator", "value", "effect"])
@@ -109,11 +109,11 @@ def test_gt_and_lt_compare_the_taint_with_the_toleration_as_whole_numbers(
 def test_a_toleration_that_cannot_be_read_covers_nothing(field: str, junk: paths.Json) -> None:
     unreadable = {**toleration(operator="Exists"), field: junk}
 
-    assert not taints.tolerates(unreadable, PRESENT)
+    assert not placement.tolerates(unreadable, PRESENT)
 
 
 def test_a_boolean_for_a_value_is_not_the_text_that_was_meant() -> None:
-    assert not taints.tolerates({**toleration(KEY, operator="Equal"), "value": True}, TRUE)
+    assert not placement.tolerates({**toleration(KEY, operator="Equal"), "value": True}, TRUE)
 
 
 @pytest.mark.parametrize(
@@ -135,38 +135,38 @@ def test_a_toleration_is_meant_for_a_taint_whose_key_alone_is_known(
     tolerating: paths.Object,
     named: bool,
 ) -> None:
-    assert taints.names_key(tolerating, KEY) is named
+    assert placement.tolerates_key(tolerating, KEY) is named
 
 
 def test_every_taint_needs_a_toleration_of_its_own() -> None:
-    spot = models.Taint(key="spot", value="true", effect="NoExecute")
+    spot = pools.Taint(key="spot", value="true", effect="NoExecute")
     for_gpus = toleration(KEY, operator="Exists")
     for_spot = toleration("spot", operator="Exists", effect="NoExecute")
 
-    assert taints.untolerated([], [PRESENT, spot]) == [PRESENT, spot]
-    assert taints.untolerated([for_gpus], [PRESENT, spot]) == [spot]
-    assert taints.untolerated([for_gpus, for_gpus, for_spot], [PRESENT, spot]) == []
-    assert taints.untolerated([toleration(operator="Exists")], [PRESENT, spot]) == []
-    assert taints.untolerated([toleration(operator="Exists", effect="NoSchedule")], [PRESENT, spot]) == [spot]
+    assert placement.untolerated([], [PRESENT, spot]) == [PRESENT, spot]
+    assert placement.untolerated([for_gpus], [PRESENT, spot]) == [spot]
+    assert placement.untolerated([for_gpus, for_gpus, for_spot], [PRESENT, spot]) == []
+    assert placement.untolerated([toleration(operator="Exists")], [PRESENT, spot]) == []
+    assert placement.untolerated([toleration(operator="Exists", effect="NoSchedule")], [PRESENT, spot]) == [spot]
 
 
 def test_tolerations_for_other_taints_of_the_same_key_do_not_add_up() -> None:
     others = [toleration(KEY, operator="Equal", value=value) for value in ("true", "", "yes")]
 
-    assert taints.untolerated(others, [PRESENT]) == [PRESENT]
+    assert placement.untolerated(others, [PRESENT]) == [PRESENT]
 
 
 def test_what_nodes_only_prefer_keeps_no_pod_off() -> None:
-    assert taints.untolerated([], [models.Taint(key=KEY, effect="PreferNoSchedule")]) == []
+    assert placement.untolerated([], [pools.Taint(key=KEY, effect="PreferNoSchedule")]) == []
 
 
 def test_the_toleration_that_extended_resource_toleration_adds_for_mig_is_not_one_for_gpus() -> None:
     added = toleration("nvidia.com/mig-1g.10gb", operator="Exists", effect="NoSchedule")
 
-    assert taints.untolerated([added], [PRESENT]) == [PRESENT]
+    assert placement.untolerated([added], [PRESENT]) == [PRESENT]
 
 
 def test_tolerations_may_come_from_anything_that_can_be_gone_through_once() -> None:
     tolerations = iter([builders.toleration(KEY, operator="Exists")])
 
-    assert taints.untolerated(tolerations, [PRESENT, TRUE]) == []
+    assert placement.untolerated(tolerations, [PRESENT, TRUE]) == []

@@ -2,11 +2,11 @@
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.config import sections
 from usher.reading.lookup import NOTHING, Lookup
 from usher.workloads.normalise import normalise
 
-VOCABULARY = Vocabulary(models.Accelerators())
+VOCABULARY = Vocabulary(sections.Accelerators())
 
 
 def workload(value: paths.Object, *, namespace: str = "", objects: Lookup = NOTHING) -> model.Workload:

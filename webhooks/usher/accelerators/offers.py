@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from usher import model
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.config import pools as config_pools
 
 _ROUTES_OF_NVIDIA: Final = {
     model.Route.FRACTION: ("nvidia.com/gpu", "nvidia.com/gpu.shared"),
@@ -22,7 +22,7 @@ _ROUTES_OF_NVIDIA: Final = {
 class Offers(NamedTuple):
     """The pools that offer all that a pod asks for."""
 
-    pools: tuple[models.Pool, ...]
+    pools: tuple[config_pools.Pool, ...]
     unmatched: tuple[str, ...] = ()
     """Device classes whose pools usher does not know; then it names no pools."""
 
@@ -33,7 +33,7 @@ class _Need(NamedTuple):
     alternatives: Mapping[str, tuple[str, ...]]
 
 
-def offering(pod_set: model.PodSet, pools: Sequence[models.Pool], vocabulary: Vocabulary) -> Offers:
+def offering(pod_set: model.PodSet, pools: Sequence[config_pools.Pool], vocabulary: Vocabulary) -> Offers:
     """The pools that offer all that one pod of the set asks for; all pools if it asks for no accelerator."""
     needs = list(_needs(pod_set, vocabulary))
     unmatched = [name for need in needs for name in _unmatched(need, pools)]
@@ -65,7 +65,7 @@ def _resources(device_class: str, like: str, vocabulary: Vocabulary) -> tuple[st
     return (*own, *vocabulary.device_class_meaning(like or device_class).offered_as)
 
 
-def _unmatched(need: _Need, pools: Sequence[models.Pool]) -> Iterator[str]:
+def _unmatched(need: _Need, pools: Sequence[config_pools.Pool]) -> Iterator[str]:
     """The device classes that usher cannot find among the pools by any resource."""
     for name, resources in need.alternatives.items():
         known = any(not resource.startswith(CLAIM_PREFIX) for resource in resources)
@@ -73,11 +73,11 @@ def _unmatched(need: _Need, pools: Sequence[models.Pool]) -> Iterator[str]:
             yield name
 
 
-def _offers(pool: models.Pool, need: _Need) -> bool:
+def _offers(pool: config_pools.Pool, need: _Need) -> bool:
     return any(_lists(pool, resources) for resources in need.alternatives.values())
 
 
-def _lists(pool: models.Pool, resources: Sequence[str]) -> bool:
+def _lists(pool: config_pools.Pool, resources: Sequence[str]) -> bool:
     return any(
         name.startswith(resource[:-1]) if resource.endswith("*") else name == resource
         for name in pool.resources

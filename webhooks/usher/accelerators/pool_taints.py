@@ -1,10 +1,10 @@
 """Which taints of a node pool a mutation may tolerate, and how."""
 
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.config import pools
 
 
-def operator(taint: models.Taint, vocabulary: Vocabulary, *, for_these_pods: bool = False) -> str | None:
+def operator(taint: pools.Taint, vocabulary: Vocabulary, *, for_these_pods: bool = False) -> str | None:
     """The operator of the toleration that a mutation may add; None if only the user may add one.
 
     A taint that marks accelerators keeps off pods without accelerators, so every pod that fits the pool tolerates it,

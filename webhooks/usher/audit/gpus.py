@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-from usher.accelerators import boards, device_classes, mig, profiles
+from usher.accelerators import boards, mig, vocabulary
 from usher.accelerators.names import Unit
 from usher.audit.estate import Node, Pod
 from usher.scan.devices import WHOLE_GPUS, Devices
@@ -87,25 +87,25 @@ def share(name: str, node: Node | None) -> Fraction:
 def _part(name: str, product: str) -> Fraction:
     if name in WHOLE_GPUS:
         return Fraction(1)
-    advertised = profiles.of_resource(name)
+    advertised = mig.profile_of_resource(name)
     if advertised is not None:
         return Fraction() if advertised.shared else of_profile(advertised.profile, product)
     return Fraction(1 if _is_class_of_gpus(name) else 0)
 
 
 def _is_class_of_gpus(name: str) -> bool:
-    meaning = device_classes.device_class(name)
+    meaning = vocabulary.meaning_of_class(name)
     offered = {meaning.resource, *meaning.offered_as}
     return bool(meaning.accelerator) and meaning.unit is Unit.DEVICE and not WHOLE_GPUS.isdisjoint(offered)
 
 
-def of_profile(profile: profiles.Profile, product: str) -> Fraction:
+def of_profile(profile: mig.Profile, product: str) -> Fraction:
     """The part of a GPU that a MIG profile is on the board of a product. An empty product means an unknown board."""
     known = boards.by_product(product) if product else None
-    found = None if known is None else mig.share(known.board, profile)
+    found = None if known is None else mig.share_of_instance(known.board, profile)
     if found is not None:
         return max(found.compute, found.memory)
-    shares = filter(None, (mig.share(board, profile) for board in boards.boards_with(profile)))
+    shares = filter(None, (mig.share_of_instance(board, profile) for board in boards.boards_with(profile)))
     parts = [max(each.compute, each.memory) for each in shares]
     # The same name can mean a larger part, on an older board with half the memory.
     return min(parts, default=min(Fraction(1), Fraction(profile.slices, _SLICES)))

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from usher.accelerators import meanings
+from usher.accelerators import names
 from usher.accelerators.names import Unit
 from usher.audit import capacity, gpus
 from usher.audit.capacity import Split
@@ -58,7 +58,7 @@ def entries(estate: Estate, findings: Iterable[FindingEntry]) -> tuple[Accelerat
 
 def _is_reported(name: str) -> bool:
     """Whether a node with the resource reports it, so that a cluster without a report has 0."""
-    meaning = meanings.meaning(name)
+    meaning = names.meaning_of(name)
     return not devices.is_shares(name) and (meaning is None or meaning.unit not in _ON_NO_NODE)
 
 
@@ -69,7 +69,7 @@ def _splits(nodes: Iterable[Node], held: Mapping[str, Amounts]) -> Mapping[str, 
         allocatable, here = _others(node.allocatable), held.get(node.name, {})
         for name, number in _others(node.capacity).items():
             # Access to the metrics of all devices of a node is not a device.
-            meaning = meanings.meaning(name)
+            meaning = names.meaning_of(name)
             if meaning is None or meaning.unit is not Unit.MONITORING:
                 offered = allocatable.get(name, 0.0)
                 found[name].append(capacity.split(node, capacity=number, allocatable=offered, held=here.get(name, 0.0)))

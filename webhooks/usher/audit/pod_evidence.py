@@ -12,8 +12,8 @@ from typing import Final
 from usher import model
 from usher.audit.estate import Estate, Node, Workload
 from usher.facts.node_reading import Taint
+from usher.model import placement
 from usher.scan import findings, totals
-from usher.scheduling import taints
 
 CHECK: Final = "placement/gpu_toleration_present"
 
@@ -48,13 +48,13 @@ def _pods_tolerate(workload: Workload, nodes: Mapping[str, Node]) -> bool:
     A running pod alone proves nothing: it may stay on a node that was tainted later.
     """
     places = [(pod, _guards(nodes[pod.node])) for pod in workload.pods if pod.holds and pod.node in nodes]
-    tolerated = all(not taints.untolerated(pod.tolerations, guards) for pod, guards in places)
+    tolerated = all(not placement.untolerated(pod.tolerations, guards) for pod, guards in places)
     return tolerated and any(guards for _, guards in places)
 
 
 def _guards(node: Node) -> list[Taint]:
     found = (Taint(key=key, value=value, effect=effect) for key, value, effect in node.taints)
-    return [taint for taint in found if taint.effect in taints.GUARDING]
+    return [taint for taint in found if taint.effect in placement.GUARDING]
 
 
 def _concerned(result: findings.Result) -> bool:

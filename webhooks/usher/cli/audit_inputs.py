@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usher import errors, paths
-from usher.config import words
+from usher.config import fields
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -146,27 +146,28 @@ def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Inputs:
 
     It has no objects of the kinds that it does not show, so usher knows all kinds.
     """
-    from usher.audit.demo import cluster, usage
+    from usher.audit.demo import cluster as demo_cluster
+    from usher.audit.demo import usage
     from usher.kinds.registry import FACTS
     from usher.scan.batches import Batch, Item
     from usher.scan.dumps import Survey
 
-    objects = list(cluster.objects(now))
-    read = Batch(source=cluster.NAME, items=tuple(Item(value=value) for value in objects), is_file=False)
+    objects = list(demo_cluster.objects(now))
+    read = Batch(source=demo_cluster.NAME, items=tuple(Item(value=value) for value in objects), is_file=False)
     survey = Survey({each.key: each.keep for each in wanted})
     survey.add(read)
     facts = survey.facts
     for key in FACTS:
         if facts.knows(*key):
             continue
-        if cluster.serves(key[0]):
+        if demo_cluster.serves(key[0]):
             facts.replace(key, ())
         else:
             facts.lacks(key)
     return Inputs(
-        name=cluster.NAME,
+        name=demo_cluster.NAME,
         origin="the synthetic cluster of the demo",
-        server=cluster.SERVER,
+        server=demo_cluster.SERVER,
         batches=[survey.settled(read)],
         facts=facts,
         recorded=_recorded(wanted, survey),
@@ -248,4 +249,4 @@ def require_namespace(name: str, facts: "Store") -> None:
     """Raises InputError for a namespace that does not exist: a typing error must not look like a clean audit."""
     there = facts.names("", "Namespace")
     if there and name not in there:
-        raise errors.InputError(f"the cluster has no namespace {name}{words.nearest(name, there)}")
+        raise errors.InputError(f"the cluster has no namespace {name}{fields.nearest_word(name, there)}")

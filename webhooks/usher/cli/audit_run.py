@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from usher.cluster.connection import Api
     from usher.gatekeeper.evaluation import Policies
     from usher.policy.evaluator import Evaluator
-    from usher.scan import findings, runner
+    from usher.scan import findings, judging
     from usher.scan.given_policies import Given
     from usher.scan.runner import Watch
 
@@ -183,18 +183,18 @@ class Run:
                 yield evaluator
             return
         from usher.audit.demo import cluster
-        from usher.policy import assembly
+        from usher.policy import assembly as policy_assembly
 
-        evaluator = assembly.embedded(cluster.configuration(now.date()), facts=audited.facts)
+        evaluator = policy_assembly.embedded(cluster.configuration(now.date()), facts=audited.facts)
         with contextlib.closing(evaluator.engine) as engine:
             engine.ready()
             yield evaluator
 
-    def _settings(self, audited: "Inputs") -> "runner.Settings":
-        from usher.scan import findings, runner
+    def _settings(self, audited: "Inputs") -> "judging.Settings":
+        from usher.scan import findings, judging
 
         file = None if self.chosen.demo and self.chosen.config is None else inputs.find_config(self.chosen.config)
-        return runner.Settings(
+        return judging.Settings(
             command=findings.Command.AUDIT,
             configuration=str(file) if file else ("demo" if self.chosen.demo else ""),
             origin=audited.origin,

@@ -91,11 +91,12 @@ def options(command: Command) -> Command:
 
 
 def _rendered(audit: "Audit", notices: tuple[str, ...]) -> "Rendered":
-    from usher.audit.reports import audit_page, json_document
+    from usher.audit.reports import audit_page as reports_audit_page
+    from usher.audit.reports import json_document
     from usher.server.audit_refresh import Rendered
 
     return Rendered(
-        html=audit_page.text(audit, notices=notices).encode(errors="backslashreplace"),
+        html=reports_audit_page.text(audit, notices=notices).encode(errors="backslashreplace"),
         json=json_document.text(audit).encode(errors="backslashreplace"),
     )
 

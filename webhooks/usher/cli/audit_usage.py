@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from usher.audit.scopes import Scope
     from usher.audit.usage.measured import Measured
     from usher.audit.usage.series import Source
-    from usher.config.audit import Audit
+    from usher.config.audit_settings import Audit
 
 _SHORTEST_WINDOW: Final = timedelta(hours=1)
 _LONGEST_WINDOW: Final = timedelta(days=90)

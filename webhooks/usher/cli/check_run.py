@@ -11,7 +11,7 @@ from usher.dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from usher.scan import findings, processes, runner
+    from usher.scan import findings, judging, processes
     from usher.scan.sources import Found
 
 
@@ -69,10 +69,10 @@ class Run:
 
     def _settings(
         self, manifests: manifest_inputs.Manifests, files: "list[Found]", file: Path | None
-    ) -> "runner.Settings":
-        from usher.scan import findings, runner
+    ) -> "judging.Settings":
+        from usher.scan import findings, judging
 
-        return runner.Settings(
+        return judging.Settings(
             command=findings.Command.CHECK,
             configuration=str(file) if file else "",
             namespace=manifests.namespace,
@@ -83,7 +83,7 @@ class Run:
 
     def _remembered(
         self,
-        settings: "runner.Settings",
+        settings: "judging.Settings",
         manifests: manifest_inputs.Manifests,
         files: "Sequence[Found]",
         *,

@@ -43,7 +43,7 @@ def check(
 
     With facts of a cluster, also name each pool, taint, device, board, queue and class in which the cluster differs.
     """
-    from usher.config.load import located
+    from usher.config.load import locate_problems
     from usher.discovery import differences
     from usher.policy import assembly
     from usher.reports import wording
@@ -57,7 +57,7 @@ def check(
         click.echo(f"{file}: good")
         return
     found = differences.compare(loaded, given.store)
-    for line, key, reason in located(file, found.differences):
+    for line, key, reason in locate_problems(file, found.differences):
         place = f"{file}:{line}" if line else f"{file}"
         click.echo(wording.harmless(wording.printable(f"{place}: {key}: {reason}")))
     for kind in found.unknown:

@@ -74,7 +74,7 @@ def explain(
 
 def _explanations(path: str, evaluator: "Evaluator", *, namespace: str) -> "Iterator[tuple[str, Explanation]]":
     from usher.policy import explaining
-    from usher.policy.evaluator import Request
+    from usher.policy.request import Request
     from usher.reading import lookup
     from usher.reports import wording
     from usher.scan import sources

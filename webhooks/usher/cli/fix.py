@@ -77,9 +77,9 @@ def fix(
     """
     from usher.fixing import rounds
     from usher.reports import fixes
-    from usher.scan import findings, runner, sources
+    from usher.scan import findings, judging, runner, sources
 
-    settings = runner.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True, diff=True)
+    settings = judging.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True, diff=True)
     given = sys.stdin.buffer.read() if sources.STDIN in paths else b""
     with inputs.evaluator(inputs.find_config(config), engine=engine, opa_url=opa_url, facts=facts) as evaluator:
         fixed = rounds.fix(

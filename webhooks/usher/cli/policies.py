@@ -11,7 +11,7 @@ import click
 
 from usher import errors
 from usher.cli import audit_explain, gatekeeper, given_policies, inputs, own_checks, prose
-from usher.config import words
+from usher.config import fields
 
 if TYPE_CHECKING:
     from usher.config import models
@@ -57,7 +57,7 @@ def list_command(
 
     With --policies, your own checks are among them.
     """
-    from usher.config import words
+    from usher.config import fields
     from usher.policy.checks import bundle
     from usher.policy.checks import own as own_of_site
     from usher.reports import rule_pages
@@ -68,7 +68,7 @@ def list_command(
     categories = {entry.category for entry in known}
     if category is not None and category not in categories:
         raise errors.InputError(
-            f"no category {category}{words.nearest(category, categories)}; there are {', '.join(sorted(categories))}"
+            f"no category {category}{fields.nearest_word(category, categories)}; there are {', '.join(sorted(categories))}"
         )
     entries = [
         (entry, its_outcome)
@@ -194,7 +194,7 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str, own: "S
     entry = known.find(code_or_name)
     if entry is None:
         rules = [word for each in known for word in (each.name, each.code)]
-        meant = words.nearest(code_or_name, [*rules, *audit_explain.words()]) or ";"
+        meant = fields.nearest_word(code_or_name, [*rules, *audit_explain.words()]) or ";"
         raise errors.InputError(
             f"no check or mutation has the code or name {code_or_name}{meant} `usher policies list` lists them all"
         )

@@ -51,7 +51,7 @@ def preflight(
     from usher.preflight.point import State
     from usher.reports import preflight as report
     from usher.scan import cluster as workloads
-    from usher.scan import findings, runner
+    from usher.scan import findings, judging, runner
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
     looked = cluster.look(api, namespace=namespace)
@@ -59,7 +59,7 @@ def preflight(
     refusal = cluster.refusal(asked, namespace=namespace)
     file = inputs.find_config(config)
     known = recording.store(list(recording.read(api)))
-    settings = runner.Settings(command=findings.Command.AUDIT, configuration=str(file or ""), origin=api.name)
+    settings = judging.Settings(command=findings.Command.AUDIT, configuration=str(file or ""), origin=api.name)
     enforced = _enforced(inputs.load_config(file))
     evaluator = assembly.embedded(enforced, file=file, facts=known)
     with contextlib.closing(evaluator.engine):

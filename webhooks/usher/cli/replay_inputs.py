@@ -75,16 +75,16 @@ class Inputs:
         return sides
 
     def _reports(self, files: Sequence[str], judges: "Sequence[Judge]", *, watch: "Watch") -> "list[findings.Report]":
-        from usher.scan import cluster, findings, runner, sources
+        from usher.scan import cluster, findings, judging, runner, sources
 
         evaluators = [judge.evaluator for judge in judges]
         if self.api is not None:
-            settings = runner.Settings(
+            settings = judging.Settings(
                 command=findings.Command.AUDIT, origin=self.api.name, only_namespace=self.namespace
             )
             batches = cluster.read(self.api, namespace=self.namespace)
             return runner.run_each(batches, evaluators=evaluators, settings=settings, watch=watch)
-        settings = runner.Settings(command=findings.Command.CHECK, namespace=self.namespace or "default", mutated=True)
+        settings = judging.Settings(command=findings.Command.CHECK, namespace=self.namespace or "default", mutated=True)
         read = sources.read(files, stdin=sys.stdin.buffer)
         return runner.run_each(read, evaluators=evaluators, settings=settings, watch=watch)
 

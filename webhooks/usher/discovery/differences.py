@@ -6,7 +6,7 @@ from typing import Final
 
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.priority import read as priority_read
-from usher.config import models, selection
+from usher.config import models, sections, selection
 from usher.dataclass import dataclass
 from usher.discovery import objects, pool_differences
 from usher.facts.store import Store
@@ -75,14 +75,15 @@ def _of_queues(config: models.Config, facts: Store) -> Iterator[Problem]:
             yield from _missing(facts, objects.WORKLOAD_CLASS, queue.priority_class, f"/queues/{index}/priorityClass")
 
 
-def _namespaces(queue: models.Queue, config: models.Config, known: list[str] | None) -> list[str]:
+def _namespaces(queue: sections.Queue, config: models.Config, known: list[str] | None) -> list[str]:
     """The namespaces of an entry: those of the cluster that match, or those that it names where they are unknown."""
     if known is None:
         return [name for name in queue.namespaces if "*" not in name]
     return [
         name
         for name in known
-        if selection.matches(name, queue.namespaces) and not selection.matches(name, config.exempt_namespaces)
+        if selection.matches_pattern(name, queue.namespaces)
+        and not selection.matches_pattern(name, config.exempt_namespaces)
     ]
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import paths
-from usher.accelerators import device_classes
+from usher.accelerators import vocabulary as accelerators_vocabulary
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.priority import read as priority_read
-from usher.config import models
+from usher.config import sections
 from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.kinds.kept_fields import Key
@@ -58,12 +58,12 @@ def local_queues(facts: Store) -> list[LocalQueue] | None:
     return sorted(found, key=lambda each: (each.namespace, each.name))
 
 
-def unknown_device_classes(facts: Store, vocabulary: Vocabulary) -> dict[str, models.DeviceClass]:
+def unknown_device_classes(facts: Store, vocabulary: Vocabulary) -> dict[str, sections.DeviceClass]:
     """Declarations for DeviceClasses that usher does not know by name, by the known devices of their drivers."""
     return dict(_device_classes(facts, vocabulary))
 
 
-def _device_classes(facts: Store, vocabulary: Vocabulary) -> Iterator[tuple[str, models.DeviceClass]]:
+def _device_classes(facts: Store, vocabulary: Vocabulary) -> Iterator[tuple[str, sections.DeviceClass]]:
     for name, value in sorted(_objects(facts, DEVICE_CLASS).items()):
         if not is_name(name) or vocabulary.device_class(name) is not None:
             continue
@@ -74,8 +74,8 @@ def _device_classes(facts: Store, vocabulary: Vocabulary) -> Iterator[tuple[str,
             continue
         # Further conditions may select slices of devices, which have no resource.
         every = accelerator and len(expressions) == 1 and _DRIVER.fullmatch(expressions[0].strip())
-        resource = device_classes.device_class(min(drivers)).resource if every else None
-        yield name, models.DeviceClass(accelerator=accelerator, resource=resource)
+        resource = accelerators_vocabulary.meaning_of_class(min(drivers)).resource if every else None
+        yield name, sections.DeviceClass(accelerator=accelerator, resource=resource)
 
 
 def _expressions(spec: paths.Json) -> Iterator[str]:

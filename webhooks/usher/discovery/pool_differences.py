@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from usher.accelerators import boards
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.config import pools as config_pools
 from usher.discovery import pools as discovery_pools
 from usher.facts import node_pools
 from usher.facts.node_classes import NodeClass
@@ -14,7 +14,7 @@ from usher.facts.node_table import Nodes
 Problem = tuple[str, str]
 
 
-def of(pools: Sequence[models.Pool], nodes: Nodes, vocabulary: Vocabulary) -> Iterator[Problem]:
+def of(pools: Sequence[config_pools.Pool], nodes: Nodes, vocabulary: Vocabulary) -> Iterator[Problem]:
     """The differences, each with its JSON Pointer into usher.yaml."""
     for index, pool in enumerate(pools):
         its = [each for each in nodes.classes if _is_of(pool, each)]
@@ -26,12 +26,12 @@ def of(pools: Sequence[models.Pool], nodes: Nodes, vocabulary: Vocabulary) -> It
             yield "/pools", f"no pool declares {_nodes(outside)}, with {offered}"
 
 
-def _is_of(pool: models.Pool, nodes: NodeClass) -> bool:
+def _is_of(pool: config_pools.Pool, nodes: NodeClass) -> bool:
     own = nodes.nodes[nodes.example].labels
     return all(nodes.labels.get(key, own.get(key)) == value for key, value in pool.node_selector.items())
 
 
-def _of_pool(pool: models.Pool, its: Sequence[NodeClass], vocabulary: Vocabulary) -> Iterator[Problem]:
+def _of_pool(pool: config_pools.Pool, its: Sequence[NodeClass], vocabulary: Vocabulary) -> Iterator[Problem]:
     if not its:
         if not pool.scales:
             yield (
@@ -45,7 +45,7 @@ def _of_pool(pool: models.Pool, its: Sequence[NodeClass], vocabulary: Vocabulary
         yield from _of_gpus(pool.gpu, its, vocabulary)
 
 
-def _of_taints(pool: models.Pool, its: Sequence[NodeClass], vocabulary: Vocabulary) -> Iterator[Problem]:
+def _of_taints(pool: config_pools.Pool, its: Sequence[NodeClass], vocabulary: Vocabulary) -> Iterator[Problem]:
     declared = {Taint(taint.key, taint.value, taint.effect) for taint in pool.taints}
     there = {taint for each in its for taint in each.taints}
     for taint in sorted(there - declared):
@@ -60,7 +60,7 @@ def _of_taints(pool: models.Pool, its: Sequence[NodeClass], vocabulary: Vocabula
             yield f"/taints/{index}", f"no node of pool {pool.name} has the taint {taint}"
 
 
-def _of_resources(pool: models.Pool, its: Sequence[NodeClass], vocabulary: Vocabulary) -> Iterator[Problem]:
+def _of_resources(pool: config_pools.Pool, its: Sequence[NodeClass], vocabulary: Vocabulary) -> Iterator[Problem]:
     offered = {name for each in its for name in each.most if vocabulary.contains(name)}
     for index, name in enumerate(pool.resources):
         if name not in offered:
@@ -70,7 +70,7 @@ def _of_resources(pool: models.Pool, its: Sequence[NodeClass], vocabulary: Vocab
         yield "/resources", f"{_nodes(having)} offer {name}, which pool {pool.name} does not declare"
 
 
-def _of_gpus(gpu: models.Gpus, its: Sequence[NodeClass], vocabulary: Vocabulary) -> Iterator[Problem]:
+def _of_gpus(gpu: config_pools.Gpus, its: Sequence[NodeClass], vocabulary: Vocabulary) -> Iterator[Problem]:
     products = {each.labels.get(boards.PRODUCT_LABEL, "") for each in its}
     known = {found.board.name for product in products if (found := boards.by_product(product)) is not None}
     declared = None if gpu.board is None else boards.by_name(gpu.board)

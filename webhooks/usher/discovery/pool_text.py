@@ -5,7 +5,7 @@ from typing import Final
 
 from usher.accelerators import boards
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.config import pools
 from usher.discovery import fabrics
 from usher.discovery.pools import Declaration
 from usher.discovery.yaml_text import commented, flow, scalar, shown
@@ -49,12 +49,12 @@ def _pool(declaration: Declaration, vocabulary: Vocabulary) -> Iterator[str]:
     yield from _scaling(declaration)
 
 
-def _taint(taint: models.Taint) -> dict[str, str]:
+def _taint(taint: pools.Taint) -> dict[str, str]:
     value = {"value": taint.value} if taint.value else {}
     return {"key": taint.key, **value, "effect": taint.effect}
 
 
-def _gpus(gpu: models.Gpus, product: str, numa: str) -> Iterator[str]:
+def _gpus(gpu: pools.Gpus, product: str, numa: str) -> Iterator[str]:
     board = {"board": gpu.board} if gpu.board is not None else {}
     strategy = {"migStrategy": gpu.mig_strategy} if gpu.mig_strategy != "none" else {}
     if product and not board:

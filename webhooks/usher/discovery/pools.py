@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.config import pools as config_pools
 from usher.dataclass import dataclass
 from usher.facts import node_pools, pool_labels
 from usher.facts.node_classes import NodeClass
@@ -19,7 +19,7 @@ _COUNTS: Final = ("nvidia.com/gpu.count", "nvidia.com/mig.config", "nvidia.com/g
 class Declaration:
     """A pool for usher.yaml."""
 
-    pool: models.Pool
+    pool: config_pools.Pool
     found: FoundPool
     refusal: str = ""
     """Why the file should only suggest the pool; empty for a pool to declare."""
@@ -58,7 +58,7 @@ def _declaration(
     )
 
 
-def _reserving(found: FoundPool, vocabulary: Vocabulary) -> list[models.Taint]:
+def _reserving(found: FoundPool, vocabulary: Vocabulary) -> list[config_pools.Taint]:
     """The taints of a pool that keep its nodes for some pods with accelerators."""
     return [taint for taint in found.pool.taints if not vocabulary.marks_accelerators(taint.key, taint.value)]
 

@@ -6,7 +6,8 @@ from typing import Final
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.priority import read as priority_read
 from usher.config import models
-from usher.config.queues import ROUTED_KINDS
+from usher.config import sections as config_sections
+from usher.config.sections import ROUTED_KINDS
 from usher.discovery import objects, pool_text, pools
 from usher.discovery.pools import Declaration
 from usher.discovery.yaml_text import commented, flow, scalar, shown
@@ -32,7 +33,7 @@ def of_cluster(facts: Store, *, source: str) -> str:
         facts: the facts of the cluster.
         source: the name of the cluster or of the files, for the first line.
     """
-    vocabulary = Vocabulary(models.Accelerators())
+    vocabulary = Vocabulary(config_sections.Accelerators())
     found = pools.declarations(facts.nodes.now, vocabulary)
     sections = [
         _accelerators(facts, vocabulary),

@@ -7,7 +7,7 @@ from typing import Final
 
 from usher import paths
 from usher.dataclass import dataclass
-from usher.documents import frames, reader
+from usher.documents import composing, reader
 
 _EXCERPT_WIDTH: Final = 160
 _BLANKS: Final = " \t\r\n"
@@ -98,8 +98,8 @@ class Places(Mapping[str, Position]):
         return self._chunk.line + number, column
 
 
-def _flat(root: frames.Node) -> dict[str, frames.Node]:
-    nodes: dict[str, frames.Node] = {}
+def _flat(root: composing.Node) -> dict[str, composing.Node]:
+    nodes: dict[str, composing.Node] = {}
     pending = [(paths.ROOT, root)]
     while pending:
         pointer, node = pending.pop()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from usher import errors
-from usher.documents import syntax
+from usher.documents import chunks
 from usher.editor import changes
 from usher.editor.analysis import Analysis
 from usher.editor.diagnostics import Diagnostic, Severity, at_line
@@ -106,7 +106,7 @@ class Manifests:
         self, batch: Batch, around: Neighbours, evaluator: Evaluator, *, diff: bool, check: Check
     ) -> findings.Report:
         """The verdict about one file, with its neighbours taken into account; `diff` as for `usher check`."""
-        settings = runner.Settings(command=findings.Command.CHECK, namespace=self._namespace, mutated=True, diff=diff)
+        settings = judging.Settings(command=findings.Command.CHECK, namespace=self._namespace, mutated=True, diff=diff)
         own = outlines.of(batch, namespace=self._namespace)
         surroundings = Surroundings([own, *around.outlines], namespace=self._namespace)
         part = judging.judge(batch, surroundings, evaluator=evaluator, settings=settings, before_each=check)
@@ -130,7 +130,7 @@ def _of_unread(batch: Batch, text: Text) -> Iterator[Diagnostic]:
     """Diagnostics of a file whose objects usher cannot read: broken YAML, and workloads without apiVersion."""
     for problem in batch.problems:
         message = wording.printable(problem.reason)
-        if problem.reason.startswith(syntax.UNRENDERED):
+        if problem.reason.startswith(chunks.UNRENDERED):
             yield _placed(text, problem.line, problem.column, severity=Severity.INFORMATION, message=message)
         else:
             message = wording.capitalised(message)

@@ -12,13 +12,13 @@ import pydantic
 
 from usher.accelerators import boards, names
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.config import pools
 from usher.dataclass import dataclass
 from usher.facts import pool_labels
 from usher.facts.node_classes import NodeClass
 from usher.facts.node_reading import PODS, Taint
 from usher.facts.node_table import Nodes
-from usher.scheduling import requirements
+from usher.model import placement
 
 MOST_POOLS: Final = 32
 """Beyond this number, nodes with the same taints and devices form a pool together."""
@@ -38,7 +38,7 @@ _COARSEST: Final = 2
 class FoundPool:
     """A pool with nodes, and the facts about it that a person may need."""
 
-    pool: models.Pool
+    pool: pools.Pool
     classes: tuple[NodeClass, ...]
     """The classes of its nodes; never empty."""
     labels: Mapping[str, str]
@@ -125,10 +125,10 @@ def _pools(groups: Iterable[Sequence[NodeClass]], vocabulary: Vocabulary) -> Ite
 
 
 def _is_legal(key: str, value: str) -> bool:
-    return requirements.is_label_key(key) and requirements.is_label_value(value)
+    return placement.is_label_key(key) and placement.is_label_value(value)
 
 
-def _pool(group: Sequence[NodeClass], labels: Mapping[str, str], vocabulary: Vocabulary) -> models.Pool:
+def _pool(group: Sequence[NodeClass], labels: Mapping[str, str], vocabulary: Vocabulary) -> pools.Pool:
     most: dict[str, int] = {}
     for each in group:
         for name, amount in each.most.items():
@@ -137,7 +137,7 @@ def _pool(group: Sequence[NodeClass], labels: Mapping[str, str], vocabulary: Voc
     managed = pool_labels.managed(labels)
     varies = managed is not None and managed[0] in pool_labels.KARPENTER
     counted = (PODS,) if varies else (*_ORDINARY, *offered, *networks(most, vocabulary))
-    return models.Pool(
+    return pools.Pool(
         name=_name(labels, offered),
         node_selector=_selector(labels),
         taints=[_taint(each) for each in group[0].taints],
@@ -166,11 +166,11 @@ def _selector(labels: Mapping[str, str]) -> dict[str, str]:
     return found or {_OS: labels.get(_OS, "linux")}
 
 
-def _taint(found: Taint) -> models.Taint:
-    return models.Taint.model_validate(found._asdict())
+def _taint(found: Taint) -> pools.Taint:
+    return pools.Taint.model_validate(found._asdict())
 
 
-def _gpus(labels: Mapping[str, str], most: Mapping[str, int]) -> models.Gpus | None:
+def _gpus(labels: Mapping[str, str], most: Mapping[str, int]) -> pools.Gpus | None:
     """The NVIDIA GPUs of one node; None where their number is unknown, as under the MIG strategy single."""
     product = boards.by_product(labels.get(boards.PRODUCT_LABEL, ""))
     strategy = labels.get(pool_labels.MIG_STRATEGY, "none")
@@ -182,7 +182,7 @@ def _gpus(labels: Mapping[str, str], most: Mapping[str, int]) -> models.Gpus | N
     whole = count if count is not None and strategy == "mixed" else offered // replicas
     if not 1 <= whole <= 1024 or offered % replicas:
         return None
-    return models.Gpus.model_validate(
+    return pools.Gpus.model_validate(
         {
             "board": None if product is None else product.board.name,
             "per_node": whole,

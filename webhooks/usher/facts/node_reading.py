@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from usher import errors, paths, quantities
 from usher.dataclass import dataclass
-from usher.scheduling.taints import GUARDING
+from usher.model.placement import GUARDING
 
 Amounts = Mapping[str, int]
 """Amounts by resource, as the scheduler counts: thousandths of a cpu, whole units of the rest. Missing means 0."""

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from usher.accelerators import known_names
+from usher.accelerators import names as accelerators_names
 from usher.accelerators.names import Unit
 
 _LONGEST: Final = 64
@@ -13,7 +13,7 @@ def names_of_devices() -> frozenset[str]:
     """The names of whole devices that usher knows. Names of shares and memory differ from these by too little."""
     return frozenset(
         known.name
-        for vendor in known_names.VENDORS.values()
+        for vendor in accelerators_names.VENDORS.values()
         for known in vendor
         if known.name and known.unit is Unit.DEVICE
     )

@@ -6,7 +6,7 @@ from typing import Final
 
 from usher import paths
 from usher.dataclass import dataclass
-from usher.documents import scalars
+from usher.documents import composing
 
 _ORDER: Final = ("name", "key", "operator", "value", "values", "effect")
 # Every YAML parser reads this as text if `scalars.resolve` does, also in brackets.
@@ -119,7 +119,7 @@ def _in_order(value: paths.Json) -> paths.Json:
 def _is_plain(text: str) -> bool:
     if not _PLAIN.fullmatch(text) or _LIKE_A_NUMBER.fullmatch(text):
         return False
-    return scalars.resolve(text) == text and isinstance(scalars.resolve(text), str)
+    return composing.resolve_scalar(text) == text and isinstance(composing.resolve_scalar(text), str)
 
 
 def _suits_lines(text: str) -> bool:

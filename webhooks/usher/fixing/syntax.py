@@ -11,7 +11,7 @@ from typing import Any, Final
 from yaml import events
 
 from usher.dataclass import dataclass
-from usher.documents import frames, reader, scalars
+from usher.documents import composing, reader
 
 MERGE: Final = "<<"
 
@@ -135,7 +135,7 @@ def _aliased(document: reader.Document) -> frozenset[str]:
 
 
 def _leaf(event: events.NodeEvent, text: str, aliased: frozenset[str]) -> Node:
-    start, end = frames.span(event)
+    start, end = composing.span(event)
     anchor = event.anchor or ""
     if isinstance(event, events.AliasEvent):
         return Node(sort=Sort.ALIAS, start=start, body=start, end=end, anchor=anchor, shared=True)
@@ -148,9 +148,9 @@ def _leaf(event: events.NodeEvent, text: str, aliased: frozenset[str]) -> Node:
 
 def _collection(opened: _Open, event: events.CollectionEndEvent, text: str, aliased: frozenset[str]) -> Node:
     begun: Any = opened.event
-    start, _ = frames.span(begun)
+    start, _ = composing.span(begun)
     flow = bool(begun.flow_style)
-    end = frames.span(event)[1] if flow else opened.entries[-1].end
+    end = composing.span(event)[1] if flow else opened.entries[-1].end
     anchor = begun.anchor or ""
     return Node(
         sort=Sort.MAPPING if opened.is_mapping else Sort.LIST,
@@ -165,7 +165,7 @@ def _collection(opened: _Open, event: events.CollectionEndEvent, text: str, alia
 
 
 def _body(event: events.NodeEvent, text: str) -> int:
-    start, _ = frames.span(event)
+    start, _ = composing.span(event)
     if event.anchor is None and getattr(event, "tag", None) is None:
         return start
     properties = _PROPERTIES.match(text, start)
@@ -186,7 +186,7 @@ def _name(event: events.Event) -> str:
     if not isinstance(event, events.ScalarEvent):
         return ""
     if event.tag is not None:
-        return scalars.as_key(scalars.resolve_tagged(event.value, tag=event.tag), event.value)
+        return composing.as_key(composing.resolve_tagged(event.value, tag=event.tag), event.value)
     if event.implicit[0]:
-        return scalars.as_key(scalars.resolve(event.value), event.value)
+        return composing.as_key(composing.resolve_scalar(event.value), event.value)
     return event.value

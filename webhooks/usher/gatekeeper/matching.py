@@ -10,7 +10,7 @@ from typing import Final
 from usher import paths
 from usher.dataclass import dataclass
 from usher.gatekeeper.fields import Fields, group_and_kind
-from usher.scheduling import requirements
+from usher.model import placement
 
 SOURCES: Final = ("All", "Generated", "Original")
 
@@ -106,7 +106,7 @@ def read(fields: Fields) -> Match:
 
 def _selector(fields: Fields, name: str) -> paths.Json:
     selector = fields.get(name)
-    if selector is not None and requirements.matches(selector, {}) is None:
+    if selector is not None and placement.selector_matches(selector, {}) is None:
         raise fields.wrong(name, "is not a label selector; use matchLabels and matchExpressions")
     return selector
 
@@ -172,15 +172,15 @@ def _namespace_labels(match: Match, subject: Subject) -> bool | None:
     name = _namespace(subject.value)
     if not name:
         return True
-    return requirements.matches(match.namespace_selector, {NAME_LABEL: name}) if match.only_by_name else None
+    return placement.selector_matches(match.namespace_selector, {NAME_LABEL: name}) if match.only_by_name else None
 
 
 def _namespace_fits(selector: paths.Json, value: paths.Object) -> bool:
-    return bool(requirements.matches(selector, {**labels(value), NAME_LABEL: _metadata_text(value, "name")}))
+    return bool(placement.selector_matches(selector, {**labels(value), NAME_LABEL: _metadata_text(value, "name")}))
 
 
 def _labels(selector: paths.Json, value: paths.Object) -> bool:
-    return selector is None or bool(requirements.matches(selector, labels(value)))
+    return selector is None or bool(placement.selector_matches(selector, labels(value)))
 
 
 def _name(pattern: str, value: paths.Object) -> bool:

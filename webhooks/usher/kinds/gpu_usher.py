@@ -5,7 +5,7 @@ from typing import Annotated, NotRequired
 from pydantic import BeforeValidator, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.accelerators import boards, profiles, quota_specs
+from usher.accelerators import boards, mig
 from usher.config.quotas import QuotaSpec
 from usher.kinds.kept_fields import keeping
 from usher.kinds.kind import Facts, Kind
@@ -31,7 +31,7 @@ def _units(value: object) -> object:
 
 
 def _unit(unit: str) -> QuotaUnit:
-    profile = profiles.parse(unit.removeprefix(_PROFILES)) if unit.startswith(_PROFILES) else None
+    profile = mig.parse_profile(unit.removeprefix(_PROFILES)) if unit.startswith(_PROFILES) else None
     if profile is not None:
         name = f"{_PROFILES}{profile}"
         if name != unit:
@@ -39,7 +39,7 @@ def _unit(unit: str) -> QuotaUnit:
         return {"known": True, "boards": [board.name for board in boards.boards_with(profile)]}
     if unit in _UNITS:
         return {"known": True}
-    resource = profiles.of_resource(unit)
+    resource = mig.profile_of_resource(unit)
     if resource is not None:
         return {"known": False, "meant": f"{_PROFILES}{resource.profile}"}
     like = [each for each in _UNITS if each.lower().rstrip("s") == unit.lower().rstrip("s")]
@@ -77,7 +77,7 @@ class QuotaProblem(TypedDict):
 def _with_problems(spec: object) -> object:
     if not isinstance(spec, dict):
         return spec
-    found = quota_specs.read(spec)
+    found = boards.read_quota_spec(spec)
     problems = [] if isinstance(found, QuotaSpec) else [each._asdict() for each in found]
     return {**spec, "problems": problems}
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from usher.accelerators import annotations, lookalikes, names
-from usher.accelerators.known_names import VENDORS
+from usher.accelerators import names, vocabulary
+from usher.accelerators.names import VENDORS
 from usher.config import models
 from usher.policy.checks import catalogue
 
@@ -26,8 +26,8 @@ VARIABLES: Final = (
 VALUES_WITHOUT_DEVICES: Final = ("", "none", "void")
 
 _ANNOTATION_PREFIXES: Final = (
-    annotations.CDI_DEVICES,
-    annotations.NVIDIA_CDI_DEVICES,
+    names.CDI_DEVICES,
+    names.NVIDIA_CDI_DEVICES,
     "devices.gke.io/",
     "cdi-devices.",
     "devices.nri.io/",
@@ -87,7 +87,7 @@ def debug_container_takes(pod: str) -> str:
 
 def annotation(key: str) -> str:
     """An expression that is true for the key of an annotation that gives devices."""
-    exact = texts([annotations.GPU_FRACTION, annotations.GPU_MEMORY])
+    exact = texts([names.GPU_FRACTION, names.GPU_MEMORY])
     return _any(f"{key} in {exact}", *(f"{key}.startsWith({text(prefix)})" for prefix in _ANNOTATION_PREFIXES))
 
 
@@ -171,7 +171,7 @@ def _patterns(config: models.Config, *, words: bool) -> str:
     own = [re.escape(prefix) for prefix in (names.CLAIM_PREFIX, *config.accelerators.prefixes)]
     known_patterns = [f"{re.escape(domain)}/(?:{'|'.join(found)})" for domain, found in by_domain.items()]
     known_names = f"^(?:{'|'.join([*own, *known_patterns])})"
-    return f"{known_names}|(?i:{'|'.join(sorted(lookalikes.WORDS))})" if words else known_names
+    return f"{known_names}|(?i:{'|'.join(sorted(vocabulary.ACCELERATOR_WORDS))})" if words else known_names
 
 
 def _values(check: str, parameter: str, config: models.Config, checks: catalogue.Catalogue) -> Iterable[str]:

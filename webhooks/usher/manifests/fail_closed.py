@@ -10,7 +10,7 @@ from typing import Final
 
 from usher import paths
 from usher.config import models
-from usher.config.identities import DEFAULT_IDENTITIES
+from usher.config.sections import DEFAULT_IDENTITIES
 from usher.kinds.kind import Kind
 from usher.manifests import asking, requests, template_paths
 from usher.policy.checks.catalogue import Catalogue

@@ -6,7 +6,7 @@ The API server sets both, so tenants cannot forge them.
 import re
 from collections.abc import Iterable
 
-from usher.config.identities import Identity
+from usher.config.sections import Identity
 from usher.manifests import asking
 
 

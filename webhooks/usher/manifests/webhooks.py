@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from usher import paths
-from usher.config import models
-from usher.config.models import DEFAULT_IDENTITIES, EXEMPTION_LABEL
+from usher.config import models, sections
+from usher.config.models import EXEMPTION_LABEL
+from usher.config.sections import DEFAULT_IDENTITIES
 from usher.dataclass import dataclass
 from usher.gatekeeper.matched_kinds import MatchedKind
 from usher.kinds.kind import Kind
@@ -212,7 +213,7 @@ def _objects() -> list[Kind]:
     return [kind for kind in OBJECTS.values() if kind.listed and not kind.own_webhook]
 
 
-def _schedulers(config: models.Config) -> models.Identity:
+def _schedulers(config: models.Config) -> sections.Identity:
     return {**DEFAULT_IDENTITIES, **config.identities}["schedulers"]
 
 

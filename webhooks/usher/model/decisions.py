@@ -7,7 +7,7 @@ from typing import Final
 
 from usher import paths
 from usher.dataclass import dataclass
-from usher.model.workloads import Unknown, Workload
+from usher.model.workload import Unknown, Workload
 
 GATEKEEPER: Final = "gatekeeper/"
 """The start of the key of a Gatekeeper policy, instead of the category of a check."""

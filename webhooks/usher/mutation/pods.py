@@ -6,6 +6,7 @@ import orjson
 
 from usher import model, paths
 from usher.config.pools import Taint
+from usher.model import placement
 from usher.mutation.editing import Edit
 from usher.mutation.skip_reasons import (
     ALREADY_THERE,
@@ -16,7 +17,6 @@ from usher.mutation.skip_reasons import (
     set_if_absent,
     set_unless_chosen,
 )
-from usher.scheduling import taints
 
 NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
 """Annotation by which Multus attaches a pod to networks: a JSON list, or names with commas between them."""
@@ -40,7 +40,7 @@ def toleration(edit: Edit, pod_set: model.PodSet, value: paths.Object) -> str:
     if value.get("operator") == "Exists":
         # An Equal toleration of the empty value does not cover taints with other values.
         present = [item for item in present if item.get("operator") == "Exists"]
-    if any(taints.tolerates(item, taint) for item in present):
+    if any(placement.tolerates(item, taint) for item in present):
         return ALREADY_THERE
     if pod_set.changeable:
         edit.append(place_of(pod_set, "tolerations"), value)

@@ -54,7 +54,7 @@ def _configuration(file: Path, catalogue: Catalogue) -> models.Config:
         return models.Config()
     found = load.load(file, more=lambda config: config_problems.problems(config, catalogue))
     if problems := config_problems.problems(found, catalogue):
-        raise load.refusal(file, problems)
+        raise load.config_error(file, problems)
     return found
 
 

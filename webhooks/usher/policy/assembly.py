@@ -76,10 +76,7 @@ def remote(  # noqa: PLR0913 - the server, and the file that errors name
         CertificateError: `ca_file` has no certificates to trust the server by.
         EngineError: `token_file` has no bearer token.
     """
-    from usher.policy.engines.opa import (
-        OpaEngine,
-        Server,  # its client takes long to import, and most sites never use it
-    )
+    from usher.policy.engines.opa import OpaEngine, Server
 
     policies = bundle.load(directory)
     entries = own_checks.joined(policies.catalogue, own)
@@ -105,7 +102,7 @@ def warnings(made: Evaluator, *, file: Path | None) -> list[str]:
     """Likely mistakes in usher.yaml, each with its line and key."""
     known = made.facts.names("", "Namespace")
     doubts = [*config_problems.warnings(made.config, known), *config_problems.absent(made.config, made.catalogue)]
-    found = load.located(file, doubts)
+    found = load.locate_problems(file, doubts)
     source = "usher.yaml" if file is None else str(file)
     return [
         f"{source}:{line}: {key}: {reason}" if line else f"{source}: {key}: {reason}" for line, key, reason in found
@@ -115,7 +112,7 @@ def warnings(made: Evaluator, *, file: Path | None) -> list[str]:
 def _refuse(config: models.Config, entries: catalogue.Catalogue, file: Path | None) -> None:
     problems = config_problems.problems(config, entries)
     if problems:
-        raise load.refusal(file, problems)
+        raise load.config_error(file, problems)
 
 
 def compile_ahead() -> Path:

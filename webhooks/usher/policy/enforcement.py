@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from usher import model
-from usher.config import models, selection
+from usher.config import fields, models, selection
 from usher.dataclass import dataclass
 from usher.mutation import merge
 from usher.policy.checks import catalogue
@@ -73,7 +73,7 @@ class Circumstances:
 
     namespace: str
     role: model.Role = model.Role.UNKNOWN
-    place: models.Place = "admission"
+    place: fields.Place = "admission"
     kind: str = ""
     name: str = ""
     today: date = date.min
@@ -141,9 +141,9 @@ def names_check(exception: models.ExceptionRule, check: catalogue.Entry) -> bool
 def matches(exception: models.ExceptionRule, *, namespace: str, kind: str, name: str) -> bool:
     """Whether an exception is for an object, on any day and for any check."""
     return (
-        selection.matches(namespace, exception.namespaces)
+        selection.matches_pattern(namespace, exception.namespaces)
         and (not exception.kinds or kind in exception.kinds)
-        and (not exception.names or selection.matches(name, exception.names))
+        and (not exception.names or selection.matches_pattern(name, exception.names))
     )
 
 
@@ -154,7 +154,7 @@ def words(check: catalogue.Entry) -> tuple[str, ...]:
 
 def _holds(rule: models.EnforcementRule, where: Circumstances) -> bool:
     return (
-        selection.matches(where.namespace, rule.namespaces)
+        selection.matches_pattern(where.namespace, rule.namespaces)
         and (not rule.roles or where.role.value in rule.roles)
         and (not rule.places or where.place in rule.places)
     )

@@ -71,7 +71,7 @@ class Evaluator:
         )
         self._oldest_facts = config.facts.bound
         self.is_exempt = lru_cache(maxsize=1024)(
-            lambda namespace: selection.matches(namespace, config.exempt_namespaces)
+            lambda namespace: selection.matches_pattern(namespace, config.exempt_namespaces)
         )
         set_by_fabrics = {name for pool in config.pools if pool.fabric for name in config.fabric(pool.fabric).env}
         self._ranks = fingerprints.RANKS - set_by_fabrics

@@ -12,8 +12,9 @@ from usher.mutation import merge, strategies
 from usher.policy import enforcement
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import About
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
 from usher.policy.input.pod_sets import read_keys
+from usher.policy.request import Request
 
 
 class State(StrEnum):

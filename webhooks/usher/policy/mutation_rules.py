@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from usher import model
-from usher.config import models, selection, words
+from usher.config import fields, models, selection
 from usher.mutation.merge import MutationRefusal
 from usher.policy.checks.catalogue import Catalogue, Entry
 from usher.policy.enforcement import OBSERVE
@@ -66,7 +66,7 @@ class MutationRules:
             unknown = sorted(named - self._words)
             if unknown:
                 # An annotation may hold any text, so the text is shortened and escaped.
-                meant = words.nearest(unknown[0], self._words) or "; `usher policies list` shows all mutations"
+                meant = fields.nearest_word(unknown[0], self._words) or "; `usher policies list` shows all mutations"
                 reason = f"there is no mutation {unknown[0][:_LONGEST]!a}{meant}"
                 yield model.Note(mutation=_OPT_OUT, at=path, reason=reason)
 
@@ -84,7 +84,11 @@ class MutationRules:
         because = f"it is off unless mutations.rules of usher.yaml says apply for {entry.name}"
         for index, rule in enumerate(self._rules):
             fits = rule.mutation in (_ALL, entry.name, entry.code)
-            if fits and selection.matches(namespace, rule.namespaces) and (not rule.roles or role in rule.roles):
+            if (
+                fits
+                and selection.matches_pattern(namespace, rule.namespaces)
+                and (not rule.roles or role in rule.roles)
+            ):
                 action, because = rule.action, f"mutations.rules[{index}] of usher.yaml says {rule.action}"
         return (
             None if action == "apply" else MutationRefusal(reason=because, told=action == "warn", off=action == "off")
@@ -95,7 +99,7 @@ class MutationRules:
         named = {
             word
             for opt_out in self._opt_outs
-            if selection.matches(namespace, opt_out.namespaces)
+            if selection.matches_pattern(namespace, opt_out.namespaces)
             for word in opt_out.mutations
         }
         return frozenset(key for key, entry in self._mutations.items() if _names(named, entry))

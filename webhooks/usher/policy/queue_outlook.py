@@ -16,7 +16,8 @@ from usher.facts.store import Store
 from usher.kinds.registry import PODS
 from usher.mutation import strategies
 from usher.mutation.merge import Merged
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Request
 
 _MOST_TRIED: Final = 4
 """The most pod sets that usher tries with fewer pods."""

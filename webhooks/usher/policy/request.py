@@ -12,7 +12,7 @@ from usher import model, paths
 from usher.authorities import beside
 from usher.authorities.authority import Case, QuotaRefusal
 from usher.authorities.knowledge import Knowledge
-from usher.config import models
+from usher.config import fields, models, sections
 from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.policy.input.document import Review
@@ -53,7 +53,7 @@ class Request:
     """How far autoscalers of the same files let the object grow. No mutation reads them: the webhook has no files."""
     facts: Store | None = None
     """Facts to use instead of those of the evaluator."""
-    place: models.Place = "admission"
+    place: fields.Place = "admission"
     sub_resource: str = ""
     refusal: QuotaRefusal | None = None
     """Why a GPUQuota refused the charge; None if no GPUQuota did."""
@@ -86,7 +86,7 @@ class Identities:
     """The identities of users, remembered because a few controllers make most pods."""
 
     def __init__(self, config: models.Config) -> None:
-        self._known = {**models.DEFAULT_IDENTITIES, **config.identities}
+        self._known = {**sections.DEFAULT_IDENTITIES, **config.identities}
         self._kept = lru_cache(maxsize=1024)(self._of)
 
     def of(self, user: User | None) -> tuple[str, ...] | None:
@@ -104,7 +104,7 @@ class Identities:
         return tuple(sorted(name for name, identity in self._known.items() if _has(identity, user)))
 
 
-def _has(identity: models.Identity, user: User) -> bool:
+def _has(identity: sections.Identity, user: User) -> bool:
     return any(fnmatchcase(user.name, pattern) for pattern in identity.users) or any(
         fnmatchcase(group, pattern) for pattern in identity.groups for group in user.groups
     )

@@ -16,7 +16,7 @@ from usher.policy.evaluator import Evaluator
 from usher.reading.lookup import Absence
 from usher.reports import json_report, queue_json, rule_pages, wording
 from usher.reports.queue_text import ShownOutlook
-from usher.scan import findings, outlooks, runner, sources
+from usher.scan import findings, judging, outlooks, runner, sources
 from usher.scan.batches import Batch
 
 MOST_BYTES: Final = 1 << 20
@@ -79,7 +79,7 @@ def namespaces(batches: Sequence[Batch], *, namespace: str) -> set[str]:
 
 def evaluation(batches: Sequence[Batch], evaluator: Evaluator, *, namespace: str) -> bytes:
     """The output of `usher check --format json` for these objects."""
-    settings = runner.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True)
+    settings = judging.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True)
     found = runner.run(batches, evaluator=evaluator, settings=settings)
     return _written(lambda stream: json_report.write(found, stream))
 

@@ -5,13 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from usher import errors, model, paths, quantities
-from usher.accelerators.annotations import (
-    GKE_DEVICES,
-    GPU_FRACTION,
-    GPU_FRACTION_CONTAINER,
-    GPU_FRACTION_DEVICES,
-    GPU_MEMORY,
-)
+from usher.accelerators.names import GKE_DEVICES, GPU_FRACTION, GPU_FRACTION_CONTAINER, GPU_FRACTION_DEVICES, GPU_MEMORY
 from usher.dataclass import dataclass
 from usher.reading.values import Reading
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Final
 
 from usher import quantities
-from usher.accelerators import annotations, names
+from usher.accelerators import names
 from usher.accelerators.vocabulary import Vocabulary
 
 _BINARY: Final = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
@@ -31,7 +31,7 @@ def span(minimum: quantities.Quantity, maximum: quantities.Quantity | None) -> s
 
 def unit(name: str, vocabulary: Vocabulary) -> str:
     """The unit of a resource that counts memory of accelerators: `MiB`. Empty for resources that count devices."""
-    if name == annotations.GPU_MEMORY:
+    if name == names.GPU_MEMORY:
         return "MiB"
     meaning = vocabulary.meaning(name)
     if meaning is None or meaning.unit is not names.Unit.MEMORY or meaning.size is None:

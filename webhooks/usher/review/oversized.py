@@ -9,7 +9,8 @@ from typing import Final
 from usher import model, paths
 from usher.config import selection
 from usher.policy.enforcement import OBSERVE
-from usher.policy.evaluator import Evaluator, Operation
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Operation
 from usher.review import response, sizes
 from usher.review.parsing import Review
 from usher.review.response import Answer
@@ -64,7 +65,7 @@ def _excess(review: Review) -> sizes.Excess | None:
 def _is_spared(review: Review, evaluator: Evaluator) -> bool:
     """Whether usher only observes, or a denial would hit an exempt namespace, a deletion, or an existing object."""
     config = evaluator.config
-    if config.enforcement.preset == OBSERVE or selection.matches(review.namespace, config.exempt_namespaces):
+    if config.enforcement.preset == OBSERVE or selection.matches_pattern(review.namespace, config.exempt_namespaces):
         return True
     if review.operation is not Operation.UPDATE or review.value is None:
         return False

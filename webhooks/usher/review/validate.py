@@ -16,7 +16,8 @@ from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Full
 from usher.policy.enforcement import OBSERVED
 from usher.policy.engines.deadline import UNTIL
-from usher.policy.evaluator import Evaluator, Operation
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Operation
 from usher.review import missed_mutations, oversized, response, scaling
 from usher.review.parsing import Review, parse, request_of
 from usher.review.response import Answer

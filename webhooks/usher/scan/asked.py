@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from usher import model, paths
-from usher.accelerators import annotations
+from usher.accelerators import names
 
 _RESOURCES: Final = "resources"
 _WHOLE: Final = frozenset({"containers", "initContainers"})
 _ANNOTATIONS: Final = (
-    annotations.GPU_FRACTION,
-    annotations.GPU_MEMORY,
-    annotations.GKE_DEVICES,
-    annotations.CDI_DEVICES,
-    annotations.NVIDIA_CDI_DEVICES,
+    names.GPU_FRACTION,
+    names.GPU_MEMORY,
+    names.GKE_DEVICES,
+    names.CDI_DEVICES,
+    names.NVIDIA_CDI_DEVICES,
 )
 """Prefixes of annotations that request accelerators."""
 _BESIDE: Final = frozenset(

@@ -9,7 +9,8 @@ from usher.dataclass import dataclass
 from usher.facts.store import Store
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.mutation import merge
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Request
 from usher.reading import lookup
 from usher.scan import (
     asked,

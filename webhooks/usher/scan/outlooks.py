@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from usher.authorities.outlook import Outlook
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
 from usher.policy.queue_outlook import Outlooks
+from usher.policy.request import Request
 from usher.reading import lookup
 from usher.scan.batches import Batch
 

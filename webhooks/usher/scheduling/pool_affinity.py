@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from usher import model, paths
-from usher.scheduling import requirements
+from usher.model import placement
 
-Labels = requirements.Labels
+Labels = placement.Labels
 Alternative = tuple[Labels, Sequence[Mapping[str, paths.Json]]]
 """A node selector and the matchExpressions of one term."""
 
@@ -128,17 +128,17 @@ def _remaining(labels: Labels, key: str) -> Labels:
 
 
 def _could_match(expression: Mapping[str, paths.Json], labels: Labels) -> bool:
-    requirement = requirements.read(expression)
+    requirement = placement.read_requirement(expression)
     if requirement is None:
         return True
-    if not requirements.is_for_labels(requirement):
+    if not placement.is_for_labels(requirement):
         return False
-    return requirement.key not in labels or requirements.labels_match(requirement, labels)
+    return requirement.key not in labels or placement.labels_match(requirement, labels)
 
 
 def _is_unparsable_field(expression: paths.Json) -> bool:
-    requirement = requirements.read(expression)
-    return requirement is not None and not requirements.is_for_fields(requirement)
+    requirement = placement.read_requirement(expression)
+    return requirement is not None and not placement.is_for_fields(requirement)
 
 
 def _list(value: object) -> list[paths.Json]:

@@ -5,9 +5,10 @@ from dataclasses import field
 from types import MappingProxyType
 
 from usher import model
-from usher.config import models
+from usher.config import pools as config_pools
 from usher.dataclass import dataclass
-from usher.scheduling import pool_affinity, taints
+from usher.model import placement as model_placement
+from usher.scheduling import pool_affinity
 
 # Labels by which people select accelerator nodes if no pool is declared (docs/domain/nodes.md#labels).
 WELL_KNOWN_KEYS = (
@@ -39,15 +40,15 @@ LABELS_OF_ACCELERATOR_NODES = (
 class PoolFit:
     """A pool whose resources and labels fit the pod set, with its taints that the pod set does not tolerate."""
 
-    pool: models.Pool
-    untolerated: tuple[models.Taint, ...]
+    pool: config_pools.Pool
+    untolerated: tuple[config_pools.Taint, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptOff:
     """A pool whose resources and labels fit the pod set, but that is for other pods."""
 
-    pool: models.Pool
+    pool: config_pools.Pool
     reason: str
 
 
@@ -69,8 +70,8 @@ class Placement:
 
 def placement(
     pod_set: model.PodSet,
-    pools: Sequence[models.Pool],
-    offering: Sequence[models.Pool],
+    pools: Sequence[config_pools.Pool],
+    offering: Sequence[config_pools.Pool],
     refusals: Mapping[str, str] = MappingProxyType({}),
 ) -> Placement:
     """Where one pod of the set could run.
@@ -96,7 +97,7 @@ def placement(
         selected = tuple(pool_affinity.names_any_key(way, keys) for way in ways)
     return Placement(
         fits=tuple(
-            PoolFit(pool=pool, untolerated=tuple(taints.untolerated(pod_set.tolerations, pool.taints)))
+            PoolFit(pool=pool, untolerated=tuple(model_placement.untolerated(pod_set.tolerations, pool.taints)))
             for pool in fitting
         ),
         declared=bool(offering),

@@ -11,8 +11,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from usher import model, paths, quantities
-from usher.accelerators.device_classes import class_of_driver
-from usher.accelerators.vocabulary import Vocabulary
+from usher.accelerators.vocabulary import Vocabulary, class_of_driver
 from usher.reading.lookup import Reference
 from usher.reading.templates import Place
 from usher.reading.values import Reading

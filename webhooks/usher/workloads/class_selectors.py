@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from usher.accelerators import profiles
+from usher.accelerators import mig
 
 _TEXT: Final = r"""["']([A-Za-z0-9.+-]{1,253})["']"""
 _DRIVERS: Final = (
@@ -70,7 +70,7 @@ def selected(expressions: Sequence[str]) -> Selected:
 
 
 def _like(said: dict[str, str]) -> str:
-    profile = profiles.parse(said["profile"]) if "profile" in said else None
+    profile = mig.parse_profile(said["profile"]) if "profile" in said else None
     if profile is not None and said.get("type", "mig") == "mig":
         return profile.resource
     return _TYPES.get("mig" if "profile" in said else said.get("type", ""), "")

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from usher import model, paths, quantities
-from usher.accelerators.annotations import GKE_DEVICES
+from usher.accelerators.names import GKE_DEVICES
 from usher.accelerators.vocabulary import Vocabulary
 from usher.reading import annotated_requests, pod_shapes
 from usher.reading import shapes as reading_shapes

@@ -1,7 +1,7 @@
 """Families of programs that show the purpose of a workload: model servers, trainers, notebooks, tests of devices.
 
 A family matches the first words of a command or the end of an image's path, like a rule of `roles` in usher.yaml
-(`config.globs`). Sources are the documentation of each project, read in November 2026.
+(`config.fields`). Sources are the documentation of each project, read in November 2026.
 """
 
 from typing import Final

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from usher import model
-from usher.config import globs
+from usher.config import fields
 from usher.workloads import program_families, programs
 from usher.workloads.program_families import Family
 from usher.workloads.programs import Program
@@ -117,7 +117,7 @@ def _first(started: Iterable[Program], family: Family) -> Program | None:
 
 
 def _belongs(program: Program, family: Family) -> bool:
-    return any(globs.command_fits(program.words, pattern) for pattern in family.commands)
+    return any(fields.command_fits(program.words, pattern) for pattern in family.commands)
 
 
 def _shown(program: Program, family: Family, *, spans_pods: bool = False) -> Evidence:
@@ -130,8 +130,8 @@ def _shown(program: Program, family: Family, *, spans_pods: bool = False) -> Evi
 @lru_cache(maxsize=1024)
 def _of_image(image: str) -> Evidence | None:
     for family in program_families.ALL:
-        if any(globs.image_fits(image, pattern) for pattern in family.images):
-            name = globs.without_tag(image)
+        if any(fields.image_fits(image, pattern) for pattern in family.images):
+            name = fields.without_tag(image)
             return Evidence(family.role, f"has the image {name[-_SHOWN_LETTERS:]}: {family.name}", by_command=False)
     return None
 

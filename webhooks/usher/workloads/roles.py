@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from usher import model, paths
-from usher.config import globs, models, selection
-from usher.config.roles import ROLE_LABEL, RoleRule
+from usher.config import fields, models, selection
+from usher.config.sections import ROLE_LABEL, RoleRule
 from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import Pods
@@ -97,7 +97,9 @@ class Roles:
 
     def _find_rules(self, namespace: str) -> Sequence[tuple[int, RoleRule]]:
         return [
-            each for each in self._rules if not each[1].namespaces or selection.matches(namespace, each[1].namespaces)
+            each
+            for each in self._rules
+            if not each[1].namespaces or selection.matches_pattern(namespace, each[1].namespaces)
         ]
 
     def _find_refusal(self, namespace: str, found: model.Role, claimed: model.Role) -> str:
@@ -107,7 +109,7 @@ class Roles:
             return f"{ignored} only usher.yaml and the kind make a workload part of the system"
         for entry in self._entries:
             differs = (found.value in entry.roles) != (claimed.value in entry.roles)
-            if differs and selection.matches(namespace, entry.namespaces):
+            if differs and selection.matches_pattern(namespace, entry.namespaces):
                 return f"{ignored} {entry.place} of usher.yaml depends on the role and trusts no label"
         return ""
 
@@ -127,7 +129,7 @@ def inner_kind(templates: Sequence[Template], pod_sets: Sequence[model.PodSet]) 
 
 
 def _entries_by_role(config: models.Config) -> Iterator[_Entry]:
-    lists: tuple[tuple[str, Sequence[models.Selector | models.EnforcementRule | models.MutationRule]], ...] = (
+    lists: tuple[tuple[str, Sequence[fields.Selector | models.EnforcementRule | models.MutationRule]], ...] = (
         ("queues", config.queues),
         ("routing", config.routing),
         ("priorities.classes", config.priorities.classes),
@@ -195,15 +197,15 @@ def _holds(rule: RoleRule, subject: Subject) -> bool:
     if rule.kinds and rule.kinds.count(subject.kind) + rule.kinds.count(f"{subject.group}/{subject.kind}") == 0:
         return False
     for key, value in rule.labels.items():
-        if not any(key in labels and globs.fits(labels[key], value) for labels in _labels(subject)):
+        if not any(key in labels and fields.glob_fits(labels[key], value) for labels in _labels(subject)):
             return False
     containers = [
         each for pod_set in subject.pod_sets for each in pod_set.containers if each.type is model.ContainerType.APP
     ]
-    if rule.images and not any(globs.image_fits(each.image, image) for each in containers for image in rule.images):
+    if rule.images and not any(fields.image_fits(each.image, image) for each in containers for image in rule.images):
         return False
     return not rule.commands or any(
-        globs.command_fits(program.words, command)
+        fields.command_fits(program.words, command)
         for each in containers
         for program in programs.read(each.command)
         for command in rule.commands

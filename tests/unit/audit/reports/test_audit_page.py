@@ -13,15 +13,7 @@ from builders import audited_clusters as clusters
 from builders import tpu_audits
 from builders.audited_sections import cordoned
 from unit.audit.reports.shown import page, section, words
-from usher.audit.document import (
-    Audit,
-    Prevented,
-    PriceEntry,
-    Saving,
-    Target,
-    Usage,
-    WorkloadState,
-)
+from usher.audit.document import Audit, Prevented, PriceEntry, Saving, Target, Usage, WorkloadState
 from usher.audit.reports import audit_page, findings_tables, glossary
 
 

@@ -6,11 +6,7 @@ import pytest
 
 from builders import audited_clusters as clusters
 from unit.audit.reports.shown import page, section, words
-from usher.audit.document import (
-    Group,
-    GroupTable,
-    Usage,
-)
+from usher.audit.document import Group, GroupTable, Usage
 
 BILL = {"capacity": 50_000.0, "free": 3_000.0, "out_of_use": 1_000.0, "cost_free": 9_000.0, "cost_out_of_use": 3_000.0}
 """Beside the 46,000 GPU-hours that pods held, which cost USD 108,000, with USD 36,000 of idle ones."""

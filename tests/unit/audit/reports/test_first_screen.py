@@ -4,13 +4,7 @@ from builders import audit_documents as documents
 from builders import audited_clusters as clusters
 from builders.audited_sections import cordoned
 from unit.audit.reports.shown import page, section, words
-from usher.audit.document import (
-    Audit,
-    FindingEntry,
-    Group,
-    GroupTable,
-    Usage,
-)
+from usher.audit.document import Audit, FindingEntry, Group, GroupTable, Usage
 
 
 def first(audit: Audit, *found: FindingEntry, **summary: object) -> str:

@@ -9,7 +9,8 @@ from usher.authorities.gpu_quota import amounts
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
 from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption
 from usher.authorities.gpu_quota.limits import Limits
-from usher.config import models
+from usher.config import pools as config_pools
+from usher.config import sections
 from usher.reading.lookup import NOTHING, Lookup
 from usher.workloads.normalise import normalise
 
@@ -22,14 +23,14 @@ T4 = {"nvidia.com/gpu.product": "Tesla-T4"}
 def charge(
     value: paths.Object | model.Workload,
     *,
-    pools: Sequence[models.Pool] = (),
-    accelerators: models.Accelerators | None = None,
+    pools: Sequence[config_pools.Pool] = (),
+    accelerators: sections.Accelerators | None = None,
     assumption: Assumption = NOTHING_ASSUMED,
     limits: Limits = (),
     default_class: str = "",
     objects: Lookup = NOTHING,
 ) -> gpu_quota_charge.Charge:
-    vocabulary = Vocabulary(accelerators or models.Accelerators())
+    vocabulary = Vocabulary(accelerators or sections.Accelerators())
     if isinstance(value, dict) and accelerators is not None:
         found = normalise(value, vocabulary=vocabulary, objects=objects)
         assert found is not None

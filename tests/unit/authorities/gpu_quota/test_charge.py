@@ -14,7 +14,7 @@ from usher.accelerators import boards
 from usher.authorities.gpu_quota import amounts
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
 from usher.authorities.gpu_quota.devices import Assumption
-from usher.config import models
+from usher.config import pools, sections
 from usher.reading.lookup import Objects
 
 MIG = "nvidia.com/mig-"
@@ -29,8 +29,8 @@ def asking(**limits: int | str) -> paths.Object:
     return builders.container(limits=limits)
 
 
-def pool(name: str, selector: dict[str, str]) -> models.Pool:
-    return models.Pool(name=name, node_selector={"pool": name, **selector})
+def pool(name: str, selector: dict[str, str]) -> pools.Pool:
+    return pools.Pool(name=name, node_selector={"pool": name, **selector})
 
 
 def claim(device_class: str, *, count: int = 1, **more: paths.Json) -> paths.Object:
@@ -157,7 +157,7 @@ def test_gpus_of_nodes_that_are_all_divided_alike_are_instances() -> None:
 
 def test_a_share_is_charged_as_a_whole_device_unless_usher_yaml_says_the_ratio() -> None:
     pod = builders.pod(builders.container(gpus=1), nodeSelector=H100)
-    sliced = models.Accelerators(resources={"nvidia.com/gpu": models.Resource(unit="share", per_device=4)})
+    sliced = sections.Accelerators(resources={"nvidia.com/gpu": sections.Resource(unit="share", per_device=4)})
 
     assert of_pod(asking(**{"nvidia.com/gpu.shared": 1}), nodeSelector=H100)["gpus"] == "1"
     assert total(pod, accelerators=sliced) == {"gpus": "250m", "slices": "1750m", "memoryGiB": "20"}

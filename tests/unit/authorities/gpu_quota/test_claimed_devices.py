@@ -15,7 +15,7 @@ from usher.accelerators import boards
 from usher.authorities.gpu_quota import amounts
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
 from usher.authorities.gpu_quota.limits import Limit, Limits
-from usher.config import models
+from usher.config import sections
 from usher.quantities import NANO
 from usher.reading.lookup import Objects
 
@@ -84,7 +84,7 @@ def test_a_class_of_one_profile_is_charged_as_its_instances(renamed: paths.Objec
 
 
 def test_usher_yaml_may_say_which_profile_a_class_gives() -> None:
-    said = models.Accelerators.model_validate({"deviceClasses": {"small": {"resource": "nvidia.com/mig-1g.10gb"}}})
+    said = sections.Accelerators.model_validate({"deviceClasses": {"small": {"resource": "nvidia.com/mig-1g.10gb"}}})
     pod = builders.pod(builders.container(limits={"deviceclass.resource.kubernetes.io/small": 3}))
 
     assert total(pod, accelerators=said) == {"profiles.1g.10gb": "3", "slices": "3", "memoryGiB": "30"}

@@ -2,7 +2,7 @@
 
 from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue.configuration import Configuration
-from usher.scheduling.requirements import matches
+from usher.model.placement import selector_matches
 
 KUEUE = {"kubernetes.io/metadata.name": "kueue-system"}
 
@@ -14,8 +14,8 @@ def test_an_empty_configuration_has_the_defaults() -> None:
     assert found.problems == ()
     assert found.frameworks == ("batch/job",)
     assert (found.excluded_prefixes, dict(found.transformations), found.ignores_undeclared) == ((), {}, False)
-    assert matches(found.namespace_selector, KUEUE) is False
-    assert matches(found.namespace_selector, {"kubernetes.io/metadata.name": "research"}) is True
+    assert selector_matches(found.namespace_selector, KUEUE) is False
+    assert selector_matches(found.namespace_selector, {"kubernetes.io/metadata.name": "research"}) is True
 
 
 def test_frameworks_and_the_namespaces_that_are_managed_are_read() -> None:

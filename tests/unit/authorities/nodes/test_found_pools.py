@@ -9,6 +9,7 @@ from usher import paths
 from usher.authorities.nodes import pool_slice
 from usher.authorities.nodes.pool_input import PoolsInput
 from usher.config import models
+from usher.config import pools as config_pools
 from usher.facts.store import Store
 
 PRODUCT = "nvidia.com/gpu.product"
@@ -18,10 +19,10 @@ KEPT = builders.node(
     "team-0", gpus=8, labels={PRODUCT: "NVIDIA-A100-SXM4-80GB"}, taints=["dedicated=vision:NoSchedule"]
 )
 CPU = builders.node("cpu-0")
-BY_OWN_LABEL = models.Pool(name="h100", node_selector={"pool": "h100"})
+BY_OWN_LABEL = config_pools.Pool(name="h100", node_selector={"pool": "h100"})
 
 
-def seen(pod: paths.Object, *nodes: paths.Object, pools: list[models.Pool] | None = None) -> PoolsInput:
+def seen(pod: paths.Object, *nodes: paths.Object, pools: list[config_pools.Pool] | None = None) -> PoolsInput:
     known = knowing.knowing(Store.of(nodes), models.Config(pools=pools or []))
     made = workload(pod)
     (pod_set,) = made.pod_sets
@@ -124,8 +125,8 @@ def test_a_model_that_no_declared_pool_has_is_named() -> None:
 
 def test_a_model_that_a_declared_pool_has_by_label_or_board_is_declared() -> None:
     pod = gpu_pod(nodeSelector={PRODUCT: "NVIDIA-H100-80GB-HBM3"})
-    by_board = BY_OWN_LABEL.model_copy(update={"gpu": models.Gpus(board="H100-80", per_node=8)})
-    by_label = models.Pool(name="h100", node_selector={PRODUCT: "NVIDIA-H100-80GB-HBM3"})
+    by_board = BY_OWN_LABEL.model_copy(update={"gpu": config_pools.Gpus(board="H100-80", per_node=8)})
+    by_label = config_pools.Pool(name="h100", node_selector={PRODUCT: "NVIDIA-H100-80GB-HBM3"})
 
     for pool in (by_board, by_label):
         assert "undeclaredDevices" not in seen(pod, pools=[pool])

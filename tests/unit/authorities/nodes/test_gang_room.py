@@ -7,15 +7,15 @@ from unit.authorities.clusters import cluster, demand
 from usher import paths
 from usher.authorities.nodes import gang_room
 from usher.authorities.nodes.gang_room import Member, Room
-from usher.config import models
+from usher.config import pools as config_pools
 
 NODES = [builders.node(f"gpu-{index}", gpus=8, labels={"pool": "h100"}) for index in range(4)]
-POOL = models.Pool(name="h100", node_selector={"pool": "h100"})
+POOL = config_pools.Pool(name="h100", node_selector={"pool": "h100"})
 FIXED = POOL.model_copy(update={"scales_from_zero": False})
 
 
 def room(
-    *members: tuple[int, int], nodes: Sequence[paths.Object] = NODES, pools: Sequence[models.Pool] = (FIXED,)
+    *members: tuple[int, int], nodes: Sequence[paths.Object] = NODES, pools: Sequence[config_pools.Pool] = (FIXED,)
 ) -> Room | None:
     """Of pod sets, given as how many pods and how many GPUs each of them asks for."""
     asked = [Member(demand=demand(builders.pod(builders.container(gpus=gpus))), pods=pods) for pods, gpus in members]

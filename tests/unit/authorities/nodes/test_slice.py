@@ -14,17 +14,18 @@ from usher.authorities.nodes import slice as nodes_slice
 from usher.authorities.nodes import texts
 from usher.authorities.nodes.slice import NodesInput
 from usher.config import models
+from usher.config import pools as config_pools
 from usher.facts.store import Store
-from usher.scheduling.requirements import Requirement
+from usher.model.placement import Requirement
 
 GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"
 GPU_NODE = builders.node("gpu-0", gpus=8, labels={"pool": "h100", "zone": "a"}, taints=[GPU_TAINT])
-POOL = models.Pool(
-    name="h100", node_selector={"pool": "h100"}, taints=[models.Taint(key="nvidia.com/gpu", value="present")]
+POOL = config_pools.Pool(
+    name="h100", node_selector={"pool": "h100"}, taints=[config_pools.Taint(key="nvidia.com/gpu", value="present")]
 )
 
 
-def of(value: paths.Object, *facts: paths.Object, pools: Sequence[models.Pool] = ()) -> NodesInput | None:
+def of(value: paths.Object, *facts: paths.Object, pools: Sequence[config_pools.Pool] = ()) -> NodesInput | None:
     return nodes_slice.of(case(value), knowing(Store.of(facts), models.Config(pools=list(pools))))
 
 
@@ -86,7 +87,7 @@ def test_a_sum_over_containers_stands_nowhere() -> None:
 
 
 @pytest.mark.parametrize("pools", [[], [POOL]], ids=["usual taints", "declared taints"])
-def test_a_toleration_that_another_check_asks_for_is_not_told_again(pools: list[models.Pool]) -> None:
+def test_a_toleration_that_another_check_asks_for_is_not_told_again(pools: list[config_pools.Pool]) -> None:
     assert of(gpu_pod(8), GPU_NODE, pools=pools) is None
     assert obstacles(of(gpu_pod(9), GPU_NODE, pools=pools))["taints"] == []
 

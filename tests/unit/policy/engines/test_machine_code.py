@@ -11,7 +11,7 @@ from usher.config import models
 from usher.policy import assembly
 from usher.policy.checks import bundle
 from usher.policy.engines import machine_code, wasm
-from usher.policy.evaluator import Request
+from usher.policy.request import Request
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,8 @@ from usher import paths
 from usher.config import models
 from usher.mutation import merge
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Operation, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.request import Operation, Request
 
 CONFIG = models.Config.model_validate(
     {

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import paths
-from usher.accelerators import device_classes
+from usher.accelerators import vocabulary
 from usher.audit.building import fields
 from usher.audit.building.wanted import Wanted
 from usher.kinds.kept_fields import Key, keeping
@@ -32,7 +32,7 @@ class Claimable:
     def add(self, value: paths.Object) -> None:
         spec = fields.mapping(value.get("spec"))
         driver, node = paths.text(spec.get("driver")), paths.text(spec.get("nodeName"))
-        name = device_classes.class_of_driver(driver)
+        name = vocabulary.class_of_driver(driver)
         if name and node:
             pool = paths.text(fields.mapping(spec.get("pool")).get("name"))
             self._names[node][name].update(f"{pool}/{device}" for device in _whole(spec.get("devices")))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from usher.accelerators import boards, profiles
+from usher.accelerators import boards, mig
 from usher.accelerators.names import GIB, MIB
 from usher.audit.estate import CapacityType
 
@@ -118,7 +118,7 @@ def shared_by(labels: Labels) -> int:
 def partition(labels: Labels) -> str:
     """The resource of the MIG profile that `nvidia.com/gpu` counts on the node; empty if it counts whole devices."""
     layout = labels.get(boards.PRODUCT_LABEL, "").removesuffix("-SHARED").partition("-MIG-")[2]
-    profile = profiles.parse(layout or labels.get("cloud.google.com/gke-gpu-partition-size", ""))
+    profile = mig.parse_profile(layout or labels.get("cloud.google.com/gke-gpu-partition-size", ""))
     return "" if profile is None else profile.resource
 
 

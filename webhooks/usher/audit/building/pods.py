@@ -5,7 +5,7 @@ from sys import intern
 from typing import Final
 
 from usher import model, paths
-from usher.accelerators import profiles
+from usher.accelerators import mig
 from usher.audit.building import fields
 from usher.audit.estate import Phase, Pod
 from usher.dataclass import dataclass
@@ -64,7 +64,7 @@ class Pods:
         if workload is None or not workload.asks_accelerators:
             return _NOTHING
         found = devices.of_workload(workload)
-        names = (profiles.of_resource(name) for name in found)
+        names = (mig.profile_of_resource(name) for name in found)
         profile = next((str(each.profile) for each in names if each is not None), "")
         return Asked(devices=found, memory_profile=profile, workload=workload)
 

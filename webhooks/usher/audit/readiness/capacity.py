@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.accelerators.profiles import RESOURCE_PREFIX
+from usher.accelerators.mig import MIG_RESOURCE_PREFIX
 from usher.audit import fields
 from usher.audit.building import claimable
 from usher.audit.readiness import judgement
@@ -88,7 +88,7 @@ def sharing(look: Look) -> Judgement:
     if early is not None:
         return early
     nodes = look.nodes or ()
-    divided = sorted({name for node in nodes for name in node.capacity if name.startswith(RESOURCE_PREFIX)})
+    divided = sorted({name for node in nodes for name in node.capacity if name.startswith(MIG_RESOURCE_PREFIX)})
     shared = [node.name for node in nodes if node.shared_by > 1]
     if not divided and not shared:
         return not_applicable("no node divides or shares its GPUs")

@@ -83,7 +83,7 @@ class Look:
         """The namespaces of workloads with accelerators, except exempt and system namespaces of usher.yaml."""
         system = [*self.config.exempt_namespaces, *self.config.priorities.system_namespaces]
         spaces = {each.identity.namespace for each in self.estate.workloads}
-        return sorted(name for name in spaces if not selection.matches(name, system))
+        return sorted(name for name in spaces if not selection.matches_pattern(name, system))
 
     def labels(self, namespace: str) -> Mapping[str, str] | None:
         """The labels of a namespace; None if unknown."""

@@ -3,16 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from usher.audit.document import (
-    Audit,
-    Cost,
-    Group,
-    GroupTable,
-    PriceEntry,
-    Summary,
-    Target,
-    Usage,
-)
+from usher.audit.document import Audit, Cost, Group, GroupTable, PriceEntry, Summary, Target, Usage
 from usher.audit.reports import entry_words, glossary, numbers
 from usher.audit.reports.markdown_table import ROWS, MarkdownTable, code, prose
 from usher.audit.reports.numbers import PAGE, TEXT

@@ -4,15 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from usher.audit.document import (
-    AcceleratorEntry,
-    Audit,
-    Group,
-    Summary,
-    Usage,
-    WorkloadEntry,
-    WorkloadState,
-)
+from usher.audit.document import AcceleratorEntry, Audit, Group, Summary, Usage, WorkloadEntry, WorkloadState
 from usher.audit.reports import entry_words, glossary, numbers, usage_tables
 from usher.audit.reports.markdown_table import MarkdownTable, code, object_code, prose
 from usher.audit.reports.numbers import PAGE, TEXT

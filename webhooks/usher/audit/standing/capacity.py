@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Final
 
-from usher.accelerators import device_classes
+from usher.accelerators import vocabulary
 from usher.audit import fields
 from usher.audit.estate import Node
 from usher.audit.standing.situation import Situation
@@ -40,7 +40,7 @@ def _asked_by(name: str, node: Node) -> Iterator[str]:
     if resource == _GPU and node.shared_by > 1:
         yield _SHARED
     # A DeviceClass may stand for an extended resource.
-    of_class = device_classes.device_class(name).resource
+    of_class = vocabulary.meaning_of_class(name).resource
     if of_class:
         yield of_class
 

@@ -131,7 +131,7 @@ def _exempt(situation: Situation) -> Mapping[str, str]:
 
 def _exemptions(exempt: Mapping[str, str], situation: Situation) -> Iterator[FindingEntry]:
     for namespace, reason in exempt.items():
-        if selection.matches(namespace, situation.config.priorities.system_namespaces):
+        if selection.matches_pattern(namespace, situation.config.priorities.system_namespaces):
             # The GPU operators' own namespaces have to be exempt.
             continue
         held = [each for each in situation.estate.workloads if each.identity.namespace == namespace]

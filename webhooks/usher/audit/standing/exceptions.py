@@ -69,7 +69,7 @@ def _unused(number: int, use: ExceptionUse, situation: Situation) -> Iterator[Fi
         yield _finding(NOT_NEEDED, number, use, f"{passing} without it")
     else:
         there = situation.known.facts.names("", "Namespace")
-        gone = there and not any(selection.matches(name, use.namespaces) for name in there)
+        gone = there and not any(selection.matches_pattern(name, use.namespaces) for name in there)
         reason = f"no namespace has a name like {fields.listing(use.namespaces)}" if gone else "it matches no object"
         yield _finding(UNUSED, number, use, reason)
 

@@ -10,7 +10,7 @@ from typing import Final
 from usher import paths
 from usher.audit import fields
 from usher.audit.estate import Node
-from usher.scheduling import node_affinity
+from usher.model import placement
 
 TEMPLATE: Final = "/spec/template/spec"
 TERMS: Final = f"{TEMPLATE}/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms"
@@ -81,7 +81,7 @@ def selects(daemon_set: paths.Object, node: Node) -> bool:
         return False
     terms = fields.at(daemon_set, TERMS)
     return not isinstance(terms, list) or any(
-        node_affinity.term_matches(term, labels=node.labels, name=node.name)
+        placement.term_matches(term, labels=node.labels, name=node.name)
         for term in terms[: fields.MOST]
         if isinstance(term, dict)
     )

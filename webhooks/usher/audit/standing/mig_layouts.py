@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from usher.accelerators.profiles import RESOURCE_PREFIX
+from usher.accelerators.mig import MIG_RESOURCE_PREFIX
 from usher.audit import fields, gpus
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Node
@@ -26,7 +26,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
             # Pods request its slices by the name of whole GPUs.
             continue
         for resource, amount in node.capacity.items():
-            if resource.startswith(RESOURCE_PREFIX) and amount.number > 0 and resource not in asked:
+            if resource.startswith(MIG_RESOURCE_PREFIX) and amount.number > 0 and resource not in asked:
                 offering[resource].append(node)
     for resource, nodes in sorted(offering.items()):
         number = sum(node.capacity[resource].number for node in nodes)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from usher import paths
-from usher.accelerators import device_classes
+from usher.accelerators import vocabulary
 from usher.audit import capacity, fields, gpus
 from usher.audit.building import node_labels
 from usher.audit.building.claimable import SLICE
@@ -201,7 +201,7 @@ def _may_claim_unseen(situation: Situation) -> bool:
     """Whether nodes may offer GPUs for claims that the audit did not read: the cluster has a device class for them."""
     classes = situation.known.facts.names("resource.k8s.io", "DeviceClass") or ()
     return fields.listed(situation.estate, *SLICE) is None and any(
-        device_classes.device_class(name).accelerator for name in classes
+        vocabulary.meaning_of_class(name).accelerator for name in classes
     )
 
 

@@ -111,7 +111,7 @@ class Situation:
 
     def exemption(self, namespace: str) -> str:
         """The reason why a namespace is exempt; empty for a namespace that usher judges."""
-        if selection.matches(namespace, self.config.exempt_namespaces):
+        if selection.matches_pattern(namespace, self.config.exempt_namespaces):
             return "exemptNamespaces of usher.yaml"
         exempt = (self.labels(namespace) or {}).get(models.EXEMPTION_LABEL) == "true"
         return f"its label {models.EXEMPTION_LABEL}" if exempt else ""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from usher import paths
-from usher.accelerators import device_classes
+from usher.accelerators import vocabulary
 from usher.audit import fields, gpus
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Estate, Node
@@ -13,7 +13,7 @@ from usher.audit.standing import capacity, entries, gpu_stack
 from usher.audit.standing.situation import Situation
 from usher.audit.standing.wanted import DAEMON_SET, NODE
 from usher.facts.node_reading import Taint
-from usher.scheduling import taints
+from usher.model import placement
 
 _MOMENTARY: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "ToBeDeletedByClusterAutoscaler")
 """Temporary taints of the control plane. The DaemonSet controller tolerates most of them."""
@@ -37,7 +37,7 @@ def keeps_off(node: Node) -> bool:
 
 
 def _keeps_off(key: str, _: str, effect: str) -> bool:
-    return effect in taints.GUARDING and not key.startswith(_MOMENTARY)
+    return effect in placement.GUARDING and not key.startswith(_MOMENTARY)
 
 
 def have_other_nodes(estate: Estate) -> bool:
@@ -83,7 +83,7 @@ def _key(node: Node) -> str:
     """The usual taint key of a node: the resource of its devices, and `nvidia.com/gpu` for all NVIDIA devices."""
     names = sorted(node.capacity)
     # A driver of device claims offers devices by their device class.
-    resource = (names[0] if "/" in names[0] else device_classes.device_class(names[0]).resource) if names else ""
+    resource = (names[0] if "/" in names[0] else vocabulary.meaning_of_class(names[0]).resource) if names else ""
     return resource if resource and not resource.startswith("nvidia.com/") else "nvidia.com/gpu"
 
 
@@ -97,7 +97,7 @@ def _kept_away(
         if not gpu_stack.selects(daemon_set, node):
             continue
         lasting = [Taint(*taint) for taint in node.taints if not taint[0].startswith(_MOMENTARY)]
-        for taint in taints.untolerated(tolerations, lasting):
+        for taint in placement.untolerated(tolerations, lasting):
             by_taint[taint].append(node)
     for taint, found in sorted(by_taint.items()):
         yield entries.finding(

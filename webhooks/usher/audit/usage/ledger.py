@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from usher.accelerators import profiles
+from usher.accelerators import mig
 from usher.audit import estate, gpus
 from usher.audit.usage import accounting, merging, prices
 from usher.audit.usage.accounting import HeldDevice, Idle, Place
@@ -79,7 +79,7 @@ def share(track: Track, nodes: Mapping[str, estate.Node]) -> float | None:
     if not track.device.instance:
         return 1.0
     node = nodes.get(track.node)
-    profile = profiles.parse(track.profile)
+    profile = mig.parse_profile(track.profile)
     return None if profile is None else float(gpus.of_profile(profile, node.product if node else track.product))
 
 

@@ -14,7 +14,7 @@ from usher.audit.usage.ledger import AllDevices, Entry
 from usher.audit.usage.node_hours import NodeHours, of_nodes
 from usher.audit.usage.reading import Readings
 from usher.audit.usage.series import Grid, Source
-from usher.config.audit import Audit
+from usher.config.audit_settings import Audit
 from usher.config.fields import seconds
 from usher.dataclass import dataclass
 

@@ -8,7 +8,7 @@ from usher.audit.document.usage import PriceEntry
 from usher.audit.usage import amounts, prices
 from usher.audit.usage.ledger import Entry
 from usher.audit.usage.prices import NodeType
-from usher.config.audit import Prices
+from usher.config.audit_settings import Prices
 
 
 class _Key(NamedTuple):

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterable, Iterator
 
 from usher.audit import estate, gpus
-from usher.config import globs
-from usher.config.audit import PriceRule, Prices
+from usher.config import fields
+from usher.config.audit_settings import PriceRule, Prices
 from usher.dataclass import dataclass
 
 _INSTANCE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
@@ -56,8 +56,8 @@ def deciding(prices: Prices, node_type: NodeType) -> int | None:
 def matches(rule: PriceRule, node_type: NodeType) -> bool:
     """Whether a rule matches a node. Products match in any case, because clouds and drivers spell them differently."""
     return (
-        globs.fits(node_type.product.casefold(), rule.product.casefold())
-        and globs.fits(node_type.instance_type, rule.instance_type)
+        fields.glob_fits(node_type.product.casefold(), rule.product.casefold())
+        and fields.glob_fits(node_type.instance_type, rule.instance_type)
         and rule.capacity_type in {"*", node_type.capacity_type.value}
     )
 

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from usher.accelerators import profiles
+from usher.accelerators import mig
 
 _RESOURCES: Final = {
     "nvidia_com_gpu": "nvidia.com/gpu",
@@ -22,4 +22,4 @@ def resource(name: str) -> str:
     if match is None:
         return _RESOURCES.get(name, name)
     variant = {"": "", "_me": ".me", "_me_all": ".me.all", "_gfx": ".gfx", "__me": "-me"}[match["variant"]]
-    return f"{profiles.RESOURCE_PREFIX}{match['slices']}.{match['size']}{variant}"
+    return f"{mig.MIG_RESOURCE_PREFIX}{match['slices']}.{match['size']}{variant}"

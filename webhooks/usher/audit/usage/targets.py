@@ -4,7 +4,7 @@ from usher.audit.document.usage import Target
 from usher.audit.usage import amounts
 from usher.audit.usage.ledger import AllDevices
 from usher.audit.usage.tallies import Tally
-from usher.config.audit import Range, Targets
+from usher.config.audit_settings import Range, Targets
 from usher.config.fields import seconds
 
 

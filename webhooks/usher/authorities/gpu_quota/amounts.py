@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from usher import quantities
-from usher.accelerators import profiles
+from usher.accelerators import mig
 from usher.quantities import NANO
 
 GPUS: Final = "gpus"
@@ -26,17 +26,17 @@ MOST: Final = 10**12 * NANO
 _NAMES: Final = {GPUS: "GPUs", SLICES: "slices", MEMORY: "GiB of device memory"}
 
 
-def of_profile(profile: profiles.Profile) -> str:
+def of_profile(profile: mig.Profile) -> str:
     """The unit that counts the instances of a profile."""
     return PROFILES + str(profile)
 
 
-def profile_of(unit: str) -> profiles.Profile | None:
+def profile_of(unit: str) -> mig.Profile | None:
     """The profile whose instances a unit counts; None for other units and unknown names."""
     if not unit.startswith(PROFILES):
         return None
     name = unit.removeprefix(PROFILES)
-    found = profiles.parse(name)
+    found = mig.parse_profile(name)
     # A resource spells `1g.10gb+me` as `1g.10gb.me`; two spellings would be two units.
     return found if str(found) == name else None
 

@@ -38,7 +38,7 @@ def select(quotas: Iterable[Quota | Malformed], namespace: str, labels: Labels |
     unsure: list[str] = []
     for quota in quotas:
         if isinstance(quota, Malformed):
-            if quota.namespaces is None or selection.matches(namespace, quota.namespaces):
+            if quota.namespaces is None or selection.matches_pattern(namespace, quota.namespaces):
                 unsure.append(_malformed(quota))
             continue
         answer = holds(quota, namespace, labels)
@@ -55,7 +55,7 @@ def select(quotas: Iterable[Quota | Malformed], namespace: str, labels: Labels |
 
 def holds(quota: Quota, namespace: str, labels: Labels | None) -> bool | None:
     """Whether a quota holds for a namespace; None where unknown labels decide."""
-    if quota.namespaces and not selection.matches(namespace, quota.namespaces):
+    if quota.namespaces and not selection.matches_pattern(namespace, quota.namespaces):
         return False
     if quota.requirements and labels is None:
         return None

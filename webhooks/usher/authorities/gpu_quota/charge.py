@@ -22,7 +22,7 @@ from usher.authorities.gpu_quota import requested_devices
 from usher.authorities.gpu_quota.amounts import Amounts
 from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption, Device, Devices, selected_products, worst
 from usher.authorities.gpu_quota.limits import Limits
-from usher.config import models
+from usher.config import pools as config_pools
 from usher.dataclass import dataclass
 from usher.workloads import totals
 from usher.workloads.claimed_parts import WHOLE, Part
@@ -83,7 +83,7 @@ def together(charges: Iterable[ByClasses]) -> ByClasses:
 def charge(  # noqa: PLR0913 - the workload, and what gives its devices a meaning
     workload: model.Workload,
     *,
-    pools: Sequence[models.Pool],
+    pools: Sequence[config_pools.Pool],
     vocabulary: Vocabulary,
     assumption: Assumption = NOTHING_ASSUMED,
     limits: Limits = (),

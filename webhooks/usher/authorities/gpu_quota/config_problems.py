@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 from usher.accelerators import boards
 from usher.authorities.gpu_quota import definitions
 from usher.authorities.gpu_quota.definitions import Requirement
-from usher.config import models, overlaps
+from usher.config import quotas as config_quotas
+from usher.config import selection
 
 Problem = tuple[str, str]
 """A JSON Pointer into usher.yaml, and the problem there."""
 
 
-def problems(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
+def problems(quotas: Sequence[config_quotas.Quota]) -> Iterator[Problem]:
     """Errors: quotas that select the same namespaces by name, and unknown boards."""
     for index, number in _pairs(quotas):
         if not _look_at_labels(quotas[number], quotas[index]):
@@ -25,7 +26,7 @@ def problems(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
             yield f"/quotas/{index}/assumes/board", f"{board} is not a board that gpu-usher knows; it knows {known}"
 
 
-def warnings(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
+def warnings(quotas: Sequence[config_quotas.Quota]) -> Iterator[Problem]:
     """Warnings: quotas that may select the same namespace by labels. usher.yaml does not contain these labels."""
     for index, number in _pairs(quotas):
         if _look_at_labels(quotas[number], quotas[index]):
@@ -34,17 +35,17 @@ def warnings(quotas: Sequence[models.Quota]) -> Iterator[Problem]:
             yield f"/quotas/{index}", text
 
 
-def _pairs(quotas: Sequence[models.Quota]) -> Iterator[tuple[int, int]]:
+def _pairs(quotas: Sequence[config_quotas.Quota]) -> Iterator[tuple[int, int]]:
     """Indexes of two quotas that may select the same namespace; the later quota comes first."""
     read = [definitions.of_entry(quota).requirements or () for quota in quotas]
     for index, quota in enumerate(quotas):
         for number, before in enumerate(quotas[:index]):
-            by_name = overlaps.patterns_meet(quota.namespaces or ["*"], before.namespaces or ["*"])
+            by_name = selection.patterns_meet(quota.namespaces or ["*"], before.namespaces or ["*"])
             if by_name and not any(_contradict(one, other) for one in read[number] for other in read[index]):
                 yield index, number
 
 
-def _look_at_labels(first: models.Quota, second: models.Quota) -> bool:
+def _look_at_labels(first: config_quotas.Quota, second: config_quotas.Quota) -> bool:
     return first.namespace_selector is not None or second.namespace_selector is not None
 
 

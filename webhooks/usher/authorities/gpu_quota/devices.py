@@ -14,10 +14,10 @@ from typing import Final
 from usher import model
 from usher.accelerators import boards, offers
 from usher.accelerators.boards import Product
-from usher.accelerators.profiles import Board, Profile
+from usher.accelerators.mig import Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
-from usher.config import models
+from usher.config import pools as config_pools
 from usher.dataclass import dataclass
 from usher.scheduling import pool_affinity, pool_placement
 
@@ -79,7 +79,9 @@ def worst(devices: Iterable[Device]) -> Device:
     return Device(amounts=highest, unknown=unknown, of_gpu=of_gpu)
 
 
-def selected_products(pod_set: model.PodSet, pools: Sequence[models.Pool], vocabulary: Vocabulary) -> tuple[str, ...]:
+def selected_products(
+    pod_set: model.PodSet, pools: Sequence[config_pools.Pool], vocabulary: Vocabulary
+) -> tuple[str, ...]:
     """The GPU products of all nodes on which the pods could run; empty where they are unknown.
 
     Node selector and affinity decide; else the fitting pools of usher.yaml, if each of them names its product.

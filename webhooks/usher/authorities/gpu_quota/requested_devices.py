@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 from usher import model, quantities
-from usher.accelerators import annotations, profiles
+from usher.accelerators import mig, names
 from usher.accelerators.names import Meaning, Unit
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.gpu_quota.devices import Device, Devices
@@ -59,7 +59,7 @@ def _device(
     """The device of a request."""
     match request.route:
         case model.Route.FRACTION:
-            return devices.mebibyte() if request.name == annotations.GPU_MEMORY else devices.whole("nvidia")
+            return devices.mebibyte() if request.name == names.GPU_MEMORY else devices.whole("nvidia")
         case model.Route.DEVICE_ANNOTATION:
             return devices.whole("nvidia")
         case model.Route.CLAIM:
@@ -80,16 +80,16 @@ def _claimed(
     step = vocabulary.device_class_meaning(device_class).memory_step
     if step is not None and request.memory is not None and described.unit is not Unit.PARTITION:
         return devices.of_memory(described.vendor, max(1, math.ceil(Fraction(request.memory, step))) * step)
-    if described.resource is not None and profiles.of_resource(described.resource) is not None:
+    if described.resource is not None and mig.profile_of_resource(described.resource) is not None:
         return _of_resource(described.resource, vocabulary.meaning(described.resource), devices)
     if described.unit is Unit.PARTITION and described.vendor == "nvidia":
-        selected = profiles.of_resource(request.selects)
+        selected = mig.profile_of_resource(request.selects)
         return devices.some_instance() if selected is None else devices.instance(selected.profile)
     return devices.whole(described.vendor)
 
 
 def _of_resource(name: str, meaning: Meaning | None, devices: Devices) -> Device:
-    instance = profiles.of_resource(name)
+    instance = mig.profile_of_resource(name)
     if instance is not None:
         found = devices.instance(instance.profile)
         return _share(found, meaning) if instance.shared else found

@@ -12,10 +12,10 @@ from typing import Final
 from usher import model, paths
 from usher.authorities.kueue import placement
 from usher.authorities.kueue.queues import problems_of
-from usher.config import models
+from usher.config import pools
 from usher.dataclass import dataclass
+from usher.model import placement as model_placement
 from usher.reading.values import Reading
-from usher.scheduling import node_affinity, taints
 
 _LEVELS: Final = (placement.REQUIRED, placement.PREFERRED, placement.SLICE_LEVEL)
 _OTHER_TOPOLOGY: Final = (placement.UNCONSTRAINED, placement.SLICE_CONSTRAINTS)
@@ -25,7 +25,7 @@ _OTHER_TOPOLOGY: Final = (placement.UNCONSTRAINED, placement.SLICE_CONSTRAINTS)
 class Flavor:
     name: str
     node_labels: Mapping[str, str]
-    node_taints: tuple[models.Taint, ...]
+    node_taints: tuple[pools.Taint, ...]
     tolerations: tuple[Mapping[str, paths.Json], ...]
     topology: str
     """The name of its Topology; empty where the flavor does not place pods by topology."""
@@ -104,13 +104,13 @@ def refusal(flavor: Flavor, pod_set: model.PodSet, keys: Container[str]) -> Flav
         pod_set: the pods.
         keys: the labels that selectors are compared with.
     """
-    untolerated = taints.untolerated([*pod_set.tolerations, *flavor.tolerations], flavor.node_taints)
+    untolerated = model_placement.untolerated([*pod_set.tolerations, *flavor.tolerations], flavor.node_taints)
     if untolerated:
         taint = untolerated[0]
         value = f"={taint.value}" if taint.value else ""
         written = f"{taint.key}{value}:{taint.effect}"
         return FlavorRefusal(flavor=flavor.name, reason=f"its taint {written} is not tolerated", untolerated=written)
-    if not node_affinity.matches(_declared_only(keys, pod_set), labels=flavor.node_labels, name=""):
+    if not model_placement.node_matches(_declared_only(keys, pod_set), labels=flavor.node_labels, name=""):
         return FlavorRefusal(flavor=flavor.name, reason=_wrong_labels(flavor, pod_set, keys))
     return None
 
@@ -181,9 +181,9 @@ def _tolerations(value: paths.Json, reading: Reading) -> Iterator[Mapping[str, p
         yield entry
 
 
-def _taint(value: Mapping[str, paths.Json], path: str, reading: Reading) -> models.Taint:
+def _taint(value: Mapping[str, paths.Json], path: str, reading: Reading) -> pools.Taint:
     # The taint is not validated: nodes can have taints that usher.yaml does not accept.
-    return models.Taint.model_construct(
+    return pools.Taint.model_construct(
         key=reading.text(value.get("key"), path + "/key"),
         value=reading.text(value.get("value"), path + "/value"),
         effect=reading.text(value.get("effect"), path + "/effect"),

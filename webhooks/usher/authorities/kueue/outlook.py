@@ -13,14 +13,7 @@ from usher.authorities.kueue import free as kueue_free
 from usher.authorities.kueue import judge, outlook_texts, read
 from usher.authorities.kueue.demand import PODS, Demand
 from usher.authorities.kueue.free import Free
-from usher.authorities.kueue.queues import (
-    NO_QUOTA,
-    UNLIMITED,
-    ClusterQueue,
-    FlavorResource,
-    LocalQueue,
-    quantity_of,
-)
+from usher.authorities.kueue.queues import NO_QUOTA, UNLIMITED, ClusterQueue, FlavorResource, LocalQueue, quantity_of
 from usher.authorities.kueue.read import QUEUE_LABEL, KueueFacts
 from usher.authorities.kueue.verdict import KueueVerdict
 from usher.authorities.outlook import Balance, Elsewhere, Section, Taken

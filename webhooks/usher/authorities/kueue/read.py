@@ -26,9 +26,9 @@ from usher.dataclass import dataclass
 from usher.facts import namespaces
 from usher.facts.store import NODE, Store
 from usher.kinds import kept_fields
+from usher.model import placement
+from usher.model.placement import Labels
 from usher.reading.lookup import Absence, Reference
-from usher.scheduling import requirements
-from usher.scheduling.requirements import Labels
 
 _Read = TypeVar("_Read")
 
@@ -77,7 +77,7 @@ class KueueFacts:
     def selects(self, selector: paths.Json) -> bool | None:
         """Whether a selector matches the namespace; None where its labels decide and are unknown."""
         if self.labels is not None or selector is None or selector == {}:
-            return requirements.matches(selector, self.labels or {})
+            return placement.selector_matches(selector, self.labels or {})
         return None
 
     def queue_of(self, workload: model.Workload) -> str:

@@ -110,7 +110,7 @@ def of(case: Case, known: Knowledge) -> KueueInput | None:
 def _declared_is_missing(workload: model.Workload, facts: KueueFacts, known: Knowledge) -> bool:
     if facts.queues is None or workload.queue_labels.get(QUEUE_LABEL):
         return False
-    declared = selection.first(known.config.queues, selection.subject(workload))
+    declared = selection.first_match(known.config.queues, selection.subject_of(workload))
     return declared is not None and declared.local_queue not in facts.queues
 
 

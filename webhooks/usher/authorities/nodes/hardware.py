@@ -5,7 +5,7 @@ from typing import Final
 
 from usher import model
 from usher.accelerators import boards
-from usher.config import models
+from usher.config import pools as config_pools
 from usher.scheduling import pool_affinity
 
 LABELS: Final = (
@@ -25,17 +25,19 @@ MACHINE_LABELS: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io
 """Node labels whose value is a type of machine, which decides the devices too."""
 
 
-def undeclared(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> dict[str, list[str]]:
+def undeclared(pod_set: model.PodSet, pools: Sequence[config_pools.Pool]) -> dict[str, list[str]]:
     """The device labels that every allowed node must have and no pool has, with their allowed values."""
     return _undeclared(LABELS, pod_set, pools)
 
 
-def undeclared_machines(pod_set: model.PodSet, pools: Sequence[models.Pool]) -> dict[str, list[str]]:
+def undeclared_machines(pod_set: model.PodSet, pools: Sequence[config_pools.Pool]) -> dict[str, list[str]]:
     """The labels of machine types that every allowed node must have and no pool names, with their allowed values."""
     return _undeclared(MACHINE_LABELS, pod_set, pools)
 
 
-def _undeclared(labels: Sequence[str], pod_set: model.PodSet, pools: Sequence[models.Pool]) -> dict[str, list[str]]:
+def _undeclared(
+    labels: Sequence[str], pod_set: model.PodSet, pools: Sequence[config_pools.Pool]
+) -> dict[str, list[str]]:
     ways = pool_affinity.alternatives(pod_set)
     found = {key: pool_affinity.allowed_values(ways, key) for key in labels}
     return {
@@ -45,7 +47,7 @@ def _undeclared(labels: Sequence[str], pod_set: model.PodSet, pools: Sequence[mo
     }
 
 
-def _has(pool: models.Pool, key: str, values: frozenset[str]) -> bool:
+def _has(pool: config_pools.Pool, key: str, values: frozenset[str]) -> bool:
     """Whether usher.yaml says that the nodes of a pool have the label with one of the values."""
     if key in pool.node_selector:
         return pool.node_selector[key] in values

@@ -12,7 +12,7 @@ from usher.authorities.verdict import Answer
 from usher.dataclass import dataclass
 from usher.facts.node_classes import NodeClass
 from usher.facts.node_table import Nodes
-from usher.scheduling import requirements
+from usher.model import placement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,8 +144,8 @@ def _candidates(alternative: Alternative, of_class: NodeClass, nodes: Nodes) -> 
 def _is_met(demand: PodDemand, alternative: Alternative, of_class: NodeClass, name: str) -> bool:
     own = of_class.nodes[name]
     return (
-        all(requirements.labels_match(each, own.labels) for each in alternative.on_labels)
-        and all(requirements.name_matches(each, name) for each in alternative.on_fields)
+        all(placement.labels_match(each, own.labels) for each in alternative.on_labels)
+        and all(placement.name_matches(each, name) for each in alternative.on_fields)
         and nodes_obstacles.fits_amounts(demand, own.amounts, None)
     )
 
@@ -178,7 +178,7 @@ def _on_named_node(demand: PodDemand, places: Places) -> NodeVerdict:
         return _unknown(_unreadable(places.nodes, name))
     found = places.nodes.by_name.get(name)
     if found is None:
-        named = requirements.Requirement(key=requirements.NAME_FIELD, operator="In", values=(name,))
+        named = placement.Requirement(key=placement.NAME_FIELD, operator="In", values=(name,))
         return NodeVerdict(answer=Answer.NEVER, nearest=Nearest(place=None, obstacles=Obstacles(names=(named,))))
     own = found.nodes[name]
     place = Place(
@@ -200,7 +200,7 @@ def _on_node(alternatives: tuple[Alternative, ...], name: str) -> tuple[Alternat
     return tuple(
         alternative
         for alternative in alternatives
-        if all(requirements.name_matches(each, name) for each in alternative.on_fields)
+        if all(placement.name_matches(each, name) for each in alternative.on_fields)
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from usher.accelerators import boards, mig, profiles
+from usher.accelerators import boards, mig
 from usher.authorities.nodes import obstacles
 from usher.authorities.nodes.places import Place
 from usher.authorities.nodes.pod_demand import PodDemand
@@ -28,7 +28,7 @@ class Repartitioning:
 
 def holding(demand: PodDemand, places: Iterable[Place]) -> Repartitioning | None:
     """The first place whose GPUs could hold all MIG instances of a pod after another division; None without one."""
-    found = {name: profiles.of_resource(name) for name in demand.amounts}
+    found = {name: mig.profile_of_resource(name) for name in demand.amounts}
     instances = {
         each.profile: demand.amounts[name] for name, each in found.items() if each is not None and not each.shared
     }

@@ -3,14 +3,14 @@
 from collections.abc import Container, Iterator
 from fractions import Fraction
 
-from usher.accelerators import mig, profiles
-from usher.accelerators.profiles import Profile
+from usher.accelerators import mig
+from usher.accelerators.mig import Profile
 from usher.authorities.nodes.places import NodeTemplate, Place
 from usher.authorities.nodes.pod_demand import Alternative, PodDemand
 from usher.dataclass import dataclass
 from usher.facts.node_reading import PODS, Amounts, Taint
-from usher.scheduling import requirements, taints
-from usher.scheduling.requirements import Requirement
+from usher.model import placement
+from usher.model.placement import Requirement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class Obstacles:
 
 def of_taints(demand: PodDemand, place: Place) -> tuple[Taint, ...]:
     """The taints that keep the pod off. Only evicting taints keep off a pod that names its node."""
-    found = taints.untolerated(demand.tolerations, place.taints)
+    found = placement.untolerated(demand.tolerations, place.taints)
     return tuple(taint for taint in found if not demand.node_name or taint.effect == "NoExecute")
 
 
@@ -65,11 +65,9 @@ def of_labels(alternative: Alternative, place: Place, own: Container[str]) -> li
     if place.template is not None:
         # Other labels of future nodes are unknown, and count as matching.
         return [
-            each for each in alternative.on_labels if each.key in labels and not requirements.labels_match(each, labels)
+            each for each in alternative.on_labels if each.key in labels and not placement.labels_match(each, labels)
         ]
-    return [
-        each for each in alternative.on_labels if each.key not in own and not requirements.labels_match(each, labels)
-    ]
+    return [each for each in alternative.on_labels if each.key not in own and not placement.labels_match(each, labels)]
 
 
 def fits_amounts(demand: PodDemand, amounts: Amounts, template: NodeTemplate | None) -> bool:
@@ -113,7 +111,7 @@ def _of_slices(divided: dict[str, Profile], demand: PodDemand, template: NodeTem
 
 def _slices(demand: PodDemand) -> dict[str, Profile]:
     """The exclusive MIG instances that a pod asks for, by resource."""
-    found = {name: profiles.of_resource(name) for name in demand.amounts}
+    found = {name: mig.profile_of_resource(name) for name in demand.amounts}
     return {name: each.profile for name, each in found.items() if each is not None and not each.shared}
 
 

@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from usher import quantities
 from usher.accelerators import boards
-from usher.accelerators.profiles import RESOURCE_PREFIX, Board
+from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.nodes import pool_amounts
-from usher.config import models
+from usher.config import pools as config_pools
 from usher.dataclass import dataclass
 from usher.facts.node_classes import NodeClass
 from usher.facts.node_reading import Amounts, Taint, amount
 from usher.facts.node_table import Nodes
-from usher.scheduling import requirements
-from usher.scheduling.requirements import Requirement
+from usher.model import placement
+from usher.model.placement import Requirement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,7 +44,7 @@ class Place:
     """None for nodes that do not exist yet."""
     template: NodeTemplate | None = None
     """For nodes that do not exist yet; `labels` holds some of their future labels."""
-    pool: models.Pool | None = None
+    pool: config_pools.Pool | None = None
     """The declared pool of the nodes."""
 
     @property
@@ -64,18 +64,18 @@ class Places:
         """Whether some nodes meet a requirement on labels."""
         individual = self.nodes.individual.get(wanted.key)
         if individual is not None:
-            return any(requirements.labels_match(wanted, {wanted.key: value}) for value in individual)
-        return any(requirements.labels_match(wanted, place.labels) for place in self.all)
+            return any(placement.labels_match(wanted, {wanted.key: value}) for value in individual)
+        return any(placement.labels_match(wanted, place.labels) for place in self.all)
 
 
-def of_cluster(nodes: Nodes, pools: Sequence[models.Pool], vocabulary: Vocabulary) -> Places:
+def of_cluster(nodes: Nodes, pools: Sequence[config_pools.Pool], vocabulary: Vocabulary) -> Places:
     """The places of a cluster."""
     there = [_of_class(each, _pool_of(each, pools)) for each in nodes.classes]
     empty = {pool.name for pool in pools}.difference(place.pool.name for place in there if place.pool is not None)
     return Places(nodes=nodes, all=(*there, *_of_pools(pools, empty, vocabulary)))
 
 
-def _of_pools(pools: Sequence[models.Pool], empty: set[str], vocabulary: Vocabulary) -> Iterator[Place]:
+def _of_pools(pools: Sequence[config_pools.Pool], empty: set[str], vocabulary: Vocabulary) -> Iterator[Place]:
     for pool in pools:
         described = bool(pool.allocatable) or pool.gpu is not None
         # Existing nodes describe a pool that usher.yaml does not describe.
@@ -84,7 +84,7 @@ def _of_pools(pools: Sequence[models.Pool], empty: set[str], vocabulary: Vocabul
             yield _of_pool(pool, vocabulary)
 
 
-def _of_class(nodes: NodeClass, pool: models.Pool | None) -> Place:
+def _of_class(nodes: NodeClass, pool: config_pools.Pool | None) -> Place:
     return Place(
         name=f"pool {pool.name}" if pool is not None else f"nodes like {nodes.example}",
         labels=nodes.labels,
@@ -95,7 +95,7 @@ def _of_class(nodes: NodeClass, pool: models.Pool | None) -> Place:
     )
 
 
-def _pool_of(nodes: NodeClass, pools: Sequence[models.Pool]) -> models.Pool | None:
+def _pool_of(nodes: NodeClass, pools: Sequence[config_pools.Pool]) -> config_pools.Pool | None:
     own = nodes.nodes[nodes.example].labels
     for pool in pools:
         if all(nodes.labels.get(key, own.get(key)) == value for key, value in pool.node_selector.items()):
@@ -103,14 +103,14 @@ def _pool_of(nodes: NodeClass, pools: Sequence[models.Pool]) -> models.Pool | No
     return None
 
 
-def _of_pool(pool: models.Pool, vocabulary: Vocabulary) -> Place:
+def _of_pool(pool: config_pools.Pool, vocabulary: Vocabulary) -> Place:
     amounts = {name: amount(name, quantities.parse(text)) for name, text in pool.allocatable.items()}
     board = None
     if pool.gpu is not None:
         if (gpus := pool_amounts.gpus(pool)) is not None:
             amounts.setdefault(pool_amounts.GPU, gpus)
         # If usher.yaml counts the slices, the division is fixed.
-        if pool.gpu.mig_strategy == "mixed" and not any(name.startswith(RESOURCE_PREFIX) for name in amounts):
+        if pool.gpu.mig_strategy == "mixed" and not any(name.startswith(MIG_RESOURCE_PREFIX) for name in amounts):
             board = boards.by_name(pool.gpu.board) if pool.gpu.board is not None else None
     return Place(
         name=f"pool {pool.name}",

@@ -10,8 +10,8 @@ from usher.accelerators import names
 from usher.accelerators.vocabulary import Vocabulary
 from usher.dataclass import dataclass
 from usher.facts.node_reading import Amounts, amount
-from usher.scheduling import node_affinity
-from usher.scheduling.requirements import Requirement
+from usher.model import placement
+from usher.model.placement import Requirement
 from usher.workloads import requests
 
 MOST_ALTERNATIVES: Final = 64
@@ -110,6 +110,6 @@ def _alternatives(pod_set: model.PodSet) -> Iterator[Alternative]:
         yield Alternative(selected, ())
         return
     for term in pod_set.required_terms:
-        found = node_affinity.parsed(term)
+        found = placement.parse_term(term)
         if found is not None:
             yield Alternative((*selected, *found.on_labels), tuple(found.on_fields))

@@ -6,7 +6,7 @@ from usher import model
 from usher.accelerators import offers
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import pool_slice, pool_uses
-from usher.config import models
+from usher.config import pools as config_pools
 from usher.dataclass import dataclass
 from usher.scheduling.pool_placement import Placement
 
@@ -29,7 +29,7 @@ def of(pod_set: model.PodSet, *, workload: model.Workload, known: Knowledge) -> 
     return tuple(sorted(_reasons(where, known.config.pools, offering), key=lambda each: not each.fits))
 
 
-def _reasons(where: Placement, pools: list[models.Pool], offering: set[str]) -> Iterator[PoolReason]:
+def _reasons(where: Placement, pools: list[config_pools.Pool], offering: set[str]) -> Iterator[PoolReason]:
     fitting = {fit.pool.name: fit for fit in where.fits}
     kept_off = {kept.pool.name: kept.reason for kept in where.kept_off}
     for pool in pools:
@@ -45,7 +45,7 @@ def _reasons(where: Placement, pools: list[models.Pool], offering: set[str]) -> 
             yield PoolReason(pool.name, False, "its labels are not those that the pods select")
 
 
-def _about(pool: models.Pool) -> Iterator[str]:
+def _about(pool: config_pools.Pool) -> Iterator[str]:
     board = pool_uses.board(pool)
     if board:
         yield f"board {board}"

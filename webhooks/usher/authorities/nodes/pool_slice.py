@@ -25,9 +25,11 @@ from usher.authorities.nodes.pool_input import (
     ToleratedInput,
 )
 from usher.config import models
+from usher.config import pools as config_pools
 from usher.dataclass import dataclass
 from usher.facts import node_pools
-from usher.scheduling import pool_placement, taints
+from usher.model import placement
+from usher.scheduling import pool_placement
 
 _LARGEST: Final = 2048
 """The most bytes of selectors and tolerations in a kept answer; real pods have a few hundred."""
@@ -61,7 +63,9 @@ def _asked(pod_set: model.PodSet) -> list[str]:
 class PoolPlacements:
     """Answers for one configuration, kept because most pods of a cluster have the same placement."""
 
-    def __init__(self, config: models.Config, vocabulary: Vocabulary, *, found: tuple[models.Pool, ...] = ()) -> None:
+    def __init__(
+        self, config: models.Config, vocabulary: Vocabulary, *, found: tuple[config_pools.Pool, ...] = ()
+    ) -> None:
         """Takes the pools that nodes form as `found`."""
         self._config = config
         self._vocabulary = vocabulary
@@ -144,7 +148,7 @@ class PoolPlacements:
             result["numbers"] = {key: sorted(values) for key, values in where.numbers.items()}
         return result
 
-    def _undeclared(self, pod_set: model.PodSet, offering: Sequence[models.Pool]) -> dict[str, list[str]]:
+    def _undeclared(self, pod_set: model.PodSet, offering: Sequence[config_pools.Pool]) -> dict[str, list[str]]:
         selects = pod_set.node_selector or pod_set.has_required_affinity
         return hardware.undeclared(pod_set, offering) if pod_set.asks_accelerators and selects else {}
 
@@ -171,17 +175,17 @@ class PoolPlacements:
         guards = [guard for fit in fits if not fit.untolerated and (guard := self._guard(fit.pool)) is not None]
         for index, toleration in enumerate(pod_set.tolerations):
             if self._config.pools or self.found:
-                keys = [guard.key for guard in guards if taints.tolerates(toleration, guard)]
+                keys = [guard.key for guard in guards if placement.tolerates(toleration, guard)]
             elif toleration.get("effect") in (None, "", _USUAL_EFFECT):
-                keys = [key for key in self._vocabulary.taint_keys if taints.names_key(toleration, key)]
+                keys = [key for key in self._vocabulary.taint_keys if placement.tolerates_key(toleration, key)]
             else:
                 keys = []
             if keys:
                 yield {"index": index, "taint": keys[0]}
 
-    def _guard(self, pool: models.Pool) -> models.Taint | None:
+    def _guard(self, pool: config_pools.Pool) -> config_pools.Taint | None:
         """The taint that keeps other pods off. Nodes may have further taints, as spot nodes do."""
-        guarding = [taint for taint in pool.taints if taint.effect in taints.GUARDING]
+        guarding = [taint for taint in pool.taints if taint.effect in placement.GUARDING]
         usual = (taint for taint in guarding if self._vocabulary.marks_accelerators(taint.key, taint.value))
         # A site declares the taints that guard its pools; taints of nodes may have any purpose.
         declared = guarding if self._config.pools else []
@@ -202,7 +206,7 @@ class PoolPlacements:
             result["gpus"] = fit.pool.gpu.per_node
         return result
 
-    def _taint(self, taint: models.Taint, pool: models.Pool) -> TaintInput:
+    def _taint(self, taint: config_pools.Taint, pool: config_pools.Pool) -> TaintInput:
         result: TaintInput = {"key": taint.key, "value": taint.value, "effect": taint.effect}
         operator = pool_taints.operator(taint, self._vocabulary, for_these_pods=pool.serves is not None)
         if operator is not None:
@@ -212,7 +216,9 @@ class PoolPlacements:
     def _assumed_taints(self, pod_set: model.PodSet) -> list[str]:
         keys = {key for name in _asked(pod_set) if (key := self._vocabulary.taint_key(name)) is not None}
         return sorted(
-            key for key in keys if not any(taints.names_key(toleration, key) for toleration in pod_set.tolerations)
+            key
+            for key in keys
+            if not any(placement.tolerates_key(toleration, key) for toleration in pod_set.tolerations)
         )
 
 
@@ -236,7 +242,7 @@ def placements(known: Knowledge) -> PoolPlacements:
     return last
 
 
-def _found(known: Knowledge) -> tuple[models.Pool, ...]:
+def _found(known: Knowledge) -> tuple[config_pools.Pool, ...]:
     """The pools that the nodes form now; made again only after a node has changed."""
     table = known.facts.nodes
     if not table.known:

@@ -9,7 +9,7 @@ from usher import model
 from usher.accelerators import boards
 from usher.accelerators.names import Unit
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models, selection
+from usher.config import models, pools, selection
 
 Refusals = Mapping[str, str]
 """Why a pool is not for some pods, by the name of the pool."""
@@ -54,9 +54,9 @@ class PoolUses:
         }
         return {**known, **by_count} if by_count else known
 
-    def _refusals_of_workloads(self, namespace: str, role: model.Role | None) -> tuple[Refusals, list[models.Pool]]:
+    def _refusals_of_workloads(self, namespace: str, role: model.Role | None) -> tuple[Refusals, list[pools.Pool]]:
         """Refusals by namespace and role, and the other pools that are for some numbers of accelerators."""
-        if selection.matches(namespace, self._system):
+        if selection.matches_pattern(namespace, self._system):
             return EVERY_POOL, []
         refused = {
             pool.name: reason
@@ -71,7 +71,7 @@ class PoolUses:
         return refused, counting
 
 
-def board(pool: models.Pool) -> str:
+def board(pool: pools.Pool) -> str:
     """The board of the nodes of a pool; empty where usher.yaml does not name it."""
     product = boards.by_product(pool.node_selector.get(boards.PRODUCT_LABEL, ""))
     if product is not None:
@@ -81,19 +81,19 @@ def board(pool: models.Pool) -> str:
     return next((pool.node_selector[label] for label in _BOARD_LABELS if label in pool.node_selector), "")
 
 
-def _counts(use: models.PoolUse) -> bool:
+def _counts(use: pools.PoolUse) -> bool:
     return bool(use.min_accelerators_per_pod) or use.max_accelerators_per_pod is not None
 
 
-def _other_workload(use: models.PoolUse, namespace: str, role: model.Role | None) -> str:
+def _other_workload(use: pools.PoolUse, namespace: str, role: model.Role | None) -> str:
     if role is not None and use.roles and role.value not in use.roles:
         return f"it is for the roles {', '.join(use.roles)}, and the role of the workload is {role}"
-    if use.namespaces and not selection.matches(namespace, use.namespaces):
+    if use.namespaces and not selection.matches_pattern(namespace, use.namespaces):
         return f"it is for the namespaces {', '.join(use.namespaces)}"
     return ""
 
 
-def _too_few_or_many(use: models.PoolUse, least: int, most: int | None) -> str:
+def _too_few_or_many(use: pools.PoolUse, least: int, most: int | None) -> str:
     """Why no pod of the set has a number of accelerators that the pool is for; empty where one may have it."""
     if most is not None and most < use.min_accelerators_per_pod:
         return f"it is for pods with at least {use.min_accelerators_per_pod} accelerators, and a pod asks for {most}"

@@ -3,7 +3,7 @@
 from typing import Final
 
 from usher.authorities.nodes.places import Places
-from usher.scheduling.requirements import Requirement
+from usher.model.placement import Requirement
 
 _VALUES: Final = 5
 """How many values of a label or a requirement a message names."""

@@ -61,8 +61,11 @@ def equal_ranks(
     workload: model.Workload, in_queue: Mapping[str, Class], classes: Mapping[str, Class], config: models.Config
 ) -> Iterator[Pair]:
     """Pairs whose classes should have the same rank: those that usher.yaml gives this workload, and equal names."""
-    subject = selection.subject(workload)
-    queue, rule = selection.first(config.queues, subject), selection.first(config.priorities.classes, subject)
+    subject = selection.subject_of(workload)
+    queue, rule = (
+        selection.first_match(config.queues, subject),
+        selection.first_match(config.priorities.classes, subject),
+    )
     if queue is not None and rule is not None:
         declared = in_queue.get(queue.priority_class or ""), classes.get(rule.priority_class)
         if declared[0] is not None and declared[1] is not None:

@@ -8,7 +8,7 @@ from typing import Annotated, NotRequired
 from pydantic import AfterValidator, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.accelerators import device_classes
+from usher.accelerators import vocabulary
 from usher.kinds.kept_fields import SPEC
 from usher.kinds.kind import Facts, Kind
 from usher.reading.shapes import STRICT
@@ -49,7 +49,7 @@ class SubRequest(TypedDict):
 
 def _with_accelerator(value: SubRequest) -> SubRequest:
     value.pop("accelerator", None)
-    known = device_classes.device_class(value.get("deviceClassName", "")).accelerator
+    known = vocabulary.meaning_of_class(value.get("deviceClassName", "")).accelerator
     if known is not None:
         value["accelerator"] = known
     return value

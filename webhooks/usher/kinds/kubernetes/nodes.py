@@ -5,7 +5,7 @@ from typing import Annotated, Final, NotRequired
 from pydantic import BeforeValidator, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.accelerators import meanings, names
+from usher.accelerators import names
 from usher.kinds.kept_fields import keeping
 from usher.kinds.kind import Facts, Kind
 from usher.reading.shapes import STRICT, Quantity
@@ -27,7 +27,7 @@ def _accelerators(resources: object) -> object:
 
 
 def _is_accelerator(name: str) -> bool:
-    meaning = meanings.meaning(name)
+    meaning = names.meaning_of(name)
     return meaning is not None and meaning.unit in names.GIVING
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from usher import model, paths
-from usher.accelerators.annotations import GKE_DEVICES, GPU_FRACTION, GPU_MEMORY
+from usher.accelerators.names import GKE_DEVICES, GPU_FRACTION, GPU_MEMORY
 from usher.reading.environment import READ_VARIABLES
 from usher.reading.templates import Place
 from usher.reading.values import Reading

@@ -8,7 +8,7 @@ corpora.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from usher.config import models
+from usher.config import models, sections
 from usher.manifests import asking, requests
 from usher.policy.checks.catalogue import Catalogue
 
@@ -72,7 +72,7 @@ def spared(check: str, config: models.Config) -> str:
     namespaces, agents = _SPARED.get(check, (_nowhere, False))
     spared_here = [requests.within(namespaces(config))] if namespaces(config) else []
     if agents and "system_namespaces" not in config.priorities.model_fields_set:
-        by_controllers = requests.by({**models.DEFAULT_IDENTITIES, **config.identities}["controllers"])
+        by_controllers = requests.by({**sections.DEFAULT_IDENTITIES, **config.identities}["controllers"])
         spared_here.append(f"request.resource.resource == 'daemonsets' || ({_OF_A_DAEMON_SET} && ({by_controllers}))")
     return " || ".join(spared_here) or "false"
 

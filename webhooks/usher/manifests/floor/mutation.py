@@ -7,7 +7,7 @@ later adds the same values to a Pod.
 from typing import Final
 
 from usher import paths
-from usher.config import models
+from usher.config import models, sections
 from usher.manifests import asking, requests, rules
 from usher.manifests.floor import scope
 from usher.manifests.floor.policies import API_VERSION
@@ -60,7 +60,7 @@ _BY_ANNOTATION: Final = f"object.metadata.?annotations.orValue({{}}).exists(k, {
 def _spared(config: models.Config) -> str:
     """An expression for pods of DaemonSets: node agents see all devices, and CEL cannot identify agents further."""
     seeing = requests.within([*config.priorities.system_namespaces, *config.isolation.visible_devices])
-    controllers = requests.by({**models.DEFAULT_IDENTITIES, **config.identities}["controllers"])
+    controllers = requests.by({**sections.DEFAULT_IDENTITIES, **config.identities}["controllers"])
     return f"{seeing} || ({_OF_A_DAEMON_SET} && ({controllers}))"
 
 

@@ -11,7 +11,7 @@ from usher.audit.usage.ledger import Entry
 from usher.audit.usage.savings.offers import Offer, Offers
 from usher.audit.usage.series import Grid
 from usher.audit.usage.tallies import Tally
-from usher.config.audit import Audit
+from usher.config.audit_settings import Audit
 from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kept_fields import Key

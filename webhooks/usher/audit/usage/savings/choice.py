@@ -13,7 +13,7 @@ from usher.audit.usage.savings import idle, mig_profiles, nights, offers, spot
 from usher.audit.usage.savings.case import Candidate, Case
 from usher.audit.usage.savings.offers import Offers
 from usher.audit.usage.series import Grid
-from usher.config.audit import Audit
+from usher.config.audit_settings import Audit
 
 _KINDS = (idle.find, mig_profiles.find, spot.find, nights.find)
 

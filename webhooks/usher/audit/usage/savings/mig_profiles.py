@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from usher import model
-from usher.accelerators import boards, profiles
-from usher.accelerators.profiles import Board, Variant
+from usher.accelerators import boards, mig
+from usher.accelerators.mig import Board, Variant
 from usher.audit import fields
 from usher.audit.usage.savings import case as cases
 from usher.audit.usage.savings.case import Candidate, Case
@@ -39,8 +39,8 @@ _NAMED: Final = 3
 class _Choice:
     """A profile, and the nodes with the same board that offer it; empty if no node does."""
 
-    offer: profiles.Offer
-    profile: profiles.Profile
+    offer: mig.Offer
+    profile: mig.Profile
     on: tuple[Offer, ...] = ()
 
     @property
@@ -84,7 +84,7 @@ def find(case: Case) -> Candidate | None:
     return Candidate(saving=found, takes=choice.on, number=len(case.holding))
 
 
-def _offered(case: Case, board: Board, fitting: Sequence[profiles.Offer]) -> _Choice | None:
+def _offered(case: Case, board: Board, fitting: Sequence[mig.Offer]) -> _Choice | None:
     """The smallest profile with enough free devices, else the smallest that nodes offer."""
     found = []
     for offer in fitting:
@@ -156,7 +156,7 @@ def _board(case: Case) -> Board | None:
     return known.board if known is not None else None
 
 
-def _fitting(board: Board, *, activity: float, peak: float, memory: float) -> list[profiles.Offer]:
+def _fitting(board: Board, *, activity: float, peak: float, memory: float) -> list[mig.Offer]:
     """The profiles with enough room for the work, the smallest first."""
     fitting = [
         offer
@@ -169,6 +169,6 @@ def _fitting(board: Board, *, activity: float, peak: float, memory: float) -> li
     return sorted(fitting, key=lambda offer: (offer.shape.compute, offer.shape.memory))
 
 
-def _memory(board: Board, offer: profiles.Offer, memory: float) -> float:
+def _memory(board: Board, offer: mig.Offer, memory: float) -> float:
     """The memory of a profile in MiB: its slices of the measured memory of the device, or else of the board's."""
     return _USABLE * (memory or board.memory * 1024) * offer.shape.memory / board.memory_slices

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from usher.accelerators import boards
-from usher.accelerators.profiles import Board
+from usher.accelerators.mig import Board
 from usher.audit import estate
 from usher.dataclass import dataclass
 
