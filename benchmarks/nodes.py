@@ -14,8 +14,8 @@ from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes import pod_demand
 from usher.authorities.nodes.places import Places
+from usher.cluster.facts.nodes import NodeTable
 from usher.config import sections as config_sections
-from usher.facts.node_table import NodeTable
 from usher.workloads.normalise import normalise
 
 ROUNDS = 9

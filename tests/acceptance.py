@@ -9,10 +9,10 @@ import yaml
 import builders
 from usher import model, paths
 from usher.config import models
+from usher.kinds.reading.values import Objects
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator
 from usher.policy.request import Operation, Request
-from usher.reading.lookup import Objects
 
 DATA = Path(__file__).parent / "data" / "acceptance"
 GPU = builders.GPU

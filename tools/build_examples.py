@@ -16,11 +16,11 @@ import orjson
 import yaml
 
 from usher import errors, paths
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
+from usher.kinds.reading import values
 from usher.policy import example
 from usher.policy.checks import metadata
-from usher.reading import lookup
 
 FILE: Final = "examples.json"
 DIGESTS: Final = "examples.sha256"
@@ -107,9 +107,9 @@ def _documents(file: Path) -> list[Any]:
     return list(yaml.load_all(file.read_bytes(), yaml.CSafeLoader))
 
 
-def objects(file: Path) -> lookup.Lookup:
+def objects(file: Path) -> values.Lookup:
     """Looks up the other objects of a file; nothing for a file with one document."""
-    return lookup.Objects(_documents(file)) if others(file) else lookup.NOTHING
+    return values.Objects(_documents(file)) if others(file) else values.NO_OBJECTS
 
 
 def input_document(file: Path, config: models.Config, keys: Mapping[str, str], cluster: Store) -> object:

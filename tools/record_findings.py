@@ -9,8 +9,8 @@ import build_examples
 import orjson
 
 from usher import model, paths
+from usher.cluster.facts.store import Store
 from usher.config import load, models
-from usher.facts.store import Store
 from usher.policy import assembly, config_problems, enforcement
 from usher.policy.checks import catalogue
 from usher.policy.evaluator import Evaluator

@@ -18,13 +18,13 @@ from usher.config import models
 from usher.kinds.kind import Kind
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
+from usher.kinds.reading import values as reading_values
 from usher.kinds.registry import WORKLOADS
 from usher.mutation import merge, skip_reasons
 from usher.policy import explaining
 from usher.policy.checks import catalogue
 from usher.policy.evaluator import Evaluator
 from usher.policy.request import Request
-from usher.reading import lookup
 
 SITE: Final = "usher.yaml"
 NAMESPACES: Final = ("ml-queued", "ml-routed", "ml-kai")
@@ -66,7 +66,7 @@ class Subject:
 
     def request(self, namespace: str) -> Request:
         """The request that `usher check` makes for it."""
-        objects = lookup.Objects(self.objects, namespace=namespace)
+        objects = reading_values.Objects(self.objects, namespace=namespace)
         return Request(value=self.value, namespace=namespace, objects=objects, place="check")
 
 

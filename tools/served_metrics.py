@@ -9,8 +9,8 @@ from typing import Any, Final, cast
 from prometheus_client.metrics import MetricWrapperBase
 
 from usher.certs.serving import Source
-from usher.cluster.live import LiveFacts
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
+from usher.cluster.watching import LiveFacts
 from usher.server.metrics import Metrics
 
 _SUFFIXES: Final = {

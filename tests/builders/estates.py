@@ -8,8 +8,8 @@ from typing import Any
 from builders.objects import GPU
 from usher import model, paths
 from usher.audit.estate import CapacityType, Estate, Missing, Node, Phase, Pod, Workload
-from usher.kinds.kept_fields import Key
-from usher.reading.lookup import Absence
+from usher.kinds.kind import Key
+from usher.kinds.reading.values import Absence
 from usher.scan.devices import Amount, Devices
 from usher.scan.findings import Identity
 

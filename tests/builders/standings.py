@@ -12,9 +12,9 @@ from usher.audit import standing
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Estate, Workload
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
-from usher.kinds.kept_fields import Key
+from usher.kinds.kind import Key
 from usher.mutation.merge import Merged
 from usher.scan import findings as scan
 from usher.scan.exception_uses import ExceptionState, ExceptionUse

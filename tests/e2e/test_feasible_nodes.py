@@ -17,7 +17,7 @@ from usher.authorities.nodes import places as nodes_places
 from usher.authorities.nodes import pod_demand
 from usher.authorities.nodes.places import Places
 from usher.authorities.verdict import Answer
-from usher.facts.node_table import NodeTable
+from usher.cluster.facts.nodes import NodeTable
 
 SEED: Final = 20260801
 CASES: Final = 240

@@ -15,9 +15,9 @@ from shared_files import Corpus
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import model, paths
 from usher.accelerators.names import VENDORS
+from usher.kinds.reading.values import NO_OBJECTS, Lookup
 from usher.kinds.registry import WORKLOADS
 from usher.manifests import fail_closed
-from usher.reading.lookup import NOTHING, Lookup
 from usher.workloads.normalise import normalise
 
 pytestmark = [needs_go, pytest.mark.process]
@@ -50,7 +50,7 @@ def _spec(value: paths.Object, pod_set: model.PodSet) -> paths.Json | None:
     return spec if isinstance(spec, dict) and isinstance(spec.get("containers"), list) else None
 
 
-def asks(pod: Object, objects: Lookup = NOTHING) -> bool:
+def asks(pod: Object, objects: Lookup = NO_OBJECTS) -> bool:
     found = normalise(pod, vocabulary=VOCABULARY, objects=objects)
     assert found is not None
     return found.asks_accelerators

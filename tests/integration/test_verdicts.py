@@ -15,13 +15,13 @@ import builders
 from integration import command
 from shared_files import Corpus, available
 from usher import cache_directory, paths
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 from usher.kinds import registry
+from usher.kinds.reading import values
 from usher.policy import assembly
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
-from usher.reading import lookup
 from usher.scan import findings, judging, processes, runner, sources, verdicts
 
 SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True)
@@ -273,18 +273,18 @@ def test_the_command_remembers_for_many_files_unless_asked_not_to(files: Path, c
 
 def test_rules_look_up_no_object_whose_kind_others_cannot_name(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = set[tuple[str, str]]()
-    find, of_kind = lookup.Objects.find, lookup.Objects.of_kind
+    find, of_kind = values.Objects.find, values.Objects.of_kind
 
-    def found(self: lookup.Objects, reference: lookup.Reference) -> paths.Object | lookup.Absence:
+    def found(self: values.Objects, reference: values.Reference) -> paths.Object | values.Absence:
         asked.add((reference.group, reference.kind))
         return find(self, reference)
 
-    def of(self: lookup.Objects, group: str, kind: str, namespace: str) -> object:
+    def of(self: values.Objects, group: str, kind: str, namespace: str) -> object:
         asked.add((group, kind))
         return of_kind(self, group, kind, namespace)
 
-    monkeypatch.setattr(lookup.Objects, "find", found)
-    monkeypatch.setattr(lookup.Objects, "of_kind", of)
+    monkeypatch.setattr(values.Objects, "find", found)
+    monkeypatch.setattr(values.Objects, "of_kind", of)
     evaluator = assembly.embedded(models.Config(), facts=Store())
     for corpus in available():
         runner.run(sources.read([str(corpus.folder)], stdin=io.BytesIO()), evaluator=evaluator, settings=SETTINGS)

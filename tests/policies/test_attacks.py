@@ -26,8 +26,8 @@ import yaml
 from reviews import body
 from unit.review.answering import answered
 from usher import paths
+from usher.cluster.facts.store import Store
 from usher.config import load
-from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator
 from usher.review import mutate as review_mutate
 from usher.review import validate as review_validate

@@ -17,8 +17,8 @@ from usher.accelerators import names as accelerators_names
 from usher.accelerators import vocabulary
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.accelerators.vocabulary import Vocabulary
+from usher.kinds.reading import values
 from usher.policy.request import Request
-from usher.reading import lookup
 
 FOREIGN: Final = ["gpu.amd.com", "gpu.intel.com", "tpu.google.com", "neuron.aws.com", "gpu.example.com"]
 NVIDIA_KEYS: Final = ("nvidia.com/gpu", "nvidia.com/mig")
@@ -86,7 +86,7 @@ def sent_elsewhere(site: dict[str, Any], found: Case) -> Iterator[str]:
 
 
 def judged(name: str, value: paths.Object, site: dict[str, Any], *known: paths.Object) -> Case:
-    objects = lookup.Objects(known)
+    objects = values.Objects(known)
     found = case(name, evaluator(site), Request(value=value, objects=objects))
     assert found is not None
     return found

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import generated_examples
 from usher import model, paths
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 from usher.policy.evaluator import Evaluator
 from usher.policy.request import Request
 

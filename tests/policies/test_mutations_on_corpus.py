@@ -18,10 +18,10 @@ from mutation_properties import Case, case
 from shared_files import OWN, PUBLISHED, Corpus
 from unit.mutation import generated
 from usher import paths
+from usher.kinds.reading import values as reading_values
 from usher.kinds.registry import WORKLOADS
 from usher.policy.evaluator import Evaluator
 from usher.policy.request import Request
-from usher.reading import lookup
 
 FOLDER = Path(__file__).parents[2] / "tests/data/mutations"
 
@@ -74,7 +74,7 @@ def _of_corpus(corpus: Corpus) -> Iterator[Case | None]:
     for file in sorted({document.file for document in indexed_manifests.documents(corpus)}):
         values = [indexed_manifests.without_namespace(value) for value in indexed_manifests.read(corpus.folder / file)]
         for namespace in NAMESPACES:
-            objects = lookup.Objects(values, namespace=namespace)
+            objects = reading_values.Objects(values, namespace=namespace)
             for number, value in enumerate(values):
                 request = Request(value=value, namespace=namespace, objects=objects, place="check")
                 yield case(f"{file}[{number}] in {namespace}", evaluator(), request)

@@ -10,7 +10,7 @@ import yaml
 
 from usher import paths
 from usher.authorities.authority import Case
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
 from usher.policy.evaluator import Evaluator
 from usher.policy.input import cluster as input_cluster
 

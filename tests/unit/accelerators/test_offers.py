@@ -15,7 +15,7 @@ from usher.accelerators.names import CLAIM_PREFIX, GIVING
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import pools as config_pools
 from usher.config import sections
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 CLASSES = [
     name

@@ -10,8 +10,8 @@ from usher.authorities.nodes import pod_demand
 from usher.authorities.nodes.judge import NodeVerdict
 from usher.authorities.nodes.places import Places
 from usher.authorities.nodes.pod_demand import PodDemand
+from usher.cluster.facts.nodes import NodeTable
 from usher.config import pools as config_pools
-from usher.facts.node_table import NodeTable
 
 
 def cluster(*found: paths.Object, pools: Sequence[config_pools.Pool] = ()) -> Places:

@@ -13,9 +13,9 @@ from usher.authorities.beside import Beside
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import slice as nodes_slice
 from usher.authorities.volcano import slice as volcano_slice
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
-from usher.reading import lookup
+from usher.kinds.reading import values
 
 VOLCANO = "scheduling.volcano.sh/v1beta1"
 
@@ -28,7 +28,7 @@ def knowledge(*facts: paths.Object) -> Knowledge:
 def found(value: paths.Object, *others: paths.Object, known: Knowledge | None = None) -> tuple[model.Workload, Beside]:
     """The object, and what the others say about it if all are in one file for the namespace `ml-research`."""
     known = known or knowledge()
-    objects = lookup.Objects([value, *others], namespace="ml-research")
+    objects = values.Objects([value, *others], namespace="ml-research")
     workload = known.workload(value, namespace="ml-research", objects=objects)
     assert workload is not None
     return workload, beside.of(workload, objects, known)
@@ -93,9 +93,11 @@ def test_a_review_knows_nothing_beside_the_object() -> None:
     known = knowledge(service({"app": "chat"}))
     workload = known.workload(server(), namespace="ml-research")
 
-    assert beside.of(workload, lookup.NOTHING, known) is beside.NOTHING
-    assert beside.of(workload, lookup.InTurn(lookup.Objects([service({"app": "chat"})])), known) is beside.NOTHING
-    assert beside.of(None, lookup.Objects([]), known) is beside.NOTHING
+    assert beside.of(workload, values.NO_OBJECTS, known) is beside.NOTHING
+    assert (
+        beside.of(workload, values.LookupsInTurn(values.Objects([service({"app": "chat"})])), known) is beside.NOTHING
+    )
+    assert beside.of(None, values.Objects([]), known) is beside.NOTHING
 
 
 def test_only_workloads_with_accelerators_count() -> None:

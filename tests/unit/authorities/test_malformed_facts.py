@@ -14,8 +14,8 @@ from usher.authorities.resource_quota import judge as resource_quota_judge
 from usher.authorities.resource_quota import read as resource_quota_read
 from usher.authorities.resource_quota.read import NamespaceLimits
 from usher.authorities.volcano import read as volcano_read
-from usher.facts import namespaces
-from usher.facts.store import Store
+from usher.cluster.facts import store
+from usher.cluster.facts.store import Store
 
 GPU = ("a100", "nvidia.com/gpu")
 
@@ -277,7 +277,7 @@ def test_the_labels_of_a_namespace_are_either_complete_or_unknown(
 ) -> None:
     value: paths.Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml", "labels": labels}}
 
-    found = namespaces.labels("ml", Store.of([value]))
+    found = store.namespace_labels("ml", Store.of([value]))
 
     assert found == (None if expected is None else {"kubernetes.io/metadata.name": "ml"} | expected)
-    assert namespaces.labels("other", Store.of([value])) is None
+    assert store.namespace_labels("other", Store.of([value])) is None

@@ -4,7 +4,7 @@ import builders
 from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities import runtime_class
-from usher.reading.lookup import Absence
+from usher.kinds.reading.values import Absence
 
 KATA: paths.Object = {"overhead": {"podFixed": {"cpu": "250m"}}}
 

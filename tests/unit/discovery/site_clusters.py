@@ -6,7 +6,7 @@ from typing import Final
 import builders
 from builders import queues
 from usher import paths
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
 
 GPU_TAINT: Final = "nvidia.com/gpu=present:NoSchedule"
 H100: Final = {

@@ -6,10 +6,10 @@ import builders
 from builders import queues
 from unit.discovery.site_clusters import GPU_TAINT, H100, device_class, namespace, priority_class
 from usher import paths
+from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.discovery import differences
 from usher.discovery.differences import Comparison
-from usher.facts.store import Store
 
 PRODUCT = "nvidia.com/gpu.product"
 POOL: dict[str, Any] = {

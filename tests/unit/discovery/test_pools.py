@@ -4,10 +4,10 @@ import builders
 from unit.discovery.site_clusters import GPU_TAINT
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.cluster.facts.nodes import NodeTable
 from usher.config import sections
 from usher.discovery import pools
 from usher.discovery.pools import Declaration
-from usher.facts.node_table import NodeTable
 
 PRODUCT = {"nvidia.com/gpu.product": "NVIDIA-L4"}
 CPU = builders.node("cpu-0", labels={"kubernetes.io/os": "linux"})

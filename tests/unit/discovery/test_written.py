@@ -12,9 +12,9 @@ import yaml
 import builders
 from unit.discovery import site_clusters
 from unit.discovery.site_clusters import CLUSTERS, HOSTILE
+from usher.cluster.facts.store import Store
 from usher.config import load, models
 from usher.discovery import differences, written
-from usher.facts.store import Store
 from usher.policy import assembly
 
 GOLDEN = Path(__file__).parents[2] / "data" / "discovery"

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import builders
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
+from usher.cluster.facts import node_pools
+from usher.cluster.facts.node_pools import MOST_POOLS, FoundPool
+from usher.cluster.facts.nodes import NodeTable
 from usher.config import pools as config_pools
 from usher.config import sections
-from usher.facts import node_pools
-from usher.facts.node_pools import MOST_POOLS, FoundPool
-from usher.facts.node_table import NodeTable
 
 H100 = {"nvidia.com/gpu.present": "true", "nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}
 A100 = {"nvidia.com/gpu.present": "true", "nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB"}

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 import builders
 import generated_examples
 from usher import paths
-from usher.facts.node_classes import MOST_CLASSES
-from usher.facts.node_reading import Taint
-from usher.facts.node_table import NodeTable
+from usher.cluster.facts.nodes import MOST_CLASSES, NodeTable, Taint
 
 TI = 2**40
 GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"

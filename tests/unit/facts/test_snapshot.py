@@ -10,9 +10,9 @@ import zlib
 import pytest
 
 from usher import errors, paths
-from usher.facts import snapshot
-from usher.facts.snapshot import Recorded, State
-from usher.kinds.kept_fields import KUEUE_CONFIGURATION, KUEUE_CONFIGURATION_KEY, FactKind
+from usher.cluster.facts import snapshot
+from usher.cluster.facts.snapshot import Recorded, State
+from usher.kinds.kind import KUEUE_CONFIGURATION, KUEUE_CONFIGURATION_KEY, FactKind
 from usher.kinds.registry import FACTS
 
 CLASSES = FACTS["scheduling.k8s.io", "PriorityClass"]

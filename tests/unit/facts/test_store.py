@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 import builders
 from builders import queues
 from usher import paths
-from usher.facts.store import Store
-from usher.kinds import kept_fields, registry
-from usher.reading.lookup import Absence, Reference
+from usher.cluster.facts.store import Store
+from usher.kinds import kind as kinds_kind
+from usher.kinds import registry
+from usher.kinds.reading.values import Absence, Reference
 
 KUEUE = "kueue.x-k8s.io"
 LOCAL_QUEUE = (KUEUE, "LocalQueue")
@@ -150,15 +151,15 @@ def test_values_of_environment_variables_are_left_out_but_for_those_that_rules_r
 
 def test_of_config_maps_only_the_names_are_kept_and_kueues_own_configuration() -> None:
     keep = registry.FACTS["", "ConfigMap"].keep
-    namespace, name = kept_fields.KUEUE_CONFIGURATION
-    data: paths.Object = {kept_fields.KUEUE_CONFIGURATION_KEY: "integrations: {}", "password": "secret"}
+    namespace, name = kinds_kind.KUEUE_CONFIGURATION
+    data: paths.Object = {kinds_kind.KUEUE_CONFIGURATION_KEY: "integrations: {}", "password": "secret"}
     of_kueue: paths.Object = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": name, "namespace": namespace},
     }
 
-    assert keep({**of_kueue, "data": data})["data"] == {kept_fields.KUEUE_CONFIGURATION_KEY: "integrations: {}"}
+    assert keep({**of_kueue, "data": data})["data"] == {kinds_kind.KUEUE_CONFIGURATION_KEY: "integrations: {}"}
     assert "data" not in keep({**of_kueue, "metadata": {"name": name, "namespace": "ml"}, "data": data})
 
 

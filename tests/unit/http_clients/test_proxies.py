@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usher import errors
-from usher.http_clients import proxies
+from usher.cluster import http_clients
 
 URL = "https://prometheus.example.com/api"
 PROXY = "http://proxy.example.com:3128"
@@ -15,7 +15,7 @@ PROXY = "http://proxy.example.com:3128"
 
 def through(url: str, **environment: str) -> str:
     """The URL of the proxy; empty where there is none."""
-    found = proxies.of_environment(url, environment)
+    found = http_clients.proxy_of_environment(url, environment)
     return found.url if found else ""
 
 
@@ -76,13 +76,13 @@ def test_a_host_that_no_proxy_does_not_name_goes_through_the_proxy(url: str, exc
 
 
 def test_credentials_become_a_header_and_are_never_shown() -> None:
-    found = proxies.of_environment(URL, {"HTTPS_PROXY": "me:p%40ss-word@proxy.example.com:3128/"})
+    found = http_clients.proxy_of_environment(URL, {"HTTPS_PROXY": "me:p%40ss-word@proxy.example.com:3128/"})
 
     assert found is not None
     assert found.url == PROXY
     assert found.headers == {"Proxy-Authorization": "Basic bWU6cEBzcy13b3Jk"}
     assert "ss-word" not in repr(found)
-    assert proxies.read(PROXY, source="here").headers == {}
+    assert http_clients.read_proxy(PROXY, source="here").headers == {}
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_another_url_is_refused_without_its_password(text: str) -> None:
 @given(st.text(max_size=40))
 def test_any_text_is_a_proxy_without_credentials_or_refused(text: str) -> None:
     with contextlib.suppress(errors.InputError):
-        found = proxies.read(text, source="here")
+        found = http_clients.read_proxy(text, source="here")
         assert "@" not in found.url
         assert found.url.startswith(("http://", "https://"))
         assert found.url.isprintable()

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.http_clients import retries
+from usher.cluster import http_clients
 
 NOW = 1_772_409_600.0
 """2026-03-02T00:00:00Z."""
 
 
 def wait(asked: str | None, *, attempt: int = 1) -> float:
-    return retries.wait_for_busy_server(asked, attempt=attempt, now=lambda: NOW)
+    return http_clients.wait_for_busy_server(asked, attempt=attempt, now=lambda: NOW)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from typing import Any
 
 from usher import paths
 from usher.kinds import registry
-from usher.kinds.kept_fields import FactKind, Key
-from usher.kinds.kind import Pods
+from usher.kinds.kind import FactKind, Key, Pods
 from usher.scan import cluster
 
 FILE = Path(__file__).parents[2] / "data" / "kinds.json"

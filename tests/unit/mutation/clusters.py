@@ -1,7 +1,7 @@
 """A cluster with only known objects, so that any other object is missing."""
 
 from usher import paths
-from usher.reading.lookup import Absence, Objects, Reference
+from usher.kinds.reading.values import Absence, Objects, Reference
 
 
 class Cluster:

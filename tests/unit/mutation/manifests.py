@@ -6,8 +6,8 @@ import builders
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import sections
+from usher.kinds.reading.values import NO_OBJECTS, Lookup
 from usher.mutation import merge
-from usher.reading.lookup import NOTHING, Lookup
 from usher.workloads.normalise import normalise
 
 CONTAINER = "/spec/containers/0"
@@ -69,7 +69,7 @@ def affinity(*terms: Any) -> paths.Object:
     return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": list(terms)}}}
 
 
-def workload(value: paths.Object, *, objects: Lookup = NOTHING) -> model.Workload:
+def workload(value: paths.Object, *, objects: Lookup = NO_OBJECTS) -> model.Workload:
     found = normalise(value, vocabulary=Vocabulary(sections.Accelerators()), objects=objects)
     assert found is not None
     return found
@@ -81,7 +81,7 @@ def intent(
     return model.Intent(mutation=mutation, at=at, field=field, value=value, reason="the test wants it", needs=needs)
 
 
-def merged(value: paths.Object, *intents: model.Intent, objects: Lookup = NOTHING) -> merge.Merged:
+def merged(value: paths.Object, *intents: model.Intent, objects: Lookup = NO_OBJECTS) -> merge.Merged:
     """What merging gives; its patch is verified, as for an object that the webhook answers about."""
     result = merge.merge(
         value,

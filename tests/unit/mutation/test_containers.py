@@ -17,8 +17,8 @@ from unit.mutation.manifests import (
     refusals,
 )
 from usher import paths
+from usher.kinds.reading import environment as reading_environment
 from usher.mutation import containers, merge, skip_reasons
-from usher.reading import environment as reading_environment
 
 DEBUG = {"name": "NCCL_DEBUG", "value": "WARN"}
 VOID = {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}

@@ -8,9 +8,9 @@ import builders
 from acceptance import decided, evaluator
 from unit.mutation.clusters import Cluster, named
 from usher import paths
+from usher.kinds.reading.values import NO_OBJECTS, Lookup, Objects
 from usher.mutation import merge
 from usher.policy.request import Request
-from usher.reading.lookup import NOTHING, Lookup, Objects
 
 ABOUT_GANGS = {
     "gang-missing",
@@ -81,7 +81,7 @@ def runtime(scheduler: str | None, policy: builders.JsonValue = None) -> paths.O
     return builders.custom(TRAINER, "ClusterTrainingRuntime", spec, name="torch", namespace=None)
 
 
-def routed(value: paths.Object, site: dict[str, Any], objects: Lookup = NOTHING) -> merge.Merged:
+def routed(value: paths.Object, site: dict[str, Any], objects: Lookup = NO_OBJECTS) -> merge.Merged:
     """What the routing alone makes of an object."""
     scheduler = site["routing"][0].get("scheduler", "volcano")
     return evaluator(site).mutate(Request(value=value, objects=objects), only=f"gang/{scheduler}_routing")

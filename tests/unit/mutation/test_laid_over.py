@@ -6,9 +6,9 @@ import pytest
 
 from unit.mutation.manifests import IN_THE_WAY, affinity, at, container, intent, merged, refusals, runtime, train_job
 from usher import model, paths
+from usher.kinds.reading.values import Objects
 from usher.mutation import merge, skip_reasons
 from usher.mutation import pods as mutation_pods
-from usher.reading.lookup import Objects
 
 TEMPLATE = "/spec/runtimeRef/name/spec/template/spec/replicatedJobs/0/template/spec/template"
 NODE = TEMPLATE + "/spec/containers/0"

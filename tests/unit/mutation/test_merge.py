@@ -9,8 +9,8 @@ from builders import custom
 from builders.queues import volcano_queue
 from unit.mutation.manifests import CONTAINER, container, intent, merged, pod, refusals, workload
 from usher import errors, model, paths
+from usher.kinds.reading.values import NO_OBJECTS, Absence, Lookup, Objects, Reference
 from usher.mutation import containers, merge, skip_reasons
-from usher.reading.lookup import NOTHING, Absence, Lookup, Objects, Reference
 
 TOLERATION = {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}
 DEBUG = {"name": "NCCL_DEBUG", "value": "WARN"}
@@ -196,7 +196,7 @@ def test_the_first_that_is_missing_is_named() -> None:
     assert merge.unmet_need([QUEUE, FILE], Cluster()) == "Queue research does not exist"
 
 
-@pytest.mark.parametrize("objects", [NOTHING, Objects([])])
+@pytest.mark.parametrize("objects", [NO_OBJECTS, Objects([])])
 def test_an_unknown_object_does_not_count_as_missing(objects: Lookup) -> None:
     assert merge.unmet_need([QUEUE, FILE], objects) == ""
 

@@ -14,12 +14,12 @@ from unit.mutation import generated
 from unit.mutation.manifests import CONTAINER, container, intent, merged, pod, runtime
 from usher import paths
 from usher.config import models
+from usher.kinds.reading.values import Objects
 from usher.mutation import merge
 from usher.mutation.editing import Edit, copied
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
 from usher.policy.request import Request
-from usher.reading.lookup import Objects
 
 FABRIC_ENVIRONMENT = {"NCCL_IB_HCA": "=mlx5_0:1", "NCCL_DEBUG": "WARN", "PYTHONUNBUFFERED": "1"}
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from unit.mutation.manifests import at, container, intent, merged, refusals, runtime, train_job
 from unit.workloads.normalised import workload
 from usher import model, paths
+from usher.kinds.reading.values import NO_OBJECTS, Objects
 from usher.mutation import containers, merge, skip_reasons
-from usher.reading.lookup import NOTHING, Objects
 
 NODE = "/spec/runtimeRef/name/spec/template/spec/replicatedJobs/0/template/spec/template/spec/containers/0"
 BLOCK = "/spec/trainer/resourcesPerNode"
@@ -76,7 +76,7 @@ def test_claims_of_the_runtime_cannot_be_repeated_so_the_user_is_warned() -> Non
 
 def test_without_its_runtime_nothing_is_written_and_the_user_is_warned() -> None:
     alone = intent("resource", {"name": "rdma/ib", "amount": "1"}, at="/spec/trainer")
-    result = merged(train_job(trainer={"numNodes": 2}), alone, objects=NOTHING)
+    result = merged(train_job(trainer={"numNodes": 2}), alone, objects=NO_OBJECTS)
 
     assert told(result) == [(containers.PARTIAL, True)]
 

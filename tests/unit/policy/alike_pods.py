@@ -9,7 +9,7 @@ import builders
 from builders import GPU
 from unit.mutation import generated
 from usher import paths
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
 from usher.mutation.editing import Edit, copied
 
 TOKEN = "kube-api-access-{}"

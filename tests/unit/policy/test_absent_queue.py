@@ -7,8 +7,8 @@ import pytest
 
 from builders import container, job, queues, template
 from usher import model, paths
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
 from usher.policy.request import Request

@@ -6,8 +6,8 @@ import pytest
 
 import builders
 from usher import paths
+from usher.cluster.facts.store import Store
 from usher.config import models, pools
-from usher.facts.store import Store
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
 from usher.policy.request import Request

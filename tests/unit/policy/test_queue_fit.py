@@ -16,8 +16,8 @@ from builders.queues import (
     topology,
 )
 from usher import paths
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 from usher.mutation.merge import Merged
 from usher.policy import assembly
 from usher.policy.request import Request

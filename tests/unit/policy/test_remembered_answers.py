@@ -22,17 +22,17 @@ from unit.policy import alike_pods
 from unit.policy.alike_pods import worker
 from usher import model, paths
 from usher.authorities.authority import QuotaRefusal
+from usher.cluster.facts.store import Store
 from usher.config import fields, models
 from usher.config.fabrics.profiles import RESERVED_VARIABLES
-from usher.facts.store import Store
+from usher.kinds.reading import values as reading_values
+from usher.kinds.reading.environment import READ_VARIABLES
 from usher.policy.checks import bundle
 from usher.policy.engines.engine import CachedEngine, Engine, Entrypoint
 from usher.policy.engines.wasm import WasmEngine
 from usher.policy.evaluator import Evaluator
 from usher.policy.input.pod_sets import READ_KEYS
 from usher.policy.request import Operation, Request, User
-from usher.reading import lookup
-from usher.reading.environment import READ_VARIABLES
 from usher.workloads import fingerprints
 
 POOLS = """
@@ -206,7 +206,7 @@ def test_rules_see_no_label_and_no_variable_that_fingerprints_leave_out() -> Non
         Request(value=worker(), operation=Operation.DELETE),
         Request(value=worker(), sub_resource="eviction"),
         Request(value=worker(), facts=Store.of([alike_pods.quota(0)])),
-        Request(value=worker(), objects=lookup.Objects([])),
+        Request(value=worker(), objects=reading_values.Objects([])),
         Request(value=builders.replaced(worker(), "/spec/resourceClaims", [{"name": "gpu"}])),
         Request(value=builders.replaced(worker(), "/spec/schedulingGroup", {"podGroupName": "gang"})),
         Request(value=builders.replaced(worker(), "/spec/hostname", "\ud800")),

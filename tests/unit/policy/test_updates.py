@@ -5,8 +5,8 @@ import yaml
 
 import builders
 from usher import model, paths
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 from usher.mutation.editing import copied
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator

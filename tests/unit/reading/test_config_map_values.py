@@ -3,8 +3,8 @@
 import pytest
 
 from usher import paths
-from usher.reading.environment import variables
-from usher.reading.values import Reading
+from usher.kinds.reading.environment import variables
+from usher.kinds.reading.values import Reading
 
 
 def config_map(source: paths.Json) -> tuple[str, str] | None:

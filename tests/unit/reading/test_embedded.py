@@ -6,22 +6,21 @@ import builders
 from unit.workloads.normalised import readable_workload, workload
 from usher import model, paths, quantities
 from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
+from usher.kinds.reading import pod_templates
+from usher.kinds.reading.templates import NOWHERE, ClaimPlace, ContainerPlace, Place, Template
+from usher.kinds.reading.values import MAX_DEPTH, Context, Reading
 from usher.kinds.registry import WORKLOADS
-from usher.reading import embedded
-from usher.reading.context import MAX_DEPTH, Context
-from usher.reading.templates import NOWHERE, ClaimPlace, ContainerPlace, Place, Template
-from usher.reading.values import Reading
-from usher.workloads import inner_objects
+from usher.workloads import normalise
 
 PREFIX = "/spec/components/0/template"
 
 
 def reading() -> Reading:
-    return Reading(Context(find_inner=inner_objects.finder(WORKLOADS)))
+    return Reading(Context(find_inner=normalise.inner_finder(WORKLOADS)))
 
 
 def templates(value: paths.Object, *, of: Reading | None = None) -> list[Template]:
-    found = embedded.read(value, PREFIX, of or reading())
+    found = pod_templates.read_embedded(value, PREFIX, of or reading())
     assert found is not None, "the kind is not known"
     assert found.templates is not None, "the version is not known"
     return list(found.templates)
@@ -92,7 +91,7 @@ def test_an_object_of_an_unknown_kind_or_version_has_no_templates(api_version: p
     value = builders.replaced(builders.replaced(builders.job(), "/apiVersion", api_version), "/kind", kind)
     of = reading()
 
-    found = embedded.read(value, PREFIX, of)
+    found = pod_templates.read_embedded(value, PREFIX, of)
 
     assert found is None or found.templates is None
     assert of.found() == ()
@@ -152,7 +151,7 @@ def of_thing(template: Template) -> Template:
         ),
     )
     value = builders.custom("example.com/v1", "Thing", {})
-    find_inner = inner_objects.finder({("example.com", "Thing"): thing})
+    find_inner = normalise.inner_finder({("example.com", "Thing"): thing})
     (found,) = templates(value, of=Reading(Context(find_inner=find_inner)))
     return found
 
@@ -175,7 +174,7 @@ def test_a_part_without_a_place_stays_without_a_place() -> None:
 
 def times(own: model.Count, count: model.Count) -> model.Count:
     template = Template(name="", path="", spec=NOWHERE, count=own)
-    return embedded.times(template, count).count
+    return pod_templates.template_times(template, count).count
 
 
 @pytest.mark.parametrize(

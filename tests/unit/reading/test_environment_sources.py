@@ -7,7 +7,7 @@ import pytest
 import builders
 from unit.workloads.normalised import workload
 from usher import model, paths
-from usher.reading.lookup import NOTHING, Lookup, Objects
+from usher.kinds.reading.values import NO_OBJECTS, Lookup, Objects
 
 
 def config_map(name: str = "settings", namespace: str = "ml-research", **fields: paths.Json) -> paths.Object:
@@ -19,7 +19,7 @@ def config_map(name: str = "settings", namespace: str = "ml-research", **fields:
     }
 
 
-def sources(*entries: paths.Json, objects: Lookup = NOTHING) -> tuple[model.EnvironmentSource, ...]:
+def sources(*entries: paths.Json, objects: Lookup = NO_OBJECTS) -> tuple[model.EnvironmentSource, ...]:
     value = builders.replaced(builders.pod(), "/spec/containers/0/envFrom", [*entries])
     return workload(value, objects=objects).pod_sets[0].containers[0].environment_sources
 
@@ -52,7 +52,7 @@ def test_references_in_a_config_map_are_not_replaced() -> None:
 @pytest.mark.parametrize(
     "known",
     [
-        NOTHING,
+        NO_OBJECTS,
         Objects([config_map(namespace="elsewhere", data=DEVICES)]),
         Objects([config_map(name="other", data=DEVICES)]),
         Objects([config_map()]),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.reading import pod_shapes
+from usher.kinds.reading import shapes
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from usher.reading import pod_shapes
     ],
 )
 def test_a_file_has_one_plain_path(path: str, plain: str) -> None:
-    assert pod_shapes.clean(path) == plain
+    assert shapes.clean_path(path) == plain
 
 
 @pytest.mark.parametrize(
@@ -54,13 +54,13 @@ def test_a_file_has_one_plain_path(path: str, plain: str) -> None:
     ],
 )
 def test_links_that_every_node_has_are_followed(path: str, place: str) -> None:
-    assert pod_shapes.on_node(path) == place
+    assert shapes.path_on_node(path) == place
 
 
 @given(st.text(alphabet="/.ab", max_size=40))
 def test_a_plain_path_stays_as_it_is(path: str) -> None:
-    plain = pod_shapes.clean(path)
+    plain = shapes.clean_path(path)
 
-    assert pod_shapes.clean(plain) == plain
+    assert shapes.clean_path(plain) == plain
     assert plain == "" or (plain.startswith("/") and "//" not in plain)
     assert not {".", ".."} & set(plain.split("/"))

@@ -5,7 +5,7 @@ import pytest
 import builders
 from unit.workloads.normalised import readable_workload, unknowns
 from usher import paths
-from usher.reading.lookup import NOTHING, Absence, Objects, Reference
+from usher.kinds.reading.values import NO_OBJECTS, Absence, Objects, Reference
 
 
 def claim(value: int = 0, *, name: str | None = "gpus", namespace: str | None = "ml-research") -> paths.Object:
@@ -103,7 +103,7 @@ def test_an_invalid_object_is_not_found(value: paths.Object) -> None:
 
 
 def test_nothing_knows_no_object() -> None:
-    assert NOTHING.find(of_claim()) is Absence.NOT_KNOWN
+    assert NO_OBJECTS.find(of_claim()) is Absence.NOT_KNOWN
 
 
 def test_a_reference_is_read_as_people_write_it() -> None:

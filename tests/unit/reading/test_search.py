@@ -3,7 +3,7 @@
 import builders
 from unit.workloads.normalised import VOCABULARY
 from usher import paths
-from usher.reading import search
+from usher.kinds.reading import pod_templates
 from usher.workloads.normalise import normalise
 
 POD_SPEC = builders.pod_spec()
@@ -12,19 +12,19 @@ POD_SPEC = builders.pod_spec()
 def test_every_pod_spec_is_found_in_the_order_of_the_document() -> None:
     value: paths.Object = {"tasks": [{"template": {"spec": POD_SPEC}} for _ in range(11)], "a/b": POD_SPEC}
 
-    assert search.pod_specs(value) == [*(f"/tasks/{index}/template/spec" for index in range(11)), "/a~1b"]
+    assert pod_templates.find_pod_specs(value) == [*(f"/tasks/{index}/template/spec" for index in range(11)), "/a~1b"]
 
 
 def test_an_object_may_be_a_pod_spec_itself() -> None:
-    assert search.pod_specs(dict(POD_SPEC)) == [""]
+    assert pod_templates.find_pod_specs(dict(POD_SPEC)) == [""]
 
 
 def test_a_pod_spec_inside_a_pod_spec_is_not_found_again() -> None:
-    assert search.pod_specs({"spec": {**POD_SPEC, "extension": {"spec": POD_SPEC}}}) == ["/spec"]
+    assert pod_templates.find_pod_specs({"spec": {**POD_SPEC, "extension": {"spec": POD_SPEC}}}) == ["/spec"]
 
 
 def test_one_container_with_an_image_is_enough() -> None:
-    assert search.pod_specs({"spec": {"containers": [None, {"name": "a"}, {"image": "x"}]}}) == ["/spec"]
+    assert pod_templates.find_pod_specs({"spec": {"containers": [None, {"name": "a"}, {"image": "x"}]}}) == ["/spec"]
 
 
 def test_objects_as_deep_as_a_parser_lets_through_are_searched() -> None:
@@ -32,14 +32,14 @@ def test_objects_as_deep_as_a_parser_lets_through_are_searched() -> None:
     for _ in range(10_000):
         value = {"x": [value]}
 
-    assert search.pod_specs(value) == ["/x/0" * 10_000]
+    assert pod_templates.find_pod_specs(value) == ["/x/0" * 10_000]
 
 
 def test_an_object_too_large_to_be_searched_is_named_instead_of_passed() -> None:
-    padding: paths.Json = [{} for _ in range(search.MAX_NODES)]
+    padding: paths.Json = [{} for _ in range(pod_templates.MAX_NODES)]
     value: paths.Object = {"apiVersion": "x/v1", "kind": "X", "first": padding, "second": {"spec": POD_SPEC}}
 
-    assert search.pod_specs(value) is None
+    assert pod_templates.find_pod_specs(value) is None
     found = normalise(value, vocabulary=VOCABULARY)
     assert found is not None
     assert [(unknown.path, unknown.reason) for unknown in found.unknowns] == [
@@ -48,7 +48,7 @@ def test_an_object_too_large_to_be_searched_is_named_instead_of_passed() -> None
 
 
 def test_an_object_of_just_the_bound_is_searched_to_its_end() -> None:
-    assert search.pod_specs([{} for _ in range(search.MAX_NODES - 1)]) == []
+    assert pod_templates.find_pod_specs([{} for _ in range(pod_templates.MAX_NODES - 1)]) == []
 
 
 def test_an_unknown_kind_that_asks_for_accelerators_without_any_container_is_named() -> None:

@@ -9,15 +9,14 @@ from pydantic import TypeAdapter
 
 from usher import paths
 from usher.kinds import registry
-from usher.reading import pod_shapes
-from usher.reading import shapes as reading_shapes
+from usher.kinds.reading import shapes as reading_shapes
 
 Told = list[tuple[str, str]]
 
 
-def read(value: object, adapter: TypeAdapter[Any] = pod_shapes.POD_SPEC) -> tuple[object, Told]:
+def read(value: object, adapter: TypeAdapter[Any] = reading_shapes.POD_SPEC) -> tuple[object, Told]:
     told: Told = []
-    found = reading_shapes.read(adapter, value, "/spec", lambda path, reason: told.append((path, reason)))
+    found = reading_shapes.read_shape(adapter, value, "/spec", lambda path, reason: told.append((path, reason)))
     return found, told
 
 
@@ -100,7 +99,7 @@ json = st.recursive(
     max_leaves=20,
 )
 FIELDS = sorted(
-    {*pod_shapes.POD_SPEC_FIELDS, *pod_shapes.CONTAINER_FIELDS, "name", "spec", "metadata", "value", "emptyDir"}
+    {*reading_shapes.POD_SPEC_FIELDS, *reading_shapes.CONTAINER_FIELDS, "name", "spec", "metadata", "value", "emptyDir"}
 )
 named = st.recursive(
     json,
@@ -111,8 +110,8 @@ named = st.recursive(
 @given(value=named)
 def test_any_json_can_be_read(value: object) -> None:
     shapes: list[TypeAdapter[Any]] = [
-        pod_shapes.POD_SPEC,
-        pod_shapes.CONTAINER,
+        reading_shapes.POD_SPEC,
+        reading_shapes.CONTAINER,
         *(shape.adapter for shape in registry.SHAPES.values()),
     ]
     for adapter in shapes:

@@ -15,8 +15,8 @@ from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota.charge_request import ChargeRequest
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess, Full
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
 from usher.quantities import NANO

@@ -3,7 +3,7 @@
 import builders
 from builders.existing import existing, running
 from usher import paths
-from usher.reading.lookup import Absence
+from usher.kinds.reading.values import Absence
 from usher.scan.batches import Batch, Item
 from usher.scan.dumps import Survey
 

@@ -7,8 +7,8 @@ import pytest
 
 import builders
 from usher import paths
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 from usher.policy import assembly
 from usher.scan import findings, judging, runner
 from usher.scan.batches import Batch, Item

@@ -7,8 +7,8 @@ import yaml
 
 import builders
 from usher import errors, paths
-from usher.facts.store import Store
-from usher.reading.lookup import Absence, InTurn, Lookup, Objects, Reference
+from usher.cluster.facts.store import Store
+from usher.kinds.reading.values import Absence, Lookup, LookupsInTurn, Objects, Reference
 from usher.scan.fact_files import from_files
 
 QUEUE = builders.custom("kueue.x-k8s.io/v1beta2", "LocalQueue", {}, name="research", namespace="ml")
@@ -60,11 +60,11 @@ def test_files_that_tell_nothing_are_refused(tmp_path: Path, text: str) -> None:
 
 def test_of_several_who_may_know_the_first_that_has_it_answers() -> None:
     other = builders.custom("kueue.x-k8s.io/v1beta2", "LocalQueue", {"own": True}, name="research", namespace="ml")
-    in_turn = InTurn(Objects([other]), Store.of([QUEUE]))
+    in_turn = LookupsInTurn(Objects([other]), Store.of([QUEUE]))
 
     assert in_turn.find(reference("research")) == other
     assert in_turn.find(reference("reserch")) is Absence.MISSING
-    assert InTurn().find(reference("research")) is Absence.NOT_KNOWN
+    assert LookupsInTurn().find(reference("research")) is Absence.NOT_KNOWN
 
 
 def test_a_quota_of_ours_is_an_object_of_the_cluster_and_no_file_of_ours(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from unit.workloads.growing_objects import horizontal_pod_autoscaler, role_scale
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 from usher.policy.input.document import Documents
 from usher.scan import shown_workloads
 from usher.scan.batches import Batch, Item

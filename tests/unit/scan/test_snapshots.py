@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from usher import errors, paths
-from usher.facts import snapshot
-from usher.facts.snapshot import Recorded, State
+from usher.cluster.facts import snapshot
+from usher.cluster.facts.snapshot import Recorded, State
+from usher.kinds.reading.values import Absence, Reference
 from usher.kinds.registry import FACTS
-from usher.reading.lookup import Absence, Reference
 from usher.scan import fact_files
 
 CLASSES = FACTS["scheduling.k8s.io", "PriorityClass"]

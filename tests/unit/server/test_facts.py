@@ -3,7 +3,7 @@
 from prometheus_client.parser import text_string_to_metric_families
 
 from unit.cluster.scripted import ScriptedApi, listed, refused
-from usher.cluster.live import LiveFacts
+from usher.cluster.watching import LiveFacts
 from usher.kinds.registry import FACTS
 from usher.server import live_cluster
 from usher.server.metrics import Metrics

@@ -6,7 +6,7 @@ from builders import gpu_quota
 from unit.cluster.scripted import ScriptedApi
 from usher import paths
 from usher.authorities.gpu_quota.live.metering import Action, Result
-from usher.cluster.live import LiveFacts
+from usher.cluster.watching import LiveFacts
 from usher.server import quota_metrics
 from usher.server.metrics import Metrics
 

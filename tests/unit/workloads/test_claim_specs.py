@@ -8,10 +8,8 @@ from unit.workloads.normalised import VOCABULARY, pod_set, totals, unknowns, wor
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import sections
-from usher.reading.context import Context
-from usher.reading.lookup import Objects
-from usher.reading.values import Reading
-from usher.workloads.claim_specs import accelerators_like
+from usher.kinds.reading.values import Context, Objects, Reading
+from usher.workloads.claims import accelerators_like
 
 SITE = "big-gpu.example.org"
 IMPLICIT = f"deviceclass.resource.kubernetes.io/{SITE}"

@@ -12,8 +12,8 @@ from typing import Final
 from usher import model, paths
 from usher.audit.scopes import WHOLE, Scope
 from usher.dataclass import dataclass
-from usher.kinds.kept_fields import Key
-from usher.reading.lookup import Absence
+from usher.kinds.kind import Key
+from usher.kinds.reading.values import Absence
 from usher.scan.devices import Devices
 from usher.scan.findings import Identity
 
@@ -183,7 +183,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estate:
-    """The parts of a cluster that an audit reads, besides the facts of `usher.facts`."""
+    """The parts of a cluster that an audit reads, besides the facts of `usher.cluster.facts`."""
 
     nodes: tuple[Node, ...] | None
     """By name; None if the nodes are unknown."""

@@ -10,7 +10,7 @@ from usher import paths
 from usher.audit.building import fields as building
 from usher.audit.estate import Estate
 from usher.dataclass import dataclass
-from usher.reading.lookup import Absence
+from usher.kinds.reading.values import Absence
 
 MOST: Final = 1000
 """The most entries that usher reads of a list."""

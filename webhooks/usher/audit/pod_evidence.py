@@ -11,7 +11,7 @@ from typing import Final
 
 from usher import model
 from usher.audit.estate import Estate, Node, Workload
-from usher.facts.node_reading import Taint
+from usher.cluster.facts.nodes import Taint
 from usher.model import placement
 from usher.scan import findings, totals
 

@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import served_resources
+from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.dataclass import dataclass
-from usher.facts.store import Store
-from usher.kinds.kept_fields import Key
-from usher.reading import lookup
+from usher.kinds.kind import Key
+from usher.kinds.reading import values
 from usher.workloads.normalise import normalise
 from usher.workloads.roles import Roles
 
@@ -29,7 +29,7 @@ class Knowledge:
     """The values that `once` made, by name."""
 
     def workload(
-        self, value: paths.Object, *, namespace: str = "", objects: lookup.Lookup = lookup.NOTHING
+        self, value: paths.Object, *, namespace: str = "", objects: values.Lookup = values.NO_OBJECTS
     ) -> model.Workload | None:
         """The normalised object; None for an object that no rule reads.
 
@@ -40,7 +40,7 @@ class Knowledge:
         """
         found = self.lookup(objects)
         vocabulary = self.vocabulary_of_cluster
-        if isinstance(objects, lookup.Objects) and (classes := objects.cluster_scoped(*served_resources.CLASS)):
+        if isinstance(objects, values.Objects) and (classes := objects.cluster_scoped(*served_resources.CLASS)):
             served = served_resources.of_classes(classes, objects, self.vocabulary)
             vocabulary = vocabulary.serving(served) if served else vocabulary
         roles = self.once("roles", lambda: Roles(self.config))
@@ -57,9 +57,9 @@ class Knowledge:
         served = served_resources.of_facts(self.facts, self.vocabulary)
         return self.vocabulary.serving(served) if served else self.vocabulary
 
-    def lookup(self, objects: lookup.Lookup) -> lookup.Lookup:
+    def lookup(self, objects: values.Lookup) -> values.Lookup:
         """Looks up in `objects` first, and then in the facts."""
-        return objects if self.facts.empty else lookup.InTurn(objects, self.facts)
+        return objects if self.facts.empty else values.LookupsInTurn(objects, self.facts)
 
     def once(self, name: str, make: Callable[[], _Made]) -> _Made:
         """A value that `make` derives from usher.yaml; made once and kept.

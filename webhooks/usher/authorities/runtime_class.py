@@ -7,7 +7,7 @@ from usher import model, paths
 from usher.authorities import resource_lists
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
-from usher.reading.lookup import Absence, Reference
+from usher.kinds.reading.values import Absence, Reference
 
 
 def with_overhead(workload: model.Workload, classes: Mapping[str, paths.Object] | Absence) -> model.Workload:

@@ -5,13 +5,11 @@ from typing import Final
 
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.facts.store import Store
-from usher.reading.context import Context
-from usher.reading.lookup import Absence, Lookup
-from usher.reading.values import Reading
-from usher.workloads.claim_specs import GROUP, accelerators_like
+from usher.cluster.facts.store import Store
+from usher.kinds.reading.values import Absence, Context, Lookup, Reading
+from usher.workloads.claims import CLAIM_GROUP, accelerators_like
 
-CLASS: Final = (GROUP, "DeviceClass")
+CLASS: Final = (CLAIM_GROUP, "DeviceClass")
 
 
 def of_facts(facts: Store, vocabulary: Vocabulary) -> Mapping[str, str]:

@@ -6,7 +6,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher.authorities.resource_lists import Unreadable
 from usher.authorities.verdict import Part, Reach
-from usher.reading.shapes import Amount, amount_of
+from usher.kinds.reading.shapes import Amount, amount_of
 
 REACHES = {Reach.START: "never", Reach.ALL: "not all", Reach.LARGEST: "not largest", Reach.NOW: "not now"}
 """The names of the reaches in the Rego input."""

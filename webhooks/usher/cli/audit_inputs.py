@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from usher.audit.usage.series import Source
     from usher.cluster.api import Lists
     from usher.cluster.connection import Api
-    from usher.facts.snapshot import Recorded
-    from usher.facts.store import Store
+    from usher.cluster.facts.snapshot import Recorded
+    from usher.cluster.facts.store import Store
     from usher.scan.batches import Batch
     from usher.scan.dumps import Survey
     from usher.scan.runner import Watch
@@ -112,10 +112,10 @@ def live(
     batches: Iterable[Batch] = itertools.chain(cluster.read(lists, namespace=namespace), more(lists))
     facts = None
     if read_facts:
-        recorded = list(recording.read(api))
-        facts = recording.store(recorded)
+        recorded = list(recording.read_facts(api))
+        facts = recording.store_of_recorded(recorded)
         batches = itertools.chain(_unlisted(recorded), batches)
-    listed = recording.read(api, kinds=[each.fact_kind for each in wanted])
+    listed = recording.read_facts(api, kinds=[each.fact_kind for each in wanted])
     others = [replace(each, values=Packed(each.values)) for each in listed]
     if namespace and (facts is None or not facts.knows("", "Namespace")):
         batches = itertools.chain(_namespace(api, namespace), batches)
@@ -177,7 +177,7 @@ def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Inputs:
 
 def _cluster_scoped(facts: "Store") -> "Iterator[paths.Object]":
     """The nodes and namespaces among facts, without nodes that the files have too."""
-    from usher.reading.lookup import Absence
+    from usher.kinds.reading.values import Absence
 
     namespaces = facts.objects("", "Namespace")
     yield from () if isinstance(namespaces, Absence) else namespaces.values()
@@ -217,7 +217,7 @@ def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: boo
 def _recorded(wanted: "Iterable[Wanted]", survey: "Survey") -> "list[Recorded]":
     """The kinds that sections want, each with all of its objects."""
     from usher.audit.building.packed import Packed
-    from usher.facts.snapshot import Recorded, State
+    from usher.cluster.facts.snapshot import Recorded, State
 
     return [Recorded(kind=each.fact_kind, state=State.KNOWN, values=Packed(survey.kept(each.key))) for each in wanted]
 
@@ -231,7 +231,7 @@ def _version(api: "Lists") -> str:
 
 def _unlisted(recorded: "Iterable[Recorded]") -> "Iterator[Batch]":
     """Notes on kinds that usher may not list, and problems with other kinds that it could not list."""
-    from usher.facts.snapshot import State
+    from usher.cluster.facts.snapshot import State
     from usher.scan import findings
     from usher.scan.batches import Batch
 

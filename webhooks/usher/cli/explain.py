@@ -73,16 +73,16 @@ def explain(
 
 
 def _explanations(path: str, evaluator: "Evaluator", *, namespace: str) -> "Iterator[tuple[str, Explanation]]":
+    from usher.kinds.reading import values
     from usher.policy import explaining
     from usher.policy.request import Request
-    from usher.reading import lookup
     from usher.reports import wording
     from usher.scan import sources
 
     for batch in sources.read([path], stdin=sys.stdin.buffer):
         if batch.problems:
             raise errors.InputError("\n".join(wording.located(problem) for problem in batch.problems))
-        objects = lookup.Objects((item.value for item in batch.items), namespace=namespace)
+        objects = values.Objects((item.value for item in batch.items), namespace=namespace)
         for item in batch.items:
             request = Request(value=item.value, namespace=namespace, objects=objects, place="check")
             explanation = explaining.explain(evaluator, request)

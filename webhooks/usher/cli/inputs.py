@@ -15,8 +15,8 @@ from usher.cli.option_groups import Command, added
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
+    from usher.cluster.facts.store import Store
     from usher.config import models
-    from usher.facts.store import Store
     from usher.policy.checks.own import OwnChecks
     from usher.policy.evaluator import Evaluator
 
@@ -89,9 +89,9 @@ def _of_cluster(kubeconfig: Path | None, context_name: str | None) -> GivenFacts
     from usher.cluster import connection, recording
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
-    recorded = list(recording.read(api))
+    recorded = list(recording.read_facts(api))
     unread_kinds.named(recorded)
-    return GivenFacts(store=recording.store(recorded), source=api.name, live=True)
+    return GivenFacts(store=recording.store_of_recorded(recorded), source=api.name, live=True)
 
 
 def engine_options(command: Command) -> Command:

@@ -58,7 +58,7 @@ def preflight(
     asked = connection.connect(kubeconfig=kubeconfig, context=context_name, hurried=True)
     refusal = cluster.refusal(asked, namespace=namespace)
     file = inputs.find_config(config)
-    known = recording.store(list(recording.read(api)))
+    known = recording.store_of_recorded(list(recording.read_facts(api)))
     settings = judging.Settings(command=findings.Command.AUDIT, configuration=str(file or ""), origin=api.name)
     enforced = _enforced(inputs.load_config(file))
     evaluator = assembly.embedded(enforced, file=file, facts=known)

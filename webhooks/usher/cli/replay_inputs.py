@@ -99,7 +99,7 @@ def _with_records(side: "Side", records: "Sequence[Record]") -> "Side":
 
 def _refuse_snapshot(path: str) -> None:
     """Raises InputError for a file of `usher snapshot`, which would look like damaged YAML."""
-    from usher.facts import snapshot
+    from usher.cluster.facts import snapshot
 
     try:
         with Path(path).open("rb") as stream:

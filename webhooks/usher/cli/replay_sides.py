@@ -12,7 +12,7 @@ from usher.cli import inputs
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from usher.facts.store import Store
+    from usher.cluster.facts.store import Store
     from usher.policy.checks.own import OwnChecks
     from usher.policy.evaluator import Evaluator
     from usher.replay.verdicts import Side

@@ -73,7 +73,7 @@ class Options:
         return self._parts() if self.live or kubeconfigs.has_account() else None
 
     def _parts(self) -> "ClusterParts":
-        from usher.cluster.live import LiveFacts
+        from usher.cluster.watching import LiveFacts
         from usher.server.live_cluster import ClusterParts
 
         facts = LiveFacts(self.connect())

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from usher.cluster.connection import Api
-    from usher.facts.snapshot import Recorded
+    from usher.cluster.facts.snapshot import Recorded
 
 
 _Taker = Workloads | snapshot_objects.Objects
@@ -80,11 +80,11 @@ def snapshot(
     """
     from usher.cli import output as outputs
     from usher.cluster import connection, recording
-    from usher.facts import snapshot as snapshots
+    from usher.cluster.facts import snapshot as snapshots
     from usher.reports import wording
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
-    recorded = list(recording.read(api))
+    recorded = list(recording.read_facts(api))
     unread = unread_kinds.named(recorded)
     if unread and not partial:
         context.exit(_not_written(output))
@@ -106,7 +106,7 @@ def snapshot(
 
 def _count(recorded: "Iterable[Recorded]") -> None:
     """Writes how many objects of each kind there are."""
-    from usher.facts.snapshot import State
+    from usher.cluster.facts.snapshot import State
 
     for each in recorded:
         if each.state is State.KNOWN:

@@ -14,7 +14,7 @@ from usher import errors, paths
 
 if TYPE_CHECKING:
     from usher.cluster.api import Lists
-    from usher.facts.snapshot import Recorded
+    from usher.cluster.facts.snapshot import Recorded
     from usher.scan.batches import Batch
 
 _FILE_BYTES: Final = 256 * 2**10
@@ -98,11 +98,11 @@ class Objects:
         """The kinds that only sections of audits read."""
         from usher.audit.wanted import merged
         from usher.cluster import recording
-        from usher.facts.snapshot import State
+        from usher.cluster.facts.snapshot import State
         from usher.kinds import registry
 
         listed = {kind.group_and_kind for kind in registry.LISTED}
-        for found in recording.read(api, kinds=[each.fact_kind for each in merged() if each.key not in listed]):
+        for found in recording.read_facts(api, kinds=[each.fact_kind for each in merged() if each.key not in listed]):
             if found.state is not State.NOT_KNOWN and not found.values:
                 self._without_objects.append(_without_objects(found))
             yield _batch(found)
@@ -172,7 +172,7 @@ def _occupied(folder: Path) -> errors.InputError:
 
 
 def _batch(found: "Recorded") -> "Batch":
-    from usher.facts.snapshot import State
+    from usher.cluster.facts.snapshot import State
     from usher.scan import findings
     from usher.scan.batches import Batch, Item
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from usher.facts.snapshot import Recorded
+    from usher.cluster.facts.snapshot import Recorded
 
 
 def named(recorded: "Iterable[Recorded]") -> bool:
     """Writes the kinds that could not be read, with reasons. Returns false if all could be read."""
-    from usher.facts.snapshot import State
+    from usher.cluster.facts.snapshot import State
     from usher.reports import wording
 
     unread = [each for each in recorded if each.state is State.NOT_KNOWN]

@@ -10,8 +10,8 @@ from dataclasses import field
 from typing import Final, Protocol
 
 from usher import errors, paths
-from usher.cluster import listing
-from usher.cluster.api import Answer, Lists, root
+from usher.cluster import api as cluster_api
+from usher.cluster.api import Answer, Lists, group_path
 from usher.dataclass import dataclass
 
 _ATTEMPTS: Final = 5
@@ -47,7 +47,7 @@ class Reports:
 
     def path(self, kind: str, namespace: str = "") -> str:
         within = f"namespaces/{namespace}/" if namespace else ""
-        return f"{root(self.group, self.version)}/{within}{self.plurals[kind]}"
+        return f"{group_path(self.group, self.version)}/{within}{self.plurals[kind]}"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -113,8 +113,10 @@ def _ours(api: Api, reports: Reports, kind: str, namespace: str) -> Iterable[pat
     """The metadata of usher's own objects of a kind; their contents stay at the API server."""
     query = {"labelSelector": ",".join(f"{key}={value}" for key, value in reports.labels.items())}
     path = reports.path(kind, namespace)
-    for page in listing.pages(api, path, size=listing.PAGE, query=query, accept=listing.NAMES, resume=True):
-        if isinstance(page, listing.Refused):
+    for page in cluster_api.list_pages(
+        api, path, size=cluster_api.PAGE_SIZE, query=query, accept=cluster_api.NAMES, resume=True
+    ):
+        if isinstance(page, cluster_api.Refused):
             resource = f"{reports.plurals[kind]}.{reports.group}"
             if page.status == 404:
                 raise errors.ClusterError(
@@ -142,7 +144,7 @@ def _write(  # noqa: PLR0913 - an object beside the one that exists
             outcome.add_problem("a later audit has written its report, which stays")
             return
         else:
-            metadata = {**paths.metadata(wanted), "resourceVersion": listing.resource_version(old)}
+            metadata = {**paths.metadata(wanted), "resourceVersion": cluster_api.resource_version(old)}
             answer = api.put(f"{path}/{name}", {**wanted, "metadata": metadata})
         if answer.status in (200, 201):
             outcome.written += 1

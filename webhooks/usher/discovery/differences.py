@@ -6,11 +6,11 @@ from typing import Final
 
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.priority import read as priority_read
+from usher.cluster.facts.store import Store
 from usher.config import models, sections, selection
 from usher.dataclass import dataclass
 from usher.discovery import objects, pool_differences
-from usher.facts.store import Store
-from usher.kinds.kept_fields import Key
+from usher.kinds.kind import Key
 
 Problem = tuple[str, str]
 """JSON Pointer into usher.yaml, and the difference there."""

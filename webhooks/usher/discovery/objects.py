@@ -8,11 +8,11 @@ from usher import paths
 from usher.accelerators import vocabulary as accelerators_vocabulary
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.priority import read as priority_read
+from usher.cluster.facts.store import Store
 from usher.config import sections
 from usher.dataclass import dataclass
-from usher.facts.store import Store
-from usher.kinds.kept_fields import Key
-from usher.reading.lookup import Absence
+from usher.kinds.kind import Key
+from usher.kinds.reading.values import Absence
 
 NAMESPACE: Final[Key] = ("", "Namespace")
 LOCAL_QUEUE: Final[Key] = ("kueue.x-k8s.io", "LocalQueue")

@@ -4,12 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from usher.accelerators import boards
 from usher.accelerators.vocabulary import Vocabulary
+from usher.cluster.facts import node_pools
+from usher.cluster.facts.nodes import NodeClass, Nodes, Taint
 from usher.config import pools as config_pools
 from usher.discovery import pools as discovery_pools
-from usher.facts import node_pools
-from usher.facts.node_classes import NodeClass
-from usher.facts.node_reading import Taint
-from usher.facts.node_table import Nodes
 
 Problem = tuple[str, str]
 

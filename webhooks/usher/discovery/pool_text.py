@@ -5,11 +5,11 @@ from typing import Final
 
 from usher.accelerators import boards
 from usher.accelerators.vocabulary import Vocabulary
+from usher.cluster.facts import node_pools
 from usher.config import pools
 from usher.discovery import fabrics
 from usher.discovery.pools import Declaration
 from usher.discovery.yaml_text import commented, flow, scalar, shown
-from usher.facts import node_pools, pool_labels
 
 _ABOUT: Final = (
     "# Node pools: how to recognise their nodes, and what a pod needs to run there. usher found them by their labels,",
@@ -44,7 +44,7 @@ def _pool(declaration: Declaration, vocabulary: Vocabulary) -> Iterator[str]:
         yield from (f"    - {flow(_taint(taint))}" for taint in pool.taints)
     yield f"  resources: {flow(pool.resources)}"
     if pool.gpu is not None:
-        yield from _gpus(pool.gpu, found.labels.get(boards.PRODUCT_LABEL, ""), found.labels.get(pool_labels.NUMA, ""))
+        yield from _gpus(pool.gpu, found.labels.get(boards.PRODUCT_LABEL, ""), found.labels.get(node_pools.NUMA, ""))
     yield from _networks(declaration, vocabulary)
     yield from _scaling(declaration)
 
@@ -67,7 +67,7 @@ def _gpus(gpu: pools.Gpus, product: str, numa: str) -> Iterator[str]:
 
 def _networks(declaration: Declaration, vocabulary: Vocabulary) -> Iterator[str]:
     found = declaration.found
-    names = node_pools.networks((name for each in found.classes for name in each.most), vocabulary)
+    names = node_pools.network_devices((name for each in found.classes for name in each.most), vocabulary)
     name = fabrics.suggested(names, found.labels)
     if names:
         yield f"  # Network devices of its nodes: {', '.join(map(shown, names))}."

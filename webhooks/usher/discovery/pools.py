@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from usher.accelerators.vocabulary import Vocabulary
+from usher.cluster.facts import node_pools
+from usher.cluster.facts.node_pools import FoundPool
+from usher.cluster.facts.nodes import NodeClass, Nodes
 from usher.config import pools as config_pools
 from usher.dataclass import dataclass
-from usher.facts import node_pools, pool_labels
-from usher.facts.node_classes import NodeClass
-from usher.facts.node_pools import FoundPool
-from usher.facts.node_table import Nodes
 
 _COUNTS: Final = ("nvidia.com/gpu.count", "nvidia.com/mig.config", "nvidia.com/gpu.present")
 """Labels that may separate pools where models and machines do not."""
@@ -83,18 +82,18 @@ def _choices(found: FoundPool) -> Iterator[dict[str, str]]:
     An autoscaler knows the labels of a service before a node exists, but not those that operators write afterwards.
     """
     labels = found.labels
-    managed = pool_labels.managed(labels)
+    managed = node_pools.managed_pool_label(labels)
     if managed is not None:
-        first = dict([managed, *_existing(labels, pool_labels.TEMPLATE_DEVICES)])
-        if managed[0] in pool_labels.KARPENTER:
+        first = dict([managed, *_existing(labels, node_pools.TEMPLATE_DEVICES)])
+        if managed[0] in node_pools.KARPENTER:
             yield dict([managed])
             return
     else:
-        first = pool_labels.devices(labels)
+        first = node_pools.device_labels(labels)
     if first:
         yield first
     own = [key for key in sorted(labels) if "/" not in key]
-    for extra in (*pool_labels.MACHINES, *pool_labels.BOOTED_DEVICES, *own, *_COUNTS):
+    for extra in (*node_pools.MACHINE_LABELS, *node_pools.BOOTED_DEVICES, *own, *_COUNTS):
         if extra in labels and extra not in first:
             yield {**first, extra: labels[extra]}
 

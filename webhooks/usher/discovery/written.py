@@ -5,13 +5,13 @@ from typing import Final
 
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.priority import read as priority_read
+from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.config import sections as config_sections
 from usher.config.sections import ROUTED_KINDS
 from usher.discovery import objects, pool_text, pools
 from usher.discovery.pools import Declaration
 from usher.discovery.yaml_text import commented, flow, scalar, shown
-from usher.facts.store import Store
 
 MOST_SUGGESTIONS: Final = 20
 """The most queues or classes that a comment lists."""

@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Iterator
 from json import JSONDecodeError
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final, NoReturn
 
 from yaml import error as yaml_error
 from yaml import events
@@ -23,8 +23,6 @@ from usher.dataclass import dataclass
 from usher.documents import chunks, composing, plain
 
 # Most manifests are read without YAML's events, whose library takes long to import.
-if TYPE_CHECKING:
-    from usher.documents import composing
 
 _OPENING: Final = re.compile(r"[ \t\r\n]*[{\[\"]")
 """Starts a text that may be JSON."""

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from usher import model, paths
-from usher.kinds import completion
+from usher.kinds import kind as kinds_kind
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.reading import embedded, search
-from usher.reading.pod_templates import pod_template
-from usher.reading.templates import Place, Template
-from usher.reading.values import Reading
+from usher.kinds.reading import pod_templates
+from usher.kinds.reading.pod_templates import pod_template
+from usher.kinds.reading.templates import Place, Template
+from usher.kinds.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 
@@ -61,7 +61,7 @@ def _of_object(value: Object, path: str, declared: list[_PodSet], reading: Readi
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     prefix = name if isinstance(name, str) else ""
-    inner = embedded.read(value, path, reading)
+    inner = pod_templates.read_embedded(value, path, reading)
     if inner is None or inner.templates is None:
         found = _of_unknown_kind(value, path, declared, () if inner is None else inner.versions, reading)
     else:
@@ -124,7 +124,7 @@ def _tell_of_others(value: Object, path: str, known: list[str], versions: tuple[
     reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
     if versions:
         reason = f"{kind} is known in {' and '.join(versions)}, not as {api_version}: its pod spec is not judged"
-    found = search.pod_specs(dict(value))
+    found = pod_templates.find_pod_specs(dict(value))
     if found is None:
         reading.unknown(path, f"{full_name} is too large to be searched for pod specs: not judged")
     for pointer in found or ():
@@ -139,7 +139,7 @@ KINDS: list[Kind] = [
         versions=("v1beta2",),
         plural="appwrappers",
         owns_any_kind=True,
-        finished=completion.by_field("/phase", "Succeeded", "Failed"),
+        finished=kinds_kind.finished_by_field("/phase", "Succeeded", "Failed"),
         pods=Pods(
             templates=_app_wrapper,
             template_paths=("those of the objects at spec.components[].template", "spec.components[].podSets[].path"),

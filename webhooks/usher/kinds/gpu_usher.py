@@ -7,9 +7,8 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher.accelerators import boards, mig
 from usher.config.quotas import QuotaSpec
-from usher.kinds.kept_fields import keeping
-from usher.kinds.kind import Facts, Kind
-from usher.reading.shapes import STRICT
+from usher.kinds.kind import Facts, Kind, keeping
+from usher.kinds.reading.shapes import STRICT
 
 _UNITS = ("gpus", "slices", "memoryGiB")
 _PROFILES = "profiles."

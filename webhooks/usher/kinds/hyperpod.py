@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.reading.pod_templates import pod_template
-from usher.reading.templates import Place, Template
-from usher.reading.values import Reading
+from usher.kinds.reading.pod_templates import pod_template
+from usher.kinds.reading.templates import Place, Template
+from usher.kinds.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 

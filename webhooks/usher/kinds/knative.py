@@ -10,9 +10,9 @@ from typing import Final
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.reading.pod_templates import pod_spec, pod_template
-from usher.reading.templates import Place, Template, Traits
-from usher.reading.values import Reading
+from usher.kinds.reading.pod_templates import pod_spec, pod_template
+from usher.kinds.reading.templates import Place, Template, Traits
+from usher.kinds.reading.values import Reading
 
 _GROUP: Final = "autoscaling.knative.dev"
 

@@ -16,7 +16,6 @@ from usher.kinds import (
     appwrapper,
     argo,
     autoscaling,
-    completion,
     gpu_usher,
     hyperpod,
     jobset,
@@ -36,9 +35,9 @@ from usher.kinds import (
     vllm,
     volcano,
 )
-from usher.kinds.kept_fields import FactKind, Key
-from usher.kinds.kind import Kind, Pods
-from usher.reading.shapes import STRICT
+from usher.kinds import kind as kinds_kind
+from usher.kinds.kind import FactKind, Key, Kind, Pods
+from usher.kinds.reading.shapes import STRICT
 
 KINDS: Final[tuple[Kind, ...]] = (
     *kubernetes.KINDS,
@@ -130,7 +129,7 @@ def is_finished(value: paths.Object) -> bool:
     api_version = value.get("apiVersion")
     group = api_version.rpartition("/")[0] if isinstance(api_version, str) else ""
     kind = BY_KEY.get((group, str(value.get("kind"))))
-    return (completion.by_condition if kind is None else kind.finished)(value)
+    return (kinds_kind.finished_by_condition if kind is None else kind.finished)(value)
 
 
 class Shape(NamedTuple):

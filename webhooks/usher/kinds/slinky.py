@@ -9,9 +9,9 @@ from typing import Final
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.reading.pod_templates import listed
-from usher.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
-from usher.reading.values import Reading
+from usher.kinds.reading.pod_templates import listed_containers
+from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 
@@ -62,7 +62,7 @@ def _containers(spec: Object, pod: Place, reading: Reading) -> Iterator[Containe
     of_template = reading.mapping(*pod)
     lists = {name: Place(of_template.get(name), f"{pod.path}/{name}") for name, _ in LISTS}
     yield from _own(spec, "logfile", model.ContainerType.SIDECAR, reading)
-    in_template = [each for each in listed(lists, reading) if not _is_merged(each, reading)]
+    in_template = [each for each in listed_containers(lists, reading) if not _is_merged(each, reading)]
     yield from (each for each in in_template if each.type is not model.ContainerType.APP)
     yield from _own(spec, _SLURMD, model.ContainerType.APP, reading)
     yield from (each for each in in_template if each.type is model.ContainerType.APP)

@@ -5,9 +5,9 @@ from typing import Final
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.reading.counts import DEFAULT_SURGE, share_of
-from usher.reading.templates import TERMS, ContainerPlace, Place, Template, Traits
-from usher.reading.values import Reading
+from usher.kinds.reading.counts import DEFAULT_SURGE, share_of_replicas
+from usher.kinds.reading.templates import TERMS, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 
@@ -109,7 +109,7 @@ def _count(spec: Object, deployment: Object, reading: Reading) -> model.Count:
             return model.Count(minimum=lowest, maximum=None, reason="autoscaling without maxReplicas")
         reasons.append("autoscaling")
     strategy = reading.text(deployment.get("deploymentStrategy"), _DEPLOYMENT + "/deploymentStrategy")
-    surge = 0 if strategy == "Recreate" else share_of(most, DEFAULT_SURGE, _DEPLOYMENT, reading)
+    surge = 0 if strategy == "Recreate" else share_of_replicas(most, DEFAULT_SURGE, _DEPLOYMENT, reading)
     if surge:
         reasons.append(f"{surge} more during a rollout")
     return model.Count(minimum=lowest, maximum=most + surge, reason=", ".join(reasons))

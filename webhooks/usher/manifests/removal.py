@@ -10,7 +10,7 @@ from typing import Final
 from usher.authorities.gpu_quota import definitions
 from usher.authorities.gpu_quota.definitions import namespace_of_accounts
 from usher.dataclass import dataclass
-from usher.kinds.kept_fields import KUEUE_CONFIGURATION
+from usher.kinds.kind import KUEUE_CONFIGURATION
 from usher.manifests import gpu_quota, roles, webhooks
 from usher.manifests.floor import documents as floor
 

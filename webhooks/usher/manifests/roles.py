@@ -5,7 +5,7 @@ from typing import Final
 
 from usher import paths
 from usher.authorities.gpu_quota.definitions import GROUP, namespace_of_accounts
-from usher.kinds.kept_fields import KUEUE_CONFIGURATION
+from usher.kinds.kind import KUEUE_CONFIGURATION
 from usher.kinds.registry import FACTS, LISTED, WORKLOADS
 
 ACCOUNT: Final = "gpu-usher"

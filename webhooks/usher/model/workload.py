@@ -163,7 +163,7 @@ class Container:
     idle_command: str = ""
     """Path of a command that only waits while the container holds accelerators; empty for other commands."""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """The other fields that rules read, as in the manifest: the shape `Container` of `reading.pod_shapes`."""
+    """The other fields that rules read, as in the manifest: the shape `Container` of `kinds.reading.shapes`."""
     environment_path: str = ""
     """Where mutations add variables for it; empty where they use its own `env`."""
     environment_elsewhere: frozenset[str] = frozenset()
@@ -269,7 +269,7 @@ class PodSet:
     unclear_devices: tuple[UnclearDevices, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
     """The other fields of the pod spec that rules read, as in the manifest: the shape `PodSpec` of
-    `reading.pod_shapes`."""
+    `kinds.reading.shapes`."""
     places: Mapping[str, str] = field(default_factory=dict)
     """The paths of fields of the pod spec that are not below `spec_path`, by their names."""
     overhead: Resources = field(default_factory=dict)

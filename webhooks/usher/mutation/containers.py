@@ -3,6 +3,8 @@
 from typing import Final
 
 from usher import errors, model, paths, quantities
+from usher.kinds.reading.environment import is_operators
+from usher.kinds.reading.shapes import clean_path
 from usher.mutation.editing import Edit, copied
 from usher.mutation.pods import place_of
 from usher.mutation.skip_reasons import (
@@ -14,8 +16,6 @@ from usher.mutation.skip_reasons import (
     named,
     set_if_absent,
 )
-from usher.reading.environment import is_operators
-from usher.reading.pod_shapes import clean
 
 OPAQUE: Final = "what its envFrom brings is not known here, and may set it; set it in env, or leave envFrom out"
 PARTIAL: Final = (
@@ -163,17 +163,17 @@ def _may_bring(source: paths.Json, name: str) -> bool:
 def mounted_over(edit: Edit, container: model.Container, path: str) -> list[paths.Object]:
     """The mounts of the container at a path, or above it: there its user has replaced the files of the image."""
     entries = [
-        (each, clean(place))
+        (each, clean_path(place))
         for field, name in (("volumeMounts", "mountPath"), ("volumeDevices", "devicePath"))
         for each in list_at(edit, f"{container.path}/{field}")
         if isinstance(each, dict) and isinstance(place := each.get(name), str)
     ]
-    return [each for each, place in entries if place and f"{clean(path)}/".startswith(f"{place.rstrip('/')}/")]
+    return [each for each, place in entries if place and f"{clean_path(path)}/".startswith(f"{place.rstrip('/')}/")]
 
 
 def _is_same_mount(present: paths.Object, wanted: paths.Object) -> bool:
     written = present.get("mountPath")
-    return is_same({**present, "mountPath": clean(written) if isinstance(written, str) else written}, wanted)
+    return is_same({**present, "mountPath": clean_path(written) if isinstance(written, str) else written}, wanted)
 
 
 def _capabilities(edit: Edit, pointer: str) -> set[str]:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from usher import errors, model, paths
 from usher.dataclass import dataclass
+from usher.kinds.reading import values as reading_values
+from usher.kinds.reading.values import Absence, Lookup, Reference
 from usher.mutation import containers, skip_reasons, strategies
 from usher.mutation.editing import Edit, Operation, copied
-from usher.reading import lookup
-from usher.reading.lookup import Absence, Lookup, Reference
 
 ANNOTATION = "gpu-usher.io/mutations"
 OWNER_COMPARES = "its owner compares its pod template and would make another one for every changed one"
@@ -69,7 +69,7 @@ def merge(  # noqa: PLR0913 - the object, its intents, and what decides about th
     name_of: Callable[[str], str],
     refusal: Callable[[model.Intent], MutationRefusal | None] = _not_refused,
     recording: bool = True,
-    objects: lookup.Lookup = lookup.NOTHING,
+    objects: reading_values.Lookup = reading_values.NO_OBJECTS,
 ) -> Merged:
     """Applies the intents to a copy of the object.
 
@@ -178,7 +178,9 @@ def _without_conflicts(
     return agreeing, tuple(conflicts)
 
 
-def _outcome(edit: Edit, intent: model.Intent, workload: model.Workload, objects: lookup.Lookup) -> tuple[str, bool]:
+def _outcome(
+    edit: Edit, intent: model.Intent, workload: model.Workload, objects: reading_values.Lookup
+) -> tuple[str, bool]:
     """Why an intent changed nothing (empty when it did), and whether the user is warned."""
     missing = unmet_need(intent.needs, objects)
     # An unmet need does not matter if the object has the value already, or the user chose another.

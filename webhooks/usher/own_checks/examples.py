@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Final
 
 from usher import errors, paths
+from usher.cluster.facts.store import Store
 from usher.config import load, models
 from usher.dataclass import dataclass
 from usher.documents import chunks, reader
-from usher.facts.store import Store
+from usher.kinds.reading import values
 from usher.own_checks.folders import Check
 from usher.policy import config_problems, example
 from usher.policy.checks.catalogue import Catalogue
-from usher.reading import lookup
 
 KINDS: Final = ("bad", "good", "unknown")
 """Starts of example names: the check finds something, finds nothing, or cannot decide."""
@@ -71,7 +71,7 @@ def _example(file: Path, config: models.Config, keys: Mapping[str, str], cluster
     request = first.get("request")
     if first.get("kind") == "AdmissionReview" and not (isinstance(request, dict) and request.get("object")):
         raise errors.InputError(f"{file}: the AdmissionReview has no request.object")
-    around = lookup.Objects(objects) if others else lookup.NOTHING
+    around = values.Objects(objects) if others else values.NO_OBJECTS
     try:
         document = example.document_of(first, around, config=config, keys=keys, cluster=cluster)
     except errors.InputError as error:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from usher import errors
+from usher.cluster.facts.store import Store
 from usher.config import load, models
-from usher.facts.store import Store
 from usher.policy import config_problems
 from usher.policy.checks import bundle, catalogue
 from usher.policy.checks import own as own_checks

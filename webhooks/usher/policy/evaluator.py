@@ -14,8 +14,9 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.authority import Case
 from usher.authorities.gpu_quota import slice as gpu_quota_slice
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import models, selection
-from usher.facts.store import Store
+from usher.kinds.reading import values
 from usher.memo import Memo
 from usher.mutation import merge
 from usher.policy import decision, enforcement
@@ -27,7 +28,6 @@ from usher.policy.mutating import Mutating
 from usher.policy.mutation_rules import MutationRules
 from usher.policy.request import Identities, Operation, Request, User
 from usher.policy.subjects import Found, Subject
-from usher.reading import lookup
 from usher.workloads import fingerprints
 
 __all__ = ["Evaluator", "Operation", "Request", "User"]
@@ -206,7 +206,7 @@ class Evaluator:
             or request.sub_resource
             or request.refusal is not None
             or request.facts is not None
-            or request.objects is not lookup.NOTHING
+            or request.objects is not values.NO_OBJECTS
         ):
             return None
         facts = not self.facts.empty, self.facts.revision, self.facts.nodes.revision

@@ -9,20 +9,20 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import beside
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
+from usher.kinds.reading import values
+from usher.kinds.reading.values import Absence
 from usher.policy.input import cluster as input_cluster
 from usher.policy.input import document
 from usher.policy.request import Identities, User
-from usher.reading import lookup
-from usher.reading.lookup import Absence
 from usher.workloads.normalise import normalise
 from usher.workloads.roles import Roles
 
 
 def document_of(
     value: Any,  # noqa: ANN401 - a manifest is arbitrary YAML
-    others: lookup.Lookup,
+    others: values.Lookup,
     *,
     config: models.Config,
     keys: Mapping[str, str],

@@ -11,8 +11,8 @@ from usher.authorities.authority import Case
 from usher.authorities.outlook import Outlook
 from usher.authorities.priority import outlook as priority_outlook
 from usher.authorities.verdict import Answer
+from usher.cluster.facts.store import Store
 from usher.dataclass import dataclass
-from usher.facts.store import Store
 from usher.kinds.registry import PODS
 from usher.mutation import strategies
 from usher.mutation.merge import Merged

@@ -12,12 +12,12 @@ from usher import model, paths
 from usher.authorities import beside
 from usher.authorities.authority import Case, QuotaRefusal
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import fields, models, sections
 from usher.dataclass import dataclass
-from usher.facts.store import Store
+from usher.kinds.reading import values
+from usher.kinds.reading.counts import Growth
 from usher.policy.input.document import Review
-from usher.reading import lookup
-from usher.reading.growth import Growth
 from usher.workloads import grown_workloads
 
 
@@ -45,9 +45,9 @@ class Request:
     namespace: str = ""
     """The namespace to assume for an object that does not name one."""
     old_value: paths.Object | None = None
-    objects: lookup.Lookup = lookup.NOTHING
+    objects: values.Lookup = values.NO_OBJECTS
     """Finds objects that this one names, before the facts."""
-    around: lookup.Lookup = lookup.NOTHING
+    around: values.Lookup = values.NO_OBJECTS
     """Finds objects of any file that are applied together with this one; `objects` does not include them."""
     growths: tuple[Growth, ...] = ()
     """How far autoscalers of the same files let the object grow. No mutation reads them: the webhook has no files."""
@@ -77,8 +77,8 @@ class Request:
 
     def case(self, workload: model.Workload, known: Knowledge) -> Case:
         """The normalised object as authorities judge it, with the facts from other objects of its files."""
-        around = self.objects if self.around is lookup.NOTHING else self.around
-        others = beside.NOTHING if around is lookup.NOTHING else beside.of(workload, around, known)
+        around = self.objects if self.around is values.NO_OBJECTS else self.around
+        others = beside.NOTHING if around is values.NO_OBJECTS else beside.of(workload, around, known)
         return Case(workload=workload, refusal=self.refusal, beside=others)
 
 

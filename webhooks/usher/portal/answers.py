@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 from usher import errors, paths
 from usher.authorities.gpu_quota import definitions, entries, status
 from usher.authorities.gpu_quota.amounts import Amounts as UnitAmounts
+from usher.kinds.reading.values import Absence
 from usher.policy.evaluator import Evaluator
-from usher.reading.lookup import Absence
 from usher.reports import json_report, queue_json, rule_pages, wording
 from usher.reports.queue_text import ShownOutlook
 from usher.scan import findings, judging, outlooks, runner, sources

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import Final
 
 from usher import paths
-from usher.reading import environment
-from usher.workloads import nim_servers
+from usher.kinds.reading import environment
+from usher.workloads import model_servers
 
 MARKER: Final = "not-recorded"
 """Replaces a value."""
@@ -22,7 +22,7 @@ _LONGEST_TEXT: Final = 16 * 1024
 it.
 """
 
-_READ: Final = (*environment.READ_VARIABLES, *nim_servers.READ_VARIABLES)
+_READ: Final = (*environment.READ_VARIABLES, *model_servers.NIM_VARIABLES)
 """Prefixes of the variables whose values rules read."""
 
 _DROPPED: Final = frozenset({"managedFields", "kubectl.kubernetes.io/last-applied-configuration"})

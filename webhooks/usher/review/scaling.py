@@ -5,7 +5,7 @@ from typing import Final
 
 from usher import paths
 from usher.kinds import registry
-from usher.reading.growth import with_number
+from usher.kinds.reading.counts import with_number_at
 from usher.review.parsing import Review
 
 SUB_RESOURCE: Final = "scale"
@@ -26,7 +26,7 @@ def applied(review: Review, scaled: paths.Object) -> Review:
         review: the review of the Scale; `field` gives the place of its number.
         scaled: the object before the update.
     """
-    value = with_number(scaled, field(review), _replicas(review.value))
+    value = with_number_at(scaled, field(review), _replicas(review.value))
     return replace(review, kind=_text(scaled.get("kind")), sub_resource="", value=value, old_value=scaled)
 
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
+from usher.cluster.facts.store import Store
 from usher.dataclass import dataclass
-from usher.facts.store import Store
 from usher.gatekeeper import constraints, judgements, matching, reviews
 from usher.gatekeeper.evaluation import NotJudged, Policies, Violation
+from usher.kinds.reading.values import Reference
 from usher.policy.evaluator import Evaluator
-from usher.reading.lookup import Reference
 from usher.review.parsing import Review
 
 POINTS: Final = (constraints.WEBHOOK,)

@@ -10,7 +10,7 @@ from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.scan import outlines
 from usher.scan.batches import Batch
-from usher.workloads.growths import growth_of
+from usher.workloads.grown_workloads import growth_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Final
 
 from usher import errors, paths
-from usher.cluster import listing
-from usher.cluster.api import Lists, root
-from usher.cluster.listing import ANONYMOUS, Refused
+from usher.cluster import api as cluster_api
+from usher.cluster import http_clients
+from usher.cluster.api import ANONYMOUS, Lists, Refused, group_path
 from usher.config.models import EXEMPTION_LABEL
 from usher.dataclass import dataclass
-from usher.http_clients import failures
 from usher.kinds import registry
 from usher.kinds.kind import Kind
 from usher.scan import findings
@@ -36,7 +35,7 @@ class Resource:
 
     def path(self, namespace: str) -> str:
         within = f"namespaces/{namespace}/" if namespace else ""
-        return f"{root(self.kind.group, self.version)}/{within}{self.kind.plural}"
+        return f"{group_path(self.kind.group, self.version)}/{within}{self.kind.plural}"
 
     def completed(self, value: paths.Object) -> paths.Object:
         """An object of a list with its kind and version, which lists of built-in kinds leave out."""
@@ -94,7 +93,7 @@ def _nothing_listed(refusals: Sequence[Refused], namespace: str) -> str:
     where = f" in namespace {namespace}" if namespace else ""
     if not first.forbidden:
         return (
-            f"no kind of workload can be listed{where}: HTTP {first.status}: {failures.plain(first.reason)}; see that "
+            f"no kind of workload can be listed{where}: HTTP {first.status}: {http_clients.plain_line(first.reason)}; see that "
             "`kubectl get pods` works"
         )
     if first.user == ANONYMOUS:
@@ -147,7 +146,7 @@ def _served(api: Lists, refusals: list[Refused]) -> tuple[list[Resource], list[B
     served = registry.LISTED
     versions = dict.fromkeys((kind.group, version) for kind in served for version in kind.versions)
     for group, version in versions:
-        answer = api.get(root(group, version))
+        answer = api.get(group_path(group, version))
         if answer.status == 404:
             continue
         if answer.status != 200:
@@ -167,7 +166,7 @@ def _list(
 ) -> Iterator[Batch]:
     """All objects of one kind, one batch per page. A refusal joins the refusals of other kinds."""
     seen: set[str] = set()
-    for page in listing.pages(api, resource.path(namespace), size=PAGE, resume=True):
+    for page in cluster_api.list_pages(api, resource.path(namespace), size=PAGE, resume=True):
         if isinstance(page, Refused):
             refusals.append(page)
             yield not_listed(resource.name, page, after=len(seen))

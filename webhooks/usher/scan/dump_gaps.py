@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from usher import paths
-from usher.kinds.kept_fields import Key
+from usher.kinds.kind import Key
 from usher.scan.findings import Note
 
 _POD: Final[Key] = ("", "Pod")

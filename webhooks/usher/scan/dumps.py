@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Final
 
 from usher import paths
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
 from usher.kinds import registry
-from usher.kinds.kept_fields import Keep, Key
-from usher.reading import search
+from usher.kinds.kind import Keep, Key
+from usher.kinds.reading import pod_templates
 from usher.scan import ownership
 from usher.scan.batches import Batch, Item
 from usher.scan.dump_gaps import Gaps
@@ -125,9 +125,13 @@ class Survey:
         """Whether an object has an unknown kind and makes pods without devices that are in the files: an object of an
         operator, for example a ClusterServiceVersion. An audit of the cluster does not list them either.
         """
-        if _POD not in self._kinds or ownership.key(value) in registry.BY_KEY or not search.pod_specs(value):
+        if (
+            _POD not in self._kinds
+            or ownership.key(value) in registry.BY_KEY
+            or not pod_templates.find_pod_specs(value)
+        ):
             return False
-        return search.resource_requests(value, lambda resource: "/" in resource) == []
+        return pod_templates.find_resource_requests(value, lambda resource: "/" in resource) == []
 
 
 def is_dump(items: Iterable[Item]) -> bool:

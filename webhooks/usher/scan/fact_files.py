@@ -5,9 +5,9 @@ from io import BytesIO
 from pathlib import Path
 
 from usher import errors, paths
-from usher.facts import snapshot
-from usher.facts.snapshot import Recorded, State
-from usher.facts.store import Store
+from usher.cluster.facts import snapshot
+from usher.cluster.facts.snapshot import Recorded, State
+from usher.cluster.facts.store import Store
 from usher.scan import sources
 
 

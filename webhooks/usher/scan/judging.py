@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from usher import errors, model, paths
+from usher.cluster.facts.store import Store
 from usher.dataclass import dataclass
-from usher.facts.store import Store
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
+from usher.kinds.reading import values as reading_values
 from usher.mutation import merge
 from usher.policy.evaluator import Evaluator
 from usher.policy.request import Request
-from usher.reading import lookup
 from usher.scan import (
     asked,
     devices,
@@ -62,8 +62,8 @@ class Settings:
 class _Applied:
     """The objects that are applied together with an object, and the facts of the cluster afterwards."""
 
-    objects: lookup.Lookup
-    around: lookup.Lookup
+    objects: reading_values.Lookup
+    around: reading_values.Lookup
     facts: Store
     scalers: Scalers
     policies: "SitePolicies | None"
@@ -96,7 +96,7 @@ def judge(  # noqa: PLR0913 - the file, its judges, and how to end
     # The objects of one file are applied together, so they may refer to each other.
     values = [item.value for item in batch.items]
     applied = _Applied(
-        objects=lookup.Objects(values, namespace=settings.namespace),
+        objects=reading_values.Objects(values, namespace=settings.namespace),
         around=surroundings.around(batch),
         facts=evaluator.facts.with_applied(values, namespace=settings.namespace),
         scalers=surroundings.scalers,
@@ -152,7 +152,7 @@ def _judged(
             value=item.value,
             namespace=settings.namespace,
             objects=applied.objects,
-            around=lookup.NOTHING if as_it_is else applied.around,
+            around=reading_values.NO_OBJECTS if as_it_is else applied.around,
             growths=() if as_it_is else applied.scalers.of(item.value, source),
             facts=applied.facts,
             place=settings.command.value,

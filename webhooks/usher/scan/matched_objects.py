@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from usher import paths
-from usher.cluster import listing
-from usher.cluster.api import Lists, root
-from usher.cluster.listing import Refused
+from usher.cluster import api as cluster_api
+from usher.cluster.api import Lists, Refused, group_path
 from usher.dataclass import dataclass
 from usher.gatekeeper.matched_kinds import ANY, MatchedKind
 from usher.kinds import registry
@@ -57,7 +56,7 @@ def read(api: Lists, kinds: Collection[MatchedKind], *, namespace: str = "") -> 
     for group, version in sorted(_versions(api).items()):
         if not any(each.group in (ANY, group) for each in kinds):
             continue
-        answer = api.get(root(group, version))
+        answer = api.get(group_path(group, version))
         if answer.status != 200:
             name = f"{group}/{version}" if group else version
             yield not_listed(name, Refused(status=answer.status, reason=answer.message))
@@ -110,7 +109,9 @@ def _resources(value: paths.Object, *, group: str, version: str) -> Iterator[_Re
 def _list(api: Lists, resource: _Resource, *, namespace: str) -> Iterator[Batch]:
     within = f"namespaces/{namespace}/" if namespace else ""
     seen = 0
-    for page in listing.pages(api, f"{root(resource.group, resource.version)}/{within}{resource.plural}", size=PAGE):
+    for page in cluster_api.list_pages(
+        api, f"{group_path(resource.group, resource.version)}/{within}{resource.plural}", size=PAGE
+    ):
         if isinstance(page, Refused):
             yield not_listed(resource.name, page, after=seen)
             return

@@ -6,7 +6,7 @@ from usher import paths
 from usher.config import models
 from usher.kinds import registry
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
-from usher.reading import search
+from usher.kinds.reading import pod_templates
 
 _OWN_GROUP = models.API_VERSION.partition("/")[0]
 
@@ -68,4 +68,4 @@ def is_own(value: paths.Object) -> bool:
 
 def meant_as_workload(value: paths.Json) -> bool:
     """Whether a value that is not a Kubernetes object was probably meant to be one: it has a kind and a pod spec."""
-    return isinstance(value, dict) and bool(value.get("kind")) and bool(search.pod_specs(value))
+    return isinstance(value, dict) and bool(value.get("kind")) and bool(pod_templates.find_pod_specs(value))

@@ -8,10 +8,10 @@ from usher import paths
 from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
-from usher.reading.growth import Growth
-from usher.reading.lookup import Reference
+from usher.kinds.reading.counts import Growth
+from usher.kinds.reading.values import Reference
 from usher.scan.batches import Batch
-from usher.workloads.growths import growth_of
+from usher.workloads.grown_workloads import growth_of
 
 
 class Named(NamedTuple):

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 
 from usher.authorities.outlook import Outlook
+from usher.kinds.reading import values as reading_values
 from usher.policy.evaluator import Evaluator
 from usher.policy.queue_outlook import Outlooks
 from usher.policy.request import Request
-from usher.reading import lookup
 from usher.scan.batches import Batch
 
 
@@ -24,7 +24,7 @@ def of(
     for batch in batches:
         values = [item.value for item in batch.items]
         facts = evaluator.facts.with_applied(values, namespace=namespace)
-        objects, outlooks = lookup.Objects(values, namespace=namespace), Outlooks(evaluator, facts)
+        objects, outlooks = reading_values.Objects(values, namespace=namespace), Outlooks(evaluator, facts)
         for item in batch.items:
             request = Request(value=item.value, namespace=namespace, objects=objects, facts=facts, place="check")
             outlook = outlooks.of(request, as_written=as_written)

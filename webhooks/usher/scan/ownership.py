@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from usher import paths
 from usher.kinds import registry
-from usher.kinds.kept_fields import Key
+from usher.kinds.kind import Key
 
 
 def key(value: paths.Object) -> Key:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from usher import errors, paths
-from usher.kinds.kept_fields import Key
+from usher.kinds.kind import Key
 from usher.scan import ownership
 from usher.scan.batches import Batch
 from usher.scan.findings import Note, Problem

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from usher import paths
-from usher.kinds.kept_fields import Key
+from usher.kinds.kind import Key
 from usher.scan import ownership
 
 _HASH: Final = "pod-template-hash"

@@ -6,11 +6,11 @@ from typing import Final
 
 from usher import paths
 from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
-from usher.reading import lookup
-from usher.reading.growth import Growth
+from usher.kinds.reading import values as reading_values
+from usher.kinds.reading.counts import Growth
 from usher.scan.outlines import Outline
 from usher.workloads import grown_workloads
-from usher.workloads.growths import growth_of
+from usher.workloads.grown_workloads import growth_of
 
 ByTarget = Mapping[str, Sequence[Growth]]
 """Growths by the name of their target."""
@@ -30,14 +30,14 @@ def _by_target(found: Sequence[Growth]) -> ByTarget:
         result[each.target.name].append(each)
         through = by_source.get(each.target)
         if through is not None and through is not each:
-            result[through.target.name].append(grown_workloads.passed_on(each, through))
+            result[through.target.name].append(grown_workloads.pass_on_growth(each, through))
     return result
 
 
 def of(value: paths.Object, known: ByTarget, *, namespace: str) -> tuple[Growth, ...]:
     """The scalers of an object."""
     found = known.get(paths.text(paths.metadata(value).get("name")), ())
-    return tuple(each for each in found if grown_workloads.matches(each, value, namespace=namespace))
+    return tuple(each for each in found if grown_workloads.is_target(each, value, namespace=namespace))
 
 
 class Scalers:
@@ -81,10 +81,10 @@ class Scalers:
         """Whether the run has only one object of this name, and one autoscaler of each name."""
         return self._targets[self._reference(value)] == 1 and all(self._sources[each.source] == 1 for each in found)
 
-    def _reference(self, value: paths.Object) -> lookup.Reference:
+    def _reference(self, value: paths.Object) -> reading_values.Reference:
         group, _, kind = group_version_kind(value)
         metadata = paths.metadata(value)
-        return lookup.Reference(
+        return reading_values.Reference(
             group=group,
             kind=kind,
             name=paths.text(metadata.get("name")),

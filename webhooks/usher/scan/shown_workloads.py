@@ -8,12 +8,12 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import pool_reasons
 from usher.authorities.nodes.pool_reasons import PoolReason
+from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.dataclass import dataclass
-from usher.facts.store import Store
+from usher.kinds.reading import values
+from usher.kinds.reading.counts import Growth
 from usher.policy.input.document import Documents
-from usher.reading import lookup
-from usher.reading.growth import Growth
 from usher.scan import scalers
 from usher.scan.batches import Batch
 from usher.workloads import grown_workloads
@@ -69,7 +69,7 @@ def workloads(
     documents = Documents(known)
     roles = Roles(config)
     for batch in batches:
-        objects = lookup.Objects((item.value for item in batch.items), namespace=namespace)
+        objects = values.Objects((item.value for item in batch.items), namespace=namespace)
         read = partial(normalise, vocabulary=vocabulary, namespace=namespace, objects=objects, roles=roles)
         by_target = scalers.by_target((item.value for item in batch.items), namespace=namespace)
         for item in batch.items:
@@ -93,4 +93,4 @@ def _pools(workload: model.Workload, known: Knowledge) -> Mapping[str, tuple[Poo
 
 
 def _changes(value: paths.Object, each: Growth) -> bool:
-    return grown_workloads.applied(value, each, replicas=each.minimum) is not value
+    return grown_workloads.with_replicas(value, each, replicas=each.minimum) is not value

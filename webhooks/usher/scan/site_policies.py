@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Final
 
 from usher import errors, model, paths
+from usher.cluster.facts.store import Store
 from usher.config.models import EXEMPTION_LABEL
 from usher.dataclass import dataclass
-from usher.facts.store import Store
 from usher.gatekeeper import constraints, inventory, judgements, matching, reviews
 from usher.gatekeeper.evaluation import NotJudged, Policies, Violation
+from usher.kinds.reading.values import Reference
 from usher.model.decisions import GATEKEEPER
-from usher.reading.lookup import Reference
 from usher.scan import findings, objects, scopes
 from usher.scan.batches import Item
 from usher.scan.positions import Pointer

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from usher import paths
-from usher.reading import lookup
+from usher.kinds.reading import values as reading_values
 from usher.scan import neighbours, outlines
 from usher.scan.batches import Batch
 from usher.scan.outlines import Outline
@@ -39,17 +39,17 @@ class Surroundings:
         self._namespace = namespace
         self._load = load
         self._directories = neighbours.by_directory(files)
-        self._around: dict[str, lookup.Lookup] = {}
+        self._around: dict[str, reading_values.Lookup] = {}
         self._digests: dict[str, bytes | None] = {}
 
-    def around(self, batch: Batch) -> lookup.Lookup:
+    def around(self, batch: Batch) -> reading_values.Lookup:
         """The objects that are applied together with the objects of a file."""
         name = outlines.directory(batch)
         if name not in self._directories:
-            return lookup.NOTHING
+            return reading_values.NO_OBJECTS
         if name not in self._around:
             values = [value for each in self._directories[name] for value in self._offered(each)]
-            self._around[name] = lookup.Objects(values, namespace=self._namespace)
+            self._around[name] = reading_values.Objects(values, namespace=self._namespace)
         return self._around[name]
 
     def _offered(self, outline: Outline) -> Sequence[paths.Object]:

@@ -21,7 +21,7 @@ from usher import errors, paths
 from usher.authorities.gpu_quota import definitions
 from usher.authorities.gpu_quota.live import account_store
 from usher.cluster.api import Answer as ApiAnswer
-from usher.cluster.api import Lists, root
+from usher.cluster.api import Lists, group_path
 from usher.dataclass import dataclass
 from usher.kinds.registry import WORKLOADS
 from usher.review.response import Answer, shown
@@ -195,7 +195,7 @@ class Events:
         told.since = told.since or now
         name = f"{found.name[:200].rstrip('.-')}.{found.key}"
         within = _OF_CLUSTER if found.is_of_quota else found.namespace
-        path = f"{root('', 'v1')}/namespaces/{quote(within, safe='')}/events/{quote(name, safe='')}"
+        path = f"{group_path('', 'v1')}/namespaces/{quote(within, safe='')}/events/{quote(name, safe='')}"
         event = _event(found, uid=uid, within=within, name=name, told=told, now=now)
         answer = self._api.apply(path, event)
         if answer.status in (200, 201):
@@ -231,7 +231,7 @@ def _path(found: Denial) -> str:
     if kind is None or not kind.plural:
         return ""
     within = f"namespaces/{quote(found.namespace, safe='')}/{kind.plural}/{quote(found.name, safe='')}"
-    return f"{root(group, quote(version, safe=''))}/{within}"
+    return f"{group_path(group, quote(version, safe=''))}/{within}"
 
 
 def _event(found: Denial, *, uid: str, within: str, name: str, told: _Told, now: str) -> paths.Object:  # noqa: PLR0913 - all named

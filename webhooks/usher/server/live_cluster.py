@@ -12,7 +12,7 @@ from usher.authorities.gpu_quota.live.admission import Admission
 from usher.authorities.gpu_quota.live.metering import Meter
 from usher.authorities.gpu_quota.live.service import ChargingService
 from usher.authorities.knowledge import Knowledge
-from usher.cluster.live import LiveFacts
+from usher.cluster.watching import LiveFacts
 from usher.dataclass import dataclass
 from usher.policy.evaluator import Evaluator
 from usher.review.response import Answer

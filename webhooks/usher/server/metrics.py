@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 
 from usher import __version__
 from usher.certs.serving import Source
-from usher.cluster.live import LiveFacts
+from usher.cluster.watching import LiveFacts
 from usher.kinds import registry
 from usher.review.response import Answer
 from usher.server.certificate_metrics import OfCertificate

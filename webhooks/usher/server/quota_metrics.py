@@ -11,8 +11,8 @@ from usher import errors, paths, quantities
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.live.metering import Action, Result
-from usher.facts.store import Store
-from usher.reading.lookup import Absence
+from usher.cluster.facts.store import Store
+from usher.kinds.reading.values import Absence
 
 MOST_QUOTAS: Final = 200
 """The most quotas that it shows, the first by name."""

@@ -6,11 +6,14 @@ from dataclasses import replace
 from usher import model, paths
 from usher.dataclass import dataclass
 from usher.kinds import registry
-from usher.reading.growth import Growth, with_number
-from usher.workloads import totals
+from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
+from usher.kinds.reading import values
+from usher.kinds.reading.counts import Growth, with_number_at
+from usher.kinds.reading.values import Reading
+from usher.workloads import pod_sets as workloads_pod_sets
 
 
-def matches(growth: Growth, value: paths.Object, *, namespace: str = "") -> bool:
+def is_target(growth: Growth, value: paths.Object, *, namespace: str = "") -> bool:
     """Whether an object is the target; `namespace` is the namespace of an object without one."""
     metadata = value.get("metadata")
     fields: Mapping[str, paths.Json] = metadata if isinstance(metadata, dict) else {}
@@ -27,7 +30,7 @@ def matches(growth: Growth, value: paths.Object, *, namespace: str = "") -> bool
     )
 
 
-def applied(value: paths.Object, growth: Growth, *, replicas: int) -> paths.Object:
+def with_replicas(value: paths.Object, growth: Growth, *, replicas: int) -> paths.Object:
     """The target with another number of replicas, for the normaliser to count its pods.
 
     It shares all equal parts with the target, so callers must not change either. It is the target itself if the growth
@@ -37,10 +40,10 @@ def applied(value: paths.Object, growth: Growth, *, replicas: int) -> paths.Obje
         return value
     if growth.role:
         return _with_role(value, growth.role, replicas)
-    return with_number(value, registry.SCALES.get((growth.target.group, growth.target.kind), ""), replicas)
+    return with_number_at(value, registry.SCALES.get((growth.target.group, growth.target.kind), ""), replicas)
 
 
-def passed_on(growth: Growth, through: Growth) -> Growth:
+def pass_on_growth(growth: Growth, through: Growth) -> Growth:
     """The growth of the object behind the target, if the target only passes on its number.
 
     An autoscaler of a role of a DisaggregatedSet targets a DisaggregatedSetRoleScaler, which has no pods itself.
@@ -79,7 +82,7 @@ def _static(role: paths.Json, replicas: int) -> paths.Json:
     if not isinstance(role, dict) or not isinstance(role.get("spec", {}), dict):
         return role
     without_scaling = {key: field for key, field in role.items() if key != "scaling"}
-    return with_number({"spec": {}, **without_scaling}, "/spec/replicas", replicas)
+    return with_number_at({"spec": {}, **without_scaling}, "/spec/replicas", replicas)
 
 
 Normalise = Callable[[paths.Object], model.Workload | None]
@@ -128,7 +131,7 @@ def grown(
     extents = [
         _extent(value, each, own=workload, normalise=normalise)
         for each in growths
-        if matches(each, value, namespace=namespace)
+        if is_target(each, value, namespace=namespace)
     ]
     if not extents:
         return workload
@@ -137,7 +140,7 @@ def grown(
     return replace(
         workload,
         pod_sets=pod_sets,
-        totals=totals.of_pod_sets(pod_sets),
+        totals=workloads_pod_sets.totals_of_pod_sets(pod_sets),
         gang=replace(workload.gang, wanted=wanted),
     )
 
@@ -156,7 +159,10 @@ def with_room(
     pod_sets = tuple(_with_most(pod_set, most.get(pod_set.path, _NONE)) for pod_set in workload.pod_sets)
     wanted = workload.gang.wanted or own.gang.wanted
     return replace(
-        workload, pod_sets=pod_sets, totals=totals.of_pod_sets(pod_sets), gang=replace(workload.gang, wanted=wanted)
+        workload,
+        pod_sets=pod_sets,
+        totals=workloads_pod_sets.totals_of_pod_sets(pod_sets),
+        gang=replace(workload.gang, wanted=wanted),
     )
 
 
@@ -169,16 +175,16 @@ def _with_most(pod_set: model.PodSet, own: model.Count) -> model.PodSet:
 
 
 def _extent(value: paths.Object, each: Growth, *, own: model.Workload, normalise: Normalise) -> _Extent:
-    smallest = applied(value, each, replicas=each.minimum)
+    smallest = with_replicas(value, each, replicas=each.minimum)
     least = normalise(smallest)
     if smallest is value or least is None:
         return _Extent(least=_counts(own), most=_counts(own), reason="", gang_wanted=own.gang.wanted)
     largest = each.minimum + 1 if each.maximum is None else each.maximum
-    most = normalise(applied(value, each, replicas=largest)) or own
+    most = normalise(with_replicas(value, each, replicas=largest)) or own
     return _Extent(
         least=_counts(least),
         most=_counts(most),
-        reason=_reason(each),
+        reason=_growth_reason(each),
         gang_wanted=most.gang.wanted,
         unbounded=each.maximum is None,
     )
@@ -188,7 +194,7 @@ def _counts(workload: model.Workload) -> _Counts:
     return {pod_set.path: pod_set.count for pod_set in workload.pod_sets}
 
 
-def _reason(each: Growth) -> str:
+def _growth_reason(each: Growth) -> str:
     source = f"{each.source.kind} {each.source.name}"
     if each.maximum is None:
         return f"{source}: {each.reason}"
@@ -209,3 +215,35 @@ def _widened(pod_set: model.PodSet, extents: Sequence[_Extent]) -> model.PodSet:
 
 def _rank(count: model.Count) -> tuple[bool, int]:
     return count.maximum is None, count.maximum or 0
+
+
+def growth_of(value: paths.Object, *, namespace: str = "") -> Growth | None:
+    """The growth that an object allows; None for a kind that does not scale others.
+
+    Args:
+        value: the object as JSON, with `apiVersion` and `kind`.
+        namespace: the namespace of an object without one.
+    """
+    group, version, kind = group_version_kind(value)
+    known = registry.BY_KEY.get((group, kind))
+    if known is None or known.autoscaler is None:
+        return None
+    reading = Reading()
+    metadata = reading.mapping(value.get("metadata"), "/metadata")
+    name = reading.text(metadata.get("name"), "/metadata/name")
+    prefix = reading.text(metadata.get("generateName"), "/metadata/generateName")
+    within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
+    growth = Growth(
+        source=values.Reference(group=group, kind=kind, name=name or (prefix and f"{prefix}*"), namespace=within),
+        version=version,
+        target=values.Reference(group="", kind="", name="", namespace=within),
+        minimum=0,
+        maximum=None,
+        reason="its maximum could not be read",
+    )
+    if version in known.versions:
+        growth = known.autoscaler(value, growth, reading)
+    else:
+        here = f"in {version}" if version else "without a version"
+        reading.unknown("/apiVersion", f"{kind} is known in {' and '.join(known.versions)}, not {here}: not judged")
+    return replace(growth, unknowns=reading.found())

@@ -1,9 +1,13 @@
-"""Finds the role of a workload and its reason, from the rules of usher.yaml, its programs, its kind, and its label.
+"""The role of a workload, and why: by the rules of usher.yaml, its programs and images, its kind, and its label.
 
 docs/architecture.md explains their order, and the limits of the label.
+
+A command can do anything, so usher reads only plain forms: a program behind wrappers (`tini`, `env`), the statements of
+a shell script, and the programs that an MPI launcher starts. It reads a limited length.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -13,9 +17,286 @@ from usher.config.sections import ROLE_LABEL, RoleRule
 from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import Pods
-from usher.reading.templates import Template
-from usher.reading.values import Reading
-from usher.workloads import programs, role_evidence
+from usher.kinds.reading.templates import Template
+from usher.kinds.reading.values import Reading
+from usher.workloads import program_families
+from usher.workloads.program_families import Family
+
+Words = tuple[str, ...]
+
+MOST_PROGRAMS: Final = 64
+_LONGEST_COMMAND: Final = 16_384
+_MOST_WORDS: Final = 256
+_MOST_AFTER_LAUNCHER: Final = 96
+
+_SHELLS: Final = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})
+_RUNS_SCRIPT: Final = re.compile(r"-[a-z]{0,5}c[a-z]{0,5}")
+_AROUND: Final = frozenset({
+    "!", "(", "--", "catatonit", "do", "dumb-init", "else", "env", "exec", "if", "nohup", "sudo", "then", "time",
+    "tini", "while", "{",
+})  # fmt: skip
+"""Words before a program that do not change what it does."""
+_RUNNERS: Final = frozenset({("poetry", "run"), ("uv", "run")})
+_MPI_LAUNCHERS: Final = frozenset({"mpiexec", "mpiexec.hydra", "mpirun", "srun"})
+_STATEMENTS: Final = re.compile(r"[;&|\n]+")
+_ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
+_PYTHON: Final = re.compile(r"python[0-9.]*")
+_BESIDE: Final = frozenset({
+    ")", ".", ":", "[", "[[", "case", "cat", "cd", "chmod", "cp", "date", "done", "echo", "esac", "exit", "export",
+    "fi", "hostname", "let", "ls", "mkdir", "printf", "pwd", "read", "rm", "set", "sleep", "source", "test", "trap",
+    "true", "ulimit", "unset", "wait", "}",
+})  # fmt: skip
+
+
+class Program(NamedTuple):
+    """A program that a container starts."""
+
+    words: Words
+    by_mpi: bool = False
+    """Whether an MPI launcher starts it on all nodes of the job."""
+
+
+def read_programs(command: Sequence[str]) -> tuple[Program, ...]:
+    """The programs of a command with its arguments; empty for a command that is too long to read."""
+    if sum(map(len, command)) > _LONGEST_COMMAND:
+        return ()
+    return tuple(
+        program
+        for program, _ in zip(_programs_of_words(list(command[:_MOST_WORDS])), range(MOST_PROGRAMS), strict=False)
+    )
+
+
+def is_beside(program: Program) -> bool:
+    """Whether a program only prepares, prints or waits, so that it is not the work of its container.
+
+    Options do not start a program either: without a command, `args` go to the program of the image.
+    """
+    name = program.words[0]
+    return name in _BESIDE or name.startswith(("#", "-")) or bool(_ASSIGNMENT.fullmatch(name))
+
+
+def is_mpi_launcher(program: Program) -> bool:
+    """Whether a program starts others through MPI."""
+    return _base(program.words[0]) in _MPI_LAUNCHERS
+
+
+def _programs_of_words(words: list[str]) -> Iterator[Program]:
+    words = _unwrapped(words)
+    if not words:
+        return
+    name = _base(words[0])
+    if name not in _SHELLS:
+        yield from _started_programs(words)
+        return
+    for index, word in enumerate(words[1:-1], start=1):
+        if _RUNS_SCRIPT.fullmatch(word):
+            script = words[index + 1]
+            if script == "--" and index + 2 < len(words):
+                script = words[index + 2]
+            yield from _programs_of_script(script)
+            return
+    yield from _started_programs(words[1:])
+
+
+def _programs_of_script(script: str) -> Iterator[Program]:
+    for statement in _STATEMENTS.split(script.replace("\\\n", " ")):
+        words = _unwrapped(statement.split(maxsplit=_MOST_WORDS))
+        if words and _base(words[0]) in _SHELLS:
+            words = words[1:]
+        yield from _started_programs(words)
+
+
+def _started_programs(words: list[str]) -> Iterator[Program]:
+    plain = _plain(words)
+    if not plain:
+        return
+    yield Program(plain)
+    if _base(plain[0]) in _MPI_LAUNCHERS:
+        # The options of launchers take values, so every word may be the program.
+        for index in range(1, min(len(plain), _MOST_AFTER_LAUNCHER)):
+            behind = () if plain[index].startswith("-") else _plain(list(plain[index:]))
+            if behind:
+                yield Program(behind, by_mpi=True)
+
+
+def _unwrapped(words: list[str]) -> list[str]:
+    while words:
+        name = _base(words[0])
+        if name in _AROUND or _ASSIGNMENT.fullmatch(name):
+            words = words[1:]
+            while name in ("tini", "env", "sudo") and words and words[0].startswith("-"):
+                words = words[1:]
+        elif tuple(words[:2]) in _RUNNERS:
+            words = words[2:]
+        elif name in ("numactl", "stdbuf", "timeout"):
+            words = words[1:]
+            while words and words[0].startswith("-"):
+                words = words[1:]
+            words = words[1:] if name == "timeout" else words
+        else:
+            return words
+    return words
+
+
+def _plain(words: list[str]) -> Words:
+    """The words without quotes, with `python` for all its versions and without Python's options."""
+    words = [word.strip("'\"()") for word in words]
+    if not words or not words[0]:
+        return ()
+    if _PYTHON.fullmatch(_base(words[0])):
+        rest = words[1:]
+        while rest and rest[0].startswith("-") and rest[0] not in ("-m", "-c"):
+            rest = rest[1:]
+        words = ["python", *rest]
+    return tuple(words)
+
+
+def _base(word: str) -> str:
+    return word.strip("'\"").rpartition("/")[2]
+
+
+_REFINED: Final[Mapping[model.Role, frozenset[model.Role]]] = {
+    model.Role.UNKNOWN: frozenset({
+        model.Role.TRAINING, model.Role.INFERENCE, model.Role.INTERACTIVE, model.Role.BATCH,
+    }),
+    model.Role.SERVICE: frozenset({
+        model.Role.TRAINING, model.Role.INFERENCE, model.Role.INTERACTIVE, model.Role.BATCH,
+    }),
+    model.Role.BATCH: frozenset({model.Role.TRAINING, model.Role.INTERACTIVE}),
+    model.Role.TRAINING: frozenset({model.Role.BATCH, model.Role.INFERENCE}),
+    model.Role.INFERENCE: frozenset({model.Role.TRAINING, model.Role.BATCH}),
+    model.Role.SYSTEM: frozenset({model.Role.TRAINING, model.Role.INFERENCE}),
+}  # fmt: skip
+"""By the role of the kind, the roles that a program can give instead. A Job that runs a model server is a batch of
+requests, because it ends.
+"""
+
+_ORDER: Final = tuple(dict.fromkeys(family.role for family in program_families.ALL))
+_NOT_TESTS: Final = tuple(family for family in program_families.ALL if family not in program_families.TESTS)
+
+_SHOWN_WORDS: Final = 3
+_SHOWN_LETTERS: Final = 80
+
+_NODES_FLAGS: Final = ("--nnodes", "--num_machines", "--num-machines")
+_ONE_NODE: Final = ("1", "1:1")
+_SPANNING_FLAGS: Final = (
+    "--hostfile", "--hosts", "--machine_rank", "--main_process_ip", "--master-addr", "--master_addr", "--node-rank",
+    "--node_rank", "--rdzv-endpoint", "--rdzv_endpoint",
+)  # fmt: skip
+
+
+class Evidence(NamedTuple):
+    """The evidence of one container."""
+
+    role: model.Role
+    reason: str
+    by_command: bool
+    starts_something_else: bool = False
+    """Whether the container has the image but starts a program that usher does not know."""
+    spans_pods: bool = False
+    """Whether the command starts one job over several pods."""
+
+
+def evidence_of_workload(pod_sets: Sequence[model.PodSet], base: model.Role) -> Evidence | None:
+    """The evidence of the containers that request accelerators, or else of the other ones; None without evidence.
+
+    A workload without accelerators has no evidence, because its kind is enough.
+
+    Args:
+        pod_sets: the pod sets of the workload.
+        base: the role of the kind, which limits the roles that a program can give.
+    """
+    every = [each for pod_set in pod_sets for each in pod_set.containers if each.type is model.ContainerType.APP]
+    asking = [each for each in every if each.asks_accelerators]
+    beside = [each for each in every if not each.asks_accelerators] if asking else []
+    for group in (asking, beside):
+        found = [shown for each in group if (shown := _evidence_of_container(each)) and _may_refine(shown, base)]
+        if found:
+            return min(found, key=lambda shown: _ORDER.index(shown.role))
+    return None
+
+
+def _may_refine(shown: Evidence, base: model.Role) -> bool:
+    if shown.role not in _REFINED.get(base, frozenset()):
+        return False
+    # Trainers and benchmarks use the images of servers too.
+    if shown.role is model.Role.INFERENCE and not shown.by_command:
+        return base is not model.Role.TRAINING and not (base is model.Role.UNKNOWN and shown.starts_something_else)
+    return True
+
+
+def _evidence_of_container(container: model.Container) -> Evidence | None:
+    found = _evidence_of_command(container.command) if container.command else None
+    if found is None and not container.idle_command and container.image:
+        found = _evidence_of_image(container.image)
+        if found is not None and _starts_something(container.command):
+            found = found._replace(starts_something_else=True)
+    return None if found is None else found._replace(reason=f"{container.type} {container.name} {found.reason}")
+
+
+@lru_cache(maxsize=1024)
+def _evidence_of_command(command: tuple[str, ...]) -> Evidence | None:
+    started = [each for each in read_programs(command) if not is_beside(each)]
+    for family in _NOT_TESTS:
+        program = _first(started, family)
+        if program is not None:
+            return _evidence(program, family, spans_pods=_spans_pods(program))
+    return _evidence_of_tests(started)
+
+
+@lru_cache(maxsize=1024)
+def _starts_something(command: tuple[str, ...]) -> bool:
+    return not all(map(is_beside, read_programs(command)))
+
+
+def _evidence_of_tests(started: Sequence[Program]) -> Evidence | None:
+    """The evidence of tests, if the container starts nothing else: many trainers begin with nvidia-smi."""
+    found = [(each, family) for each in started for family in program_families.TESTS if _belongs(each, family)]
+    tests = {each for each, _ in found}
+    others = [each for each in started if not each.by_mpi and each not in tests and not is_mpi_launcher(each)]
+    return _evidence(*found[0]) if found and not others else None
+
+
+def _first(started: Iterable[Program], family: Family) -> Program | None:
+    return next((each for each in started if _belongs(each, family)), None)
+
+
+def _belongs(program: Program, family: Family) -> bool:
+    return any(fields.command_fits(program.words, pattern) for pattern in family.commands)
+
+
+def _evidence(program: Program, family: Family, *, spans_pods: bool = False) -> Evidence:
+    words = " ".join(program.words[: _SHOWN_WORDS if program.words[0] == "python" else 1])
+    return Evidence(
+        family.role, f"runs {words[:_SHOWN_LETTERS]}: {family.name}", by_command=True, spans_pods=spans_pods
+    )
+
+
+@lru_cache(maxsize=1024)
+def _evidence_of_image(image: str) -> Evidence | None:
+    for family in program_families.ALL:
+        if any(fields.image_fits(image, pattern) for pattern in family.images):
+            name = fields.without_tag(image)
+            return Evidence(family.role, f"has the image {name[-_SHOWN_LETTERS:]}: {family.name}", by_command=False)
+    return None
+
+
+def _spans_pods(program: Program) -> bool:
+    """Whether a launcher starts one job over several pods. An unknown number counts as several."""
+    if program.by_mpi:
+        return True
+    words = program.words
+    if "--standalone" in words:
+        return False
+    for index, word in enumerate(words):
+        flag, equals, value = word.partition("=")
+        if flag in _SPANNING_FLAGS:
+            return True
+        if flag in _NODES_FLAGS:
+            number = value if equals else words[index + 1] if index + 1 < len(words) else ""
+            return number not in _ONE_NODE
+    return False
+
 
 _NOTEBOOK_LABELS: Final[Mapping[str, str | None]] = {
     "notebook-name": None,
@@ -81,13 +362,13 @@ class Roles:
         Users can write labels, owners, images and commands. So a role states an intention, and is never a reason to
         trust a workload.
         """
-        claimed = _claimed(subject.labels, reading)
+        claimed = _role_of_label(subject.labels, reading)
         for index, rule in self._rules_of(subject.namespace):
-            role = _of_rule(rule, subject) if _holds(rule, subject) else None
+            role = _of_rule(rule, subject) if _conditions_hold(rule, subject) else None
             if role is not None:
                 trusting = "" if rule.from_label is None else f"its label {rule.from_label}, which "
                 return Purpose(role, f"{trusting}roles[{index}] of usher.yaml{' trusts' if trusting else ''}")
-        found = _found(subject)
+        found = _role_without_rules(subject)
         if claimed is None:
             return found
         refusal = "" if claimed is found.role else self._refusal(subject.namespace, found.role, claimed)
@@ -145,7 +426,7 @@ def _entries_by_role(config: models.Config) -> Iterator[_Entry]:
             yield _Entry(f"pools[{index}].for", pool.serves.namespaces or ["*"], frozenset(pool.serves.roles))
 
 
-def _claimed(labels: Mapping[str, str], reading: Reading) -> model.Role | None:
+def _role_of_label(labels: Mapping[str, str], reading: Reading) -> model.Role | None:
     label = labels.get(ROLE_LABEL)
     if not label:
         return None
@@ -157,7 +438,7 @@ def _claimed(labels: Mapping[str, str], reading: Reading) -> model.Role | None:
         return None
 
 
-def _found(subject: Subject) -> Purpose:
+def _role_without_rules(subject: Subject) -> Purpose:
     """The role without the rules and the label."""
     own, why = subject.own, f"its kind, {subject.kind}"
     if subject.inner_kind:
@@ -167,7 +448,7 @@ def _found(subject: Subject) -> Purpose:
     notebook = next((key for key, value in _NOTEBOOK_LABELS.items() if _has(subject.labels, key, value)), "")
     if notebook and own.role in _PLAIN_PODS:
         return Purpose(model.Role.INTERACTIVE, f"its label {notebook}")
-    shown = role_evidence.of_workload(subject.pod_sets, own.role) if own.runs_any_program else None
+    shown = evidence_of_workload(subject.pod_sets, own.role) if own.runs_any_program else None
     if shown is not None:
         return Purpose(shown.role, shown.reason, spans_pods=shown.spans_pods or own.joins_its_pods)
     if own.role is model.Role.UNKNOWN:
@@ -192,7 +473,7 @@ def _labels(subject: Subject) -> Iterator[Mapping[str, str]]:
     yield from (pod_set.labels for pod_set in subject.pod_sets)
 
 
-def _holds(rule: RoleRule, subject: Subject) -> bool:
+def _conditions_hold(rule: RoleRule, subject: Subject) -> bool:
     """Whether the conditions of a rule hold, apart from its namespaces."""
     if rule.kinds and rule.kinds.count(subject.kind) + rule.kinds.count(f"{subject.group}/{subject.kind}") == 0:
         return False
@@ -207,10 +488,10 @@ def _holds(rule: RoleRule, subject: Subject) -> bool:
     return not rule.commands or any(
         fields.command_fits(program.words, command)
         for each in containers
-        for program in programs.read(each.command)
+        for program in read_programs(each.command)
         for command in rule.commands
     )
 
 
-DEFAULT: Final = Roles(models.Config())
+DEFAULT_ROLES: Final = Roles(models.Config())
 """Roles without usher.yaml."""

@@ -13,7 +13,7 @@ from usher.audit.document import Standing
 from usher.audit.estate import Estate
 from usher.audit.readiness.wanted import API_SERVICE
 from usher.config import models
-from usher.kinds.kept_fields import Key
+from usher.kinds.kind import Key
 from usher.scan.devices import Amount
 
 DEVICE_CLASS: Key = ("resource.k8s.io", "DeviceClass")

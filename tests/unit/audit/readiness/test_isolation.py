@@ -13,7 +13,7 @@ from usher.audit.document import Standing
 from usher.audit.estate import Estate
 from usher.audit.readiness.wanted import NETWORK_POLICY
 from usher.audit.standing.wanted import VALIDATING
-from usher.kinds.kept_fields import Key
+from usher.kinds.kind import Key
 from usher.manifests import webhooks as made
 from usher.manifests.calls import Client
 

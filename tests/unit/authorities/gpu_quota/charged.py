@@ -11,7 +11,7 @@ from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption
 from usher.authorities.gpu_quota.limits import Limits
 from usher.config import pools as config_pools
 from usher.config import sections
-from usher.reading.lookup import NOTHING, Lookup
+from usher.kinds.reading.values import NO_OBJECTS, Lookup
 from usher.workloads.normalise import normalise
 
 H100 = {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}
@@ -28,7 +28,7 @@ def charge(
     assumption: Assumption = NOTHING_ASSUMED,
     limits: Limits = (),
     default_class: str = "",
-    objects: Lookup = NOTHING,
+    objects: Lookup = NO_OBJECTS,
 ) -> gpu_quota_charge.Charge:
     vocabulary = Vocabulary(accelerators or sections.Accelerators())
     if isinstance(value, dict) and accelerators is not None:

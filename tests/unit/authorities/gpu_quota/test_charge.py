@@ -15,7 +15,7 @@ from usher.authorities.gpu_quota import amounts
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
 from usher.authorities.gpu_quota.devices import Assumption
 from usher.config import pools, sections
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 MIG = "nvidia.com/mig-"
 BOARD = boards.by_name("H100-80")

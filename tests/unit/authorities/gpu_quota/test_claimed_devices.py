@@ -16,8 +16,8 @@ from usher.authorities.gpu_quota import amounts
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
 from usher.authorities.gpu_quota.limits import Limit, Limits
 from usher.config import sections
+from usher.kinds.reading.values import Objects
 from usher.quantities import NANO
-from usher.reading.lookup import Objects
 
 GPUS_ALONE: Limits = (Limit(hard={"gpus": 8 * NANO}),)
 NVIDIA = "device.driver == 'gpu.nvidia.com'"

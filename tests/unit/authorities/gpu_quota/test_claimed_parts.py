@@ -10,7 +10,7 @@ from unit.workloads import device_claims
 from usher import paths
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
 from usher.config import sections
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 GIB = 2**30
 ON_H100: dict[str, builders.JsonValue] = {**H100}

@@ -9,8 +9,8 @@ from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 
 
 def gpu_quota(name: str, **spec: Any) -> paths.Object:

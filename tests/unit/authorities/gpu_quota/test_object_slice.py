@@ -12,8 +12,8 @@ from usher.authorities.authority import Case
 from usher.authorities.gpu_quota import object_slice
 from usher.authorities.gpu_quota.object_slice import QuotaObject
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 
 LIMITS: paths.Json = [{"hard": {"gpus": 8}}]
 

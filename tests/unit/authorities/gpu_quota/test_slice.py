@@ -14,8 +14,8 @@ from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess
 from usher.authorities.gpu_quota.limits import Limit
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 from usher.policy.input import cluster as input_cluster
 from usher.policy.input import document
 from usher.quantities import NANO

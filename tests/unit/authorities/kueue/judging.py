@@ -13,8 +13,8 @@ from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue import judge as kueue_judge
 from usher.authorities.kueue import read as kueue_read
 from usher.authorities.kueue.verdict import KueueVerdict
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 
 CONFIGURED = configuration("integrations: {frameworks: [batch/job]}")
 RACK = "cloud.provider.com/topology-rack"

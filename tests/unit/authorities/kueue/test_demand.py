@@ -9,7 +9,7 @@ from usher import model, paths
 from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue.configuration import UNKNOWN, Configuration
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 
 def demands(value: paths.Object, configuration: Configuration = UNKNOWN) -> list[dict[str, tuple[int, dict[str, int]]]]:

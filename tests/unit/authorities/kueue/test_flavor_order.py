@@ -15,7 +15,7 @@ from usher.authorities.kueue import free as kueue_free
 from usher.authorities.kueue import judge, read
 from usher.authorities.kueue.verdict import KueueVerdict
 from usher.authorities.verdict import Answer
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
 
 FLAVORS = (flavor("a100"), flavor("h100"))
 NEXT: paths.Object = {"whenCanBorrow": "TryNextFlavor"}

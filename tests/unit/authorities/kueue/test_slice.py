@@ -11,7 +11,7 @@ from usher import paths
 from usher.authorities.authority import Case
 from usher.authorities.kueue import slice as kueue_slice
 from usher.authorities.kueue.slice import ClaimedClassInput, KueueInput, LocalQueueInput
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
 
 CONFIGURED = configuration("integrations: {frameworks: [batch/job, pod]}")
 QUEUE = "kueue.x-k8s.io/queue-name"

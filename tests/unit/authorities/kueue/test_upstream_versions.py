@@ -11,7 +11,7 @@ from usher.authorities.kueue import versions
 from usher.authorities.kueue.flavor_matching import LABELS_BY_VERSION
 from usher.authorities.kueue.versions import Version
 from usher.authorities.verdict import Answer
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
 
 LABEL = "app.kubernetes.io/version"
 

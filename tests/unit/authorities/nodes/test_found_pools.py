@@ -8,9 +8,9 @@ from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities.nodes import pool_slice
 from usher.authorities.nodes.pool_input import PoolsInput
+from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.config import pools as config_pools
-from usher.facts.store import Store
 
 PRODUCT = "nvidia.com/gpu.product"
 H100 = builders.node("h100-0", gpus=8, labels={PRODUCT: "NVIDIA-H100-80GB-HBM3"}, taints=[GPU_TAINT])

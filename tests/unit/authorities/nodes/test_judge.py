@@ -14,8 +14,8 @@ from usher import paths
 from usher.authorities.nodes.judge import NodeVerdict
 from usher.authorities.nodes.obstacles import MissingAmount, Obstacles
 from usher.authorities.verdict import Answer
+from usher.cluster.facts.nodes import Taint
 from usher.config import pools
-from usher.facts.node_reading import Taint
 from usher.model.placement import Requirement
 
 

@@ -8,9 +8,9 @@ import pytest
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import models, sections
 from usher.config import pools as config_pools
-from usher.facts.store import Store
 from usher.policy.input import document
 from usher.workloads.normalise import normalise
 

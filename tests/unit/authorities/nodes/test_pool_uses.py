@@ -12,8 +12,8 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import pool_reasons, pool_uses
 from usher.authorities.nodes.pool_input import PoolsInput
 from usher.authorities.nodes.pool_slice import PoolPlacements
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 
 TRAINING: dict[str, Any] = {"roles": ["training"]}
 

@@ -13,9 +13,9 @@ from usher.authorities import amount_texts
 from usher.authorities.nodes import slice as nodes_slice
 from usher.authorities.nodes import texts
 from usher.authorities.nodes.slice import NodesInput
+from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.config import pools as config_pools
-from usher.facts.store import Store
 from usher.model.placement import Requirement
 
 GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"

@@ -5,7 +5,7 @@ import pytest
 from usher import paths
 from usher.authorities.priority import read as priority_read
 from usher.authorities.priority.read import Class
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
 
 
 def of(name: str, value: int) -> Class:

@@ -16,7 +16,7 @@ from usher.authorities.resource_quota import judge as resource_quota_judge
 from usher.authorities.resource_quota import read as resource_quota_read
 from usher.authorities.slice_parts import REACHES
 from usher.authorities.verdict import Reach
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 
 def verdicts(value: paths.Object, *quotas: paths.Object, default_class: str | None = "") -> list[tuple[str, str, str]]:

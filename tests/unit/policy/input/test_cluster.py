@@ -16,8 +16,8 @@ from usher.authorities.priority import slice as priority_slice
 from usher.authorities.resource_quota import slice as resource_quota_slice
 from usher.authorities.resource_quota.slice import ResourceQuotasInput
 from usher.authorities.volcano import slice as volcano_slice
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 
 
 def quota(*, used: str = "", **hard: str) -> paths.Object:

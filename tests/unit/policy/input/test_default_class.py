@@ -5,8 +5,8 @@ import orjson
 import builders
 from unit.authorities.knowing import knowing
 from usher import paths
+from usher.cluster.facts.store import Store
 from usher.config import models, sections
-from usher.facts.store import Store
 from usher.policy.input.document import Documents
 
 CLASSES = [sections.PriorityRule(namespaces=["*"], priority_class="training")]

@@ -14,10 +14,10 @@ from usher.audit.building.wanted import Wanted
 from usher.audit.estate import ENDED, Estate, Missing, Node, Pod, Workload
 from usher.audit.scopes import WHOLE, Scope
 from usher.authorities.knowledge import Knowledge
-from usher.facts.snapshot import Recorded, State
+from usher.cluster.facts.snapshot import Recorded, State
 from usher.kinds import registry
-from usher.kinds.kept_fields import Key
-from usher.reading.lookup import Absence
+from usher.kinds.kind import Key
+from usher.kinds.reading.values import Absence
 from usher.scan import ownership
 from usher.scan.findings import Result
 from usher.scan.objects import exists

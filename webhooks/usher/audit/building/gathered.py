@@ -9,8 +9,8 @@ from usher.audit.building.owners import Trees
 from usher.audit.building.packed import Packed
 from usher.audit.estate import Missing, Node, Pod, Workload
 from usher.dataclass import dataclass
-from usher.kinds.kept_fields import Key
-from usher.reading.lookup import Absence
+from usher.kinds.kind import Key
+from usher.kinds.reading.values import Absence
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from usher import paths
 from usher.dataclass import dataclass
-from usher.kinds.kept_fields import FactKind, Keep, Key
+from usher.kinds.kind import FactKind, Keep, Key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class Wanted:
     plural: str
     kind: str
     keep: Keep
-    """The fields to keep; see `usher.kinds.kept_fields.keeping`."""
+    """The fields to keep; see `usher.kinds.kind.keeping`."""
 
     def __post_init__(self) -> None:
         if (self.group, self.kind) == ("", "Secret"):

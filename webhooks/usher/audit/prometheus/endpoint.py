@@ -10,9 +10,9 @@ from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from usher import errors
+from usher.cluster import http_clients
+from usher.cluster.http_clients import Proxy
 from usher.dataclass import dataclass
-from usher.http_clients import proxies
-from usher.http_clients.proxies import Proxy
 
 HEADER_OPTION: Final = "--prometheus-header"
 HEADERS_VARIABLE: Final = "USHER_PROMETHEUS_HEADERS"
@@ -151,7 +151,7 @@ def read_address(  # noqa: PLR0913 - the options of a command, all named
         ca_file=ca_file,
         certificate=certificate,
         key=key,
-        proxy=proxies.of_environment(shown, environment),
+        proxy=http_clients.proxy_of_environment(shown, environment),
     )
     if (token or found.user) and any(name.lower() == "authorization" for name, _ in found.headers):
         raise errors.InputError(

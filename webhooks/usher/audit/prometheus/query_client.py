@@ -11,8 +11,8 @@ import urllib3
 
 from usher import __version__, errors
 from usher.audit.prometheus.endpoint import Address
+from usher.cluster import http_clients
 from usher.dataclass import dataclass
-from usher.http_clients import failures, retries
 
 _CLIENT_CERTIFICATE: Final = "give a client certificate that the server accepts, with --prometheus-cert FILE"
 
@@ -128,10 +128,10 @@ class Client:
         attempt = 1
         while True:
             answer = self._answer(path, query)
-            attempts = retries.ATTEMPTS if answer.asks_to_wait else 2
+            attempts = http_clients.ATTEMPTS if answer.asks_to_wait else 2
             if answer.status not in _BUSY or attempt >= attempts:
                 return answer
-            self._wait(retries.wait_for_busy_server(answer.retry_after, attempt=attempt))
+            self._wait(http_clients.wait_for_busy_server(answer.retry_after, attempt=attempt))
             attempt += 1
 
     def _answer(self, path: str, query: Mapping[str, str]) -> _Answer:
@@ -156,7 +156,7 @@ class Client:
         except urllib3.exceptions.ReadTimeoutError:
             raise TooMuchError(self._text("it has sent nothing for a minute")) from None
         except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
-            reason = failures.described(error, REMEDIES)
+            reason = http_clients.describe_failure(error, REMEDIES)
             raise self._error(f"it cannot be reached: {reason}") from None
 
     def _body(self, response: urllib3.BaseHTTPResponse, *, ends: float) -> bytes:
@@ -184,7 +184,7 @@ class Client:
         for secret in self._secrets:
             if len(secret) >= _SHORTEST_SECRET:
                 text = text.replace(secret, "***")
-        return failures.plain(text)
+        return http_clients.plain_line(text)
 
 
 def _pool(address: Address) -> urllib3.PoolManager:
@@ -227,7 +227,7 @@ def _of_another_server(status: int, body: bytes) -> str:
         return f"it fails (HTTP {status}); look at its log, or at that of the gateway before it"
     remedy = (
         "this port speaks TLS: write https:// into the URL"
-        if failures.NEEDS_TLS in body
+        if http_clients.NEEDS_TLS in body
         else "write the URL that comes before /api/v1; that of Mimir ends with /prometheus"
     )
     return f"the answer (HTTP {status}) is not that of Prometheus; {remedy}"

@@ -14,7 +14,7 @@ from usher.audit.readiness.wanted import API_SERVICE
 from usher.audit.standing import autoscalers, entries
 from usher.audit.standing import taints as standing_taints
 from usher.audit.standing.wanted import KARPENTER_POOL, NODE
-from usher.reading.lookup import Absence
+from usher.kinds.reading.values import Absence
 
 _AREA: Final = "capacity"
 _CONFORMANCE: Final = "https://github.com/cncf/k8s-ai-conformance/blob/main/docs/AIConformance-1.37.yaml"

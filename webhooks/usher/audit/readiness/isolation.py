@@ -14,9 +14,9 @@ from usher.audit.standing.wanted import VALIDATING
 from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.resource_quota import read as resource_quota_read
+from usher.kinds.reading.values import Absence
 from usher.manifests.webhooks import NAME
 from usher.preflight import registered
-from usher.reading.lookup import Absence
 
 _AREA: Final = "isolation"
 _CONFORMANCE: Final = "https://github.com/cncf/k8s-ai-conformance/blob/main/docs/AIConformance-1.37.yaml"

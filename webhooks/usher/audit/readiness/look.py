@@ -12,11 +12,11 @@ from usher.audit.estate import Estate, Node
 from usher.audit.standing import gpu_stack
 from usher.audit.standing.wanted import DAEMON_SET
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts import store
 from usher.config import models, selection
 from usher.dataclass import dataclass
-from usher.facts import namespaces
-from usher.kinds.kept_fields import DEFINITION
-from usher.reading.lookup import Absence
+from usher.kinds.kind import DEFINITION
+from usher.kinds.reading.values import Absence
 
 _BUILT_IN: Final = ".k8s.io"
 """The suffix of API groups that the API server itself serves."""
@@ -87,4 +87,4 @@ class Look:
 
     def labels(self, namespace: str) -> Mapping[str, str] | None:
         """The labels of a namespace; None if unknown."""
-        return namespaces.labels(namespace, self.known.facts)
+        return store.namespace_labels(namespace, self.known.facts)

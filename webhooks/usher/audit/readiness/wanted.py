@@ -7,7 +7,7 @@ from typing import Final
 from usher import paths
 from usher.audit import fields
 from usher.audit.building.wanted import Wanted
-from usher.kinds.kept_fields import keeping
+from usher.kinds.kind import keeping
 
 _SCRAPED: Final = ("prometheus.io/scrape", "prometheus.io/port", "prometheus.io/path")
 _IDENTITY: Final = keeping()

@@ -15,9 +15,9 @@ from usher.audit import fields
 from usher.audit.estate import Estate
 from usher.audit.standing.wanted import KARPENTER_POOL
 from usher.authorities.knowledge import Knowledge
-from usher.facts import pool_labels
-from usher.facts.store import Store
-from usher.kinds.kept_fields import CONFIG_MAP
+from usher.cluster.facts import node_pools as facts_node_pools
+from usher.cluster.facts.store import Store
+from usher.kinds.kind import CONFIG_MAP
 
 STATUS: Final = "cluster-autoscaler-status"
 """The ConfigMap that Cluster Autoscaler writes into its namespace."""
@@ -57,7 +57,7 @@ def has_status(facts: Store) -> bool:
 def node_pools(estate: Estate, vocabulary: Vocabulary) -> Sequence[paths.Object]:
     """Karpenter's NodePools for nodes with accelerators."""
     labels = [node.labels for node in estate.nodes or ()]
-    filled = {each[key] for each in labels for key in pool_labels.KARPENTER if key in each}
+    filled = {each[key] for each in labels for key in facts_node_pools.KARPENTER if key in each}
     listed = fields.listed(estate, *KARPENTER_POOL) or ()
     return [each for each in listed if fields.name(each) in filled or _is_for_accelerators(each, vocabulary)]
 

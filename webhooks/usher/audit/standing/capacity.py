@@ -8,9 +8,9 @@ from usher.accelerators import vocabulary
 from usher.audit import fields
 from usher.audit.estate import Node
 from usher.audit.standing.situation import Situation
-from usher.facts import pool_labels
+from usher.cluster.facts import node_pools
 
-_SCALED: Final = (*pool_labels.KARPENTER, "node.cluster-x-k8s.io/autoscaled")
+_SCALED: Final = (*node_pools.KARPENTER, "node.cluster-x-k8s.io/autoscaled")
 
 _GPU: Final = "nvidia.com/gpu"
 """The name of MIG devices on nodes with the strategy `single`."""
@@ -57,7 +57,7 @@ def grows(resource: str, situation: Situation) -> bool:
 
 def pool(node: Node) -> str:
     """The displayed pool of a node: the name that its service gives, or its board, or its accelerators."""
-    managed = pool_labels.managed(node.labels)
+    managed = node_pools.managed_pool_label(node.labels)
     if managed is not None:
         return f"pool {managed[1]}"
     return f"board {node.product}" if node.product else f"an unknown board with {fields.listing(sorted(node.capacity))}"

@@ -13,7 +13,7 @@ from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.resource_quota import read as resource_quota_read
 from usher.dataclass import dataclass
-from usher.reading.lookup import Absence
+from usher.kinds.reading.values import Absence
 from usher.scan.devices import WHOLE_GPUS
 
 _PREFIX: Final = "requests."

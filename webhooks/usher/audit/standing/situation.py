@@ -10,10 +10,10 @@ from usher.audit.estate import Estate, Node, Pod, Workload
 from usher.audit.standing.records import Records
 from usher.audit.usage import prices
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts import store
 from usher.config import models, selection
 from usher.config.fields import seconds
 from usher.dataclass import dataclass
-from usher.facts import namespaces
 from usher.scan import findings
 
 
@@ -107,7 +107,7 @@ class Situation:
 
     def labels(self, namespace: str) -> Mapping[str, str] | None:
         """The labels of a namespace; None if unknown."""
-        return namespaces.labels(namespace, self.known.facts)
+        return store.namespace_labels(namespace, self.known.facts)
 
     def exemption(self, namespace: str) -> str:
         """The reason why a namespace is exempt; empty for a namespace that usher judges."""

@@ -12,7 +12,7 @@ from usher.audit.estate import Estate, Node
 from usher.audit.standing import capacity, entries, gpu_stack
 from usher.audit.standing.situation import Situation
 from usher.audit.standing.wanted import DAEMON_SET, NODE
-from usher.facts.node_reading import Taint
+from usher.cluster.facts.nodes import Taint
 from usher.model import placement
 
 _MOMENTARY: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "ToBeDeletedByClusterAutoscaler")

@@ -5,7 +5,7 @@ from typing import Final
 from usher import paths
 from usher.audit import fields
 from usher.audit.building.wanted import Wanted
-from usher.kinds.kept_fields import keeping
+from usher.kinds.kind import keeping
 
 MUTATING: Final = ("admissionregistration.k8s.io", "MutatingWebhookConfiguration")
 VALIDATING: Final = ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration")

@@ -15,8 +15,8 @@ import pydantic
 from pydantic import StringConstraints
 
 from usher import errors, paths
-from usher.cluster import listing
-from usher.cluster.api import JSON, Answer, Lists, root
+from usher.cluster import api as cluster_api
+from usher.cluster.api import JSON, Answer, Lists, group_path
 from usher.dataclass import dataclass
 from usher.documents import reader
 
@@ -161,8 +161,10 @@ def list_namespaces(api: Lists) -> Namespaces:
         ClusterError: the API server does not answer, or usher may not list namespaces.
     """
     names, cluster_id = [], ""
-    for page in listing.pages(api, f"{root('', 'v1')}/namespaces", size=_PAGE, accept=listing.NAMES, resume=True):
-        if isinstance(page, listing.Refused):
+    for page in cluster_api.list_pages(
+        api, f"{group_path('', 'v1')}/namespaces", size=_PAGE, accept=cluster_api.NAMES, resume=True
+    ):
+        if isinstance(page, cluster_api.Refused):
             raise errors.ClusterError(
                 f"{api.name}: a shard needs the verb list on namespaces, to know which are its own: {page.reason}"
             )

@@ -10,11 +10,11 @@ from usher.authorities.gpu_quota import definitions
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Malformed, Quota, Requirement
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.priority import read as priority_read
+from usher.cluster.facts import store
+from usher.cluster.facts.store import Store
 from usher.config import selection
 from usher.dataclass import dataclass
-from usher.facts import namespaces
-from usher.facts.store import Store
-from usher.reading.lookup import Absence
+from usher.kinds.reading.values import Absence
 
 Labels = Mapping[str, str]
 
@@ -99,7 +99,7 @@ def read(known: Knowledge, namespace: str) -> Quota | Undecided | None:
     if namespace in remembered:
         return remembered[namespace]
     everything = quotas(known)
-    found = select(everything, namespace, namespaces.labels(namespace, known.facts)) if everything else None
+    found = select(everything, namespace, store.namespace_labels(namespace, known.facts)) if everything else None
     if len(remembered) < _MOST:
         remembered[namespace] = found
     return found
@@ -113,7 +113,7 @@ def quotas(known: Knowledge) -> tuple[Quota | Malformed, ...]:
 def labels_of_namespaces(facts: Store) -> Mapping[str, Labels | None] | None:
     """Labels by namespace, None for unreadable labels; None for the whole map where the namespaces are unknown."""
     found = facts.objects("", "Namespace")
-    return None if isinstance(found, Absence) else {name: namespaces.labels(name, facts) for name in found}
+    return None if isinstance(found, Absence) else {name: store.namespace_labels(name, facts) for name in found}
 
 
 def default_class(known: Knowledge) -> str:

@@ -24,8 +24,8 @@ from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption, Dev
 from usher.authorities.gpu_quota.limits import Limits
 from usher.config import pools as config_pools
 from usher.dataclass import dataclass
-from usher.workloads import totals
-from usher.workloads.claimed_parts import WHOLE, Part
+from usher.workloads import pod_sets
+from usher.workloads.claims import WHOLE_DEVICE, DevicePart
 
 Classes = tuple[str, ...]
 """Priority classes, sorted: one for the pods of that class, several for a claim that their pods share. Pods without a
@@ -104,7 +104,7 @@ def charge(  # noqa: PLR0913 - the workload, and what gives its devices a meanin
     if not workload.asks_accelerators and not any(pod_set.unclear_devices for pod_set in workload.pod_sets):
         return Charge(amounts={}, suspended=workload.suspended, whole=_whole(workload))
     own: list[_Portion] = []
-    shared: defaultdict[tuple[str, str, model.Route, Part], list[_Portion]] = defaultdict(list)
+    shared: defaultdict[tuple[str, str, model.Route, DevicePart], list[_Portion]] = defaultdict(list)
     for pod_set in workload.pod_sets:
         devices = Devices(selected_products(pod_set, pools, vocabulary), assumption)
         classes = (pod_set.priority_class_name or default_class,)
@@ -139,7 +139,7 @@ class _Portion:
     number: quantities.Quantity | None
     """How many of `device` the pods ask for; None where the number has no bound."""
     reason: str = ""
-    part: Part = WHOLE
+    part: DevicePart = WHOLE_DEVICE
     """The part of a device that a claim asks for."""
 
 
@@ -162,7 +162,7 @@ def _portions(
         if request.claim:
             together = quantities.ZERO if pods.maximum == 0 else number
         else:
-            together = totals.product(number, pods.maximum)
+            together = pod_sets.total_amount(number, pods.maximum)
         reasons = (request.reason if number is None else "", pods.reason if pods.maximum is None else "")
         yield (
             request.claim,
@@ -174,7 +174,7 @@ def _portions(
                 device=device,
                 number=together,
                 reason="; ".join(filter(None, reasons)) or "the number of its pods has no bound",
-                part=Part(request.selects, request.memory),
+                part=DevicePart(request.selects, request.memory),
             ),
         )
 

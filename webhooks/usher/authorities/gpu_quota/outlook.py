@@ -16,8 +16,8 @@ from usher.authorities.gpu_quota.limits import Limit
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.outlook import Balance, Section
 from usher.authorities.verdict import Answer
-from usher.facts.store import Store
-from usher.reading.lookup import Absence
+from usher.cluster.facts.store import Store
+from usher.kinds.reading.values import Absence
 
 _AUTHORITY: Final = "GPUQuota"
 

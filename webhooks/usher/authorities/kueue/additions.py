@@ -12,9 +12,9 @@ from usher import model, paths
 from usher.authorities import resource_lists
 from usher.authorities.limit_range import read as limit_range_read
 from usher.authorities.limit_range.read import LimitRanges
+from usher.cluster.facts.store import Store
 from usher.dataclass import dataclass
-from usher.facts.store import Store
-from usher.reading.lookup import Absence
+from usher.kinds.reading.values import Absence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

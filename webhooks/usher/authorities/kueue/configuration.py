@@ -14,7 +14,7 @@ from usher.authorities.kueue.queues import problems_of
 from usher.authorities.kueue.versions import Version
 from usher.dataclass import dataclass
 from usher.documents import reader
-from usher.reading.values import Reading
+from usher.kinds.reading.values import Reading
 
 SOURCE: Final = "kueue-manager-config"
 

@@ -32,7 +32,7 @@ from usher.authorities.kueue.configuration import Configuration
 from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import KueueUnit
-from usher.workloads import requests
+from usher.workloads import pod_sets as workloads_pod_sets
 
 PODS: Final = "pods"
 """A resource that queues may cover; each pod counts as 1."""
@@ -196,7 +196,7 @@ def _least(workload: model.Workload, parallelism: int) -> int:
 
 def _requests(pod_set: model.PodSet, configuration: Configuration) -> dict[str, quantities.Quantity]:
     """The requests of one pod, without the resources that Kueue excludes."""
-    found = requests.of_pod(
+    found = workloads_pod_sets.requests_of_pod(
         pod_set.containers,
         overhead=pod_set.overhead,
         pod_requests=pod_set.pod_requests,

@@ -14,8 +14,8 @@ from usher.authorities.kueue import placement
 from usher.authorities.kueue.queues import problems_of
 from usher.config import pools
 from usher.dataclass import dataclass
+from usher.kinds.reading.values import Reading
 from usher.model import placement as model_placement
-from usher.reading.values import Reading
 
 _LEVELS: Final = (placement.REQUIRED, placement.PREFERRED, placement.SLICE_LEVEL)
 _OTHER_TOPOLOGY: Final = (placement.UNCONSTRAINED, placement.SLICE_CONSTRAINTS)

@@ -30,10 +30,9 @@ from usher.authorities.kueue.queues import (
     FlavorResource,
     problems_of,
 )
+from usher.cluster.facts.store import Objects, Store
 from usher.dataclass import dataclass
-from usher.facts.store import Objects, Store
-from usher.reading.lookup import Absence
-from usher.reading.values import Reading
+from usher.kinds.reading.values import Absence, Reading
 
 _PLACE = "/status/flavorsReservation"
 

@@ -22,13 +22,13 @@ from usher.authorities.kueue.queues import GROUP, ClusterQueue, LocalQueue, Stat
 from usher.authorities.kueue.topology_room import Nodes
 from usher.authorities.nodes import read as nodes_read
 from usher.authorities.nodes import remembered
+from usher.cluster.facts import store
+from usher.cluster.facts.store import NODE, Store
 from usher.dataclass import dataclass
-from usher.facts import namespaces
-from usher.facts.store import NODE, Store
-from usher.kinds import kept_fields
+from usher.kinds import kind as kinds_kind
+from usher.kinds.reading.values import Absence, Reference
 from usher.model import placement
 from usher.model.placement import Labels
-from usher.reading.lookup import Absence, Reference
 
 _Read = TypeVar("_Read")
 
@@ -107,7 +107,7 @@ def for_namespace(namespace: str, known: Knowledge) -> KueueFacts:
         configuration=configuration(facts),
         cluster=replace(cluster(facts), nodes=nodes(known)),
         queues=local_queues(facts, namespace),
-        labels=namespaces.labels(namespace, facts),
+        labels=store.namespace_labels(namespace, facts),
         additions=kueue_additions.of_namespace(namespace, facts),
     )
 
@@ -139,12 +139,12 @@ def configuration(facts: Store) -> Configuration:
 
 
 def _configured(facts: Store) -> Configuration:
-    namespace, name = kept_fields.KUEUE_CONFIGURATION
+    namespace, name = kinds_kind.KUEUE_CONFIGURATION
     found = facts.find(Reference(group="", kind="ConfigMap", name=name, namespace=namespace))
     if isinstance(found, Absence):
         return kueue_configuration.UNKNOWN
     data = found.get("data")
-    text = data.get(kept_fields.KUEUE_CONFIGURATION_KEY) if isinstance(data, dict) else None
+    text = data.get(kinds_kind.KUEUE_CONFIGURATION_KEY) if isinstance(data, dict) else None
     return _configuration(text) if isinstance(text, str) else kueue_configuration.UNKNOWN
 
 

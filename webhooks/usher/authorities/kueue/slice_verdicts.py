@@ -11,7 +11,7 @@ from usher.authorities.kueue import queues
 from usher.authorities.kueue.flavors import FlavorRefusal
 from usher.authorities.kueue.verdict import FlavorCapacity, FlavorShortage, KueueVerdict, UnmatchedPods
 from usher.authorities.verdict import Answer, worst
-from usher.reading.shapes import Amount, amount_of
+from usher.kinds.reading.shapes import Amount, amount_of
 
 MOST: Final = 8
 """How many entries of a list a message may name."""

@@ -19,8 +19,8 @@ from usher.authorities.nodes import obstacles as nodes_obstacles
 from usher.authorities.nodes import pod_demand
 from usher.authorities.nodes.places import Place, Places
 from usher.authorities.nodes.pod_demand import PodDemand
+from usher.cluster.facts.nodes import PODS, Amounts
 from usher.dataclass import dataclass
-from usher.facts.node_reading import PODS, Amounts
 
 _UNBOUNDED: Final = 2**62
 

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from usher.authorities.nodes.places import Place, Places
+from usher.cluster.facts.nodes import Amounts, NodeClass, Own
 from usher.dataclass import dataclass
-from usher.facts.node_classes import NodeClass, Own
-from usher.facts.node_reading import Amounts
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 

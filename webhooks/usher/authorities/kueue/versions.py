@@ -8,9 +8,9 @@ import re
 from typing import Final, NamedTuple
 
 from usher import paths
-from usher.facts.store import Store
-from usher.kinds import kept_fields
-from usher.reading.lookup import Absence, Reference
+from usher.cluster.facts.store import Store
+from usher.kinds import kind as kinds_kind
+from usher.kinds.reading.values import Absence, Reference
 
 
 class Version(NamedTuple):
@@ -46,8 +46,8 @@ def read(text: str) -> Version | None:
 
 def of_cluster(facts: Store) -> Version | None:
     """The version of Kueue in a cluster; None where the facts do not show it."""
-    namespace, name = kept_fields.KUEUE_CONFIGURATION
-    group, kind = kept_fields.DEFINITION
+    namespace, name = kinds_kind.KUEUE_CONFIGURATION
+    group, kind = kinds_kind.DEFINITION
     for reference in (
         Reference(group="", kind="ConfigMap", name=name, namespace=namespace),
         Reference(group=group, kind=kind, name="workloads.kueue.x-k8s.io"),

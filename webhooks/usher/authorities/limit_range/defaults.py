@@ -6,7 +6,7 @@ from dataclasses import replace
 from usher import model
 from usher.authorities.limit_range.read import LimitRanges
 from usher.authorities.resource_lists import Amounts
-from usher.workloads import requests
+from usher.workloads import pod_sets
 
 
 def with_defaults(containers: Iterable[model.Container], ranges: LimitRanges) -> tuple[model.Container, ...]:
@@ -41,13 +41,13 @@ def requests_of_pod(pod_set: model.PodSet, containers: Sequence[model.Container]
     """
     whole = pod_set.pod_requests
     if whole or pod_set.pod_limits:
-        whole = requests.of_whole_pod(pod_set.containers, whole, pod_set.pod_limits)
-    of_pod: Amounts = requests.of_pod(containers, overhead=overhead, pod_requests=whole, pod_limits={})
+        whole = pod_sets.pod_level_requests(pod_set.containers, whole, pod_set.pod_limits)
+    of_pod: Amounts = pod_sets.requests_of_pod(containers, overhead=overhead, pod_requests=whole, pod_limits={})
     return of_pod
 
 
 def limits_of_pod(pod_set: model.PodSet, containers: Sequence[model.Container]) -> Amounts:
     """The limits of one whole pod, by resource."""
     limited = [replace(container, requests={}) for container in containers]
-    of_pod: Amounts = requests.of_pod(limited, overhead={}, pod_requests=pod_set.pod_limits, pod_limits={})
+    of_pod: Amounts = pod_sets.requests_of_pod(limited, overhead={}, pod_requests=pod_set.pod_limits, pod_limits={})
     return of_pod

@@ -11,9 +11,9 @@ from typing import Final
 from usher import paths, quantities
 from usher.authorities import resource_lists
 from usher.authorities.resource_lists import Amounts, Unreadable
+from usher.cluster.facts.store import Store
 from usher.dataclass import dataclass
-from usher.facts.store import Store
-from usher.reading.lookup import Absence
+from usher.kinds.reading.values import Absence
 
 LIMIT_RANGE: Final = ("", "LimitRange")
 

@@ -6,7 +6,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher.authorities.limit_range.judge import LimitViolation
-from usher.reading.shapes import Amount, amount_of
+from usher.kinds.reading.shapes import Amount, amount_of
 
 
 class LimitViolationInput(TypedDict):

@@ -8,8 +8,8 @@ from usher.authorities import gang_demand
 from usher.authorities.nodes import judge
 from usher.authorities.nodes.places import Place, Places
 from usher.authorities.nodes.pod_demand import PodDemand
+from usher.cluster.facts.nodes import PODS
 from usher.dataclass import dataclass
-from usher.facts.node_reading import PODS
 
 _UNBOUNDED: Final = 2**62
 

@@ -9,9 +9,8 @@ from usher.authorities.nodes.obstacles import Obstacles
 from usher.authorities.nodes.places import Place, Places
 from usher.authorities.nodes.pod_demand import Alternative, PodDemand
 from usher.authorities.verdict import Answer
+from usher.cluster.facts.nodes import NodeClass, Nodes
 from usher.dataclass import dataclass
-from usher.facts.node_classes import NodeClass
-from usher.facts.node_table import Nodes
 from usher.model import placement
 
 

@@ -7,8 +7,8 @@ from usher.accelerators import mig
 from usher.accelerators.mig import Profile
 from usher.authorities.nodes.places import NodeTemplate, Place
 from usher.authorities.nodes.pod_demand import Alternative, PodDemand
+from usher.cluster.facts.nodes import PODS, Amounts, Taint
 from usher.dataclass import dataclass
-from usher.facts.node_reading import PODS, Amounts, Taint
 from usher.model import placement
 from usher.model.placement import Requirement
 

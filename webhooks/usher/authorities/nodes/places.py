@@ -7,11 +7,9 @@ from usher.accelerators import boards
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.nodes import pool_amounts
+from usher.cluster.facts.nodes import Amounts, NodeClass, Nodes, Taint, scheduler_amount
 from usher.config import pools as config_pools
 from usher.dataclass import dataclass
-from usher.facts.node_classes import NodeClass
-from usher.facts.node_reading import Amounts, Taint, amount
-from usher.facts.node_table import Nodes
 from usher.model import placement
 from usher.model.placement import Requirement
 
@@ -104,7 +102,7 @@ def _pool_of(nodes: NodeClass, pools: Sequence[config_pools.Pool]) -> config_poo
 
 
 def _of_pool(pool: config_pools.Pool, vocabulary: Vocabulary) -> Place:
-    amounts = {name: amount(name, quantities.parse(text)) for name, text in pool.allocatable.items()}
+    amounts = {name: scheduler_amount(name, quantities.parse(text)) for name, text in pool.allocatable.items()}
     board = None
     if pool.gpu is not None:
         if (gpus := pool_amounts.gpus(pool)) is not None:

@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 from usher import model, paths
 from usher.accelerators import names
 from usher.accelerators.vocabulary import Vocabulary
+from usher.cluster.facts.nodes import Amounts, scheduler_amount
 from usher.dataclass import dataclass
-from usher.facts.node_reading import Amounts, amount
 from usher.model import placement
 from usher.model.placement import Requirement
-from usher.workloads import requests
+from usher.workloads import pod_sets
 
 MOST_ALTERNATIVES: Final = 64
 MOST_VALUES: Final = 4096
@@ -58,7 +58,7 @@ def of_pod_set(pod_set: model.PodSet, vocabulary: Vocabulary, *, from_classes: C
         vocabulary: what the names of resources mean.
         from_classes: names of extended resources that DeviceClasses of the cluster serve.
     """
-    amounts = requests.of_pod(
+    amounts = pod_sets.requests_of_pod(
         pod_set.containers,
         overhead=pod_set.overhead,
         pod_requests=pod_set.pod_requests,
@@ -67,12 +67,12 @@ def of_pod_set(pod_set: model.PodSet, vocabulary: Vocabulary, *, from_classes: C
     found = {
         name: asked
         for name, quantity in sorted(amounts.items())
-        if (asked := amount(name, quantity)) > 0 and _is_advertised(name, vocabulary)
+        if (asked := scheduler_amount(name, quantity)) > 0 and _is_advertised(name, vocabulary)
     }
     alternatives = tuple(islice(_alternatives(pod_set), MOST_ALTERNATIVES + 1))
     classes = frozenset(name for name in found if name in from_classes or name.startswith(names.CLAIM_PREFIX))
     largest = {
-        name: max(amount(name, each.effective(name)) for each in pod_set.containers)
+        name: max(scheduler_amount(name, each.effective(name)) for each in pod_set.containers)
         for name in found
         if pod_set.containers
     }

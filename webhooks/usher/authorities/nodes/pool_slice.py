@@ -24,10 +24,10 @@ from usher.authorities.nodes.pool_input import (
     TaintInput,
     ToleratedInput,
 )
+from usher.cluster.facts import node_pools
 from usher.config import models
 from usher.config import pools as config_pools
 from usher.dataclass import dataclass
-from usher.facts import node_pools
 from usher.model import placement
 from usher.scheduling import pool_placement
 

@@ -7,8 +7,8 @@ from usher import model, paths
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import pod_demand
 from usher.authorities.nodes.pod_demand import PodDemand
-from usher.facts.store import Store
-from usher.reading.lookup import Absence, Reference
+from usher.cluster.facts.store import Store
+from usher.kinds.reading.values import Absence, Reference
 
 _QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from usher import paths
+from usher.cluster.facts.store import Store
 from usher.dataclass import dataclass
-from usher.facts.store import Store
-from usher.kinds.kept_fields import Key
-from usher.reading.lookup import Absence, Reference
+from usher.kinds.kind import Key
+from usher.kinds.reading.values import Absence, Reference
 
 CLASSES: Final = ("scheduling.k8s.io", "PriorityClass")
 

@@ -10,9 +10,9 @@ from usher.authorities.limit_range import read as limit_range_read
 from usher.authorities.limit_range.read import NO_RANGES, LimitRanges
 from usher.authorities.priority import read as priority_read
 from usher.authorities.resource_lists import Amounts, Unreadable
+from usher.cluster.facts.store import Objects, Store
 from usher.dataclass import dataclass
-from usher.facts.store import Objects, Store
-from usher.reading.lookup import Absence
+from usher.kinds.reading.values import Absence
 
 _QUOTA: Final = ("", "ResourceQuota")
 

@@ -19,7 +19,7 @@ from usher.authorities.resource_quota.verdict import QuotaVerdict
 from usher.authorities.slice_parts import REACHES, PartInput, UnreadableInput, parts_input, unreadable_input
 from usher.authorities.verdict import Reach, Shortage
 from usher.dataclass import dataclass
-from usher.reading.shapes import Amount, amount_of
+from usher.kinds.reading.shapes import Amount, amount_of
 
 
 class QuotaShortageInput(TypedDict):

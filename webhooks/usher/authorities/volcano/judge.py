@@ -18,7 +18,7 @@ from usher.authorities.resource_lists import Amounts, Unreadable
 from usher.authorities.verdict import Answer, Reach, Shortage, Verdict, worst
 from usher.authorities.volcano.read import Queue, Queues
 from usher.dataclass import dataclass
-from usher.workloads import requests
+from usher.workloads import pod_sets
 
 ROOT: Final = "root"
 """The queue above all others; it takes no jobs."""
@@ -135,7 +135,7 @@ def _with_ancestors(queue: Queue, queues: Queues) -> tuple[list[Queue], list[Unr
 def _takes(workload: model.Workload) -> Sequence[Amounts]:
     """The amounts that one pod of each pod set takes."""
     return [
-        requests.of_pod(
+        pod_sets.requests_of_pod(
             pod_set.containers,
             overhead=pod_set.overhead,
             pod_requests=pod_set.pod_requests,

@@ -17,7 +17,7 @@ from usher.authorities.volcano import judge, read
 from usher.authorities.volcano.judge import QueueVerdict, Standing
 from usher.authorities.volcano.named_queues import DEFAULT_QUEUE, Named
 from usher.authorities.volcano.read import Placement, Queues
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
 
 _AUTHORITY: Final = "Volcano"
 

@@ -9,9 +9,9 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.resource_lists import Amounts, Unreadable
 from usher.authorities.volcano import named_queues
 from usher.authorities.volcano.named_queues import DEFAULT_QUEUE, Named, NamedGroup
+from usher.cluster.facts.store import Store
 from usher.dataclass import dataclass
-from usher.facts.store import Store
-from usher.reading.lookup import Absence, Reference
+from usher.kinds.reading.values import Absence, Reference
 
 QUEUE: Final = ("scheduling.volcano.sh", "Queue")
 POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")

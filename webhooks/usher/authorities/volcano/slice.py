@@ -15,8 +15,8 @@ from usher.authorities.volcano.judge import QueueVerdict, Standing
 from usher.authorities.volcano.named_queues import DEFAULT_QUEUE, Named
 from usher.authorities.volcano.read import FoundGroup
 from usher.dataclass import dataclass
-from usher.reading.lookup import Absence, Reference
-from usher.reading.shapes import Amount, amount_of
+from usher.kinds.reading.shapes import Amount, amount_of
+from usher.kinds.reading.values import Absence, Reference
 
 _NOT_KNOWN = "not known"
 

@@ -15,9 +15,8 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import errors
 from usher.documents import reader
-from usher.kinds.kept_fields import kueue_configuration
-from usher.kinds.kind import Facts, Kind
-from usher.reading.shapes import STRICT, without_nulls
+from usher.kinds.kind import Facts, Kind, keep_kueue_configuration
+from usher.kinds.reading.shapes import STRICT, without_nulls
 
 _MOST: Final = 64 * 1024
 """Characters of a configuration that usher reads; real ones have a few hundred."""
@@ -114,6 +113,6 @@ KINDS = [
         listed=False,
         key="configMap",
         shape=ConfigMap,
-        facts=Facts(keep=kueue_configuration, presence_only=True, by_choice=True),
+        facts=Facts(keep=keep_kueue_configuration, presence_only=True, by_choice=True),
     ),
 ]

@@ -6,8 +6,8 @@ from typing import NotRequired, cast
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
-from usher.reading import pod_shapes
-from usher.reading.shapes import Amount, amount_of
+from usher.kinds.reading import shapes
+from usher.kinds.reading.shapes import Amount, amount_of
 
 
 class Resource(TypedDict):
@@ -65,7 +65,7 @@ class ModelParallelism(TypedDict):
     path: str
 
 
-class Container(pod_shapes.Container):
+class Container(shapes.Container):
     name: str
     path: str
     places: NotRequired[dict[str, str]]

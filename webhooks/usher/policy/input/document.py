@@ -20,12 +20,12 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import mig_slice, pool_slice
 from usher.authorities.priority import read as priority_read
 from usher.kinds import registry
+from usher.kinds.reading.shapes import Amount, amount_of
 from usher.policy.input import beside as input_beside
 from usher.policy.input import cluster as input_cluster
 from usher.policy.input import places
 from usher.policy.input import site as input_site
 from usher.policy.input.pod_sets import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
-from usher.reading.shapes import Amount, amount_of
 
 
 class Gang(TypedDict):

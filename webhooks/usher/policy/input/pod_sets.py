@@ -8,9 +8,9 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import errors, model, paths, quantities
 from usher.authorities.nodes.mig_slice import MigInput
 from usher.authorities.nodes.pool_input import PoolsInput
+from usher.kinds.reading import shapes
+from usher.kinds.reading.shapes import Amount, amount_of
 from usher.policy.input.containers import Container, container_document
-from usher.reading import pod_shapes
-from usher.reading.shapes import Amount, amount_of
 
 # The families of labels and annotations that rules read. Others may differ between the pods of one job, or hold private
 # data: kubectl keeps whole manifests in one.
@@ -82,7 +82,7 @@ class Toleration(TypedDict):
     effect: NotRequired[str]
 
 
-class PodSet(PoolsInput, pod_shapes.PodSpec):
+class PodSet(PoolsInput, shapes.PodSpec):
     name: str
     path: str
     metadataPath: str

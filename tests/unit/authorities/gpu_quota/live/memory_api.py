@@ -31,8 +31,8 @@ from usher.authorities.gpu_quota.live.undeclared_accounts import UndeclaredAccou
 from usher.authorities.gpu_quota.live.unused_parts import UnusedParts
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.api import JSON, Answer
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 from usher.kinds.registry import FACTS, WORKLOADS
 from usher.policy.evaluator import Evaluator
 from usher.review import validate as review_validate

@@ -14,7 +14,7 @@ from usher.audit.usage.tallies import Tally
 from usher.config.audit_settings import Audit
 from usher.dataclass import dataclass
 from usher.kinds import registry
-from usher.kinds.kept_fields import Key
+from usher.kinds.kind import Key
 
 _DAY: Final = 86400
 _WEEK: Final = 7

@@ -28,8 +28,8 @@ from usher.authorities.gpu_quota.live.object_charges import ObjectCharges
 from usher.authorities.gpu_quota.live.objects_api import Api
 from usher.authorities.gpu_quota.live.owners import Owners
 from usher.authorities.knowledge import Knowledge
-from usher.cluster import objects
-from usher.cluster.objects import ObjectPath
+from usher.cluster import api as cluster_api
+from usher.cluster.api import ObjectPath
 from usher.dataclass import dataclass
 
 _THREADS: Final = 64
@@ -90,7 +90,7 @@ class Admission:
             ClusterError: the object cannot be read by `until`, of `time.monotonic`.
         """
         at = ObjectPath(group=group, version=version, plural=plural, namespace=namespace, name=name)
-        return await self._in_thread(objects.read, self._api, at, until=until)
+        return await self._in_thread(cluster_api.read_object, self._api, at, until=until)
 
     async def charge(self, request: ChargeRequest, *, until: float, force: bool = False) -> QuotaRefusal | Full | None:
         """Charges the quota of a workload; None after a charge, or without anything to charge.

@@ -19,7 +19,7 @@ from usher.authorities.gpu_quota.live.accounts import Accounts
 from usher.authorities.gpu_quota.live.metering import NO_METER, Action, Meter
 from usher.authorities.gpu_quota.live.objects_api import Api
 from usher.authorities.knowledge import Knowledge
-from usher.reading.lookup import Absence
+from usher.kinds.reading.values import Absence
 
 
 class ConditionsWriter:

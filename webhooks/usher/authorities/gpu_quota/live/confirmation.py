@@ -14,12 +14,10 @@ from usher.authorities.gpu_quota.live.owner_coverage import IsCharged
 from usher.authorities.gpu_quota.live.owners import Owners
 from usher.authorities.gpu_quota.reconciliation import Action, Adopt, Holding, Release, Settle
 from usher.authorities.knowledge import Knowledge
-from usher.cluster import listing, objects
-from usher.cluster.api import Lists
-from usher.cluster.listing import Target
-from usher.cluster.objects import ObjectPath
+from usher.cluster import api as cluster_api
+from usher.cluster.api import Lists, ObjectPath, Target
 from usher.dataclass import dataclass
-from usher.kinds.kept_fields import FactKind
+from usher.kinds.kind import FactKind
 from usher.kinds.registry import WORKLOADS
 
 BUILT_IN: Final = frozenset({"", "apps", "batch"})
@@ -113,11 +111,11 @@ class Confirmation:
             return _UNKNOWN
         if not entry.name:
             return None
-        listed = listing.read(self._api, Target(kind=kind, namespace=entry.namespace, name=entry.name))
+        listed = cluster_api.list_objects(self._api, Target(kind=kind, namespace=entry.namespace, name=entry.name))
         match listed:
-            case listing.Refused():
+            case cluster_api.Refused():
                 return _UNKNOWN
-            case listing.NotServed():
+            case cluster_api.NotServed():
                 return None if self._is_uninstalled(kind) else _UNKNOWN
         return listed.values[0] if listed.values else None
 
@@ -151,7 +149,7 @@ def _is_deleted(value: paths.Object, entry: Entry, api: Lists) -> bool:
     kind = WORKLOADS[entry.group, entry.kind]
     _, _, version = str(value.get("apiVersion")).rpartition("/")
     at = ObjectPath(group=entry.group, version=version, plural=kind.plural, namespace=entry.namespace, name=entry.name)
-    return objects.read(api, at) is None
+    return cluster_api.read_object(api, at) is None
 
 
 def _with(itself: Holding | None, remaining: Holding | None) -> Holding | None:

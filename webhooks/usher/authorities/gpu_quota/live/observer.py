@@ -10,11 +10,10 @@ from usher.authorities.gpu_quota.live import object_metadata
 from usher.authorities.gpu_quota.live.held import Held
 from usher.authorities.gpu_quota.live.holdings import Holdings
 from usher.authorities.gpu_quota.reconciliation import Holding
-from usher.cluster.listing import Target
-from usher.cluster.live import Connection, Reflecting
-from usher.cluster.watching import Reflector
+from usher.cluster.api import Target
+from usher.cluster.watching import Reflecting, Reflector, StreamingApi
 from usher.kinds import registry
-from usher.kinds.kept_fields import FactKind, Key
+from usher.kinds.kind import FactKind, Key
 
 _ORDINARY: Final = ("cpu", "memory", "ephemeral-storage", "hugepages-")
 """The prefixes of resources other than accelerators."""
@@ -112,7 +111,7 @@ class HoldingsSink:
 class Observer:
     """Runs a watch for each kind, and ends all watches together."""
 
-    def __init__(self, connect: Callable[[], Connection], holdings: Holdings) -> None:
+    def __init__(self, connect: Callable[[], StreamingApi], holdings: Holdings) -> None:
         """Takes a function that makes a connection. The observer owns its connection and ends all streams of it."""
         self._api = connect()
         self._holdings = holdings

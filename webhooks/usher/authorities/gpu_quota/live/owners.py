@@ -9,9 +9,8 @@ from usher.authorities.gpu_quota.live import object_metadata, observer
 from usher.authorities.gpu_quota.live.holdings import MOST_OWNERS, Holdings
 from usher.authorities.gpu_quota.live.observer import ChargeOf
 from usher.authorities.gpu_quota.reconciliation import Holding
-from usher.cluster import objects
-from usher.cluster.api import Lists
-from usher.cluster.objects import ObjectPath
+from usher.cluster import api as cluster_api
+from usher.cluster.api import Lists, ObjectPath
 from usher.kinds.registry import WORKLOADS
 
 _TOO_LATE: Final = "its owners could not be read in time"
@@ -71,6 +70,6 @@ class Owners:
             return None
         place = object_metadata.namespace(owned)
         at = ObjectPath(group=group, version=version, plural=known.plural, namespace=place, name=name)
-        found = objects.read(self._api, at, uid=uid)
+        found = cluster_api.read_object(self._api, at, uid=uid)
         # The answer to a read of one object need not name its kind.
         return None if found is None else {**found, "apiVersion": api_version, "kind": kind}

@@ -24,9 +24,9 @@ from usher.authorities.gpu_quota.live.reconciler import AT_LEAST, Reconciler
 from usher.authorities.gpu_quota.live.undeclared_accounts import UndeclaredAccounts
 from usher.authorities.gpu_quota.live.unused_parts import UnusedParts
 from usher.authorities.knowledge import Knowledge
-from usher.cluster.live import Connection
+from usher.cluster.watching import StreamingApi
 from usher.dataclass import dataclass
-from usher.kinds.kept_fields import FactKind
+from usher.kinds.kind import FactKind
 
 LOOK: Final = 1.0
 """Seconds between looks for quotas."""
@@ -75,7 +75,7 @@ class ChargingService:
     def __init__(  # noqa: PLR0913 - all named
         self,
         api: Api,
-        connect: Callable[[], Connection],
+        connect: Callable[[], StreamingApi],
         knowledge: Callable[[], Knowledge],
         *,
         namespace: str,

@@ -14,8 +14,8 @@ from usher.authorities.gpu_quota.live import object_metadata, part_store
 from usher.authorities.gpu_quota.live.account_store import ACCOUNT_KEY, CONFIG_MAP, config_map_path
 from usher.authorities.gpu_quota.live.objects_api import Api
 from usher.authorities.knowledge import Knowledge
-from usher.cluster.listing import NAMES
-from usher.reading.lookup import Absence
+from usher.cluster.api import NAMES
+from usher.kinds.reading.values import Absence
 
 _OLDEST: Final = 10.0
 """Seconds until the names of ConfigMaps are listed again."""

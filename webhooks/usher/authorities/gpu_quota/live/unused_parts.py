@@ -17,7 +17,7 @@ from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.live import object_metadata, part_store
 from usher.authorities.gpu_quota.live.account_store import ACCOUNT_KEY, PATH
 from usher.authorities.gpu_quota.live.objects_api import Api
-from usher.cluster.listing import NAMES
+from usher.cluster.api import NAMES
 
 _PAGE: Final = 500
 _MOST_PAGES: Final = 20
