@@ -10,9 +10,9 @@ import builders
 from usher import model, paths
 from usher.config import models
 from usher.kinds.reading.values import Objects
-from usher.mutation import merge
+from usher.policy.decision import Operation, Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Operation, Request
+from usher.policy.mutation import merge
 
 DATA = Path(__file__).parent / "data" / "acceptance"
 GPU = builders.GPU

@@ -45,7 +45,7 @@ def build(policies: Path) -> Iterator[tuple[str, Documents]]:
     """The input documents of every check and mutation, by its folder below `usher/`."""
     keys = {
         word: entry.key
-        for entry in metadata.read_all(policies)["checks"]
+        for entry in metadata.read_entries(policies)["checks"]
         for word in (entry.code, entry.name, *entry.aliases)
     }
     for folder in sorted((policies / "usher").glob("*/*/*/examples")):

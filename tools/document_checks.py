@@ -19,7 +19,7 @@ def main() -> None:
     parser.add_argument("--recorded", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args()
-    checks = metadata.read_all(arguments.policies)["checks"]
+    checks = metadata.read_entries(arguments.policies)["checks"]
     recorded = orjson.loads(arguments.recorded.read_bytes())
     output: Path = arguments.output
     output.mkdir(parents=True, exist_ok=True)

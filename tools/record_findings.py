@@ -11,10 +11,11 @@ import orjson
 from usher import model, paths
 from usher.cluster.facts.store import Store
 from usher.config import load, models
-from usher.policy import assembly, config_problems, enforcement
+from usher.policy import assembly, config_problems
+from usher.policy import decision as policy_decision
 from usher.policy.checks import catalogue
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
 from usher.review import parsing
 
 
@@ -59,7 +60,7 @@ def evaluator_with(config: models.Config, *, file: Path | None = None, facts: St
 def with_checks_of_strict(config: models.Config, entries: catalogue.Catalogue) -> models.Config:
     """The configuration with the checks that only the preset `strict` has, each with the outcome of its severity."""
     outcomes = {
-        check.name: enforcement.PRESETS[config.enforcement.preset][check.severity]
+        check.name: policy_decision.PRESETS[config.enforcement.preset][check.severity]
         for check in entries.checks.values()
         if check.strict_only and check.severity is not None
     }

@@ -20,11 +20,11 @@ from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compil
 from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
 from usher.kinds.reading import values as reading_values
 from usher.kinds.registry import WORKLOADS
-from usher.mutation import merge, skip_reasons
 from usher.policy import explaining
 from usher.policy.checks import catalogue
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
+from usher.policy.mutation import editing, merge
 
 SITE: Final = "usher.yaml"
 NAMESPACES: Final = ("ml-queued", "ml-routed", "ml-kai")
@@ -34,7 +34,7 @@ NO_PODS: Final = "its pods are not known here"
 _WIDTH: Final = 160
 _UNREACHABLE: Final = "would not reach"
 """The words of a mutation that knows that a change to the template has no effect on the pods."""
-_BY_THE_USER: Final = frozenset({skip_reasons.ALREADY_THERE, skip_reasons.USER_DECIDES})
+_BY_THE_USER: Final = frozenset({editing.ALREADY_THERE, editing.USER_DECIDES})
 
 
 class Verdict(StrEnum):

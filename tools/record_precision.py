@@ -19,8 +19,8 @@ import yaml
 from usher import paths
 from usher.config import models
 from usher.kinds.reading import values
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
 from usher.scan import sources
 
 VERDICTS: Final = ("right", "wrong", "debatable")

@@ -24,9 +24,9 @@ from document_mutations import alike
 from usher import paths
 from usher.config.load import load
 from usher.kinds.reading import values as reading_values
-from usher.mutation import merge
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
+from usher.policy.mutation import merge
 from usher.scan import sources
 
 VERDICTS: Final = ("right", "debatable", "wrong")

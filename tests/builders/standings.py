@@ -15,7 +15,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.kinds.kind import Key
-from usher.mutation.merge import Merged
+from usher.policy.mutation.merge import Merged
 from usher.scan import findings as scan
 from usher.scan.exception_uses import ExceptionState, ExceptionUse
 

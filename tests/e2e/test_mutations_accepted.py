@@ -24,8 +24,8 @@ from usher.config import models
 from usher.kinds.kind import Kind
 from usher.kinds.registry import WORKLOADS
 from usher.policy import assembly
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
 
 pytestmark = pytest.mark.uses_definitions
 

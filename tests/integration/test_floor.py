@@ -23,8 +23,8 @@ from usher.manifests import removal, template_paths
 from usher.manifests.floor import checks as floor_checks
 from usher.manifests.floor import documents, mutation, policies
 from usher.policy.checks import bundle, catalogue
+from usher.policy.decision import Operation, Request, User
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Operation, Request, User
 
 pytestmark = [needs_go, pytest.mark.process]
 

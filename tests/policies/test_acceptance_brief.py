@@ -25,7 +25,7 @@ from acceptance import (
 from builders.queues import cluster_queue, cohort, configuration, flavor, gpu_group, local_queue
 from usher import model, paths
 from usher.cluster.facts.store import Store
-from usher.policy.request import Request
+from usher.policy.decision import Request
 
 BRIEF = manifest("brief_pytorchjob")
 FOUND_IN_BRIEF = {

@@ -18,7 +18,7 @@ from usher import model
 from usher.config import models
 from usher.kinds.reading import values
 from usher.policy import assembly
-from usher.policy.request import Request
+from usher.policy.decision import Request
 from usher.scan import sources
 
 LISTED = Path(__file__).parents[1] / "data/policies/corpus_denials"

@@ -18,7 +18,7 @@ from usher.accelerators import vocabulary
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.accelerators.vocabulary import Vocabulary
 from usher.kinds.reading import values
-from usher.policy.request import Request
+from usher.policy.decision import Request
 
 FOREIGN: Final = ["gpu.amd.com", "gpu.intel.com", "tpu.google.com", "neuron.aws.com", "gpu.example.com"]
 NVIDIA_KEYS: Final = ("nvidia.com/gpu", "nvidia.com/mig")

@@ -10,8 +10,8 @@ from usher import model, paths
 from usher.config.fabrics import shipped
 from usher.config.fabrics.profiles import RESERVED_VARIABLES
 from usher.kinds.reading.values import Absence, Reference
+from usher.policy.decision import Operation, Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Operation, Request
 
 PRODUCT = {"nvidia.com/gpu.product": "NVIDIA-H200"}
 WORKER = "/spec/pytorchReplicaSpecs/Worker/template"

@@ -28,8 +28,8 @@ from usher import paths
 from usher.config import pools
 from usher.kinds.reading import values as reading_values
 from usher.kinds.registry import WORKLOADS
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
 
 FOLDER = Path(__file__).parents[2] / "tests/data/mutations"
 

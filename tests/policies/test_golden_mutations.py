@@ -17,8 +17,8 @@ from record_mutations import NAMESPACES, Subject, Verdict
 import reviews
 from usher.kinds.kind import Kind
 from usher.kinds.registry import WORKLOADS
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
 from usher.review import mutate as review_mutate
 from usher.scan import findings, judging, runner
 from usher.scan.batches import Batch, Item

@@ -16,8 +16,8 @@ import generated_examples
 from usher import model, paths
 from usher.cluster.facts.store import Store
 from usher.config import models
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
 
 POLICIES = Path(__file__).parents[2] / "policies"
 

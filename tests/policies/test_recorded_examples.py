@@ -8,7 +8,7 @@ import record_findings
 import yaml
 
 from usher import model, paths
-from usher.policy.request import Request
+from usher.policy.decision import Request
 from usher.review import redaction
 
 POLICIES: Final = Path(__file__).parents[2] / "policies" / "usher"

@@ -14,8 +14,8 @@ from usher import model, paths
 from usher.config import models
 from usher.kinds.reading import values
 from usher.policy import assembly
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
 from usher.scan import sources
 
 VARIABLE: Final = "NVIDIA_VISIBLE_DEVICES"

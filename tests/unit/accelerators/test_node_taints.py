@@ -2,9 +2,10 @@
 
 import pytest
 
-from usher.accelerators import names, pool_taints, vocabulary
+from usher.accelerators import names, vocabulary
 from usher.accelerators.names import GIVING
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities import pool_fit
 from usher.config import pools, sections
 
 PLAIN = Vocabulary(sections.Accelerators())
@@ -80,7 +81,7 @@ def test_usher_yaml_adds_taints_of_the_site() -> None:
 def test_a_mutation_tolerates_other_taints_only_with_their_value_and_only_for_pods_of_the_pool() -> None:
     mark, other = pools.Taint(key="nvidia.com/gpu"), pools.Taint(key="dedicated", value="training")
 
-    assert pool_taints.operator(mark, PLAIN) == "Exists"
-    assert pool_taints.operator(mark, PLAIN, for_these_pods=True) == "Exists"
-    assert pool_taints.operator(other, PLAIN) is None
-    assert pool_taints.operator(other, PLAIN, for_these_pods=True) == "Equal"
+    assert pool_fit.toleration_operator(mark, PLAIN) == "Exists"
+    assert pool_fit.toleration_operator(mark, PLAIN, for_these_pods=True) == "Exists"
+    assert pool_fit.toleration_operator(other, PLAIN) is None
+    assert pool_fit.toleration_operator(other, PLAIN, for_these_pods=True) == "Equal"

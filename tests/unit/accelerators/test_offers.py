@@ -9,10 +9,10 @@ from unit.workloads import device_claims
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import model, paths
 from usher.accelerators import names as accelerators_names
-from usher.accelerators import offers
 from usher.accelerators import vocabulary as accelerators_vocabulary
 from usher.accelerators.names import CLAIM_PREFIX, GIVING
 from usher.accelerators.vocabulary import Vocabulary
+from usher.authorities import pool_fit
 from usher.config import pools as config_pools
 from usher.config import sections
 from usher.kinds.reading.values import Objects
@@ -70,7 +70,7 @@ def of_class(name: str) -> model.PodSet:
 def fitting(
     pod_set: model.PodSet, *pools: config_pools.Pool, vocabulary: Vocabulary = VOCABULARY
 ) -> tuple[list[str], tuple[str, ...]]:
-    found = offers.offering(pod_set, pools or ALL, vocabulary)
+    found = pool_fit.offering_pools(pod_set, pools or ALL, vocabulary)
     return [each.name for each in found.pools], found.unmatched
 
 
@@ -183,7 +183,7 @@ def test_a_device_fits_only_pools_with_devices_of_its_vendor(name: str, resource
     pools = [pool(f"pool-{index}", *each) for index, each in enumerate(resources)]
     pod_set = of_pod(asking(name)) if "/" in name else of_class(name)
 
-    for found in offers.offering(pod_set, pools, VOCABULARY).pools:
+    for found in pool_fit.offering_pools(pod_set, pools, VOCABULARY).pools:
         assert vendor_of(name) in {vendor_of(resource) for resource in found.resources}, found.resources
         assert vendor_of(name) or {name, CLAIM_PREFIX + name} & {*found.resources}
 
@@ -192,4 +192,4 @@ def test_a_device_fits_only_pools_with_devices_of_its_vendor(name: str, resource
 def test_a_pod_without_accelerators_fits_every_pool(resources: list[list[str]]) -> None:
     pools = [pool(f"pool-{index}", *each) for index, each in enumerate(resources)]
 
-    assert offers.offering(of_pod(builders.pod()), pools, VOCABULARY) == offers.Offers(tuple(pools))
+    assert pool_fit.offering_pools(of_pod(builders.pod()), pools, VOCABULARY) == pool_fit.Offers(tuple(pools))

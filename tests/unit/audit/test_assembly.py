@@ -17,7 +17,7 @@ from usher.audit.scopes import OneNamespace
 from usher.audit.sections import Sections
 from usher.audit.usage.measured import Measured
 from usher.config.models import Config
-from usher.mutation.merge import Merged
+from usher.policy.mutation.merge import Merged
 from usher.scan import findings
 from usher.scan.devices import Amount
 from usher.scan.exception_uses import ExceptionState

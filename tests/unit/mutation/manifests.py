@@ -7,7 +7,7 @@ from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import sections
 from usher.kinds.reading.values import NO_OBJECTS, Lookup
-from usher.mutation import merge
+from usher.policy.mutation import merge
 from usher.workloads.normalise import normalise
 
 CONTAINER = "/spec/containers/0"

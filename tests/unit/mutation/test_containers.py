@@ -18,7 +18,7 @@ from unit.mutation.manifests import (
 )
 from usher import paths
 from usher.kinds.reading import environment as reading_environment
-from usher.mutation import containers, merge, skip_reasons
+from usher.policy.mutation import editing, merge, pod_fields
 
 DEBUG = {"name": "NCCL_DEBUG", "value": "WARN"}
 VOID = {"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}
@@ -52,11 +52,11 @@ def test_a_variable_goes_behind_those_that_are_there() -> None:
     ],
 )
 def test_a_variable_of_the_user_stays_however_it_is_set(theirs: paths.Json, field: str) -> None:
-    assert refusals(with_environment([theirs], field=field)) == [skip_reasons.USER_DECIDES]
+    assert refusals(with_environment([theirs], field=field)) == [editing.USER_DECIDES]
 
 
 def test_a_variable_that_is_there_is_not_repeated() -> None:
-    assert refusals(with_environment([DEBUG])) == [skip_reasons.ALREADY_THERE]
+    assert refusals(with_environment([DEBUG])) == [editing.ALREADY_THERE]
 
 
 def test_a_variable_is_known_again_as_the_api_server_writes_it() -> None:
@@ -65,8 +65,8 @@ def test_a_variable_is_known_again_as_the_api_server_writes_it() -> None:
         "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}},
     }
 
-    assert refusals(with_environment([written], NAMESPACE)) == [skip_reasons.ALREADY_THERE]
-    assert refusals(with_environment([{**written, "value": "ours"}], NAMESPACE)) == [skip_reasons.USER_DECIDES]
+    assert refusals(with_environment([written], NAMESPACE)) == [editing.ALREADY_THERE]
+    assert refusals(with_environment([{**written, "value": "ours"}], NAMESPACE)) == [editing.USER_DECIDES]
 
 
 def test_entries_that_are_not_variables_are_skipped() -> None:
@@ -117,7 +117,7 @@ def sourced(field: str, *sources: Any) -> merge.Merged:
 def test_usher_does_not_override_env_from_and_tells_the_user(source: Any) -> None:
     result = sourced("environment", source)
 
-    assert refusals(result) == [containers.OPAQUE]
+    assert refusals(result) == [pod_fields.OPAQUE]
     assert [skipped.told for skipped in result.skipped] == [True]
 
 
@@ -162,12 +162,12 @@ def test_resources_of_others_stay() -> None:
 @pytest.mark.parametrize("list_name", ["requests", "limits"])
 @pytest.mark.parametrize("amount", [8, "8", "8000m", "0.008k"])
 def test_an_amount_is_known_again_in_every_spelling(list_name: str, amount: Any) -> None:
-    assert refusals(given("resource", DEVICE, **{list_name: {"rdma/hca": amount}})) == [skip_reasons.ALREADY_THERE]
+    assert refusals(given("resource", DEVICE, **{list_name: {"rdma/hca": amount}})) == [editing.ALREADY_THERE]
 
 
 @pytest.mark.parametrize("amount", [0, 1, "16", "many", True])
 def test_another_amount_stays_as_the_user_wrote_it(amount: Any) -> None:
-    assert refusals(given("resource", DEVICE, limits={"rdma/hca": amount})) == [skip_reasons.USER_DECIDES]
+    assert refusals(given("resource", DEVICE, limits={"rdma/hca": amount})) == [editing.USER_DECIDES]
 
 
 @pytest.mark.parametrize("field", ["resource", "request"])
@@ -191,9 +191,7 @@ def test_a_request_joins_the_limit(requests: Any) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("amount", "reason"), [("8k", skip_reasons.USER_DECIDES), ("8000m", skip_reasons.ALREADY_THERE)]
-)
+@pytest.mark.parametrize(("amount", "reason"), [("8k", editing.USER_DECIDES), ("8000m", editing.ALREADY_THERE)])
 def test_a_request_of_the_user_stays(amount: str, reason: str) -> None:
     assert refusals(given("request", GPUS, requests={"nvidia.com/gpu": amount})) == [reason]
 
@@ -228,12 +226,12 @@ def test_capabilities_that_are_there_stay() -> None:
     ],
 )
 def test_a_capability_that_the_container_has_is_not_repeated(context: Any) -> None:
-    assert refusals(capable(context)) == [skip_reasons.ALREADY_THERE]
+    assert refusals(capable(context)) == [editing.ALREADY_THERE]
 
 
 @pytest.mark.parametrize("dropped", ["IPC_LOCK", "ipc_lock"])
 def test_a_capability_that_the_user_drops_by_name_is_not_given_back(dropped: str) -> None:
-    assert refusals(capable({"capabilities": {"drop": [dropped]}})) == [skip_reasons.USER_DECIDES]
+    assert refusals(capable({"capabilities": {"drop": [dropped]}})) == [editing.USER_DECIDES]
 
 
 @pytest.mark.parametrize(

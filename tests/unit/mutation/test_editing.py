@@ -6,7 +6,7 @@ import jsonpatch
 import pytest
 
 from usher import model, paths
-from usher.mutation.editing import Edit, copied
+from usher.policy.mutation.editing import Edit, copied
 
 
 def replayed(original: paths.Object, edit: Edit) -> Any:

@@ -9,8 +9,8 @@ import pytest
 from builders import replaced
 from unit.mutation.manifests import CONTAINER, WORKER, container, intent, merged, pod, pytorch_job
 from usher import errors, paths
-from usher.mutation import strategies
-from usher.mutation.editing import copied
+from usher.policy.mutation import strategies
+from usher.policy.mutation.editing import copied
 
 pytestmark = pytest.mark.thorough
 

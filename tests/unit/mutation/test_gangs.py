@@ -9,8 +9,8 @@ from acceptance import decided, evaluator
 from unit.mutation.clusters import Cluster, named
 from usher import paths
 from usher.kinds.reading.values import NO_OBJECTS, Lookup, Objects
-from usher.mutation import merge
-from usher.policy.request import Request
+from usher.policy.decision import Request
+from usher.policy.mutation import merge
 
 ABOUT_GANGS = {
     "gang-missing",

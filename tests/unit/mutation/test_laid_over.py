@@ -7,8 +7,8 @@ import pytest
 from unit.mutation.manifests import IN_THE_WAY, affinity, at, container, intent, merged, refusals, runtime, train_job
 from usher import model, paths
 from usher.kinds.reading.values import Objects
-from usher.mutation import merge, skip_reasons
-from usher.mutation import pods as mutation_pods
+from usher.policy.mutation import editing, merge
+from usher.policy.mutation import pod_fields as mutation_pods
 
 TEMPLATE = "/spec/runtimeRef/name/spec/template/spec/replicatedJobs/0/template/spec/template"
 NODE = TEMPLATE + "/spec/containers/0"
@@ -66,7 +66,7 @@ def test_the_patch_of_kueue_and_its_values_are_kept() -> None:
 
 def test_what_the_runtime_tolerates_is_not_tolerated_again() -> None:
     assert refusals(tolerating(train_job(), known=runtime(tolerations=[{"operator": "Exists"}]))) == [
-        skip_reasons.ALREADY_THERE
+        editing.ALREADY_THERE
     ]
 
 
@@ -120,7 +120,7 @@ def test_two_requirements_stand_in_one_term_of_one_patch() -> None:
 def test_a_requirement_of_the_runtime_is_not_repeated() -> None:
     known = runtime(affinity=affinity({"matchExpressions": [ON_H100]}))
 
-    assert refusals(requiring(train_job(), known=known)) == [skip_reasons.ALREADY_THERE]
+    assert refusals(requiring(train_job(), known=known)) == [editing.ALREADY_THERE]
 
 
 def test_a_requirement_that_a_later_patch_drops_is_not_written_again_and_again() -> None:
@@ -131,7 +131,7 @@ def test_a_requirement_that_a_later_patch_drops_is_not_written_again_and_again()
 
 
 def test_an_affinity_that_matches_no_node_still_matches_no_node() -> None:
-    assert refusals(requiring(train_job(), known=runtime(affinity=affinity()))) == [skip_reasons.MATCHES_NOTHING]
+    assert refusals(requiring(train_job(), known=runtime(affinity=affinity()))) == [editing.MATCHES_NOTHING]
 
 
 def annotated(job: paths.Object, *, known: paths.Object | None = None) -> merge.Merged:
@@ -142,14 +142,14 @@ def test_an_annotation_of_the_pods_stands_in_the_patch() -> None:
     assert patches(annotated(train_job())) == [patch(OURS, metadata={"annotations": {"a/b": "true"}})]
 
 
-@pytest.mark.parametrize(("text", "reason"), [("true", skip_reasons.ALREADY_THERE), ("no", skip_reasons.USER_DECIDES)])
+@pytest.mark.parametrize(("text", "reason"), [("true", editing.ALREADY_THERE), ("no", editing.USER_DECIDES)])
 def test_an_annotation_of_the_runtime_stays(text: str, reason: str) -> None:
     assert refusals(annotated(train_job(), known=runtime(metadata={"annotations": {"a/b": text}}))) == [reason]
 
 
 @pytest.mark.parametrize("field", ["schedulerName", "priorityClass"])
 def test_no_patch_has_a_place_for_a_scheduler_or_a_priority_class(field: str) -> None:
-    assert refusals(mutated(train_job(), intent(field, {"name": "a"}, at=TEMPLATE))) == [skip_reasons.NOT_CHANGEABLE]
+    assert refusals(mutated(train_job(), intent(field, {"name": "a"}, at=TEMPLATE))) == [editing.NOT_CHANGEABLE]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_no_patch_has_a_place_for_a_scheduler_or_a_priority_class(field: str) ->
 )
 def test_no_patch_is_written_without_a_place_for_it(spec: dict[str, Any]) -> None:
     for result in (tolerating(train_job(**spec)), requiring(train_job(**spec)), annotated(train_job(**spec))):
-        assert refusals(result) == [skip_reasons.NOT_CHANGEABLE]
+        assert refusals(result) == [editing.NOT_CHANGEABLE]
 
 
 def test_a_patch_of_our_own_is_room_enough() -> None:
@@ -208,8 +208,8 @@ def test_a_variable_of_the_runtime_stays_of_whichever_family() -> None:
     variables: list[paths.Json] = [{"name": "NCCL_DEBUG", "value": "INFO"}, {"name": "HOME", "value": "/"}]
     node = container(name="node", env=variables)
 
-    assert refusals(given(train_job(), node=node)) == [skip_reasons.USER_DECIDES]
-    assert refusals(given(train_job(), "HOME", node=node)) == [skip_reasons.USER_DECIDES]
+    assert refusals(given(train_job(), node=node)) == [editing.USER_DECIDES]
+    assert refusals(given(train_job(), "HOME", node=node)) == [editing.USER_DECIDES]
 
 
 def test_what_env_from_of_the_runtime_may_bring_is_not_overruled() -> None:
@@ -226,7 +226,7 @@ def test_another_container_of_the_runtime_takes_no_variables() -> None:
     sidecar = container(name="logger")
     wanted = intent("environment", DEBUG, at=TEMPLATE + "/spec/containers/0")
 
-    assert refusals(mutated(train_job(), wanted, known=runtime(node=sidecar))) == [skip_reasons.NOT_CHANGEABLE]
+    assert refusals(mutated(train_job(), wanted, known=runtime(node=sidecar))) == [editing.NOT_CHANGEABLE]
 
 
 def test_resources_are_those_of_a_node() -> None:
@@ -253,7 +253,7 @@ def test_resources_of_the_runtime_stay() -> None:
     node = container(name="node", resources={"limits": {"rdma/hca": 1}})
     wanted = intent("resource", {"name": "rdma/hca", "amount": 8}, at=NODE)
 
-    assert refusals(mutated(train_job(), wanted, known=runtime(node=node))) == [skip_reasons.USER_DECIDES]
+    assert refusals(mutated(train_job(), wanted, known=runtime(node=node))) == [editing.USER_DECIDES]
 
 
 UNKNOWN_NODE = "/spec/trainer"
@@ -293,6 +293,4 @@ def test_usher_sets_no_variable_of_any_framework_under_an_unknown_runtime(name: 
 )
 def test_nothing_is_patched_over_an_unknown_runtime(field: str, value: paths.Object) -> None:
     """A list would take the place of what the runtime holds."""
-    assert refusals(merged(train_job(trainer={}), intent(field, value, at=UNKNOWN_NODE))) == [
-        skip_reasons.NOT_CHANGEABLE
-    ]
+    assert refusals(merged(train_job(trainer={}), intent(field, value, at=UNKNOWN_NODE))) == [editing.NOT_CHANGEABLE]

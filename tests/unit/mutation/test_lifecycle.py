@@ -8,8 +8,8 @@ import pytest
 from unit.mutation.manifests import workload
 from usher import model, paths
 from usher.kinds.registry import PODS
-from usher.mutation import objects, skip_reasons
-from usher.mutation.editing import Edit
+from usher.policy.mutation import editing, strategies
+from usher.policy.mutation.editing import Edit
 
 TTL: paths.Object = {"setting": "ttl", "seconds": 3600}
 DEADLINE: paths.Object = {"setting": "deadline", "seconds": 7200}
@@ -22,7 +22,7 @@ def of_kind(group: str, kind: str) -> model.Workload:
 
 def ended(group: str, kind: str, spec: Any, wanted: paths.Object = TTL) -> tuple[str, Any]:
     edit = Edit({"spec": spec})
-    reason = objects.lifetime(edit, of_kind(group, kind), wanted)
+    reason = strategies.set_lifetime(edit, of_kind(group, kind), wanted)
     return reason, edit.value["spec"]
 
 
@@ -31,7 +31,7 @@ def test_a_ray_job_gets_an_end_of_its_cluster_with_the_time() -> None:
 
     assert ended("ray.io", "RayJob", {}) == ("", given)
     assert ended("ray.io", "RayJob", {"ttlSecondsAfterFinished": 0}) == ("", given)
-    assert ended("ray.io", "RayJob", given) == (skip_reasons.ALREADY_THERE, given)
+    assert ended("ray.io", "RayJob", given) == (editing.ALREADY_THERE, given)
 
 
 @pytest.mark.parametrize(
@@ -45,36 +45,36 @@ def test_a_ray_job_gets_an_end_of_its_cluster_with_the_time() -> None:
     ],
 )
 def test_a_ray_job_that_says_how_it_ends_stays(spec: Any) -> None:
-    assert ended("ray.io", "RayJob", spec) == (skip_reasons.USER_DECIDES, spec)
+    assert ended("ray.io", "RayJob", spec) == (editing.USER_DECIDES, spec)
 
 
 def test_a_time_of_zero_is_a_choice_where_no_definition_writes_it() -> None:
     spec = {"ttlSecondsAfterFinished": 0}
 
-    assert ended("batch", "Job", spec) == (skip_reasons.USER_DECIDES, spec)
+    assert ended("batch", "Job", spec) == (editing.USER_DECIDES, spec)
 
 
 @pytest.mark.parametrize("spec", [{"ttlStrategy": {"secondsAfterSuccess": 60}}, {"workflowTemplateRef": {"name": "a"}}])
 def test_a_workflow_keeps_its_own_strategy_and_that_of_its_template(spec: Any) -> None:
-    assert ended("argoproj.io", "Workflow", spec) == (skip_reasons.USER_DECIDES, spec)
+    assert ended("argoproj.io", "Workflow", spec) == (editing.USER_DECIDES, spec)
 
 
 def test_the_deadline_of_a_workflow_template_stays() -> None:
     spec = {"workflowTemplateRef": {"name": "a"}}
 
-    assert ended("argoproj.io", "Workflow", spec, DEADLINE) == (skip_reasons.USER_DECIDES, spec)
+    assert ended("argoproj.io", "Workflow", spec, DEADLINE) == (editing.USER_DECIDES, spec)
     assert ended("argoproj.io", "Workflow", {}, DEADLINE) == ("", {"activeDeadlineSeconds": 7200})
 
 
 def test_a_kind_without_the_field_has_no_place() -> None:
-    assert ended("apps", "Deployment", {}) == (skip_reasons.NO_PLACE, {})
-    assert ended("jobset.x-k8s.io", "JobSet", {}, DEADLINE) == (skip_reasons.NO_PLACE, {})
-    assert ended("batch", "Job", {}, {"setting": "other", "seconds": 1}) == (skip_reasons.NO_PLACE, {})
+    assert ended("apps", "Deployment", {}) == (editing.NO_PLACE, {})
+    assert ended("jobset.x-k8s.io", "JobSet", {}, DEADLINE) == (editing.NO_PLACE, {})
+    assert ended("batch", "Job", {}, {"setting": "other", "seconds": 1}) == (editing.NO_PLACE, {})
 
 
 def managed(kind: tuple[str, str], spec: Any) -> tuple[str, Any]:
     edit = Edit({"spec": spec})
-    reason = objects.managed_by(edit, of_kind(*kind), {"name": "kueue.x-k8s.io/multikueue"})
+    reason = strategies.set_managed_by(edit, of_kind(*kind), {"name": "kueue.x-k8s.io/multikueue"})
     return reason, edit.value["spec"]
 
 
@@ -84,14 +84,14 @@ def test_the_default_of_a_definition_is_nobodys_choice() -> None:
 
     assert managed(("trainer.kubeflow.org", "TrainJob"), default) == ("", given)
     assert managed(("batch", "Job"), {}) == ("", given)
-    assert managed(("batch", "Job"), {"managedBy": "a.b/c"}) == (skip_reasons.USER_DECIDES, {"managedBy": "a.b/c"})
-    assert managed(("apps", "Deployment"), {}) == (skip_reasons.NO_PLACE, {})
+    assert managed(("batch", "Job"), {"managedBy": "a.b/c"}) == (editing.USER_DECIDES, {"managedBy": "a.b/c"})
+    assert managed(("apps", "Deployment"), {}) == (editing.NO_PLACE, {})
 
 
 def labelled(value: paths.Object) -> Edit:
     whole = replace(of_kind("batch", "Job"), queue_label_path="/metadata")
     edit = Edit(value)
-    objects.kueue_label(edit, whole, {"key": "queue", "value": "far", "managedBy": "kueue.x-k8s.io/multikueue"})
+    strategies.add_kueue_label(edit, whole, {"key": "queue", "value": "far", "managedBy": "kueue.x-k8s.io/multikueue"})
     return edit
 
 
@@ -111,6 +111,6 @@ def test_an_object_without_a_place_for_the_controller_gets_no_label() -> None:
     whole = replace(of_kind("batch", "Job"), queue_label_path="/metadata")
 
     with pytest.raises(LookupError):
-        objects.kueue_label(edit, whole, {"key": "queue", "value": "far", "managedBy": "a"})
+        strategies.add_kueue_label(edit, whole, {"key": "queue", "value": "far", "managedBy": "a"})
 
     assert edit.operations == []

@@ -10,7 +10,7 @@ from builders.queues import volcano_queue
 from unit.mutation.manifests import CONTAINER, container, intent, merged, pod, refusals, workload
 from usher import errors, model, paths
 from usher.kinds.reading.values import NO_OBJECTS, Absence, Lookup, Objects, Reference
-from usher.mutation import containers, merge, skip_reasons
+from usher.policy.mutation import editing, merge, pod_fields
 
 TOLERATION = {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}
 DEBUG = {"name": "NCCL_DEBUG", "value": "WARN"}
@@ -242,10 +242,10 @@ def test_an_intent_that_needs_a_missing_object_is_skipped_and_the_user_learns_wh
 @pytest.mark.parametrize(
     ("fields", "reason", "told"),
     [
-        ({"env": [DEBUG]}, skip_reasons.ALREADY_THERE, False),
-        ({"env": [{**DEBUG, "value": "INFO"}]}, skip_reasons.USER_DECIDES, False),
+        ({"env": [DEBUG]}, editing.ALREADY_THERE, False),
+        ({"env": [{**DEBUG, "value": "INFO"}]}, editing.USER_DECIDES, False),
         ({"env": "text"}, f"something else is in its place: {CONTAINER}/env", False),
-        ({"envFrom": [{"secretRef": {"name": "a"}}]}, containers.OPAQUE, True),
+        ({"envFrom": [{"secretRef": {"name": "a"}}]}, pod_fields.OPAQUE, True),
     ],
 )
 def test_a_missing_object_causes_no_warning_if_the_intent_would_not_apply(

@@ -15,11 +15,11 @@ from unit.mutation.manifests import CONTAINER, container, intent, merged, pod, r
 from usher import paths
 from usher.config import models
 from usher.kinds.reading.values import Objects
-from usher.mutation import merge
-from usher.mutation.editing import Edit, copied
 from usher.policy import assembly
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
+from usher.policy.mutation import merge
+from usher.policy.mutation.editing import Edit, copied
 
 FABRIC_ENVIRONMENT = {"NCCL_IB_HCA": "=mlx5_0:1", "NCCL_DEBUG": "WARN", "PYTHONUNBUFFERED": "1"}
 

@@ -6,7 +6,7 @@ import pytest
 
 from unit.mutation.manifests import CONTAINER, IN_THE_WAY, at, container, intent, merged, pod, refusals
 from usher import errors, paths
-from usher.mutation import containers, merge, skip_reasons
+from usher.policy.mutation import editing, merge, pod_fields
 
 VOLUME: paths.Object = {"name": "usher-topology", "configMap": {"name": "topology"}}
 MOUNT: paths.Object = {
@@ -67,7 +67,7 @@ COMPLETE = with_mounts(MOUNT, volumes=[VOLUME], env=[VARIABLE])
 
 
 def test_a_complete_mount_is_not_changed() -> None:
-    assert refusals(mounting(COMPLETE)) == [skip_reasons.ALREADY_THERE]
+    assert refusals(mounting(COMPLETE)) == [editing.ALREADY_THERE]
 
 
 def test_a_complete_mount_is_recognised_in_the_form_of_the_api_server() -> None:
@@ -76,9 +76,9 @@ def test_a_complete_mount_is_recognised_in_the_form_of_the_api_server() -> None:
     shown: paths.Object = {"name": "usher-shm", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}
     at_shm = {"name": "usher-shm", "mountPath": "/dev/shm/"}
 
-    assert refusals(mounting(with_mounts(MOUNT, volumes=[written], env=[VARIABLE]))) == [skip_reasons.ALREADY_THERE]
+    assert refusals(mounting(with_mounts(MOUNT, volumes=[written], env=[VARIABLE]))) == [editing.ALREADY_THERE]
     assert refusals(mounting(with_mounts(at_shm, volumes=[shown]), {"volume": memory, "mountPath": "/dev/shm"})) == [
-        skip_reasons.ALREADY_THERE
+        editing.ALREADY_THERE
     ]
 
 
@@ -124,7 +124,7 @@ def test_an_invalid_size_counts_as_another_size() -> None:
 @pytest.mark.parametrize("place", ["/etc/nccl-topo.xml", "/etc//nccl-topo.xml/", "/etc/", "/etc/./", "/"])
 def test_a_mount_path_that_is_taken_in_any_spelling_or_by_a_parent_is_kept(place: str) -> None:
     """Nothing can be mounted inside a ConfigMap, and inside other volumes are the user's files."""
-    assert refusals(mounting(with_mounts({"name": "settings", "mountPath": place}))) == [containers.MOUNTED]
+    assert refusals(mounting(with_mounts({"name": "settings", "mountPath": place}))) == [pod_fields.MOUNTED]
 
 
 @pytest.mark.parametrize("place", ["/etc/nccl", "/etc/nccl-topo.xml.bak", "/data", "", None, 7])
@@ -135,21 +135,21 @@ def test_other_places_take_nothing_away(place: Any) -> None:
 def test_a_block_device_takes_a_place_as_well() -> None:
     value = with_mounts(volumeDevices=[{"name": "disk", "devicePath": "/etc/nccl-topo.xml"}])
 
-    assert refusals(mounting(value)) == [containers.MOUNTED]
+    assert refusals(mounting(value)) == [pod_fields.MOUNTED]
 
 
 def test_the_same_place_by_another_part_of_the_volume_is_the_users() -> None:
-    assert refusals(mounting(with_mounts({**MOUNT, "subPath": "other.xml"}, volumes=[VOLUME]))) == [containers.MOUNTED]
+    assert refusals(mounting(with_mounts({**MOUNT, "subPath": "other.xml"}, volumes=[VOLUME]))) == [pod_fields.MOUNTED]
 
 
 def test_a_variable_that_the_user_set_keeps_all_of_it_away() -> None:
     theirs = {"name": "NCCL_TOPO_FILE", "value": "/opt/topology.xml"}
 
-    assert refusals(mounting(with_mounts(env=[theirs]))) == [skip_reasons.USER_DECIDES]
+    assert refusals(mounting(with_mounts(env=[theirs]))) == [editing.USER_DECIDES]
 
 
 def test_so_does_what_env_from_may_bring() -> None:
-    assert refusals(mounting(with_mounts(envFrom=[{"secretRef": {"name": "a"}}]))) == [containers.OPAQUE]
+    assert refusals(mounting(with_mounts(envFrom=[{"secretRef": {"name": "a"}}]))) == [pod_fields.OPAQUE]
 
 
 @pytest.mark.parametrize("broken", [{"volumes": "text"}, {"volumes": {}}])

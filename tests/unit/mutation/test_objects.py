@@ -8,8 +8,8 @@ import pytest
 from builders import cron_job, daemon_set
 from unit.mutation.manifests import IN_THE_WAY, at, intent, merged, pod, pytorch_job, refusals, workload
 from usher import model, paths
-from usher.mutation import merge, objects, skip_reasons
-from usher.mutation.editing import Edit
+from usher.policy.mutation import editing, merge, strategies
+from usher.policy.mutation.editing import Edit
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 QUEUE: paths.Object = {"key": QUEUE_LABEL, "value": "research"}
@@ -38,8 +38,8 @@ def test_other_labels_stay(field: str) -> None:
 
 
 def test_a_label_that_the_user_set_stays(field: str) -> None:
-    assert refusals(labelled(field, {"labels": {QUEUE_LABEL: "urgent"}})) == [skip_reasons.USER_DECIDES]
-    assert refusals(labelled(field, {"labels": {QUEUE_LABEL: "research"}})) == [skip_reasons.ALREADY_THERE]
+    assert refusals(labelled(field, {"labels": {QUEUE_LABEL: "urgent"}})) == [editing.USER_DECIDES]
+    assert refusals(labelled(field, {"labels": {QUEUE_LABEL: "research"}})) == [editing.ALREADY_THERE]
 
 
 def test_an_empty_queue_name_counts_as_missing(field: str) -> None:
@@ -49,7 +49,7 @@ def test_an_empty_queue_name_counts_as_missing(field: str) -> None:
 @pytest.mark.parametrize("labels", [["a"], "text", 7])
 def test_labels_of_a_wrong_type_are_not_changed(field: str, labels: paths.Json) -> None:
     in_the_way = f"{IN_THE_WAY}/metadata/labels/kueue.x-k8s.io~1queue-name"
-    expected = skip_reasons.NO_PLACE if field == "kueueLabel" else in_the_way
+    expected = editing.NO_PLACE if field == "kueueLabel" else in_the_way
 
     assert refusals(labelled(field, {"labels": labels})) == [expected]
 
@@ -64,10 +64,10 @@ def test_a_cron_job_carries_the_label_of_kueue_for_its_jobs() -> None:
 def test_a_kind_without_queue_or_gang_settings_has_no_place_for_them() -> None:
     queue = intent("gangSetting", {"setting": "queue", "value": "research"})
 
-    assert refusals(merged(daemon_set(), intent("kueueLabel", QUEUE))) == [skip_reasons.NO_PLACE]
-    assert refusals(merged(daemon_set(), queue)) == [skip_reasons.NO_PLACE]
+    assert refusals(merged(daemon_set(), intent("kueueLabel", QUEUE))) == [editing.NO_PLACE]
+    assert refusals(merged(daemon_set(), queue)) == [editing.NO_PLACE]
     assert refusals(merged(pytorch_job(), intent("gangSetting", {"setting": "colour", "value": 1}))) == [
-        skip_reasons.NO_PLACE
+        editing.NO_PLACE
     ]
 
 
@@ -88,14 +88,14 @@ def test_of_the_settings_of_a_gang_only_what_the_user_left_open_is_set() -> None
     result = gang({"schedulingPolicy": {"minAvailable": 2, "priorityClass": "high"}})
 
     assert at(result, POLICY) == {"queue": "research", "minAvailable": 2, "priorityClass": "high"}
-    assert [skipped.reason for skipped in result.skipped] == [skip_reasons.USER_DECIDES]
+    assert [skipped.reason for skipped in result.skipped] == [editing.USER_DECIDES]
 
 
 @pytest.mark.parametrize("number", [0, 3])
 def test_settings_that_the_user_filled_in_stay(number: int) -> None:
     result = gang({"schedulingPolicy": {"queue": "urgent", "minAvailable": number}})
 
-    assert refusals(result) == [skip_reasons.USER_DECIDES] * 2
+    assert refusals(result) == [editing.USER_DECIDES] * 2
 
 
 @pytest.mark.parametrize("run_policy", ["text", [1], {"schedulingPolicy": []}, {"schedulingPolicy": "text"}])
@@ -108,7 +108,7 @@ def test_a_setting_may_be_an_annotation_of_the_object() -> None:
     value = pod()
     edit = Edit(value)
 
-    reason = objects.gang_setting(
+    reason = strategies.add_gang_setting(
         edit, replace(workload(value), gang_places=places), {"setting": "queue", "value": "research"}
     )
 

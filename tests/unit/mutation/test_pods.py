@@ -22,8 +22,8 @@ from unit.mutation.manifests import (
     replica,
 )
 from usher import paths
-from usher.mutation import merge, skip_reasons
-from usher.mutation import pods as mutation_pods
+from usher.policy.mutation import editing, merge
+from usher.policy.mutation import pod_fields as mutation_pods
 
 ANY_GPU_TAINT = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 ON_H100 = {"key": "product", "operator": "In", "values": ["H100"]}
@@ -58,7 +58,7 @@ def test_a_pod_without_tolerations_gets_a_list_of_one() -> None:
     ],
 )
 def test_a_toleration_that_exists_is_not_added_again(present: paths.Json) -> None:
-    assert refusals(tolerating(present)) == [skip_reasons.ALREADY_THERE]
+    assert refusals(tolerating(present)) == [editing.ALREADY_THERE]
 
 
 @pytest.mark.parametrize(
@@ -80,14 +80,14 @@ def test_a_toleration_of_a_value_is_covered_by_an_equal_one() -> None:
     equal = {"key": "team", "value": "research"}
     other = {"key": "team", "value": "vision"}
 
-    assert refusals(tolerating(equal, wanted=wanted)) == [skip_reasons.ALREADY_THERE]
+    assert refusals(tolerating(equal, wanted=wanted)) == [editing.ALREADY_THERE]
     assert at(tolerating(other, wanted=wanted), "/spec/tolerations") == [other, wanted]
 
 
 def test_a_toleration_by_comparison_is_added_once() -> None:
     wanted = {"key": "slice", "operator": "Gt", "value": "4", "effect": "NoSchedule"}
 
-    assert refusals(tolerating(wanted, wanted=wanted)) == [skip_reasons.ALREADY_THERE]
+    assert refusals(tolerating(wanted, wanted=wanted)) == [editing.ALREADY_THERE]
 
 
 def test_tolerations_that_are_not_a_list_are_not_changed() -> None:
@@ -145,7 +145,7 @@ def test_an_empty_term_matches_no_node_and_is_kept_empty(empty: paths.Json) -> N
 def test_an_affinity_without_terms_goes_on_matching_no_node(required: paths.Json) -> None:
     result = requiring(pod(affinity={"nodeAffinity": {REQUIRED: required}}))
 
-    assert refusals(result) == [skip_reasons.MATCHES_NOTHING]
+    assert refusals(result) == [editing.MATCHES_NOTHING]
 
 
 def test_only_the_terms_that_lack_a_requirement_get_it() -> None:
@@ -155,7 +155,7 @@ def test_only_the_terms_that_lack_a_requirement_get_it() -> None:
 
 
 def test_a_requirement_that_every_term_has_is_not_repeated() -> None:
-    assert refusals(requiring(pod(affinity=affinity({"matchExpressions": [ON_H100]})))) == [skip_reasons.ALREADY_THERE]
+    assert refusals(requiring(pod(affinity=affinity({"matchExpressions": [ON_H100]})))) == [editing.ALREADY_THERE]
 
 
 def test_another_requirement_of_the_same_key_stays_beside_it() -> None:
@@ -199,8 +199,8 @@ def test_a_pod_that_names_no_scheduler_gets_one(unset: paths.Json) -> None:
 
 
 def test_a_scheduler_that_the_user_named_stays() -> None:
-    assert refusals(scheduled("kai-scheduler")) == [skip_reasons.USER_DECIDES]
-    assert refusals(scheduled("volcano")) == [skip_reasons.ALREADY_THERE]
+    assert refusals(scheduled("kai-scheduler")) == [editing.USER_DECIDES]
+    assert refusals(scheduled("volcano")) == [editing.ALREADY_THERE]
 
 
 def classed(value: paths.Object, place: str = "", **wanted: str) -> merge.Merged:
@@ -213,8 +213,8 @@ def test_a_pod_that_names_no_priority_class_gets_one(unset: paths.Json) -> None:
 
 
 def test_a_priority_class_that_the_user_named_stays() -> None:
-    assert refusals(classed(pod(priorityClassName="urgent"), instead="cluster-default")) == [skip_reasons.USER_DECIDES]
-    assert refusals(classed(pod(priorityClassName="training"))) == [skip_reasons.ALREADY_THERE]
+    assert refusals(classed(pod(priorityClassName="urgent"), instead="cluster-default")) == [editing.USER_DECIDES]
+    assert refusals(classed(pod(priorityClassName="training"))) == [editing.ALREADY_THERE]
 
 
 def test_of_a_pod_the_numbers_of_the_class_that_kubernetes_wrote_go_with_it() -> None:
@@ -240,7 +240,7 @@ def test_of_a_template_nothing_is_taken_away() -> None:
 
 
 def test_a_class_of_the_pod_stays_unless_the_intent_names_it_as_the_default() -> None:
-    assert refusals(classed(pod(priorityClassName="cluster-default"))) == [skip_reasons.USER_DECIDES]
+    assert refusals(classed(pod(priorityClassName="cluster-default"))) == [editing.USER_DECIDES]
 
 
 def annotated(annotations: Any) -> merge.Merged:
@@ -261,8 +261,8 @@ def test_an_annotation_is_one_of_the_pods_and_not_of_the_job(present: Any) -> No
 
 
 def test_an_annotation_of_the_user_stays() -> None:
-    assert refusals(annotated({"karpenter.sh/do-not-disrupt": "false"})) == [skip_reasons.USER_DECIDES]
-    assert refusals(annotated({"karpenter.sh/do-not-disrupt": "true"})) == [skip_reasons.ALREADY_THERE]
+    assert refusals(annotated({"karpenter.sh/do-not-disrupt": "false"})) == [editing.USER_DECIDES]
+    assert refusals(annotated({"karpenter.sh/do-not-disrupt": "true"})) == [editing.ALREADY_THERE]
 
 
 def test_annotations_of_a_wrong_type_are_not_changed() -> None:
@@ -309,7 +309,7 @@ def test_a_network_joins_others_in_json() -> None:
     ],
 )
 def test_a_pod_on_the_network_is_not_attached_again_by_whichever_interface(present: str) -> None:
-    assert refusals(attached(present)) == [skip_reasons.ALREADY_THERE]
+    assert refusals(attached(present)) == [editing.ALREADY_THERE]
 
 
 @pytest.mark.parametrize("present", ["rail", "storage/rail", '[{"name": "rail"}]', '[{"name": "rail"}, "text", null]'])
@@ -362,7 +362,7 @@ def test_metadata_that_other_pods_share_are_not_changed(field: str, value: paths
 
     result = merged(run, intent(field, value, at="/spec/pipelineSpec/tasks/1/taskSpec"))
 
-    assert refusals(result) == [skip_reasons.SHARED_METADATA]
+    assert refusals(result) == [editing.SHARED_METADATA]
 
 
 def test_a_label_of_one_template_goes_where_its_other_pods_do_not_get_it() -> None:
@@ -393,4 +393,4 @@ def test_a_label_of_a_template_in_another_object_is_not_added() -> None:
 
     result = merged(run, intent("ownLabel", {"key": "team", "value": "vision"}, at="/spec/taskRunSpecs/0"))
 
-    assert refusals(result) == [skip_reasons.NOT_CHANGEABLE]
+    assert refusals(result) == [editing.NOT_CHANGEABLE]

@@ -8,8 +8,8 @@ import builders
 from acceptance import evaluator, mutated
 from unit.mutation.clusters import Cluster, named
 from usher import paths
-from usher.mutation import merge
-from usher.policy.request import Request
+from usher.policy.decision import Request
+from usher.policy.mutation import merge
 
 CLASSES: dict[str, Any] = {
     "priorities": {

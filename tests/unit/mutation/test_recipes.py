@@ -9,9 +9,9 @@ from acceptance import evaluator
 from usher import paths
 from usher.config import models
 from usher.config.fabrics.profiles import Recipe
-from usher.mutation import recipes
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
+from usher.policy.mutation import strategies
 
 PRODUCT = {"nvidia.com/gpu.product": "NVIDIA-H200"}
 SPEC = "/spec/pytorchReplicaSpecs/Worker/template/spec"
@@ -114,10 +114,10 @@ def test_annotations_go_with_the_recipe_or_refuse_it() -> None:
 
 
 def test_a_value_holds_a_wanted_one_if_it_has_all_its_fields() -> None:
-    assert recipes.holds({"a": [{"b": "1"}], "c": 2}, {"a": [{"b": "1"}]})
-    assert not recipes.holds({"a": []}, {"a": [{"b": "1"}]})
-    assert not recipes.holds({"readOnly": True}, {"readOnly": False})
-    assert not recipes.holds(True, "1")
+    assert strategies.holds_wanted({"a": [{"b": "1"}], "c": 2}, {"a": [{"b": "1"}]})
+    assert not strategies.holds_wanted({"a": []}, {"a": [{"b": "1"}]})
+    assert not strategies.holds_wanted({"readOnly": True}, {"readOnly": False})
+    assert not strategies.holds_wanted(True, "1")
 
 
 @pytest.mark.parametrize(

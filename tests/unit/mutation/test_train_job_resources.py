@@ -14,7 +14,7 @@ from unit.mutation.manifests import at, container, intent, merged, refusals, run
 from unit.workloads.normalised import workload
 from usher import model, paths
 from usher.kinds.reading.values import NO_OBJECTS, Objects
-from usher.mutation import containers, merge, skip_reasons
+from usher.policy.mutation import editing, merge, pod_fields
 
 NODE = "/spec/runtimeRef/name/spec/template/spec/replicatedJobs/0/template/spec/template/spec/containers/0"
 BLOCK = "/spec/trainer/resourcesPerNode"
@@ -54,7 +54,7 @@ def test_a_second_device_joins_the_first() -> None:
 def test_a_second_mutation_changes_nothing() -> None:
     once = given_device(train_job()).value
 
-    assert refusals(given_device(once)) == [skip_reasons.ALREADY_THERE]
+    assert refusals(given_device(once)) == [editing.ALREADY_THERE]
 
 
 def test_a_block_of_the_user_gets_the_device_alone() -> None:
@@ -71,20 +71,20 @@ def told(result: merge.Merged) -> list[tuple[str, bool]]:
 def test_claims_of_the_runtime_cannot_be_repeated_so_the_user_is_warned() -> None:
     claiming = {**OF_RUNTIME, "claims": [{"name": "gpu"}]}
 
-    assert told(given_device(train_job(), resources=claiming)) == [(containers.PARTIAL, True)]
+    assert told(given_device(train_job(), resources=claiming)) == [(pod_fields.PARTIAL, True)]
 
 
 def test_without_its_runtime_nothing_is_written_and_the_user_is_warned() -> None:
     alone = intent("resource", {"name": "rdma/ib", "amount": "1"}, at="/spec/trainer")
     result = merged(train_job(trainer={"numNodes": 2}), alone, objects=NO_OBJECTS)
 
-    assert told(result) == [(containers.PARTIAL, True)]
+    assert told(result) == [(pod_fields.PARTIAL, True)]
 
 
 def test_a_missing_request_is_never_written_alone() -> None:
     request = intent("request", {"name": "nvidia.com/gpu", "amount": "8"}, at=NODE)
 
-    assert told(given_device(train_job(), request)) == [(containers.INHERITED, False)]
+    assert told(given_device(train_job(), request)) == [(pod_fields.INHERITED, False)]
 
 
 _AMOUNTS = st.dictionaries(

@@ -6,8 +6,8 @@ from typing import Any
 from unit.oracle import golden
 from unit.workloads.normalised import workload
 from usher import model, paths
+from usher.authorities import pool_fit
 from usher.model import placement
-from usher.scheduling import pool_affinity
 
 CASES = golden.cases("nodes")
 
@@ -49,14 +49,14 @@ def test_what_kubernetes_cannot_parse_is_known() -> None:
 def test_a_node_that_fits_could_fit_as_well_if_only_some_of_its_labels_were_known() -> None:
     def could_fit(case: Any) -> bool:
         known = dict(list(case["labels"].items())[::2])
-        return any(pool_affinity.could_fit(way, known) for way in pool_affinity.alternatives(pod_set(case)))
+        return any(pool_fit.could_fit(way, known) for way in pool_fit.node_alternatives(pod_set(case)))
 
     golden.assert_none(case for case in CASES if case["matches"] and not could_fit(case))
 
 
 def test_where_all_labels_are_known_that_matter_only_a_node_that_fits_could_fit() -> None:
-    def ways(case: Any) -> list[pool_affinity.Alternative]:
-        return pool_affinity.alternatives(pod_set(case))
+    def ways(case: Any) -> list[pool_fit.Alternative]:
+        return pool_fit.node_alternatives(pod_set(case))
 
     def tells_all(case: Any) -> bool:
         named = {key for selector, _ in ways(case) for key in selector}
@@ -67,6 +67,5 @@ def test_where_all_labels_are_known_that_matter_only_a_node_that_fits_could_fit(
     golden.assert_none(
         case
         for case in CASES
-        if tells_all(case)
-        and any(pool_affinity.could_fit(way, case["labels"]) for way in ways(case)) != case["matches"]
+        if tells_all(case) and any(pool_fit.could_fit(way, case["labels"]) for way in ways(case)) != case["matches"]
     )

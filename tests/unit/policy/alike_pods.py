@@ -10,7 +10,7 @@ from builders import GPU
 from unit.mutation import generated
 from usher import paths
 from usher.cluster.facts.store import Store
-from usher.mutation.editing import Edit, copied
+from usher.policy.mutation.editing import Edit, copied
 
 TOKEN = "kube-api-access-{}"
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"

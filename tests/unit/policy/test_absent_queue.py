@@ -10,8 +10,8 @@ from usher import model, paths
 from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.policy import assembly
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
 
 CONFIG = {"queues": [{"namespaces": ["ml-*"], "localQueue": "research"}]}
 QUEUE = "kueue.x-k8s.io/queue-name"

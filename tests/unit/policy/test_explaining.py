@@ -6,8 +6,8 @@ import builders
 from usher import paths
 from usher.config import models
 from usher.policy import assembly, explaining
+from usher.policy.decision import Request
 from usher.policy.explaining import State
-from usher.policy.request import Request
 
 BAD = builders.pytorch_job(builders.template(builders.container(requests={builders.GPU: 2}, limits={builders.GPU: 1})))
 CPU = builders.pod(builders.container())

@@ -9,8 +9,8 @@ from usher import paths
 from usher.cluster.facts.store import Store
 from usher.config import models, pools
 from usher.policy import assembly
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
 
 PRODUCT = "nvidia.com/gpu.product"
 DECLARED = models.Config(

@@ -28,11 +28,11 @@ from usher.config.fabrics.profiles import RESERVED_VARIABLES
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.environment import READ_VARIABLES
 from usher.policy.checks import bundle
+from usher.policy.decision import Operation, Request, User
 from usher.policy.engines.engine import CachedEngine, Engine, Entrypoint
 from usher.policy.engines.wasm import WasmEngine
 from usher.policy.evaluator import Evaluator
 from usher.policy.input.pod_sets import READ_KEYS
-from usher.policy.request import Operation, Request, User
 from usher.workloads import fingerprints
 
 POOLS = """

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from usher import model
-from usher.policy import enforcement
+from usher.policy import decision
 from usher.policy.checks import bundle
 from usher.review import response
 
@@ -17,7 +17,7 @@ OF_THE_OBJECT = model.Finding(check="mig/unknown_profile", path="", message="the
 
 
 def assumptions(*findings: model.Finding, age: float) -> list[str]:
-    return [each.assumption for each in enforcement.downgrade_stale_facts(findings, ENTRIES, age=age, bound=5 * MINUTE)]
+    return [each.assumption for each in decision.downgrade_stale_facts(findings, ENTRIES, age=age, bound=5 * MINUTE)]
 
 
 @pytest.mark.parametrize(

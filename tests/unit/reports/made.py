@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import date
 
 from usher import model, paths
-from usher.mutation.editing import Operation
-from usher.mutation.merge import Merged, Skipped
+from usher.policy.mutation.editing import Operation
+from usher.policy.mutation.merge import Merged, Skipped
 from usher.scan import devices as scan_devices
 from usher.scan import exception_uses
 from usher.scan import findings as scan_findings

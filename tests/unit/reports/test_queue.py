@@ -16,9 +16,9 @@ from usher import paths
 from usher.authorities.outlook import Outlook
 from usher.config import load
 from usher.policy import assembly
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.policy.queue_outlook import Outlooks
-from usher.policy.request import Request
 from usher.reports import queue_json, queue_text
 from usher.reports.lines import LOG_WIDTH
 from usher.reports.queue_text import ShownOutlook

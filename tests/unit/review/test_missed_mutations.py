@@ -11,8 +11,8 @@ from unit.review.answering import answered, mutated
 from usher import errors, paths
 from usher.config import models
 from usher.policy import assembly
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
 from usher.review import validate as review_validate
 from usher.review.response import Answer
 

@@ -12,8 +12,8 @@ from builders import container, pod, pytorch_job, replaced, template
 from reviews import UID, body
 from unit.review.answering import GPU, answered, bad_job, mutated, validated
 from usher import errors, paths
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
 from usher.review import mutate as review_mutate
 from usher.review import response as review_response
 from usher.review import validate as review_validate

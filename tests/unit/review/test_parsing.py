@@ -14,7 +14,7 @@ from builders import container, pod
 from reviews import UID, as_go_writes, body, review
 from usher import paths
 from usher.errors import ReviewError
-from usher.policy.request import Operation, User
+from usher.policy.decision import Operation, User
 from usher.review.parsing import Resource, Review, parse
 
 

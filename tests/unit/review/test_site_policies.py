@@ -13,7 +13,7 @@ from unit.review.test_validate import ScriptedAdmission, job
 from usher import model
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.engines import deadline
+from usher.policy.engines import engine
 from usher.policy.evaluator import Evaluator
 from usher.review import validate
 from usher.review.parsing import Review
@@ -92,18 +92,18 @@ async def test_without_policies_nothing_is_added(evaluator: Evaluator) -> None:
 
 
 def test_a_share_of_the_time_ends_before_the_time_and_gives_the_rest_back() -> None:
-    token = deadline.UNTIL.set(time.monotonic() + 100)
-    whole = deadline.UNTIL.get()
+    token = engine.ANSWER_UNTIL.set(time.monotonic() + 100)
+    whole = engine.ANSWER_UNTIL.get()
     try:
-        with deadline.share(0.5):
-            assert 40 < deadline.UNTIL.get() - time.monotonic() <= 50
-            with deadline.share(0.5):
-                assert deadline.UNTIL.get() - time.monotonic() <= 25
-        assert deadline.UNTIL.get() == whole
+        with engine.share_deadline(0.5):
+            assert 40 < engine.ANSWER_UNTIL.get() - time.monotonic() <= 50
+            with engine.share_deadline(0.5):
+                assert engine.ANSWER_UNTIL.get() - time.monotonic() <= 25
+        assert engine.ANSWER_UNTIL.get() == whole
     finally:
-        deadline.UNTIL.reset(token)
+        engine.ANSWER_UNTIL.reset(token)
 
 
 def test_without_a_deadline_there_is_no_share() -> None:
-    with deadline.share(0.5):
-        assert deadline.UNTIL.get() == float("inf")
+    with engine.share_deadline(0.5):
+        assert engine.ANSWER_UNTIL.get() == float("inf")

@@ -12,9 +12,9 @@ from reviews import body
 from usher import errors, paths
 from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
-from usher.authorities.gpu_quota.charge_request import ChargeRequest
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess, Full
+from usher.authorities.gpu_quota.status import ChargeRequest
 from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.policy import assembly

@@ -7,7 +7,7 @@ import builders
 from unit.scheduling import node_matching
 from unit.workloads.normalised import readable_workload
 from usher import paths
-from usher.scheduling import pool_affinity
+from usher.authorities import pool_fit
 
 # Few keys and values, so that they meet often.
 KEYS = st.sampled_from(["product", "zone", "count"])
@@ -44,20 +44,20 @@ def spec_of(pod: paths.Object) -> paths.Object:
     return spec
 
 
-def ways(pod: paths.Object) -> list[pool_affinity.Alternative]:
+def ways(pod: paths.Object) -> list[pool_fit.Alternative]:
     (pod_set,) = readable_workload(pod).pod_sets
-    return pool_affinity.alternatives(pod_set)
+    return pool_fit.node_alternatives(pod_set)
 
 
-def carries(labels: pool_affinity.Labels, pool: pool_affinity.Labels) -> bool:
+def carries(labels: pool_fit.Labels, pool: pool_fit.Labels) -> bool:
     return labels.items() >= pool.items()
 
 
 @given(PODS, POOLS, NODES)
 def test_no_node_outside_the_pools_fits_a_pod_that_allows_their_nodes_only(
-    pod: paths.Object, pools: list[pool_affinity.Labels], nodes: list[pool_affinity.Labels]
+    pod: paths.Object, pools: list[pool_fit.Labels], nodes: list[pool_fit.Labels]
 ) -> None:
-    if all(pool_affinity.allows_only(way, pools) for way in ways(pod)):
+    if all(pool_fit.allows_only(way, pools) for way in ways(pod)):
         for node in nodes:
             if node_matching.fits(spec_of(pod), node):
                 assert any(carries(node, pool) for pool in pools), node
@@ -65,7 +65,7 @@ def test_no_node_outside_the_pools_fits_a_pod_that_allows_their_nodes_only(
 
 @given(st.dictionaries(KEYS, st.lists(VALUES, min_size=1, max_size=3, unique=True), max_size=3), POOLS)
 def test_a_pod_whose_nodes_are_all_of_the_pools_allows_their_nodes_only(
-    required: dict[str, list[str]], pools: list[pool_affinity.Labels]
+    required: dict[str, list[str]], pools: list[pool_fit.Labels]
 ) -> None:
     expressions = [builders.expression(key, "In", *values) for key, values in required.items()]
     nodes: list[dict[str, str]] = [{}]
@@ -74,21 +74,21 @@ def test_a_pod_whose_nodes_are_all_of_the_pools_allows_their_nodes_only(
 
     covered = all(any(carries(node, pool) for pool in pools) for node in nodes)
 
-    assert pool_affinity.allows_only(({}, expressions), pools) is covered
+    assert pool_fit.allows_only(({}, expressions), pools) is covered
 
 
 @given(PODS, LABELS, LABELS)
 def test_a_node_that_fits_could_have_been_one_of_its_pool(
-    pod: paths.Object, pool: pool_affinity.Labels, others: pool_affinity.Labels
+    pod: paths.Object, pool: pool_fit.Labels, others: pool_fit.Labels
 ) -> None:
     node = {**others, **pool}
 
     if node_matching.fits(spec_of(pod), node):
-        assert any(pool_affinity.could_fit(way, pool) for way in ways(pod))
+        assert any(pool_fit.could_fit(way, pool) for way in ways(pod))
 
 
 @given(PODS, LABELS)
-def test_where_all_labels_that_matter_are_known_could_is_does(pod: paths.Object, others: pool_affinity.Labels) -> None:
+def test_where_all_labels_that_matter_are_known_could_is_does(pod: paths.Object, others: pool_fit.Labels) -> None:
     node = {"product": "1", "zone": "2", "count": "3", **others}
 
-    assert node_matching.fits(spec_of(pod), node) is any(pool_affinity.could_fit(way, node) for way in ways(pod))
+    assert node_matching.fits(spec_of(pod), node) is any(pool_fit.could_fit(way, node) for way in ways(pod))

@@ -6,40 +6,38 @@ import builders
 from builders import expression, node_affinity, term
 from unit.workloads.normalised import workload
 from usher import model, paths
-from usher.scheduling import pool_affinity
+from usher.authorities import pool_fit
 
 PRODUCT = "nvidia.com/gpu.product"
-H100: pool_affinity.Labels = {PRODUCT: "H100"}
-A100: pool_affinity.Labels = {PRODUCT: "A100"}
-H100_IN_A: pool_affinity.Labels = {PRODUCT: "H100", "zone": "a"}
-H100_IN_B: pool_affinity.Labels = {PRODUCT: "H100", "zone": "b"}
+H100: pool_fit.Labels = {PRODUCT: "H100"}
+A100: pool_fit.Labels = {PRODUCT: "A100"}
+H100_IN_A: pool_fit.Labels = {PRODUCT: "H100", "zone": "a"}
+H100_IN_B: pool_fit.Labels = {PRODUCT: "H100", "zone": "b"}
 
 
-def pod_set(
-    *terms: paths.Object, required: bool = False, node_selector: pool_affinity.Labels | None = None
-) -> model.PodSet:
+def pod_set(*terms: paths.Object, required: bool = False, node_selector: pool_fit.Labels | None = None) -> model.PodSet:
     """A pod set that requires one of the terms; with `required` even if there are none."""
     wanted = node_affinity(*terms) if terms or required else None
     (found,) = workload(builders.pod(affinity=wanted, nodeSelector=node_selector)).pod_sets
     return found
 
 
-def way(*expressions: paths.Object, **selector: str) -> pool_affinity.Alternative:
+def way(*expressions: paths.Object, **selector: str) -> pool_fit.Alternative:
     """The only alternative of a pod set with one term."""
     terms = [term(*expressions)] if expressions else []
-    (found,) = pool_affinity.alternatives(pod_set(*terms, node_selector=selector))
+    (found,) = pool_fit.node_alternatives(pod_set(*terms, node_selector=selector))
     return found
 
 
 def test_without_affinity_the_node_selector_is_the_only_way() -> None:
-    assert pool_affinity.alternatives(pod_set()) == [({}, ())]
-    assert pool_affinity.alternatives(pod_set(node_selector={"a": "b"})) == [({"a": "b"}, ())]
+    assert pool_fit.node_alternatives(pod_set()) == [({}, ())]
+    assert pool_fit.node_alternatives(pod_set(node_selector={"a": "b"})) == [({"a": "b"}, ())]
 
 
 def test_every_term_is_a_way_of_its_own_together_with_the_node_selector() -> None:
     first, second = expression(PRODUCT, "In", "H100"), expression("zone", "Exists")
 
-    assert pool_affinity.alternatives(pod_set(term(first), term(first, second), node_selector={"a": "b"})) == [
+    assert pool_fit.node_alternatives(pod_set(term(first), term(first, second), node_selector={"a": "b"})) == [
         ({"a": "b"}, [first]),
         ({"a": "b"}, [first, second]),
     ]
@@ -48,15 +46,15 @@ def test_every_term_is_a_way_of_its_own_together_with_the_node_selector() -> Non
 def test_an_empty_term_matches_no_node_and_gives_no_alternative() -> None:
     here = term(expression("zone", "Exists"))
 
-    assert pool_affinity.alternatives(pod_set(term(), here)) == [({}, [expression("zone", "Exists")])]
-    assert pool_affinity.alternatives(pod_set(term())) == []
-    assert pool_affinity.alternatives(pod_set(required=True)) == []
+    assert pool_fit.node_alternatives(pod_set(term(), here)) == [({}, [expression("zone", "Exists")])]
+    assert pool_fit.node_alternatives(pod_set(term())) == []
+    assert pool_fit.node_alternatives(pod_set(required=True)) == []
 
 
 def test_a_term_of_fields_alone_is_a_way_without_a_condition_on_labels() -> None:
     by_name = term(fields=[expression("metadata.name", "In", "node-1")])
 
-    assert pool_affinity.alternatives(pod_set(by_name)) == [({}, [])]
+    assert pool_fit.node_alternatives(pod_set(by_name)) == [({}, [])]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +66,7 @@ def test_a_term_of_fields_alone_is_a_way_without_a_condition_on_labels() -> None
     ],
 )
 def test_a_term_of_fields_that_kubernetes_cannot_parse_gives_no_alternative(field: paths.Object) -> None:
-    assert pool_affinity.alternatives(pod_set(term(expression("zone", "Exists"), fields=[field]))) == []
+    assert pool_fit.node_alternatives(pod_set(term(expression("zone", "Exists"), fields=[field]))) == []
 
 
 @pytest.mark.parametrize(
@@ -114,16 +112,16 @@ def test_a_node_of_a_pool_could_fit_unless_a_label_that_is_known_forbids_it(
     expressions: list[paths.Object],
     could: bool,
 ) -> None:
-    assert pool_affinity.could_fit(way(*expressions), {**H100, "count": "8"}) is could
+    assert pool_fit.could_fit(way(*expressions), {**H100, "count": "8"}) is could
 
 
 def test_a_node_selector_and_a_term_must_both_fit() -> None:
     here = expression("zone", "In", "a")
 
-    assert pool_affinity.could_fit(({PRODUCT: "H100"}, [here]), H100_IN_A)
-    assert not pool_affinity.could_fit(({PRODUCT: "A100"}, [here]), H100_IN_A)
-    assert not pool_affinity.could_fit(({PRODUCT: "H100"}, [here]), H100_IN_B)
-    assert pool_affinity.could_fit(({"other": "x"}, []), H100_IN_A)
+    assert pool_fit.could_fit(({PRODUCT: "H100"}, [here]), H100_IN_A)
+    assert not pool_fit.could_fit(({PRODUCT: "A100"}, [here]), H100_IN_A)
+    assert not pool_fit.could_fit(({PRODUCT: "H100"}, [here]), H100_IN_B)
+    assert pool_fit.could_fit(({"other": "x"}, []), H100_IN_A)
 
 
 @pytest.mark.parametrize(
@@ -148,10 +146,10 @@ def test_a_node_selector_and_a_term_must_both_fit() -> None:
     ],
 )
 def test_a_way_allows_only_nodes_of_pools_that_have_one_label(
-    alternative: pool_affinity.Alternative,
+    alternative: pool_fit.Alternative,
     only: bool,
 ) -> None:
-    assert pool_affinity.allows_only(alternative, [H100, A100]) is only
+    assert pool_fit.allows_only(alternative, [H100, A100]) is only
 
 
 @pytest.mark.parametrize(
@@ -182,11 +180,11 @@ def test_a_way_allows_only_nodes_of_pools_that_have_one_label(
     ],
 )
 def test_a_way_allows_only_nodes_that_carry_all_labels_of_a_pool(
-    alternative: pool_affinity.Alternative,
-    pools: list[pool_affinity.Labels],
+    alternative: pool_fit.Alternative,
+    pools: list[pool_fit.Labels],
     only: bool,
 ) -> None:
-    assert pool_affinity.allows_only(alternative, pools) is only
+    assert pool_fit.allows_only(alternative, pools) is only
 
 
 def test_a_manifest_with_thousands_of_values_costs_no_more_than_the_pools_do() -> None:
@@ -194,7 +192,7 @@ def test_a_manifest_with_thousands_of_values_costs_no_more_than_the_pools_do() -
     values = [str(index) for index in range(1000)]
     expressions = [expression(key, "In", *labels.values(), *values) for labels in pools for key in labels]
 
-    assert not pool_affinity.allows_only(({}, expressions), pools)
+    assert not pool_fit.allows_only(({}, expressions), pools)
 
 
 @pytest.mark.parametrize(
@@ -214,10 +212,10 @@ def test_a_manifest_with_thousands_of_values_costs_no_more_than_the_pools_do() -
     ],
 )
 def test_an_expression_that_cannot_be_read_is_survived_and_restricts_to_no_pool(junk: paths.Json) -> None:
-    for alternative in pool_affinity.alternatives(pod_set({"matchExpressions": [junk], "matchFields": "x"})):
-        assert not pool_affinity.allows_only(alternative, [H100])
-        assert pool_affinity.could_fit(alternative, H100) in (True, False)
-        pool_affinity.names_any_key(alternative, [PRODUCT])
+    for alternative in pool_fit.node_alternatives(pod_set({"matchExpressions": [junk], "matchFields": "x"})):
+        assert not pool_fit.allows_only(alternative, [H100])
+        assert pool_fit.could_fit(alternative, H100) in (True, False)
+        pool_fit.names_any_label(alternative, [PRODUCT])
 
 
 KEYS = ("nvidia.com/*", "cloud.google.com/gke-accelerator")
@@ -242,10 +240,10 @@ KEYS = ("nvidia.com/*", "cloud.google.com/gke-accelerator")
     ],
 )
 def test_a_way_names_a_label_when_nodes_without_it_do_not_fit(
-    alternative: pool_affinity.Alternative,
+    alternative: pool_fit.Alternative,
     names: bool,
 ) -> None:
-    assert pool_affinity.names_any_key(alternative, KEYS) is names
+    assert pool_fit.names_any_label(alternative, KEYS) is names
 
 
 @pytest.mark.parametrize(
@@ -264,6 +262,6 @@ def test_a_way_names_a_label_when_nodes_without_it_do_not_fit(
     ],
 )
 def test_numbers_are_those_that_every_allowed_node_has(
-    ways: list[pool_affinity.Alternative], numbers: dict[str, set[int]]
+    ways: list[pool_fit.Alternative], numbers: dict[str, set[int]]
 ) -> None:
-    assert pool_affinity.allowed_numbers(ways) == numbers
+    assert pool_fit.allowed_label_numbers(ways) == numbers

@@ -4,9 +4,9 @@ import builders
 from builders import expression, node_affinity, term, toleration
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import model, paths
-from usher.accelerators import offers
+from usher.authorities import pool_fit
+from usher.authorities.pool_fit import Placement, place_pod_set
 from usher.config import pools as config_pools
-from usher.scheduling.pool_placement import Placement, placement
 
 PRODUCT = "nvidia.com/gpu.product"
 PRESENT = config_pools.Taint(key="nvidia.com/gpu", value="present")
@@ -21,7 +21,7 @@ POOLS = [H100, A100_SPOT, MIG]
 def where(pod: paths.Object, pools: list[config_pools.Pool] | None = None) -> Placement:
     declared = POOLS if pools is None else pools
     found = pod_set(pod)
-    return placement(found, declared, offers.offering(found, declared, VOCABULARY).pools)
+    return place_pod_set(found, declared, pool_fit.offering_pools(found, declared, VOCABULARY).pools)
 
 
 def pod_set(pod: paths.Object) -> model.PodSet:

@@ -13,8 +13,7 @@ from unit.server.asgi import JSON, call, chunks
 from usher import errors, paths
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.engines.deadline import UNTIL
-from usher.policy.engines.engine import Entrypoint
+from usher.policy.engines.engine import ANSWER_UNTIL, Entrypoint
 from usher.policy.evaluator import Evaluator
 from usher.server import budgets
 from usher.server.bodies import Body, RefusedError
@@ -146,7 +145,7 @@ async def test_a_review_without_any_time_is_sent_away_and_keeps_its_connection()
 
 async def test_a_large_review_leaves_the_event_loop_to_others_and_keeps_its_deadline() -> None:
     large = LargeReviews()
-    UNTIL.set(123.0)
+    ANSWER_UNTIL.set(123.0)
     begun = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -154,7 +153,7 @@ async def test_a_large_review_leaves_the_event_loop_to_others_and_keeps_its_dead
         loop.call_soon_threadsafe(begun.set)
         # Only the event loop can go on from here.
         asyncio.run_coroutine_threadsafe(begun.wait(), loop).result(timeout=30)
-        return UNTIL.get()
+        return ANSWER_UNTIL.get()
 
     assert await large.run(decide) == 123.0
     assert large.waiting == 0
@@ -181,7 +180,7 @@ def test_an_engine_stops_when_the_time_of_its_review_is_over() -> None:
     evaluator: Evaluator = assembly.embedded(models.Config())
 
     def late() -> None:
-        UNTIL.set(time.monotonic() - 0.001)
+        ANSWER_UNTIL.set(time.monotonic() - 0.001)
         with pytest.raises(errors.DeadlineError, match="no time is left"):
             evaluator.engine.evaluate(Entrypoint.FINDINGS, b'{"late": true}')
 

@@ -5,7 +5,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from builders import gpu_quota
 from unit.cluster.scripted import ScriptedApi
 from usher import paths
-from usher.authorities.gpu_quota.live.metering import Action, Result
+from usher.authorities.gpu_quota.live.account_store import ChargeResult, Correction
 from usher.cluster.watching import LiveFacts
 from usher.server import quota_metrics
 from usher.server.metrics import Metrics
@@ -31,10 +31,10 @@ def made(*quotas: paths.Object) -> Metrics:
 def test_what_comes_of_charges_is_counted() -> None:
     metrics = made()
     meter = metrics.of_quotas()
-    meter.charged(Result.GRANTED, seconds=0.02)
-    meter.charged(Result.REFUSED, seconds=0.2)
+    meter.charged(ChargeResult.GRANTED, seconds=0.02)
+    meter.charged(ChargeResult.REFUSED, seconds=0.2)
     meter.conflicted()
-    meter.reconciled(Action.ADOPTED)
+    meter.reconciled(Correction.ADOPTED)
 
     found = series(metrics)
 

@@ -9,7 +9,7 @@ from unit.kinds.full import FULL_OBJECTS, KNOWN, places
 from unit.workloads.normalised import VOCABULARY
 from usher import paths
 from usher.kinds.reading.values import NO_OBJECTS, Lookup
-from usher.mutation.editing import copied
+from usher.policy.mutation.editing import copied
 from usher.workloads.normalise import normalise
 
 # Keys that mean something to the normaliser, so that random objects are not all strangers to it.

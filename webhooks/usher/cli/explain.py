@@ -47,10 +47,10 @@ def explain(
     The checks judge the file as its author wrote it. Each mutation says what it would change.
     """
     from usher.policy.checks import bundle
-    from usher.policy.checks import own as own_checks
+    from usher.policy.checks import catalogue as own_checks
 
     own = policies.own_alone()
-    if own_checks.joined(bundle.load().catalogue, own).find(code_name_or_file) is not None:
+    if own_checks.join_catalogues(bundle.load().catalogue, own).find(code_name_or_file) is not None:
         rules.explain(code_name_or_file, config=config, format_name=format_name, own=own)
         return
     if (finding := audit_explain.find(code_name_or_file)) is not None:
@@ -75,7 +75,7 @@ def explain(
 def _explanations(path: str, evaluator: "Evaluator", *, namespace: str) -> "Iterator[tuple[str, Explanation]]":
     from usher.kinds.reading import values
     from usher.policy import explaining
-    from usher.policy.request import Request
+    from usher.policy.decision import Request
     from usher.reports import wording
     from usher.scan import sources
 

@@ -21,7 +21,7 @@ def floor(*, static: bool, checks: tuple[str, ...], config: Path | None) -> None
 
     from usher.manifests.floor import documents
     from usher.policy.checks import bundle
-    from usher.policy.enforcement import today
+    from usher.policy.decision import today
 
     site = inputs.load_config(inputs.find_config(config))
     catalogue = bundle.load().catalogue

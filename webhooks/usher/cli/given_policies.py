@@ -13,7 +13,7 @@ from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.gatekeeper.matched_kinds import MatchedKind
-    from usher.policy.checks.own import OwnChecks
+    from usher.policy.checks.catalogue import OwnChecks
     from usher.scan.given_policies import Given
     from usher.server.policy_bundles import Bundles
 

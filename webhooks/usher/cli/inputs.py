@@ -17,7 +17,7 @@ from usher.dataclass import dataclass
 if TYPE_CHECKING:
     from usher.cluster.facts.store import Store
     from usher.config import models
-    from usher.policy.checks.own import OwnChecks
+    from usher.policy.checks.catalogue import OwnChecks
     from usher.policy.evaluator import Evaluator
 
 CONFIG_VARIABLE: Final = "USHER_CONFIG"
@@ -172,11 +172,11 @@ def load_config(file: Path | None, *, own: "Sequence[OwnChecks]" = ()) -> "model
     from usher.config import load
     from usher.policy import config_problems
     from usher.policy.checks import bundle
-    from usher.policy.checks import own as own_checks
+    from usher.policy.checks import catalogue as own_checks
 
     return load.load(
         file,
-        more=lambda config: config_problems.problems(config, own_checks.joined(bundle.load().catalogue, own)),
+        more=lambda config: config_problems.problems(config, own_checks.join_catalogues(bundle.load().catalogue, own)),
     )
 
 

@@ -34,7 +34,7 @@ def begin(name: str, *, directory: Path, code: str) -> None:
         InputError: the name or the code cannot be used, or the folder exists.
     """
     from usher.own_checks import folders
-    from usher.policy.checks import own, scaffold
+    from usher.policy.checks import catalogue, scaffold
 
     if (directory / "usher" / "checks").is_dir():
         raise errors.InputError(
@@ -43,18 +43,18 @@ def begin(name: str, *, directory: Path, code: str) -> None:
         )
     known = folders.read(directory).checks if folders.is_folder(directory) else ()
     code = code or next_code([check.entry.code for check in known])
-    if not own.CODE.fullmatch(code) or code in {check.entry.code for check in known}:
+    if not catalogue.OWN_CODE.fullmatch(code) or code in {check.entry.code for check in known}:
         raise errors.InputError(
             f"--code {code}: give a prefix of your site and a number that no other check has, for example "
             f"{next_code([check.entry.code for check in known])}; the prefixes USH and USM belong to usher"
         )
-    if not own.NAME.fullmatch(name):
+    if not catalogue.OWN_NAME.fullmatch(name):
         raise errors.InputError(
             f"{name!r}: write small letters, digits and underscores, like gpus_per_team; a name is not lib, and does "
             "not end in _test"
         )
     folder = directory / name
-    scaffold.write(folder, scaffold.files(own.CATEGORY, name, code))
+    scaffold.write(folder, scaffold.files(catalogue.OWN_CATEGORY, name, code))
     click.echo(f"{code}: {folder}\nNext: write the rule and its examples, then usher policies test {directory}")
 
 

@@ -16,7 +16,7 @@ from usher.config import fields
 if TYPE_CHECKING:
     from usher.config import models
     from usher.policy.checks import catalogue
-    from usher.policy.checks.own import OwnChecks
+    from usher.policy.checks.catalogue import OwnChecks
 
 
 @click.group()
@@ -59,12 +59,12 @@ def list_command(
     """
     from usher.config import fields
     from usher.policy.checks import bundle
-    from usher.policy.checks import own as own_of_site
+    from usher.policy.checks import catalogue as own_of_site
     from usher.reports import rule_pages
 
     own = policies.own_alone()
     loaded = inputs.load_config(inputs.find_config(config), own=own)
-    known = list(own_of_site.joined(bundle.load().catalogue, own))
+    known = list(own_of_site.join_catalogues(bundle.load().catalogue, own))
     categories = {entry.category for entry in known}
     if category is not None and category not in categories:
         raise errors.InputError(
@@ -164,7 +164,7 @@ def _begin(category: str, name: str, *, directory: Path) -> None:
 
     if not (directory / "usher" / "checks").is_dir():
         raise errors.InputError(f"{directory}: there are no policies here; run this in a checkout of gpu-usher")
-    code = scaffold.next_code(category, metadata.read_all(directory)["checks"])
+    code = scaffold.next_code(category, metadata.read_entries(directory)["checks"])
     folder = directory / "usher" / "checks" / category / name
     scaffold.write(folder, scaffold.files(category, name, code))
     click.echo(f"{code}: {folder}\nNext: write the rule and its examples, then scripts/rego {category}/{name}")
@@ -186,11 +186,11 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str, own: "S
         InputError: no check or mutation has that code or name.
     """
     from usher.policy.checks import bundle
-    from usher.policy.checks import own as own_of_site
+    from usher.policy.checks import catalogue as own_of_site
     from usher.reports import rule_pages
 
     loaded = inputs.load_config(inputs.find_config(config), own=own)
-    known = own_of_site.joined(bundle.load().catalogue, own)
+    known = own_of_site.join_catalogues(bundle.load().catalogue, own)
     entry = known.find(code_or_name)
     if entry is None:
         rules = [word for each in known for word in (each.name, each.code)]

@@ -13,7 +13,7 @@ from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.cluster.facts.store import Store
-    from usher.policy.checks.own import OwnChecks
+    from usher.policy.checks.catalogue import OwnChecks
     from usher.policy.evaluator import Evaluator
     from usher.replay.verdicts import Side
 
@@ -43,12 +43,12 @@ class Rules:
         from usher.config import load, models
         from usher.policy import assembly, config_problems
         from usher.policy.checks import bundle
-        from usher.policy.checks import own as own_checks
+        from usher.policy.checks import catalogue as own_checks
 
         policies = bundle.load(self.policies)
         config = models.Config()
         if self.config is not None:
-            entries = own_checks.joined(policies.catalogue, own)
+            entries = own_checks.join_catalogues(policies.catalogue, own)
             config = load.load(self.config, more=lambda found: config_problems.problems(found, entries))
         evaluator = assembly.embedded(
             config, file=self.config, directory=self.policies, facts=known, remembered=_REMEMBERED, own=own

@@ -11,7 +11,7 @@ from usher.cli import certificates, given_policies, inputs, record_options, serv
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from usher.policy.checks.own import OwnChecks
+    from usher.policy.checks.catalogue import OwnChecks
     from usher.policy.evaluator import Evaluator
     from usher.server.live_cluster import ClusterParts
 

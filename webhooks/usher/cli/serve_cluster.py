@@ -12,7 +12,7 @@ from usher.dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from usher.authorities.gpu_quota.live.metering import Meter
+    from usher.authorities.gpu_quota.live.account_store import Meter
     from usher.authorities.gpu_quota.live.service import ChargingService
     from usher.authorities.knowledge import Knowledge
     from usher.cluster.connection import Api

@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Final
 
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.priority import read as priority_read
+from usher.authorities import priority as priority_read
 from usher.cluster.facts.store import Store
 from usher.config import models, sections, selection
 from usher.dataclass import dataclass
@@ -98,7 +98,7 @@ def _of_priorities(config: models.Config, facts: Store) -> Iterator[Problem]:
         pointer = f"/priorities/classes/{index}/priorityClass"
         yield from _missing(facts, objects.PRIORITY_CLASS, rule.priority_class, pointer)
     declared = config.priorities.global_default
-    there = priority_read.default(facts)
+    there = priority_read.default_class(facts)
     if there is not None and declared is not None and declared != there.name:
         actual = f"the cluster's is {there.name}" if there.name else "no class of the cluster has globalDefault"
         yield "/priorities/globalDefault", f"{declared} is not the default PriorityClass: {actual}"

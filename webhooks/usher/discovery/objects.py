@@ -7,7 +7,7 @@ from typing import Final
 from usher import paths
 from usher.accelerators import vocabulary as accelerators_vocabulary
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.priority import read as priority_read
+from usher.authorities import priority as priority_read
 from usher.cluster.facts.store import Store
 from usher.config import sections
 from usher.dataclass import dataclass
@@ -16,8 +16,8 @@ from usher.kinds.reading.values import Absence
 
 NAMESPACE: Final[Key] = ("", "Namespace")
 LOCAL_QUEUE: Final[Key] = ("kueue.x-k8s.io", "LocalQueue")
-WORKLOAD_CLASS: Final[Key] = priority_read.IN_QUEUE
-PRIORITY_CLASS: Final[Key] = priority_read.CLASSES
+WORKLOAD_CLASS: Final[Key] = priority_read.QUEUE_PRIORITY_CLASS
+PRIORITY_CLASS: Final[Key] = priority_read.PRIORITY_CLASS
 VOLCANO_QUEUE: Final[Key] = ("scheduling.volcano.sh", "Queue")
 DEVICE_CLASS: Final[Key] = ("resource.k8s.io", "DeviceClass")
 

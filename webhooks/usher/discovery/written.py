@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.priority import read as priority_read
+from usher.authorities import priority as priority_read
 from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.config import sections as config_sections
@@ -106,12 +106,12 @@ def _routing(facts: Store) -> Iterator[str]:
 
 
 def _priorities(facts: Store) -> Iterator[str]:
-    classes = priority_read.classes(facts, objects.PRIORITY_CLASS)
+    classes = priority_read.classes_of_kind(facts, objects.PRIORITY_CLASS)
     namespaces = objects.names(facts, objects.NAMESPACE)
     if classes is None and namespaces is None:
         yield from _unknown("PriorityClass", "priorities")
         return
-    default = priority_read.default(facts)
+    default = priority_read.default_class(facts)
     yield "priorities:"
     if namespaces is not None:
         yield "  # Namespaces whose pods may use the classes system-cluster-critical and system-node-critical."
@@ -123,7 +123,7 @@ def _priorities(facts: Store) -> Iterator[str]:
     yield from (f"  {line}" for line in _classes(classes or {}, "" if default is None else default.name))
 
 
-def _classes(classes: Mapping[str, priority_read.Class], default: str) -> Iterator[str]:
+def _classes(classes: Mapping[str, priority_read.PriorityClass], default: str) -> Iterator[str]:
     ranked = sorted(classes.values(), key=lambda each: (-each.value, each.name))
     own = [each for each in ranked if objects.is_name(each.name) and not each.name.startswith("system-")]
     if not own:

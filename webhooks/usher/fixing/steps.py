@@ -7,7 +7,7 @@ from typing import Final
 
 from usher import paths
 from usher.dataclass import dataclass
-from usher.mutation import editing
+from usher.policy.mutation import editing
 
 
 class Action(Enum):

@@ -1,7 +1,7 @@
 """The schema of the status of a GPUQuota, which holds its account (`authorities.gpu_quota.status`)."""
 
 from usher import paths
-from usher.authorities.gpu_quota import ledger, parts
+from usher.authorities.gpu_quota import entries, ledger
 from usher.config import quotas
 
 
@@ -59,7 +59,7 @@ def _parts(charged: paths.Object) -> paths.Object:
         "parts": {
             "type": "array",
             "description": "The ConfigMaps with the charges of a large account, in their order.",
-            "maxItems": parts.MOST_PARTS,
+            "maxItems": entries.MOST_PARTS,
             "x-kubernetes-list-type": "atomic",
             "items": {
                 "type": "object",

@@ -13,9 +13,8 @@ import pydantic
 from usher import __version__, errors, opa_program, policy_archive
 from usher.own_checks.compilation import input_version
 from usher.own_checks.folders import MOST
-from usher.policy.checks import own
-from usher.policy.checks.catalogue import Entry
-from usher.policy.checks.own import OwnChecks
+from usher.policy.checks import catalogue
+from usher.policy.checks.catalogue import Entry, OwnChecks
 
 API_VERSION: Final = "gpu-usher.io/v1alpha1"
 KIND: Final = "CheckBundle"
@@ -87,5 +86,5 @@ def read(content: bytes, *, source: str) -> OwnChecks:
         module = policy_archive.entry(archive, _MODULE, most=opa_program.LARGEST, source=source)
     if hashlib.sha256(module).hexdigest() != manifest.files.get(_MODULE):
         raise errors.InputError(f"{source}: {_MODULE} is not the one that was built; build the bundle again")
-    own.refuse(manifest.checks, source=source)
+    catalogue.refuse_entries(manifest.checks, source=source)
     return OwnChecks(source=source, entries=tuple(manifest.checks), module=module)

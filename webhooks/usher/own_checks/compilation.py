@@ -14,8 +14,8 @@ from typing import Final
 from usher import errors, opa_program
 from usher.dataclass import dataclass
 from usher.own_checks.folders import Folder, text_of
-from usher.policy.checks import bundle, generated_rego
-from usher.policy.checks.own import OwnChecks
+from usher.policy.checks import bundle, metadata
+from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.engines.engine import Entrypoint
 
 OWN: Final = "own"
@@ -92,11 +92,11 @@ def sources(folder: Folder, *, tests: bool = False) -> dict[str, str]:
         for file in bundle.sources(policies.directory / "usher" / "lib")
     }
     entries = [check.entry for check in folder.checks]
-    rules_of = {check.entry.key: generated_rego.rules(check.text) for check in folder.checks}
+    rules_of = {check.entry.key: metadata.rule_names(check.text) for check in folder.checks}
     generated = {
-        "usher/lib/parameters.rego": generated_rego.parameters([*policies.catalogue.checks.values(), *entries]),
+        "usher/lib/parameters.rego": metadata.parameters_rego([*policies.catalogue.checks.values(), *entries]),
         "usher/main/main.rego": _MAIN,
-        "usher/main/dispatch.rego": generated_rego.dispatch(entries, [], rules_of),
+        "usher/main/dispatch.rego": metadata.dispatch_rego(entries, [], rules_of),
     }
     site = {
         f"{OWN}/{file.relative_to(folder.directory).as_posix()}": text_of(file) for file in folder.files(tests=tests)

@@ -13,7 +13,7 @@ from typing import Final
 
 from usher import errors
 from usher.dataclass import dataclass
-from usher.policy.checks import generated_rego, metadata, own
+from usher.policy.checks import catalogue, metadata
 from usher.policy.checks.catalogue import Entry
 
 LIBRARY: Final = "lib"
@@ -25,7 +25,7 @@ LARGEST: Final = 2**20
 _PACKAGE: Final = re.compile(r"^package +(\S+)", re.MULTILINE)
 _TEST: Final = "_test.rego"
 _CODES: Final = metadata.Codes(
-    pattern=own.CODE, words="a prefix of your site and a number, like ACME101; USH and USM belong to usher"
+    pattern=catalogue.OWN_CODE, words="a prefix of your site and a number, like ACME101; USH and USM belong to usher"
 )
 
 
@@ -92,7 +92,7 @@ def read(directory: Path) -> Folder:
         )
     if len(checks) > MOST:
         raise errors.InputError(f"{directory}: has more than {MOST} checks; divide them")
-    own.refuse((each.entry for each in checks), source=str(directory))
+    catalogue.refuse_entries((each.entry for each in checks), source=str(directory))
     return Folder(
         directory=directory,
         checks=tuple(sorted(checks, key=lambda check: (check.entry.number, check.entry.code))),
@@ -120,7 +120,7 @@ def text_of(file: Path) -> str:
 
 def _check(folder: Path) -> Check:
     name = folder.name
-    if not own.NAME.fullmatch(name):
+    if not catalogue.OWN_NAME.fullmatch(name):
         raise errors.InputError(
             f"{folder}: name the folder in small letters, digits and underscores, like gpus_per_pod, and not X_test"
         )
@@ -134,14 +134,14 @@ def _check(folder: Path) -> Check:
     if not rule.is_file():
         raise errors.InputError(f"{folder}: has no {rule.name}, so it is not a check")
     text = text_of(rule)
-    _require_package(rule, text, f"usher.checks.{own.CATEGORY}.{name}")
-    entry = metadata.entry(text, file=rule, key=f"{own.CATEGORY}/{name}", codes=_CODES)
+    _require_package(rule, text, f"usher.checks.{catalogue.OWN_CATEGORY}.{name}")
+    entry = metadata.parse_entry(text, file=rule, key=f"{catalogue.OWN_CATEGORY}/{name}", codes=_CODES)
     if problem := metadata.problem_of_kinds(entry):
         raise errors.InputError(f"{rule}: METADATA: {problem}")
-    if "deny" not in generated_rego.rules(text):
+    if "deny" not in metadata.rule_names(text):
         raise errors.InputError(f"{rule}: has no rule `deny contains`, so it would never find anything")
     if test.is_file():
-        _require_package(test, text_of(test), f"usher.checks.{own.CATEGORY}.{name}_test")
+        _require_package(test, text_of(test), f"usher.checks.{catalogue.OWN_CATEGORY}.{name}_test")
     return Check(entry=entry, rule=rule, text=text, test=test if test.is_file() else None)
 
 

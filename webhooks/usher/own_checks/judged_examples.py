@@ -10,8 +10,9 @@ from usher.own_checks.compilation import Compiler
 from usher.own_checks.examples import Example
 from usher.own_checks.folders import Check, Folder
 from usher.policy import decision
-from usher.policy.checks import bundle, own
-from usher.policy.checks.own import OwnChecks
+from usher.policy.checks import bundle
+from usher.policy.checks import catalogue as checks_catalogue
+from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.engines.wasm import WasmEngine
 
@@ -36,8 +37,8 @@ def judged(example: Example, key: str, asked: WasmEngine) -> tuple[list[model.Fi
         EngineError: the check failed.
     """
     result = asked.evaluate(Entrypoint.FINDINGS, example.document)
-    found = [finding for finding in decision.findings(result) if finding.check == key]
-    return found, [part for part in decision.unknowns(result) if part.check == key]
+    found = [finding for finding in decision.read_findings(result) if finding.check == key]
+    return found, [part for part in decision.read_unknowns(result) if part.check == key]
 
 
 def every(folder: Folder, compiler: Compiler) -> Iterator[Judged]:
@@ -48,7 +49,7 @@ def every(folder: Folder, compiler: Compiler) -> Iterator[Judged]:
         EngineError: a check failed.
     """
     compiled = compiler.compiled(folder)
-    catalogue = own.joined(bundle.load().catalogue, [compiled])
+    catalogue = checks_catalogue.join_catalogues(bundle.load().catalogue, [compiled])
     with contextlib.closing(engine(compiled)) as asked:
         for check in folder.checks:
             known = examples.read(check, catalogue)

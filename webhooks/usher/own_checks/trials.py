@@ -17,7 +17,8 @@ from usher.own_checks import compilation, examples, judged_examples
 from usher.own_checks.compilation import Compiler
 from usher.own_checks.examples import Example
 from usher.own_checks.folders import LIBRARY, Check, Folder
-from usher.policy.checks import bundle, own
+from usher.policy.checks import bundle
+from usher.policy.checks import catalogue as checks_catalogue
 from usher.policy.engines.wasm import WasmEngine
 
 _FAILED: Final = 2
@@ -68,7 +69,7 @@ def run(folder: Folder, compiler: Compiler, *, coverage: float = 0) -> list[Tria
         InputError: a file cannot be read, or OPA refuses the Rego.
     """
     compiled = compiler.compiled(folder)
-    catalogue = own.joined(bundle.load().catalogue, [compiled])
+    catalogue = checks_catalogue.join_catalogues(bundle.load().catalogue, [compiled])
     known = {check.entry.key: examples.read(check, catalogue) for check in folder.checks}
     with tempfile.TemporaryDirectory(prefix="usher-checks-") as name:
         place = Path(name)
@@ -163,7 +164,7 @@ def _details(text: str) -> dict[str, str]:
 
 def _of_check(check: Check, known: Sequence[Example], engine: WasmEngine, measured: _Measured) -> Trial:
     name = check.rule.parent.name
-    tests = measured.of(re.compile(rf"data\.usher\.checks\.{own.CATEGORY}\.{name}_test"))
+    tests = measured.of(re.compile(rf"data\.usher\.checks\.{checks_catalogue.OWN_CATEGORY}\.{name}_test"))
     coverage, uncovered = measured.coverage([check.rule])
     folder = check.rule.parent
     missing = [
@@ -230,4 +231,4 @@ def _tree(known: Mapping[str, Sequence[Example]]) -> bytes:
         key.partition("/")[2]: {each.file.stem: orjson.Fragment(each.document) for each in found}
         for key, found in known.items()
     }
-    return orjson.dumps({"examples": {"checks": {own.CATEGORY: by_name}}})
+    return orjson.dumps({"examples": {"checks": {checks_catalogue.OWN_CATEGORY: by_name}}})

@@ -8,11 +8,17 @@ from usher.cluster.facts.store import Store
 from usher.config import load, models
 from usher.policy import config_problems
 from usher.policy.checks import bundle, catalogue
-from usher.policy.checks import own as own_checks
-from usher.policy.checks.own import OwnChecks
-from usher.policy.engines import machine_code, wasm
-from usher.policy.engines.engine import DEFAULT_DEADLINE, ENTRIES, CachedEngine, Engine, Entrypoint
-from usher.policy.engines.together import Beside, TogetherEngine
+from usher.policy.checks.catalogue import OwnChecks
+from usher.policy.engines import wasm, wasm_runtime
+from usher.policy.engines.engine import (
+    DEFAULT_DEADLINE,
+    ENTRIES,
+    CachedEngine,
+    Engine,
+    Entrypoint,
+    OwnChecksEngine,
+    TogetherEngine,
+)
 from usher.policy.evaluator import Evaluator
 
 
@@ -43,10 +49,10 @@ def embedded(  # noqa: PLR0913 - the policies, the facts, and the file that erro
         InputError: own checks cannot be started, or share a word with other checks.
     """
     policies = bundle.load(directory)
-    entries = own_checks.joined(policies.catalogue, own)
+    entries = catalogue.join_catalogues(policies.catalogue, own)
     _refuse(config, entries, file)
     # Only machine code beside the packaged policies is trusted.
-    ahead = None if directory else machine_code.file_beside(policies.directory, policies.module)
+    ahead = None if directory else wasm_runtime.machine_code_file(policies.directory, policies.module)
     engine = _together(wasm.WasmEngine(policies.module, ahead=ahead), own, own_deadline)
     return Evaluator(engine=CachedEngine(engine, entries=remembered), entries=entries, config=config, facts=facts)
 
@@ -79,7 +85,7 @@ def remote(  # noqa: PLR0913 - the server, and the file that errors name
     from usher.policy.engines.opa import OpaEngine, Server
 
     policies = bundle.load(directory)
-    entries = own_checks.joined(policies.catalogue, own)
+    entries = catalogue.join_catalogues(policies.catalogue, own)
     _refuse(config, entries, file)
     server = Server(url=url, ca_file=ca_file, token_file=token_file)
     opa = OpaEngine(server, revision=policies.source_revision)
@@ -90,12 +96,12 @@ def _together(ours: Engine, own: Sequence[OwnChecks], deadline: float) -> Engine
     return TogetherEngine(ours, [_beside(each, deadline) for each in own]) if own else ours
 
 
-def _beside(own: OwnChecks, deadline: float) -> Beside:
+def _beside(own: OwnChecks, deadline: float) -> OwnChecksEngine:
     try:
         engine = wasm.WasmEngine(own.module, deadline=deadline, entrypoints=(Entrypoint.FINDINGS,))
     except errors.EngineError as error:
         raise errors.InputError(f"{own.source}: {error}") from None
-    return Beside(source=own.source, keys=frozenset(entry.key for entry in own.entries), engine=engine)
+    return OwnChecksEngine(source=own.source, keys=frozenset(entry.key for entry in own.entries), engine=engine)
 
 
 def warnings(made: Evaluator, *, file: Path | None) -> list[str]:
@@ -123,6 +129,6 @@ def compile_ahead() -> Path:
         InputError: the folder of the policies cannot be written.
     """
     policies = bundle.load()
-    file = machine_code.file_beside(policies.directory, policies.module)
-    machine_code.write(policies.module, file)
+    file = wasm_runtime.machine_code_file(policies.directory, policies.module)
+    wasm_runtime.write_machine_code(policies.module, file)
     return file

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator, Sequence
 
 from usher import errors, paths
 from usher.accelerators import boards
-from usher.authorities.gpu_quota import config_problems as quota_problems
+from usher.authorities.gpu_quota import assignment as quota_problems
 from usher.config import fields, load, models, sections, selection
 from usher.kinds.registry import KINDS, WORKLOADS
-from usher.policy.checks import catalogue, own
+from usher.policy.checks import catalogue
 
 Problem = tuple[str, str]
 """JSON Pointer into usher.yaml, and the problem there."""
@@ -48,9 +48,9 @@ def checked(data: bytes, entries: catalogue.Catalogue) -> models.Config:
 
 def _of_rules(enforcement: models.Enforcement, entries: catalogue.Catalogue) -> Iterator[Problem]:
     categories = {entry.category for entry in entries.checks.values()}
-    known = {"*", *entries.keys_of_checks, *categories, own.CATEGORY}
+    known = {"*", *entries.keys_of_checks, *categories, catalogue.OWN_CATEGORY}
     for index, rule in enumerate(enforcement.rules):
-        if rule.check not in known and not own.CODE.fullmatch(rule.check):
+        if rule.check not in known and not catalogue.OWN_CODE.fullmatch(rule.check):
             yield f"/enforcement/rules/{index}/check", _no_check(rule.check, known)
 
 
@@ -58,7 +58,7 @@ def _of_exceptions(enforcement: models.Enforcement, entries: catalogue.Catalogue
     known = set(entries.keys_of_checks)
     for index, exception in enumerate(enforcement.exceptions):
         for number, check in enumerate(exception.checks):
-            if check not in known and not own.CODE.fullmatch(check):
+            if check not in known and not catalogue.OWN_CODE.fullmatch(check):
                 yield f"/enforcement/exceptions/{index}/checks/{number}", _no_check(check, known)
 
 
@@ -66,7 +66,7 @@ def _of_parameters(config: models.Config, entries: catalogue.Catalogue) -> Itera
     keys = entries.keys_of_checks
     for index, entry in enumerate(config.parameters):
         key = keys.get(entry.check)
-        if key is None and own.CODE.fullmatch(entry.check):
+        if key is None and catalogue.OWN_CODE.fullmatch(entry.check):
             continue
         if key is None:
             yield f"/parameters/{index}/check", _no_check(entry.check, set(keys))
@@ -118,7 +118,7 @@ def _of_site(config: models.Config) -> Iterator[Problem]:
             )
             if hiding is not None:
                 yield f"{pointer}/{index}", f"never reached: entry {hiding} before it is for the same workloads"
-    yield from quota_problems.problems(config.quotas)
+    yield from quota_problems.config_problems(config.quotas)
 
 
 def _of_roles(rules: Sequence[sections.RoleRule]) -> Iterator[Problem]:
@@ -147,7 +147,7 @@ def warnings(config: models.Config, known: Collection[str] | None = None) -> Ite
             yield from _without_effect(f"{pointer}/{index}", entry.namespaces, config, known)
     yield from _labels_for_everybody(config.roles)
     yield from _exceptions_for_nothing(config.enforcement)
-    yield from quota_problems.warnings(config.quotas)
+    yield from quota_problems.config_warnings(config.quotas)
     for index, quota in enumerate(config.quotas):
         yield from _without_effect(f"/quotas/{index}", quota.namespaces, config, known)
 
@@ -163,7 +163,7 @@ def absent(config: models.Config, entries: catalogue.Catalogue) -> Iterator[Prob
     named += [(f"/parameters/{index}/check", each.check) for index, each in enumerate(config.parameters)]
     known = entries.keys_of_checks
     for place, word in named:
-        if own.CODE.fullmatch(word) and word not in known:
+        if catalogue.OWN_CODE.fullmatch(word) and word not in known:
             yield (
                 place,
                 f"no check {word} is loaded, so this has no effect here; give its directory or bundle with --policies",

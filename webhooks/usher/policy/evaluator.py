@@ -11,24 +11,42 @@ from typing import Final
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.authority import Case
-from usher.authorities.gpu_quota import slice as gpu_quota_slice
+from usher.authorities.authority import Case, Ground
+from usher.authorities.gpu_quota import present as gpu_quota_slice
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config import models, selection
+from usher.dataclass import dataclass
 from usher.kinds.reading import values
 from usher.memo import Memo
-from usher.mutation import merge
-from usher.policy import decision, enforcement
+from usher.policy import decision
 from usher.policy.checks import catalogue
+from usher.policy.decision import Identities, Operation, Request, User
 from usher.policy.engines.engine import Engine, Entrypoint
-from usher.policy.input import cluster as input_cluster
-from usher.policy.input import document as input_document
-from usher.policy.mutating import Mutating
-from usher.policy.mutation_rules import MutationRules
-from usher.policy.request import Identities, Operation, Request, User
-from usher.policy.subjects import Found, Subject
+from usher.policy.input import document as input_cluster
+from usher.policy.mutating import Mutating, MutationRules
+from usher.policy.mutation import merge
 from usher.workloads import fingerprints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The results of the checks, and the facts that they rest on."""
+
+    findings: tuple[model.Finding, ...] = ()
+    unknowns: tuple[model.Unknown, ...] = ()
+    grounds: tuple[Ground, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """An object and the findings of the policies; `old` is the object before an UPDATE."""
+
+    workload: model.Workload | None
+    exemption: str = ""
+    old: model.Workload | None = None
+    found: Found = Found()
+
 
 __all__ = ["Evaluator", "Operation", "Request", "User"]
 
@@ -48,7 +66,7 @@ class Evaluator:
         engine: Engine,
         entries: catalogue.Catalogue,
         config: models.Config,
-        today: Callable[[], date] = enforcement.today,
+        today: Callable[[], date] = decision.today,
         facts: Store | None = None,
     ) -> None:
         self.engine = engine
@@ -60,7 +78,7 @@ class Evaluator:
         """The facts of the cluster, beside the objects that come with a request."""
         self.vocabulary = Vocabulary(config.accelerators)
         self.knowledge = Knowledge(facts=self.facts, config=config, vocabulary=self.vocabulary)
-        self.documents = input_document.Documents(self.knowledge, keys=entries.keys_of_checks)
+        self.documents = input_cluster.Documents(self.knowledge, keys=entries.keys_of_checks)
         self._identities = Identities(config)
         self._mutating = Mutating(
             engine=engine,
@@ -225,17 +243,17 @@ class Evaluator:
         known: Knowledge,
         *,
         old: model.Workload | None = None,
-        review: input_document.Review | None = None,
+        review: input_cluster.Review | None = None,
     ) -> Found:
         workload = case.workload
         if not workload.pod_sets and not workload.view:
             return Found()
-        cluster = input_cluster.of(case, known)
+        cluster = input_cluster.cluster_input(case, known)
         document = self.documents.build(workload, old=old, review=review, cluster=cluster, beside=case.beside)
         result = self.engine.evaluate(Entrypoint.FINDINGS, document)
         return Found(
-            findings=tuple(enforcement.downgrade_partial_pods(decision.findings(result), workload)),
-            unknowns=tuple(decision.unknowns(result)),
+            findings=tuple(decision.downgrade_partial_pods(decision.read_findings(result), workload)),
+            unknowns=tuple(decision.read_unknowns(result)),
             grounds=tuple(case.grounds),
         )
 
@@ -247,16 +265,16 @@ class Evaluator:
         *,
         before: tuple[model.Finding, ...],
     ) -> tuple[model.Judgement, ...]:
-        current = enforcement.downgrade_stale_facts(
+        current = decision.downgrade_stale_facts(
             findings,
             self.catalogue,
             age=self.facts.age(),
             bound=self._oldest_facts,
             fresh=frozenset() if request.refusal is None else gpu_quota_slice.CHECKS_OF_REFUSALS,
         )
-        return decision.judge(
+        return decision.judge_findings(
             current,
-            where=enforcement.Circumstances(
+            where=decision.Circumstances(
                 namespace=workload.namespace,
                 role=workload.role,
                 place=request.place,
@@ -267,7 +285,7 @@ class Evaluator:
             entries=self.catalogue,
             rules=self.config.enforcement,
             before=before,
-            leniency=enforcement.leniency(
+            leniency=decision.leniency(
                 workload,
                 updating=request.operation is Operation.UPDATE,
                 by=self._identities.of(request.user) or (),

@@ -13,9 +13,8 @@ from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.kinds.reading import values
 from usher.kinds.reading.values import Absence
-from usher.policy.input import cluster as input_cluster
-from usher.policy.input import document
-from usher.policy.request import Identities, User
+from usher.policy.decision import Identities, User
+from usher.policy.input import document as input_cluster
 from usher.workloads.normalise import normalise
 from usher.workloads.roles import Roles
 
@@ -54,16 +53,16 @@ def document_of(
     old = request.get("oldObject")
     known = Knowledge(facts=cluster, config=config, vocabulary=vocabulary)
     case = Case(workload=workload, beside=beside.of(workload, others, known))
-    return document.Documents(known, keys=keys).build(
+    return input_cluster.Documents(known, keys=keys).build(
         workload,
         old=None if old is None else read(old),
         review=_review(request, config),
-        cluster=input_cluster.of(case, known),
+        cluster=input_cluster.cluster_input(case, known),
         beside=case.beside,
     )
 
 
-def _review(request: Mapping[str, Any], config: models.Config) -> document.Review | None:
+def _review(request: Mapping[str, Any], config: models.Config) -> input_cluster.Review | None:
     user = request.get("userInfo")
     by = Identities(config).of(
         None if user is None else User(name=user["username"], groups=tuple(user.get("groups", ())))

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
 from usher import model
-from usher.authorities.nodes import pool_reasons
-from usher.authorities.nodes.pool_reasons import PoolReason
+from usher.authorities.nodes import declared_pools
+from usher.authorities.nodes.declared_pools import PoolReason
 from usher.dataclass import dataclass
 from usher.kinds import registry
-from usher.mutation import merge, strategies
-from usher.policy import enforcement
+from usher.policy import decision as policy_decision
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import About
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.policy.input.pod_sets import read_keys
-from usher.policy.request import Request
+from usher.policy.mutation import merge, strategies
 
 
 class State(StrEnum):
@@ -83,7 +83,7 @@ def explain(evaluator: Evaluator, request: Request) -> Explanation:
 
 def _pools(workload: model.Workload, evaluator: Evaluator) -> Iterator[tuple[str, tuple[PoolReason, ...]]]:
     for pod_set in workload.pod_sets:
-        reasons = pool_reasons.of(pod_set, workload=workload, known=evaluator.knowledge)
+        reasons = declared_pools.pool_reasons(pod_set, workload=workload, known=evaluator.knowledge)
         if reasons:
             yield pod_set.name, reasons
 
@@ -138,12 +138,14 @@ def _check(
     why = why_not_asked(entry, workload, facts=not evaluator.facts.empty)
     if why:
         return Explained(entry=entry, state=State.NOT_ASKED, texts=(why,))
-    where = enforcement.Circumstances(
+    where = policy_decision.Circumstances(
         namespace=workload.namespace, role=workload.role, place=request.place, kind=workload.kind, name=workload.name
     )
     probe = model.Finding(check=entry.key, path="", message="")
-    outcome, because = enforcement.outcome(probe, entry, where=where, enforcement=evaluator.config.enforcement)
-    if outcome is enforcement.OFF:
+    outcome, because = policy_decision.outcome_of_finding(
+        probe, entry, where=where, enforcement=evaluator.config.enforcement
+    )
+    if outcome is policy_decision.OFF:
         return Explained(entry=entry, state=State.OFF, texts=(because,))
     return Explained(entry=entry, state=State.GOOD)
 

@@ -6,18 +6,18 @@ from typing import Final
 
 from usher import model
 from usher.authorities import outlook as authorities_outlook
+from usher.authorities import priority as priority_outlook
 from usher.authorities import registry
 from usher.authorities.authority import Case
 from usher.authorities.outlook import Outlook
-from usher.authorities.priority import outlook as priority_outlook
 from usher.authorities.verdict import Answer
 from usher.cluster.facts.store import Store
 from usher.dataclass import dataclass
 from usher.kinds.registry import PODS
-from usher.mutation import strategies
-from usher.mutation.merge import Merged
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
+from usher.policy.mutation import strategies
+from usher.policy.mutation.merge import Merged
 
 _MOST_TRIED: Final = 4
 """The most pod sets that usher tries with fewer pods."""
@@ -57,7 +57,7 @@ class Outlooks:
             ranks=tuple(priority_outlook.ranks(case, self._known)),
             sections=sections,
             given=given,
-            fewer=tuple(self._fewer(case.workload, authorities_outlook.together(sections))),
+            fewer=tuple(self._fewer(case.workload, authorities_outlook.answer_of_sections(sections))),
         )
 
     def _fewer(self, workload: model.Workload, answer: Answer) -> Iterator[str]:
@@ -75,7 +75,7 @@ class Outlooks:
             yield now.text(workload, "there is room now" if fits else "it could start")
 
     def _answer(self, workload: model.Workload) -> Answer:
-        return authorities_outlook.together(registry.sections(Case(workload=workload), self._known))
+        return authorities_outlook.answer_of_sections(registry.sections(Case(workload=workload), self._known))
 
     def _largest(self, workload: model.Workload, *, besides: Collection[Answer]) -> "_Smaller | None":
         """The workload with the most pods in one pod set whose answer is not in `besides`; None without an answer.

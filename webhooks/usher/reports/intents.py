@@ -4,7 +4,7 @@ from typing import Final
 
 from usher import model, paths
 from usher.fixing import rendering
-from usher.mutation import strategies
+from usher.policy.mutation import strategies
 from usher.scan import findings
 
 _PAIRS: Final = (("key", "value"), ("setting", "value"), ("name", "value"), ("name", "amount"))

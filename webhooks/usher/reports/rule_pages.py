@@ -5,7 +5,7 @@ from typing import Final
 
 from usher import model
 from usher.config import models
-from usher.policy import enforcement
+from usher.policy import decision
 from usher.policy.checks.catalogue import Entry
 
 CHANGES: Final = "apply"
@@ -20,9 +20,11 @@ def outcome(entry: Entry, config: models.Config) -> str:
         return _by_rules(usual, ((rule.namespaces, rule.action) for rule in mine))
     preset = models.Enforcement(preset=config.enforcement.preset)
     finding = model.Finding(check=entry.key, path="", message="")
-    outcome, _ = enforcement.outcome(finding, entry, where=enforcement.Circumstances(namespace=""), enforcement=preset)
-    about = [rule for rule in config.enforcement.rules if rule.check in enforcement.words(entry)]
-    usual = "off" if outcome is enforcement.OFF else str(outcome)
+    outcome, _ = decision.outcome_of_finding(
+        finding, entry, where=decision.Circumstances(namespace=""), enforcement=preset
+    )
+    about = [rule for rule in config.enforcement.rules if rule.check in decision.check_words(entry)]
+    usual = "off" if outcome is decision.OFF else str(outcome)
     return _by_rules(usual, ((rule.namespaces, rule.action) for rule in about))
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from usher import paths
 from usher.dataclass import dataclass
-from usher.policy.request import User
+from usher.policy.decision import User
 from usher.review.parsing import Review
 
 _DIGITS: Final = 12

@@ -10,8 +10,8 @@ from typing import Final
 
 from usher import errors, paths
 from usher.policy import config_problems
+from usher.policy.decision import Operation
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Operation
 from usher.review import response
 from usher.review.parsing import Review, parse
 from usher.review.response import Answer

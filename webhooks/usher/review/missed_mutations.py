@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Final
 
 from usher import errors, model
-from usher.mutation import merge
 from usher.policy.checks.catalogue import Catalogue, Severity
+from usher.policy.decision import Operation, Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Operation, Request
+from usher.policy.mutation import merge
 
 BECAUSE: Final = "the mutating webhook did not change this object in time, and would have mended this"
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from usher import model, paths
-from usher.mutation import merge, strategies
 from usher.policy.evaluator import Evaluator
+from usher.policy.mutation import merge, strategies
 from usher.review import oversized, response
 from usher.review.parsing import parse, request_of
 from usher.review.response import Answer

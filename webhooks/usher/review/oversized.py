@@ -8,9 +8,8 @@ from typing import Final
 
 from usher import model, paths
 from usher.config import selection
-from usher.policy.enforcement import OBSERVE
+from usher.policy.decision import OBSERVE, Operation
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Operation
 from usher.review import response, sizes
 from usher.review.parsing import Review
 from usher.review.response import Answer

@@ -8,7 +8,7 @@ import orjson
 
 from usher import errors, paths
 from usher.dataclass import dataclass
-from usher.policy.request import Operation, Request, User
+from usher.policy.decision import Operation, Request, User
 
 API_VERSION: Final = "admission.k8s.io/v1"
 

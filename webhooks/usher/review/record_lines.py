@@ -11,7 +11,7 @@ import orjson
 
 from usher import errors, paths
 from usher.dataclass import dataclass
-from usher.policy.request import Operation
+from usher.policy.decision import Operation
 from usher.review import redaction
 from usher.review.parsing import API_VERSION, Review, parse
 

@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 
 from usher import model
 from usher.dataclass import dataclass
-from usher.mutation.editing import Operation
-from usher.policy.checks import own
+from usher.policy.checks import catalogue
+from usher.policy.mutation.editing import Operation
 from usher.review.parsing import API_VERSION, Review
 
 MAX_MESSAGE: Final = 8 * 1024
@@ -32,7 +32,7 @@ _LEAST_OF_THE_PROBLEM: Final = 48
 RETRY_AFTER: Final = 1
 """Seconds after which a client tries again."""
 
-_OWN: Final = f"{own.CATEGORY}/"
+_OWN: Final = f"{catalogue.OWN_CATEGORY}/"
 
 _ALL_WARNINGS: Final = 3600
 """The most characters of all warnings. The rest of the 4096 is for other webhooks."""

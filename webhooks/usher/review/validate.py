@@ -11,13 +11,12 @@ from typing import Final, Protocol, TypeVar
 
 from usher import errors, model, paths
 from usher.authorities.authority import QuotaRefusal
-from usher.authorities.gpu_quota.charge_request import ChargeRequest
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Full
-from usher.policy.enforcement import OBSERVED
-from usher.policy.engines.deadline import UNTIL
+from usher.authorities.gpu_quota.status import ChargeRequest
+from usher.policy.decision import OBSERVED, Operation
+from usher.policy.engines.engine import ANSWER_UNTIL
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Operation
 from usher.review import missed_mutations, oversized, response, scaling
 from usher.review.parsing import Review, parse, request_of
 from usher.review.response import Answer
@@ -112,7 +111,7 @@ async def validate_and_charge(
         EngineError: no verdict; the caller must answer 5xx so that failurePolicy decides.
         ClusterError: no verdict, because the quota could not be charged.
     """
-    until = min(time.monotonic() + WITHIN, UNTIL.get())
+    until = min(time.monotonic() + WITHIN, ANSWER_UNTIL.get())
     sent = await run(partial(parse, body))
     review = sent if admission is None else await prepared(sent, admission, until=until)
     if (answer := await run(partial(_oversized, review, evaluator)) if review.many else None) is not None:

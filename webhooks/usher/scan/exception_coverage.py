@@ -8,7 +8,7 @@ from typing import Final
 from usher import paths
 from usher.config.models import Enforcement, ExceptionRule
 from usher.dataclass import dataclass
-from usher.policy import enforcement
+from usher.policy import decision
 from usher.policy.checks.catalogue import About
 from usher.policy.evaluator import Evaluator
 from usher.scan.exception_uses import ExceptionState, ExceptionUse
@@ -53,7 +53,7 @@ def matching(rules: Sequence[ExceptionRule], values: Iterable[paths.Object], *, 
         within = paths.text(metadata.get("namespace")) or namespace
         kind, name = paths.text(value.get("kind")), paths.text(metadata.get("name"))
         yield from (
-            place for place, each in narrow if enforcement.matches(each, namespace=within, kind=kind, name=name)
+            place for place, each in narrow if decision.exception_matches(each, namespace=within, kind=kind, name=name)
         )
 
 
@@ -61,7 +61,7 @@ def _use(
     place: int, rules: Sequence[ExceptionRule], judged: Sequence[Result], evaluator: Evaluator, *, aside: int
 ) -> ExceptionUse:
     rule, today = rules[place], evaluator.today()
-    checks = [each for each in evaluator.catalogue.checks.values() if enforcement.names_check(rule, each)]
+    checks = [each for each in evaluator.catalogue.checks.values() if decision.exception_names_check(rule, each)]
     keys = {each.key for each in checks}
     matched = [each for each in judged if _matches(rule, each)]
     seen = [found for each in matched if (found := _seen(each, keys)).findings]
@@ -93,7 +93,7 @@ def _use(
 
 def _matches(rule: ExceptionRule, result: Result) -> bool:
     about = result.identity
-    return enforcement.matches(rule, namespace=about.namespace, kind=about.kind, name=about.name)
+    return decision.exception_matches(rule, namespace=about.namespace, kind=about.kind, name=about.name)
 
 
 def _seen(result: Result, keys: set[str]) -> _Seen:
@@ -109,20 +109,20 @@ def _state(*, expired: bool, covered: int) -> ExceptionState:
 def _is_needed(finding: Finding, result: Result, *, evaluator: Evaluator, today: date) -> bool:
     """Whether a finding would deny or warn without an exception; under `observe`, with the preset that follows it."""
     rules = evaluator.config.enforcement
-    preset = "recommended" if rules.preset == enforcement.OBSERVE else rules.preset
+    preset = "recommended" if rules.preset == decision.OBSERVE else rules.preset
     without = Enforcement(preset=preset, rules=rules.rules)
     check = evaluator.catalogue.checks[finding.judgement.finding.check]
-    where = enforcement.Circumstances(
+    where = decision.Circumstances(
         namespace=result.identity.namespace, role=result.role, place="audit", kind=result.identity.kind, today=today
     )
-    outcome, _ = enforcement.outcome(finding.judgement.finding, check, where=where, enforcement=without)
-    return outcome in enforcement.FELT
+    outcome, _ = decision.outcome_of_finding(finding.judgement.finding, check, where=where, enforcement=without)
+    return outcome in decision.FELT
 
 
 def _is_known(rule: ExceptionRule, keys: set[str], matched: Sequence[Result], evaluator: Evaluator) -> bool:
     """Whether each check of the exception was evaluated, as at admission, on each object that it matches."""
     entries = evaluator.catalogue.checks
-    words = {word for key in keys for word in enforcement.words(entries[key])}
+    words = {word for key in keys for word in decision.check_words(entries[key])}
     if not words.issuperset(rule.checks):
         return False  # checks of a site that this run did not load
     if evaluator.facts.empty and any(entries[key].about is About.CLUSTER_FACTS for key in keys):

@@ -9,8 +9,8 @@ from enum import StrEnum
 
 from usher import model, paths
 from usher.dataclass import dataclass
-from usher.mutation import merge
 from usher.policy.checks.catalogue import Entry
+from usher.policy.mutation import merge
 from usher.scan.devices import NOTHING, Amount, Devices
 from usher.scan.ending import Ending
 from usher.scan.exception_uses import ExceptionUse

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
     from usher.own_checks.compilation import Compiler
-    from usher.policy.checks.own import OwnChecks
+    from usher.policy.checks.catalogue import OwnChecks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ from usher.cluster.facts.store import Store
 from usher.dataclass import dataclass
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.kinds.reading import values as reading_values
-from usher.mutation import merge
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
+from usher.policy.mutation import merge
 from usher.scan import (
     asked,
     devices,

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from usher import model
-from usher.mutation import merge
 from usher.policy.evaluator import Evaluator
+from usher.policy.mutation import merge
 from usher.scan import findings
 from usher.scan.batches import Item
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from usher.authorities.outlook import Outlook
 from usher.kinds.reading import values as reading_values
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.policy.queue_outlook import Outlooks
-from usher.policy.request import Request
 from usher.scan.batches import Batch
 
 

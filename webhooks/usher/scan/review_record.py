@@ -8,8 +8,8 @@ from typing import BinaryIO, Final
 
 from usher import errors, paths
 from usher.dataclass import dataclass
+from usher.policy.decision import Operation
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Operation
 from usher.review import parsing, record_lines, scaling
 from usher.review.record_lines import Head, RecordedReview
 from usher.scan import findings, judging, sources

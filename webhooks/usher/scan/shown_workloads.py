@@ -6,8 +6,8 @@ from functools import partial
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.nodes import pool_reasons
-from usher.authorities.nodes.pool_reasons import PoolReason
+from usher.authorities.nodes import declared_pools
+from usher.authorities.nodes.declared_pools import PoolReason
 from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.dataclass import dataclass
@@ -88,7 +88,7 @@ def workloads(
 
 
 def _pools(workload: model.Workload, known: Knowledge) -> Mapping[str, tuple[PoolReason, ...]]:
-    found = {each.path: pool_reasons.of(each, workload=workload, known=known) for each in workload.pod_sets}
+    found = {each.path: declared_pools.pool_reasons(each, workload=workload, known=known) for each in workload.pod_sets}
     return {path: reasons for path, reasons in found.items() if reasons}
 
 

@@ -225,7 +225,7 @@ class Events:
 def _path(found: Denial) -> str:
     """The path of the object of an Event; empty for a kind that makes no pods."""
     if found.is_of_quota:
-        return f"{account_store.PATH}/{quote(found.name, safe='')}"
+        return f"{account_store.QUOTAS_PATH}/{quote(found.name, safe='')}"
     group, _, version = found.api_version.rpartition("/")
     kind = WORKLOADS.get((group, found.kind))
     if kind is None or not kind.plural:

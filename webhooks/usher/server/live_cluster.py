@@ -8,8 +8,8 @@ from typing import Final
 
 import structlog
 
+from usher.authorities.gpu_quota.live.account_store import Meter
 from usher.authorities.gpu_quota.live.admission import Admission
-from usher.authorities.gpu_quota.live.metering import Meter
 from usher.authorities.gpu_quota.live.service import ChargingService
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.watching import LiveFacts

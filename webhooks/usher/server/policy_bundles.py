@@ -10,7 +10,7 @@ from usher import errors, policy_archive
 from usher.dataclass import dataclass
 from usher.gatekeeper import library
 from usher.gatekeeper.evaluation import Policies
-from usher.policy.checks.own import OwnChecks
+from usher.policy.checks.catalogue import OwnChecks
 from usher.scan import given_policies, policy_files
 
 NOT_FOLLOWED: Final = (

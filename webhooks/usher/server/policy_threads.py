@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from usher.gatekeeper.evaluation import Policies
-from usher.policy.engines import deadline
+from usher.policy.engines import engine
 from usher.policy.evaluator import Evaluator
 from usher.review import site_policies
 from usher.review.parsing import Review
@@ -28,7 +28,7 @@ class PolicyThreads:
         """The findings of policies in a review, within their share of its time, which includes waiting for a thread."""
         if not site_policies.may_find(review, policies):
             return site_policies.NOTHING
-        with deadline.share(PART):
+        with engine.share_deadline(PART):
             context = contextvars.copy_context()
         return await asyncio.get_running_loop().run_in_executor(
             self._threads, context.run, site_policies.judged, review, policies, evaluator

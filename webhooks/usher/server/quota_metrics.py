@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 from usher import errors, paths, quantities
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota.definitions import Quota
-from usher.authorities.gpu_quota.live.metering import Action, Result
+from usher.authorities.gpu_quota.live.account_store import ChargeResult, Correction
 from usher.cluster.facts.store import Store
 from usher.kinds.reading.values import Absence
 
@@ -41,19 +41,19 @@ class QuotaMetrics:
             "usher_quota_reconciled", "Corrections of accounts and conditions, by action.", ["action"],
             registry=registry,
         )  # fmt: skip
-        for result in Result:
+        for result in ChargeResult:
             self._charges.labels(result.value)
-        for action in Action:
+        for action in Correction:
             self._reconciled.labels(action.value)
 
-    def charged(self, result: Result, *, seconds: float) -> None:
+    def charged(self, result: ChargeResult, *, seconds: float) -> None:
         self._charges.labels(result.value).inc()
         self._seconds.observe(seconds)
 
     def conflicted(self) -> None:
         self._conflicts.inc()
 
-    def reconciled(self, action: Action) -> None:
+    def reconciled(self, action: Correction) -> None:
         self._reconciled.labels(action.value).inc()
 
 

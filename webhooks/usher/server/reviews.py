@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from usher import errors
 from usher.authorities.gpu_quota.live.admission import Admission
 from usher.gatekeeper.evaluation import Policies
-from usher.policy.engines.deadline import UNTIL
+from usher.policy.engines.engine import ANSWER_UNTIL
 from usher.policy.evaluator import Evaluator
 from usher.review.configuration import judge
 from usher.review.mutate import mutate
@@ -140,7 +140,7 @@ class Reviews:
     async def _review(self, review: Review, body: bytes, when: Time) -> Answer:
         evaluator, policies = self._current.evaluator, self._current.policies
         # A task of its own runs each request, so this ends with the request.
-        UNTIL.set(when.until)
+        ANSWER_UNTIL.set(when.until)
         try:
             return await self._judged(review, body, evaluator, when, policies)
         except errors.DeadlineError:

@@ -17,8 +17,8 @@ from fastapi import APIRouter
 from usher import errors, paths
 from usher.certs.serving import RELOAD_INTERVAL, Checked, Source, watch
 from usher.dataclass import dataclass
+from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.policy.request import Request
 from usher.review.response import shown
 from usher.server import ports, recorder
 from usher.server.access import Access

@@ -7,8 +7,7 @@ from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.gpu_quota import amounts
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
-from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption
-from usher.authorities.gpu_quota.limits import Limits
+from usher.authorities.gpu_quota.amounts import NOTHING_ASSUMED, Assumption, Limits
 from usher.config import pools as config_pools
 from usher.config import sections
 from usher.kinds.reading.values import NO_OBJECTS, Lookup
@@ -54,4 +53,4 @@ def total(value: paths.Object | model.Workload, **more: object) -> dict[str, str
     """The charge for all priority classes together, which must be bounded and clear."""
     found = charge(value, **more)  # type: ignore[arg-type]  # the same arguments
     assert (found.unbounded, found.unclear) == ("", ())
-    return texts(gpu_quota_charge.of_classes(found.amounts, ()))
+    return texts(gpu_quota_charge.amounts_of_classes(found.amounts, ()))

@@ -31,7 +31,7 @@ def of_requests(
     pod = builders.pod(resourceClaims=[device_claims.by_template()], nodeSelector=selector or {})
     objects = Objects([device_claims.claim_template(*requests)])
     found = charge(pod, objects=objects, accelerators=accelerators or sections.Accelerators())
-    return texts(gpu_quota_charge.of_classes(found.amounts, ()))
+    return texts(gpu_quota_charge.amounts_of_classes(found.amounts, ()))
 
 
 def of_expressions(*expressions: str, device_class: str = device_claims.MIG) -> dict[str, str]:

@@ -6,7 +6,7 @@ import builders
 from builders import toleration
 from usher import paths
 from usher.authorities.nodes.judge import NodeVerdict
-from usher.authorities.nodes.obstacles import Obstacles
+from usher.authorities.nodes.places import Obstacles
 from usher.authorities.verdict import Answer
 from usher.config import pools
 

@@ -6,8 +6,8 @@ from unit.authorities import knowing
 from unit.authorities.nodes.judging import GPU_TAINT, TOLERATION
 from unit.workloads.normalised import workload
 from usher import paths
-from usher.authorities.nodes import pool_slice
-from usher.authorities.nodes.pool_input import PoolsInput
+from usher.authorities.nodes import declared_pools
+from usher.authorities.nodes.declared_pools import PoolsInput
 from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.config import pools as config_pools
@@ -26,7 +26,7 @@ def seen(pod: paths.Object, *nodes: paths.Object, pools: list[config_pools.Pool]
     known = knowing.knowing(Store.of(nodes), models.Config(pools=pools or []))
     made = workload(pod)
     (pod_set,) = made.pod_sets
-    return pool_slice.placements(known).of(pod_set, workload=made)
+    return declared_pools.placements(known).of(pod_set, workload=made)
 
 
 def gpu_pod(gpus: int = 1, **spec: object) -> paths.Object:
@@ -104,13 +104,13 @@ def test_an_ordinary_pod_opens_a_pool_of_nodes_only_by_the_taint_they_have() -> 
 def test_placements_are_kept_until_the_pools_change() -> None:
     facts = Store.of([H100])
     known = knowing.knowing(facts)
-    first = pool_slice.placements(known)
+    first = declared_pools.placements(known)
 
     facts.put(builders.replaced(H100, "/metadata/name", "h100-1"))
-    assert pool_slice.placements(known) is first
+    assert declared_pools.placements(known) is first
 
     facts.put(L4)
-    assert pool_slice.placements(known) is not first
+    assert declared_pools.placements(known) is not first
 
 
 def test_a_model_that_no_declared_pool_has_is_named() -> None:

@@ -12,7 +12,7 @@ from unit.authorities.clusters import cluster, judge
 from unit.authorities.nodes.judging import CPU_NODE, GPU_NODE, GPU_TAINT, H100, gpu_pod, obstacles, place
 from usher import paths
 from usher.authorities.nodes.judge import NodeVerdict
-from usher.authorities.nodes.obstacles import MissingAmount, Obstacles
+from usher.authorities.nodes.places import MissingAmount, Obstacles
 from usher.authorities.verdict import Answer
 from usher.cluster.facts.nodes import Taint
 from usher.config import pools

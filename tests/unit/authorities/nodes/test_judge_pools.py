@@ -4,7 +4,7 @@ import builders
 from unit.authorities.clusters import judge
 from unit.authorities.nodes.judging import CPU_NODE, GPU_NODE, H100, TOLERATION, gpu_pod, obstacles, place
 from usher.authorities.nodes.judge import NodeVerdict
-from usher.authorities.nodes.obstacles import MissingAmount
+from usher.authorities.nodes.places import MissingAmount
 from usher.authorities.verdict import Answer
 from usher.config import pools
 

@@ -105,7 +105,7 @@ def test_classes_say_what_their_nodes_say(most_classes: int, cluster: list[paths
         table.replace(cluster)
     by_name: dict[str, Any] = {str(node["metadata"]["name"]): node for node in cluster}  # type: ignore[index,call-overload]  # built above
 
-    found = nodes_judge.judge(demand(pod), nodes_places.of_cluster(table.now, [], VOCABULARY))
+    found = nodes_judge.judge(demand(pod), nodes_places.places_of_cluster(table.now, [], VOCABULARY))
 
     fitting = any(fits(pod, node) for node in by_name.values())
     assert found.answer is (Answer.COULD if fitting else Answer.NEVER)

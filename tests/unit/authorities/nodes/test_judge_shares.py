@@ -6,7 +6,7 @@ import builders
 from unit.authorities.clusters import cluster, demand, judge
 from unit.authorities.nodes.judging import CPU_NODE, GPU_NODE, TOLERATION, gpu_pod, obstacles
 from usher.authorities.nodes import judge as nodes_judge
-from usher.authorities.nodes.obstacles import MissingAmount
+from usher.authorities.nodes.places import MissingAmount
 from usher.authorities.verdict import Answer
 from usher.config import pools
 

@@ -6,8 +6,7 @@ import builders
 from builders import expression, node_affinity, term, toleration
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import paths
-from usher.authorities.nodes.pool_input import NOWHERE, PoolsInput
-from usher.authorities.nodes.pool_slice import PoolPlacements
+from usher.authorities.nodes.declared_pools import NO_POOLS_INPUT, PoolPlacements, PoolsInput
 from usher.config import models
 from usher.config import pools as config_pools
 
@@ -105,7 +104,7 @@ def test_partly_known_pods_may_ask_for_accelerators() -> None:
     nodes = PoolPlacements(models.Config(pools=[GUARDED]), VOCABULARY)
 
     assert nodes.of(pod_set, workload=pod)["tolerated"] != []
-    assert nodes.of(replace(pod_set, whole=False), workload=pod) == NOWHERE
+    assert nodes.of(replace(pod_set, whole=False), workload=pod) == NO_POOLS_INPUT
 
 
 def test_pods_with_accelerators_are_to_tolerate_the_taint() -> None:

@@ -16,7 +16,7 @@ from unit.workloads.growing_objects import (
 )
 from usher import paths
 from usher.kinds import autoscaling
-from usher.mutation.editing import copied
+from usher.policy.mutation.editing import copied
 from usher.workloads import grown_workloads
 
 FULL_OBJECTS: dict[str, paths.Object] = {

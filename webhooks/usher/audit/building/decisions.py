@@ -11,7 +11,7 @@ from dataclasses import replace
 from usher import paths
 from usher.audit.building.gathered import Gathered
 from usher.audit.estate import Workload
-from usher.mutation import merge
+from usher.policy.mutation import merge
 from usher.scan.findings import Identity, Result
 
 

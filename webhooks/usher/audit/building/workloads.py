@@ -7,7 +7,7 @@ from usher import model, paths
 from usher.audit.building import fields, reports
 from usher.audit.estate import Workload
 from usher.authorities.kueue.read import QUEUE_LABEL
-from usher.authorities.volcano import named_queues
+from usher.authorities.volcano import read as volcano_read
 from usher.config.models import Config
 from usher.scan import devices
 from usher.scan.findings import Identity
@@ -74,7 +74,7 @@ class Workloads:
         of_kueue = read.queue_labels.get(QUEUE_LABEL, "")
         if of_kueue:
             return of_kueue
-        of_volcano = next((each.name for each in named_queues.queues(read, self._schedulers)), "")
+        of_volcano = next((each.name for each in volcano_read.named_queues(read, self._schedulers)), "")
         labels = (read.labels, *(each.labels for each in read.pod_sets))
         return of_volcano or next(filter(None, (each.get(_KAI_QUEUE) for each in labels)), "")
 

@@ -57,7 +57,7 @@ def quotas(look: Look) -> Judgement:
 
 
 def _has_quota(namespace: str, look: Look) -> bool:
-    if isinstance(assignment.read(look.known, namespace), Quota):
+    if isinstance(assignment.quota_of_namespace(look.known, namespace), Quota):
         return True
     objects = look.known.facts.objects("", "ResourceQuota", namespace)
     found = () if isinstance(objects, Absence) else resource_quota_read.read(objects).all

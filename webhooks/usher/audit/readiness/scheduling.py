@@ -9,8 +9,8 @@ from usher.audit.readiness.judgement import Item, Judgement, failed, not_applica
 from usher.audit.readiness.look import Look
 from usher.audit.readiness.wanted import HYPER_NODE
 from usher.audit.standing.wanted import KAI_QUEUE
+from usher.authorities import priority as priority_read
 from usher.authorities.kueue.queues import GROUP
-from usher.authorities.priority import read as priority_read
 from usher.authorities.volcano import read as volcano_read
 
 _AREA: Final = "scheduling"
@@ -53,7 +53,7 @@ def gang_scheduler(look: Look) -> Judgement:
 def queues(look: Look) -> Judgement:
     """Whether the workloads with accelerators of each namespace have a queue."""
     facts = look.known.facts
-    volcano = volcano_read.queues(facts)
+    volcano = volcano_read.queues_of_cluster(facts)
     own = sorted(name for name in (volcano.by_name if volcano is not None else ()) if name not in _OWN)
     if own:
         return passed(f"queues of Volcano: {fields.listing(own)}")
@@ -81,12 +81,12 @@ def queues(look: Look) -> Judgement:
 
 def priorities(look: Look) -> Judgement:
     """Whether services have a higher priority than training, by the classes of the existing workloads."""
-    classes = priority_read.classes(look.known.facts, priority_read.CLASSES)
+    classes = priority_read.classes_of_kind(look.known.facts, priority_read.PRIORITY_CLASS)
     if classes is None:
         return judgement.not_listed("priorityclasses.scheduling.k8s.io")
     own = {name: each.value for name, each in sorted(classes.items()) if not name.startswith(_SYSTEM)}
     if len(set(own.values())) < 2:
-        in_queue = priority_read.classes(look.known.facts, priority_read.IN_QUEUE) or {}
+        in_queue = priority_read.classes_of_kind(look.known.facts, priority_read.QUEUE_PRIORITY_CLASS) or {}
         if len({each.value for each in in_queue.values()}) > 1:
             return not_known(
                 f"pods have one priority; WorkloadPriorityClasses of Kueue order its queues: "

@@ -11,7 +11,7 @@ from usher.audit.standing import entries
 from usher.audit.standing.situation import Prevention, Situation
 from usher.audit.standing.wanted import MUTATING, VALIDATING
 from usher.manifests.webhooks import NAME
-from usher.mutation import strategies
+from usher.policy.mutation import strategies
 from usher.scan import findings as scan
 
 _MOST: Final = 10

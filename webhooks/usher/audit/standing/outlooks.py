@@ -15,10 +15,10 @@ from usher.authorities import registry
 from usher.authorities.authority import Case
 from usher.authorities.kueue import read as kueue_read
 from usher.authorities.kueue.queues import ClusterQueue
+from usher.authorities.nodes import judge as node_verdicts
 from usher.authorities.nodes import read as nodes_read
-from usher.authorities.nodes import remembered as node_verdicts
-from usher.authorities.nodes.obstacles import Obstacles
-from usher.authorities.outlook import Section, together
+from usher.authorities.nodes.places import Obstacles
+from usher.authorities.outlook import Section, answer_of_sections
 from usher.authorities.verdict import Answer
 from usher.dataclass import dataclass
 from usher.scan.devices import WHOLE_GPUS
@@ -53,7 +53,7 @@ class Verdicts:
 
     @property
     def never(self) -> bool:
-        return together(self.sections) is Answer.NEVER
+        return answer_of_sections(self.sections) is Answer.NEVER
 
     def holding(self, answer: Answer | None = None) -> list[Section]:
         """The authorities that hold the workload back, for ever or now; only those with the given answer, if any."""
@@ -140,10 +140,10 @@ class Outlooks:
 
     def _could_hold(self, workload: model.Workload) -> bool:
         """Whether other nodes than the current ones could hold the pods."""
-        verdicts = node_verdicts.verdicts(self._known)
+        verdicts = node_verdicts.node_verdicts(self._known)
         if verdicts is None:
             return True
-        found = [verdicts.of(each).nearest for each in nodes_read.demands(workload, self._known)]
+        found = [verdicts.of(each).nearest for each in nodes_read.demands_of_workload(workload, self._known)]
         return not any(nearest is not None and _stays(nearest.obstacles) for nearest in found)
 
 

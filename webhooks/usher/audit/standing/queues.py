@@ -11,7 +11,7 @@ from usher.audit.standing.wanted import KUEUE_WORKLOAD, POD_GROUP
 from usher.authorities.kueue import read as kueue_read
 from usher.authorities.kueue.queues import GROUP, ClusterQueue, LocalQueue
 from usher.authorities.volcano import read as volcano_read
-from usher.authorities.volcano.named_queues import DEFAULT_QUEUE
+from usher.authorities.volcano.read import DEFAULT_QUEUE
 from usher.scan.devices import WHOLE_GPUS
 
 _KUEUE: Final = f"{GROUP}/v1beta2"
@@ -95,7 +95,7 @@ def _local_queue(namespace: str, queue: LocalQueue, situation: Situation) -> Fin
 
 def _of_volcano(situation: Situation) -> Iterator[FindingEntry]:
     groups = fields.listed(situation.estate, *POD_GROUP)
-    queues = volcano_read.queues(situation.known.facts)
+    queues = volcano_read.queues_of_cluster(situation.known.facts)
     if groups is None or queues is None:
         return
     used = {fields.text(each, "/spec/queue") or DEFAULT_QUEUE for each in groups}

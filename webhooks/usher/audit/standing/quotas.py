@@ -125,7 +125,7 @@ def _without_workloads(hard: list[_Hard], situation: Situation) -> Iterator[Find
 
 def _gpu_quotas_without_workloads(situation: Situation) -> Iterator[FindingEntry]:
     namespaces = sorted({each.identity.namespace for each in situation.estate.workloads})
-    for quota in assignment.quotas(situation.known):
+    for quota in assignment.all_quotas(situation.known):
         if not isinstance(quota, Quota):
             continue
         # Unknown labels may select the namespace.

@@ -7,8 +7,7 @@ import pydantic
 
 from usher import paths, quantities
 from usher.accelerators import boards
-from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption
-from usher.authorities.gpu_quota.limits import Limit, Limits
+from usher.authorities.gpu_quota.amounts import NOTHING_ASSUMED, Assumption, Limit, Limits
 from usher.config import fields, quotas
 from usher.dataclass import dataclass
 

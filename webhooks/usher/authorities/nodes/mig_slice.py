@@ -13,7 +13,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 from usher import model
 from usher.accelerators import boards, mig
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
-from usher.authorities.nodes.pool_input import PoolsInput
+from usher.authorities.nodes.declared_pools import PoolsInput
 from usher.config import models
 from usher.dataclass import dataclass
 

@@ -18,7 +18,6 @@ from usher import model, paths
 from usher.dataclass import dataclass
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.kserve import replicas, runtimes
-from usher.kinds.kserve import replicas as kserve_replicas
 from usher.kinds.kserve.merging import (
     NAMED,
     SERVING,
@@ -302,7 +301,7 @@ def _inference_service(service: Object, reading: Reading) -> Iterator[Template]:
     predictor = field_layers(spec, "predictor", reading)
     workers = field_layers(predictor, "workerSpec", reading)
     shared = _Service(
-        how=kserve_replicas.running(service, annotations, reading, several_nodes=bool(workers)),
+        how=replicas.running(service, annotations, reading, several_nodes=bool(workers)),
         labels=reading.strings(about.get("labels"), "/metadata/labels"),
         annotations=annotations,
         reading=reading,
@@ -311,14 +310,14 @@ def _inference_service(service: Object, reading: Reading) -> Iterator[Template]:
         yield from _predictor(predictor, workers, first_field(spec, "canary"), shared)
     for name in ("transformer", "explainer"):
         for place in field_layers(spec, name, reading):
-            count = kserve_replicas.component(reading.mapping(*place), place.path, shared.how, reading)
+            count = replicas.component(reading.mapping(*place), place.path, shared.how, reading)
             known = _EXPLAINERS if name == "explainer" else ()
             yield _component((place,), (), shared, name=name, count=count, known=known)
 
 
 def _predictor(predictor: Layers, workers: Layers, canary: Place, shared: _Service) -> Iterator[Template]:
     reading, how = shared.reading, shared.how
-    count = kserve_replicas.component(reading.mapping(*predictor[0]), predictor[0].path, how, reading)
+    count = replicas.component(reading.mapping(*predictor[0]), predictor[0].path, how, reading)
     if how.mode is Mode.MODEL_MESH and not how.stopped:
         count = model.Count(minimum=0, maximum=0, reason="ModelMesh serves it in the pods of its runtimes")
     canaries = list(_canaries(canary, predictor, shared)) if how.mode is Mode.STANDARD and not how.stopped else []
@@ -343,7 +342,7 @@ def _predictor(predictor: Layers, workers: Layers, canary: Place, shared: _Servi
             _runtime(layers, shared),
             shared,
             name=reading.text(*first_field(layers[:1], "name")),
-            count=kserve_replicas.fixed(number, how),
+            count=replicas.fixed(number, how),
             known=FRAMEWORKS,
         )
 

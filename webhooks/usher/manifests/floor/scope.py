@@ -8,7 +8,7 @@ from usher import model, paths
 from usher.config import models
 from usher.manifests import fail_closed, requests
 from usher.manifests.webhooks import NAME
-from usher.policy import enforcement
+from usher.policy import decision
 from usher.policy.checks.catalogue import Entry
 
 LABELS: Final[paths.Object] = {"app.kubernetes.io/name": NAME, "app.kubernetes.io/component": "floor"}
@@ -21,9 +21,9 @@ NEVER: Final = "false"
 
 def denied_here(check: Entry, config: models.Config, today: date) -> str:
     """An expression that is true where usher.yaml lets the check deny. Rules for some roles never deny."""
-    found = ALWAYS if enforcement.of_preset(check, config.enforcement.preset) is model.Outcome.DENY else NEVER
+    found = ALWAYS if decision.outcome_of_preset(check, config.enforcement.preset) is model.Outcome.DENY else NEVER
     for rule in config.enforcement.rules:
-        if rule.check not in enforcement.words(check) or (rule.places and "admission" not in rule.places):
+        if rule.check not in decision.check_words(check) or (rule.places and "admission" not in rule.places):
             continue
         if rule.action == "deny" and rule.roles:
             continue
@@ -42,7 +42,7 @@ def where(namespaces: list[str], here: str, *, otherwise: str) -> str:
 
 def applied_here(mutation: Entry, config: models.Config) -> str:
     """An expression that is true where usher.yaml applies a mutation. Rules for some roles never apply it."""
-    observes = config.enforcement.preset == enforcement.OBSERVE
+    observes = config.enforcement.preset == decision.OBSERVE
     found = ALWAYS if mutation.on_by_default and not observes else NEVER
     for rule in config.mutations.rules:
         if rule.mutation in ("*", mutation.name, mutation.code) and not (rule.action == "apply" and rule.roles):

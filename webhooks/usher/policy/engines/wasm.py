@@ -22,9 +22,9 @@ import wasmtime
 
 from usher import errors, paths
 from usher.dataclass import dataclass
-from usher.policy.engines import engine, machine_code
-from usher.policy.engines.deadline import UNTIL
-from usher.policy.engines.host_calls import IMPORTS, NO_FUNCTIONS, Functions, HostCalls
+from usher.policy.engines import engine, wasm_runtime
+from usher.policy.engines.engine import ANSWER_UNTIL
+from usher.policy.engines.rego_values import HOST_IMPORTS, NO_HOST_FUNCTIONS, HostCalls, HostFunctions
 from usher.policy.engines.wasm_runtime import PAGE, Call, Memory, Sandbox, quiet_at_exit
 
 MEMORY_LIMIT: Final = 128 * 2**20
@@ -46,7 +46,7 @@ class _Program:
     rebuild_above: int
     entrypoints: Collection[str]
     data: bytes
-    functions: Functions
+    functions: HostFunctions
 
 
 class WasmEngine:
@@ -65,7 +65,7 @@ class WasmEngine:
         ahead: Path | None = None,
         sandbox: Sandbox | None = None,
         entrypoints: Collection[str] = tuple(engine.Entrypoint),
-        functions: Functions = NO_FUNCTIONS,
+        functions: HostFunctions = NO_HOST_FUNCTIONS,
     ) -> None:
         """Compiles and starts a module.
 
@@ -85,7 +85,7 @@ class WasmEngine:
         self._shared = sandbox is not None
         self._sandbox = sandbox or Sandbox(deadline=deadline)
         try:
-            made = machine_code.read(self._sandbox.engine, ahead) if ahead else None
+            made = wasm_runtime.read_machine_code(self._sandbox.engine, ahead) if ahead else None
             made = quiet_at_exit(made or wasmtime.Module(self._sandbox.engine, module))
         except wasmtime.WasmtimeError as error:
             raise errors.EngineError(f"the compiled policy is not a usable WebAssembly module: {error}") from None
@@ -116,7 +116,7 @@ class WasmEngine:
             raise
         if instance.grown > self._program.rebuild_above:
             self._discard(instance)
-        results = engine.parsed(text, entrypoint=entrypoint)
+        results = engine.parse_answer(text, entrypoint=entrypoint)
         if not isinstance(results, list) or not results or not isinstance(results[0], dict):
             raise errors.EngineError(f"entry point {entrypoint} is undefined: the policies do not define this rule")
         return engine.checked_result(results[0].get("result"), entrypoint=entrypoint)
@@ -205,7 +205,7 @@ class _Instance:
         text = wasmtime.FuncType([wasmtime.ValType.i32()], [])
         linker.define(self._store, "env", "opa_abort", wasmtime.Func(self._store, text, abort))
         if program.functions:
-            for count, name in enumerate(IMPORTS):
+            for count, name in enumerate(HOST_IMPORTS):
                 kind = wasmtime.FuncType([wasmtime.ValType.i32()] * (count + 2), [wasmtime.ValType.i32()])
                 linker.define(self._store, "env", name, wasmtime.Func(self._store, kind, host_call))
         linker.define_unknown_imports_as_traps(program.module)
@@ -249,13 +249,13 @@ class _Instance:
         self._store.set_epoch_deadline(self._clock.ticks())
         if self._clock.stopped.is_set():  # only now, or a policy that starts during `close` would never stop
             raise errors.EngineError(_CLOSED)
-        if UNTIL.get() <= time.monotonic():
+        if ANSWER_UNTIL.get() <= time.monotonic():
             raise errors.DeadlineError("no time is left to evaluate the policies")
 
     def _too_late(self, what: str) -> errors.EngineError:
         if self._clock.stopped.is_set():
             return errors.EngineError(_CLOSED)
-        if UNTIL.get() <= time.monotonic():
+        if ANSWER_UNTIL.get() <= time.monotonic():
             return errors.DeadlineError(f"{what} took longer than the rest of the time of this review")
         return errors.DeadlineError(f"{what} took longer than {self._clock.deadline:g} s")
 

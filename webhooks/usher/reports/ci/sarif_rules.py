@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from usher import model
-from usher.policy.checks import catalogue, own
+from usher.policy.checks import catalogue
 from usher.reports.ci import markdown_text, sarif_shape
 from usher.reports.ci.entries import Entry
 from usher.scan import findings
@@ -85,7 +85,7 @@ def _rule(entry: catalogue.Entry) -> sarif_shape.Rule:
 
 def _help(entry: catalogue.Entry) -> sarif_shape.Message:
     parts = [part.strip() for part in (entry.why, entry.description, entry.remediation) if part.strip()]
-    more = [] if entry.category == own.CATEGORY else [_more(entry)]
+    more = [] if entry.category == catalogue.OWN_CATEGORY else [_more(entry)]
     links = [f"[{markdown_text.prose(each.description or each.ref)}](<{each.ref}>)" for each in entry.links]
     sources = "\n".join(f"* {link}" for link in links)
     return {

@@ -23,12 +23,10 @@ from usher.authorities.gpu_quota.live import observer as live_observer
 from usher.authorities.gpu_quota.live.account_store import StatusStore
 from usher.authorities.gpu_quota.live.accounts import Accounts
 from usher.authorities.gpu_quota.live.admission import Admission
-from usher.authorities.gpu_quota.live.holdings import Holdings
-from usher.authorities.gpu_quota.live.object_charges import ObjectCharges
+from usher.authorities.gpu_quota.live.holdings import Holdings, ObjectCharges
+from usher.authorities.gpu_quota.live.leftovers import UndeclaredAccounts, UnusedParts
 from usher.authorities.gpu_quota.live.observer import HoldingsSink
-from usher.authorities.gpu_quota.live.reconciler import Reconciler
-from usher.authorities.gpu_quota.live.undeclared_accounts import UndeclaredAccounts
-from usher.authorities.gpu_quota.live.unused_parts import UnusedParts
+from usher.authorities.gpu_quota.live.service import Reconciler
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.api import JSON, Answer
 from usher.cluster.facts.store import Store

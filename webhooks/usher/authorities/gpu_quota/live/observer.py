@@ -6,10 +6,9 @@ from typing import Final
 from usher import paths
 from usher.authorities.gpu_quota import entries
 from usher.authorities.gpu_quota.charge import ByClasses
-from usher.authorities.gpu_quota.live import object_metadata
-from usher.authorities.gpu_quota.live.held import Held
-from usher.authorities.gpu_quota.live.holdings import Holdings
-from usher.authorities.gpu_quota.reconciliation import Holding
+from usher.authorities.gpu_quota.ledger import Holding
+from usher.authorities.gpu_quota.live import holdings as live_holdings
+from usher.authorities.gpu_quota.live.holdings import Held, Holdings
 from usher.cluster.api import Target
 from usher.cluster.watching import Reflecting, Reflector, StreamingApi
 from usher.kinds import registry
@@ -41,12 +40,12 @@ def kinds(charge_of: ChargeOf) -> list[FactKind]:
 def kept(value: paths.Object, charge_of: ChargeOf) -> paths.Object:
     """The identity, owner and charge of an object; only the uid of a pod without accelerators."""
     if value.get("kind") == "Pod" and not _may_ask_accelerators(value):
-        return {"kind": "Pod", "metadata": {"uid": object_metadata.text(value, "uid")}}
+        return {"kind": "Pod", "metadata": {"uid": live_holdings.metadata_text(value, "uid")}}
     result: paths.Object = {
         "apiVersion": value.get("apiVersion"),
         "kind": value.get("kind"),
-        "metadata": {key: object_metadata.text(value, key) for key in ("name", "namespace", "uid")},
-        "owner": object_metadata.owner_uid(value),
+        "metadata": {key: live_holdings.metadata_text(value, key) for key in ("name", "namespace", "uid")},
+        "owner": live_holdings.owner_uid(value),
     }
     charge = charge_of(value)
     if charge:
@@ -57,7 +56,7 @@ def kept(value: paths.Object, charge_of: ChargeOf) -> paths.Object:
 
 def held(value: paths.Object) -> Held | None:
     """The holding of a trimmed object; None where it neither holds accelerators nor has an owner."""
-    uid, owner, charge = object_metadata.text(value, "uid"), _text(value.get("owner")), value.get("charge")
+    uid, owner, charge = live_holdings.metadata_text(value, "uid"), _text(value.get("owner")), value.get("charge")
     if not uid or (charge is None and (value.get("kind") == "Pod" or not owner)):
         return None
     return Held(
@@ -66,8 +65,8 @@ def held(value: paths.Object) -> Held | None:
             uid=uid,
             group=_text(value.get("apiVersion")).rpartition("/")[0],
             kind=_text(value.get("kind")),
-            namespace=object_metadata.namespace(value),
-            name=object_metadata.text(value, "name"),
+            namespace=live_holdings.namespace_of(value),
+            name=live_holdings.metadata_text(value, "name"),
             charge=_charge(charge),
             finished=value.get("finished") is True,
         ),
@@ -100,7 +99,7 @@ class HoldingsSink:
         self._holdings.put(found, epoch=self._epoch)
 
     def remove(self, value: paths.Object) -> None:
-        uid = object_metadata.text(value, "uid")
+        uid = live_holdings.metadata_text(value, "uid")
         self._mine.discard(uid)
         self._holdings.remove(uid, epoch=self._epoch)
 
