@@ -18,8 +18,8 @@ import yaml
 from usher import errors, paths
 from usher.cluster.facts.store import Store
 from usher.config import models
+from usher.extensions.own_checks import trials
 from usher.kinds.reading import values
-from usher.policy import example
 from usher.policy.checks import metadata
 
 FILE: Final = "examples.json"
@@ -115,7 +115,7 @@ def objects(file: Path) -> values.Lookup:
 def input_document(file: Path, config: models.Config, keys: Mapping[str, str], cluster: Store) -> object:
     """What the rules see of a manifest, or of an AdmissionReview with a user or an old object."""
     try:
-        found = example.document_of(read_yaml(file), objects(file), config=config, keys=keys, cluster=cluster)
+        found = trials.input_of_example(read_yaml(file), objects(file), config=config, keys=keys, cluster=cluster)
     except errors.InputError as error:
         raise SystemExit(f"{file}: {error}") from None
     return orjson.loads(found)

@@ -16,7 +16,7 @@ from usher.policy import decision as policy_decision
 from usher.policy.checks import catalogue
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.review import parsing
+from usher.review import admission_review
 
 
 def main() -> None:
@@ -79,8 +79,12 @@ def request_of(file: Path) -> Request:
     value: paths.Object = build_examples.read_yaml(file)
     if value["kind"] != "AdmissionReview":
         return Request(value=value, place="check", objects=build_examples.objects(file))
-    complete = {"apiVersion": parsing.API_VERSION, "kind": value["kind"], "request": {"uid": "example"} | asked(value)}
-    return parsing.request_of(parsing.parse(orjson.dumps(complete)))
+    complete = {
+        "apiVersion": admission_review.API_VERSION,
+        "kind": value["kind"],
+        "request": {"uid": "example"} | asked(value),
+    }
+    return admission_review.request_of(admission_review.parse(orjson.dumps(complete)))
 
 
 def asked(value: paths.Object) -> paths.Object:

@@ -17,11 +17,11 @@ import record_findings
 import yaml
 
 from usher import paths
+from usher.check import sources
 from usher.config import models
 from usher.kinds.reading import values
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.scan import sources
 
 VERDICTS: Final = ("right", "wrong", "debatable")
 UNJUDGED: Final = "unjudged"

@@ -22,12 +22,12 @@ import yaml
 from document_mutations import alike
 
 from usher import paths
+from usher.check import sources
 from usher.config.load import load
 from usher.kinds.reading import values as reading_values
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.policy.mutation import merge
-from usher.scan import sources
 
 VERDICTS: Final = ("right", "debatable", "wrong")
 UNREAD: Final = "unread"

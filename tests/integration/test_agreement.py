@@ -22,13 +22,13 @@ from integration import command
 from server_process import JSON, ServerProcess
 from shared_files import OWN, PUBLISHED, Corpus
 from usher import paths
+from usher.check import sources
 from usher.cluster.facts import snapshot
 from usher.cluster.facts.snapshot import Recorded, State
 from usher.config.load import load
 from usher.kinds import kind as kinds_kind
 from usher.kinds import registry
 from usher.policy import assembly
-from usher.scan import sources
 from usher.workloads.normalise import normalise
 
 pytestmark = pytest.mark.process

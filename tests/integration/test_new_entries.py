@@ -109,15 +109,15 @@ def test_a_report_format_is_a_module_in_reports_and_a_line_in_formats(copy: Copy
     copy.add(
         "reports/table.py",
         "from typing import TextIO\n\n"
-        "from usher.scan import findings\n\n\n"
+        "from usher.check import findings\n\n\n"
         "def write(found: findings.Report, stream: TextIO, /) -> None:\n"
         "    for result in found.results:\n"
         '        stream.write(f"{result.identity},{result.outcome}\\n")\n',
     )
     copy.insert(
-        "reports/formats.py",
+        "check/formats/known_formats.py",
         'reader="programs"),',
-        '    "table": Format(module="usher.reports.table", reader="spreadsheets"),\n',
+        '    "table": Format(module="usher.check.formats.table", reader="spreadsheets"),\n',
     )
     file = write(copy.root / "bad.yaml", command.bad())
 

@@ -14,15 +14,16 @@ import yaml
 import builders
 from integration import command
 from shared_files import Corpus, available
-from usher import cache_directory, paths
+from usher import paths
+from usher.check import findings, judging, processes, runner, sources
 from usher.cluster.facts.store import Store
 from usher.config import models
+from usher.extensions import opa_program
 from usher.kinds import registry
 from usher.kinds.reading import values
 from usher.policy import assembly
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
-from usher.scan import findings, judging, processes, runner, sources, verdicts
 
 SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True)
 
@@ -30,7 +31,7 @@ SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True)
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
-    monkeypatch.setenv(cache_directory.VARIABLE, str(folder))
+    monkeypatch.setenv(opa_program.CACHE_VARIABLE, str(folder))
     return folder
 
 
@@ -77,9 +78,9 @@ def run(
 ) -> tuple[findings.Report, int]:
     """The report of a run with the cache, and how often this process asked the engine."""
     make = partial(assembly.embedded, config or models.Config())
-    found = list(sources.find([str(each) for each in arguments], stdin=io.BytesIO()))
-    remember = partial(verdicts.opened, settings=settings, facts=facts)
-    with processes.started(found, make=make, settings=settings, number=number, remember=remember) as started:
+    found = list(sources.find_files([str(each) for each in arguments], stdin=io.BytesIO()))
+    remember = partial(processes.open_verdicts, settings=settings, facts=facts)
+    with processes.start_run(found, make=make, settings=settings, number=number, remember=remember) as started:
         evaluator = make()
         asked = Asked(evaluator)
         counting = Evaluator(engine=asked, entries=evaluator.catalogue, config=evaluator.config, facts=evaluator.facts)
@@ -190,13 +191,13 @@ def test_verdicts_of_many_files_are_looked_up_together(tmp_path: Path, monkeypat
         (tmp_path / f"{number}.yaml").write_text("{}\n")
     run(tmp_path)
     asked = list[int]()
-    find = verdicts.Verdicts.find
+    find = processes.Verdicts.find
 
-    def counted(self: verdicts.Verdicts, files: Mapping[bytes, Path]) -> dict[bytes, verdicts.Kept]:
+    def counted(self: processes.Verdicts, files: Mapping[bytes, Path]) -> dict[bytes, processes.KeptVerdict]:
         asked.append(len(files))
         return find(self, files)
 
-    monkeypatch.setattr(verdicts.Verdicts, "find", counted)
+    monkeypatch.setattr(processes.Verdicts, "find", counted)
     run(tmp_path)
 
     assert asked == [70]
@@ -211,7 +212,7 @@ def test_more_verdicts_than_fit_into_one_question_are_found(number: int) -> None
     questions = list[str]()
     database.set_trace_callback(questions.append)
 
-    found = verdicts.Verdicts(database, Path(), b"").find({key: Path(f"{key.hex()}.yaml") for key in keys})
+    found = processes.Verdicts(database, Path(), b"").find({key: Path(f"{key.hex()}.yaml") for key in keys})
 
     assert [each.outline.key for each in found.values()] == keys
     assert len(questions) == -(-number // 500)
@@ -246,7 +247,7 @@ def test_a_directory_of_another_user_is_not_used(files: Path, cache: Path, monke
 
 
 def test_without_a_place_for_the_cache_files_are_judged(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(cache_directory.VARIABLE, "/proc/nothing/here")
+    monkeypatch.setenv(opa_program.CACHE_VARIABLE, "/proc/nothing/here")
 
     assert run(files)[0].totals.workloads == 2
 
@@ -261,7 +262,7 @@ def test_the_command_remembers_for_many_files_unless_asked_not_to(files: Path, c
     for number in range(processes.FILES_PER_PROCESS):
         shutil.copy(files / "pod.yaml", files / f"{number}.yaml")
 
-    env = command.environment(**{cache_directory.VARIABLE: str(cache)})
+    env = command.environment(**{opa_program.CACHE_VARIABLE: str(cache)})
 
     without = command.usher("check", str(files), "--no-cache", env=env)
     assert not cache.exists()

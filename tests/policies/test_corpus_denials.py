@@ -15,11 +15,11 @@ import yaml
 import shared_files
 from shared_files import Corpus
 from usher import model
+from usher.check import sources
 from usher.config import models
 from usher.kinds.reading import values
 from usher.policy import assembly
 from usher.policy.decision import Request
-from usher.scan import sources
 
 LISTED = Path(__file__).parents[1] / "data/policies/corpus_denials"
 

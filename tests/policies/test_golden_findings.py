@@ -15,10 +15,10 @@ import record_findings
 
 import reviews
 from usher import paths
-from usher.review import validate as review_validate
-from usher.scan import findings as scan_findings
-from usher.scan import judging, runner
-from usher.scan.batches import Batch, Item
+from usher.check import findings as scan_findings
+from usher.check import judging, runner
+from usher.check.batches import Batch, Item
+from usher.review import webhooks as review_validate
 
 ROOT = Path(__file__).parents[2]
 CHECKS = ROOT / "policies" / "usher" / "checks"

@@ -15,13 +15,13 @@ import record_mutations
 from record_mutations import NAMESPACES, Subject, Verdict
 
 import reviews
+from usher.check import findings, judging, runner
+from usher.check.batches import Batch, Item
 from usher.kinds.kind import Kind
 from usher.kinds.registry import WORKLOADS
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.review import mutate as review_mutate
-from usher.scan import findings, judging, runner
-from usher.scan.batches import Batch, Item
+from usher.review import webhooks as review_mutate
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests/data/mutations"

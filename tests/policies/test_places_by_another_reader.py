@@ -15,8 +15,8 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 import shared_files
 from shared_files import Corpus
 from usher import paths
+from usher.check import findings, judging, runner, sources
 from usher.config import models
-from usher.scan import findings, judging, runner, sources
 
 every_corpus = pytest.mark.parametrize("corpus", shared_files.corpora)
 

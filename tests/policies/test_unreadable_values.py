@@ -11,12 +11,12 @@ import pytest
 import shared_files
 from shared_files import Corpus
 from usher import model, paths
+from usher.check import sources
 from usher.config import models
 from usher.kinds.reading import values
 from usher.policy import assembly
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.scan import sources
 
 VARIABLE: Final = "NVIDIA_VISIBLE_DEVICES"
 UNREADABLE: Final[list[paths.Object]] = [

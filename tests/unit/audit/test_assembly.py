@@ -16,11 +16,11 @@ from usher.audit.estate import Estate, Missing
 from usher.audit.scopes import OneNamespace
 from usher.audit.sections import Sections
 from usher.audit.usage.measured import Measured
+from usher.check import findings
+from usher.check.devices import Amount
+from usher.check.findings import ExceptionState
 from usher.config.models import Config
 from usher.policy.mutation.merge import Merged
-from usher.scan import findings
-from usher.scan.devices import Amount
-from usher.scan.exception_uses import ExceptionState
 
 
 def document(found: Estate, report: findings.Report | None = None, **fields: Any) -> Audit:

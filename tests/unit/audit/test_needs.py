@@ -15,7 +15,7 @@ from usher.audit.document.part import Part
 from usher.audit.needs import Need
 from usher.audit.scopes import WHOLE, OneNamespace, Scope
 from usher.audit.store.shards import Shard
-from usher.scan import findings
+from usher.check import findings
 
 OURS = OneNamespace(name="ml-research")
 NODES_ARE_OURS = Shard(index=0, of=2)

@@ -10,11 +10,11 @@ import pytest
 import builders
 from builders.existing import existing
 from usher import errors
+from usher.check import sources
+from usher.check.batches import Batch, Item
 from usher.cli import snapshot_objects
 from usher.cli.snapshot_objects import Objects
 from usher.documents import chunks
-from usher.scan import sources
-from usher.scan.batches import Batch, Item
 
 NODES = Batch(
     source="nodes",

@@ -6,8 +6,8 @@ from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.cluster.facts.nodes import NodeTable
 from usher.config import sections
-from usher.discovery import pools
-from usher.discovery.pools import Declaration
+from usher.install import discovery
+from usher.install.discovery import Declaration
 
 PRODUCT = {"nvidia.com/gpu.product": "NVIDIA-L4"}
 CPU = builders.node("cpu-0", labels={"kubernetes.io/os": "linux"})
@@ -16,7 +16,7 @@ CPU = builders.node("cpu-0", labels={"kubernetes.io/os": "linux"})
 def declared(*nodes: paths.Object) -> list[Declaration]:
     table = NodeTable()
     table.replace([*nodes, CPU])
-    return pools.declarations(table.now, Vocabulary(sections.Accelerators()))
+    return discovery.declarations(table.now, Vocabulary(sections.Accelerators()))
 
 
 def selectors(*nodes: paths.Object) -> list[dict[str, str]]:

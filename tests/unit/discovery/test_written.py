@@ -14,14 +14,18 @@ from unit.discovery import site_clusters
 from unit.discovery.site_clusters import CLUSTERS, HOSTILE
 from usher.cluster.facts.store import Store
 from usher.config import load, models
-from usher.discovery import differences, written
+from usher.install import discovered_differences, discovered_file
 from usher.policy import assembly
 
 GOLDEN = Path(__file__).parents[2] / "data" / "discovery"
 
 
 def text(name: str) -> str:
-    return written.minimal() if name == "minimal" else written.of_cluster(site_clusters.facts(name), source=name)
+    return (
+        discovered_file.minimal_file()
+        if name == "minimal"
+        else discovered_file.file_of_cluster(site_clusters.facts(name), source=name)
+    )
 
 
 def config(name: str) -> models.Config:
@@ -49,7 +53,7 @@ def test_usher_takes_the_file_and_finds_no_difference_from_its_cluster(name: str
 
     assembly.embedded(loaded).engine.close()
     if name != "minimal":
-        assert differences.compare(loaded, site_clusters.facts(name)).differences == ()
+        assert discovered_differences.compare(loaded, site_clusters.facts(name)).differences == ()
 
 
 def test_the_minimal_file_says_what_the_defaults_say() -> None:
@@ -59,7 +63,7 @@ def test_the_minimal_file_says_what_the_defaults_say() -> None:
 def test_every_example_of_the_minimal_file_can_be_uncommented() -> None:
     lines = [
         line.removeprefix("# ") if line.startswith(("# -", "#  ", "# priorities")) else line
-        for line in written.minimal().splitlines()
+        for line in discovered_file.minimal_file().splitlines()
     ]
     opened = "\n".join(line.replace(": []", ":") for line in lines)
 
@@ -90,13 +94,13 @@ def test_hostile_names_stay_names() -> None:
 
 
 def test_a_cluster_without_accelerators_gets_no_pools() -> None:
-    found = written.of_cluster(Store.of([builders.node("cpu")]), source="cpus")
+    found = discovered_file.file_of_cluster(Store.of([builders.node("cpu")]), source="cpus")
 
     assert load.parse(found.encode(), source="cpus").pools == []
 
 
 def test_what_usher_does_not_know_is_said() -> None:
-    found = written.of_cluster(Store.of([site_clusters.namespace("research")]), source="half")
+    found = discovered_file.file_of_cluster(Store.of([site_clusters.namespace("research")]), source="half")
 
     assert "usher does not know the objects of kind Node, so `pools` is missing here." in found
     assert "usher does not know the objects of kind LocalQueue, so `queues` is missing here." in found
@@ -104,7 +108,7 @@ def test_what_usher_does_not_know_is_said() -> None:
 
 def test_lists_of_suggestions_end() -> None:
     many = [site_clusters.priority_class(f"class-{number:03}", number) for number in range(100)]
-    found = written.of_cluster(Store.of(many), source="many")
+    found = discovered_file.file_of_cluster(Store.of(many), source="many")
 
-    assert found.count("# class-") == written.MOST_SUGGESTIONS
+    assert found.count("# class-") == discovered_file.MOST_SUGGESTIONS
     assert "# ... and 80 more." in found

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 import builders
 import editors
-from usher.editor import changes, writing
-from usher.editor.positions import Encoding, Point, Range, Text
-from usher.editor.session import Cancelled, Session
+from usher.check.batches import Batch
+from usher.check.editor import documents, open_manifests
+from usher.check.editor.documents import Encoding, Point, Range, Text
+from usher.check.editor.session import Cancelled, Session
 from usher.policy.evaluator import Evaluator
-from usher.scan.batches import Batch
 
 GRINNING = "\U0001f600"
 UNEQUAL = builders.pod(builders.container(requests={builders.GPU: 1}, limits={builders.GPU: 2}))
@@ -29,7 +29,7 @@ class Writer:
         self.asked = list[frozenset[str]]()
 
     def __call__(
-        self, batch: Batch, content: bytes, *, judge: changes.Judge, evaluator: Evaluator, keys: Collection[str]
+        self, batch: Batch, content: bytes, *, judge: documents.Judge, evaluator: Evaluator, keys: Collection[str]
     ) -> bytes:
         self.asked.append(frozenset(keys))
         report = judge([batch])
@@ -51,7 +51,7 @@ def asked(evaluator: Evaluator, writer: Writer) -> Session:
     return editors.session(lambda: evaluator, write=writer)
 
 
-def applied(text: Text, edit: changes.Edit) -> str:
+def applied(text: Text, edit: documents.Edit) -> str:
     """The text after an edit, as a client makes it."""
     start, end = text.offset(edit.range.start), text.offset(edit.range.end)
     return text.content[:start] + edit.text + text.content[end:]
@@ -108,12 +108,12 @@ def test_writing_stops_when_its_answer_is_not_wanted_any_more(asked: Session) ->
 
 
 def test_an_unchanged_text_needs_no_edit() -> None:
-    assert changes.edit(Text("a\nb\n"), "a\nb\n") is None
+    assert documents.edit_between(Text("a\nb\n"), "a\nb\n") is None
 
 
 def test_an_edit_holds_only_the_lines_that_differ() -> None:
-    edit = changes.edit(Text("a\nb\nc\nd\n"), "a\nx\ny\nc\nd\n")
-    assert edit == changes.Edit(range=Range(Point(1, 0), Point(2, 0)), text="x\ny\n")
+    edit = documents.edit_between(Text("a\nb\nc\nd\n"), "a\nx\ny\nc\nd\n")
+    assert edit == documents.Edit(range=Range(Point(1, 0), Point(2, 0)), text="x\ny\n")
 
 
 @given(contents, contents, st.sampled_from(Encoding))
@@ -121,12 +121,12 @@ def test_an_edit_holds_only_the_lines_that_differ() -> None:
 @example("a\r\nb", "a\nb", Encoding.UTF_16)
 def test_an_edit_makes_the_new_text_of_the_old_one(old: str, new: str, encoding: Encoding) -> None:
     text = Text(old, encoding=encoding)
-    edit = changes.edit(text, new)
+    edit = documents.edit_between(text, new)
     assert (old if edit is None else applied(text, edit)) == new
 
 
 def test_what_usher_fix_writes_is_offered(evaluator: Evaluator) -> None:
-    asked = editors.session(lambda: evaluator, write=writing.write)
+    asked = editors.session(lambda: evaluator, write=open_manifests.write_changes)
     content = "# ours\n" + editors.manifest(UNEQUAL)
     opened = editors.document(content)
     (remedy,) = asked.remedies(editors.analysed(asked, opened), EVERYWHERE, {}, check=editors.wanted)

@@ -4,17 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.editor import cursor
-from usher.editor.positions import Point, Text
+from usher.check.editor import completion
+from usher.check.editor.documents import Point, Text
 
 CURSOR = "|"
 
 
-def found(content: str) -> cursor.Cursor | None:
+def found(content: str) -> completion.Cursor | None:
     """What stands around the mark in a text."""
     offset = content.index(CURSOR)
     text = Text(content.replace(CURSOR, "", 1))
-    return cursor.at(text, text.point(offset))
+    return completion.cursor_at(text, text.point(offset))
 
 
 def keys(content: str) -> tuple[str | int, ...]:
@@ -87,20 +87,20 @@ def test_no_key_goes_into_comments_braces_and_texts(content: str) -> None:
 
 def test_the_key_of_a_line_is_found_from_anywhere_on_it() -> None:
     text = Text("pools:\n  - name: abc\n")
-    assert cursor.key_at(text, Point(1, 11)) == (("pools", 0, "name"), 4, 8)
+    assert completion.key_at(text, Point(1, 11)) == (("pools", 0, "name"), 4, 8)
 
 
 def test_a_line_of_a_text_has_no_key() -> None:
     text = Text("a: |\n  text\n")
-    assert cursor.key_at(text, Point(1, 3)) is None
-    assert cursor.key_at(text, Point(7, 0)) is None
+    assert completion.key_at(text, Point(1, 3)) is None
+    assert completion.key_at(text, Point(7, 0)) is None
 
 
 @given(st.text(alphabet="ab: -\n[]{}\"'#|\t\U0001f600", max_size=60), st.integers(-1, 8), st.integers(-1, 30))
 def test_any_text_has_an_answer(content: str, line: int, column: int) -> None:
     text = Text(content)
-    place = cursor.at(text, Point(line, column))
+    place = completion.cursor_at(text, Point(line, column))
     if place is not None:
         before = content[: text.offset(Point(line, column))]
         assert before.endswith(place.word)
-    cursor.key_at(text, Point(line, column))
+    completion.key_at(text, Point(line, column))

@@ -6,10 +6,10 @@ import pytest
 
 import builders
 import editors
+from usher.check.editor import completion
+from usher.check.editor.documents import Point
+from usher.check.editor.session import Session
 from usher.config import models
-from usher.editor import explanation
-from usher.editor.positions import Point
-from usher.editor.session import Session
 from usher.policy import assembly
 
 UNEQUAL = builders.pod(builders.container(requests={builders.GPU: 1}, limits={builders.GPU: 2}))
@@ -26,7 +26,7 @@ def test_a_finding_explains_its_check(asked: Session) -> None:
     opened = editors.document(editors.manifest(UNEQUAL))
     analysis = editors.analysed(asked, opened)
     place = analysis.diagnostics[0].range.start
-    (found,) = explanation.hovers(place, analysis, editors.CATALOGUE)
+    (found,) = completion.hovers_of_findings(place, analysis, editors.CATALOGUE)
     assert found.title == "USH103 gpu-requests-equal-limits: GPU requests equal GPU limits"
     why, _, remedy, severity = found.paragraphs
     assert why == editors.CATALOGUE.checks["resources/gpu_requests_equal_limits"].why
@@ -37,12 +37,12 @@ def test_a_finding_explains_its_check(asked: Session) -> None:
 
 def test_a_place_without_a_finding_has_no_explanation(asked: Session) -> None:
     analysis = editors.analysed(asked, editors.document(editors.manifest(UNEQUAL)))
-    assert list(explanation.hovers(Point(0, 0), analysis, editors.CATALOGUE)) == []
+    assert list(completion.hovers_of_findings(Point(0, 0), analysis, editors.CATALOGUE)) == []
 
 
-def hovers(asked: Session, content: str, line: int) -> list[explanation.Hover]:
+def hovers(asked: Session, content: str, line: int) -> list[completion.Hover]:
     analysis = editors.analysed(asked, editors.document(content))
-    return list(explanation.hovers(Point(line, 2), analysis, editors.CATALOGUE))
+    return list(completion.hovers_of_findings(Point(line, 2), analysis, editors.CATALOGUE))
 
 
 def test_the_line_of_a_kind_says_what_usher_reads_and_what_the_webhook_adds(asked: Session) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from usher.editor.positions import Encoding, Point, Range, Text
+from usher.check.editor.documents import Encoding, Point, Range, Text
 
 GRINNING = "\U0001f600"
 

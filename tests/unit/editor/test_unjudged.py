@@ -10,13 +10,11 @@ import builders
 import editors
 import engines
 from usher import errors
+from usher.check.editor import documents
+from usher.check.editor.documents import Diagnostic, Point, Severity, Sort
+from usher.check.editor.open_manifests import Site
+from usher.check.editor.session import Cancelled, Session
 from usher.config import models
-from usher.editor import documents
-from usher.editor.diagnostics import Diagnostic, Severity
-from usher.editor.documents import Sort
-from usher.editor.positions import Point
-from usher.editor.session import Cancelled, Session
-from usher.editor.site import Site
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
 

@@ -5,11 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import editors
+from usher.check.editor import completion, session
+from usher.check.editor.completion import Hover
+from usher.check.editor.documents import Severity, Text
 from usher.config.models import Config
-from usher.editor import completion, configuration, schema
-from usher.editor.diagnostics import Severity
-from usher.editor.explanation import Hover
-from usher.editor.positions import Text
 
 HEAD = "apiVersion: gpu-usher.io/v1alpha1\nkind: Config\n"
 CURSOR = "|"
@@ -18,7 +17,7 @@ CURSOR = "|"
 def problems(content: str) -> list[tuple[str, str]]:
     """The underlined text and the message of each problem."""
     opened = editors.document(HEAD + content)
-    found = configuration.diagnostics(opened.text, editors.CATALOGUE)
+    found = session.config_diagnostics(opened.text, editors.CATALOGUE)
     return [(editors.underlined(each, opened), each.message) for each in found]
 
 
@@ -30,12 +29,12 @@ def offered(content: str) -> dict[str, completion.Completion]:
 
 def explained(content: str) -> Hover | None:
     text = Text(content.replace(CURSOR, "", 1))
-    return completion.hover(text, text.point(content.index(CURSOR)))
+    return completion.hover_of_key(text, text.point(content.index(CURSOR)))
 
 
 def test_a_good_file_has_no_problems() -> None:
     assert problems("enforcement:\n  preset: strict\n") == []
-    assert configuration.diagnostics(Text(""), editors.CATALOGUE) == []
+    assert session.config_diagnostics(Text(""), editors.CATALOGUE) == []
 
 
 def test_all_mistakes_are_shown_at_their_places() -> None:
@@ -62,14 +61,14 @@ def test_a_missing_key_is_shown_at_its_mapping() -> None:
 
 def test_a_likely_mistake_is_a_warning() -> None:
     opened = editors.document(HEAD + "lifecycle:\n- {namespaces: [kube-system], ttlAfterFinished: 1h}\n")
-    (found,) = configuration.diagnostics(opened.text, editors.CATALOGUE)
+    (found,) = session.config_diagnostics(opened.text, editors.CATALOGUE)
     assert found.severity is Severity.WARNING
     assert editors.underlined(found, opened) == "kube-system"
 
 
 def test_broken_yaml_is_one_problem_at_its_place() -> None:
     content = HEAD + "enforcement:\n  preset: [strict\n"
-    (found,) = configuration.diagnostics(Text(content), editors.CATALOGUE)
+    (found,) = session.config_diagnostics(Text(content), editors.CATALOGUE)
     assert found.severity is Severity.ERROR
     assert found.range.start.line >= 3
 
@@ -160,10 +159,10 @@ def test_every_key_of_the_schema_has_a_meaning() -> None:
     assert missing == []
 
 
-def every(keys: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], schema.Field]]:
+def every(keys: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], completion.Field]]:
     """All keys below a place that the schema names, without those of items of lists."""
     found = []
-    for name, field in schema.below(keys).items():
+    for name, field in completion.fields_below(keys).items():
         found += [((*keys, name), field), *every((*keys, name))]
     return found
 
@@ -171,6 +170,6 @@ def every(keys: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], schema.Fiel
 @given(st.text(alphabet=st.sampled_from("apiVersion: gpu-usher/v1{}[]-\n\"'&*!\U0001f600\ud800"), max_size=80))
 def test_any_text_has_an_answer(content: str) -> None:
     text = Text(content)
-    for each in configuration.diagnostics(text, editors.CATALOGUE):
+    for each in session.config_diagnostics(text, editors.CATALOGUE):
         assert each.message
     completion.completions(text, text.point(len(content)), editors.CATALOGUE)

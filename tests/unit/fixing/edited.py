@@ -4,8 +4,8 @@ import copy
 from typing import Any, Final
 
 from usher import paths
+from usher.check.fix import rewriting
 from usher.documents import reader
-from usher.fixing import rewriting
 
 GONE: Final = object()
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from usher.check import findings, judging, runner, sources
+from usher.check.fix import remedies, rounds
 from usher.config import models
-from usher.fixing import misspellings, remedies, rounds, wishes
 from usher.policy import assembly
 from usher.policy.checks import bundle
-from usher.scan import findings, judging, runner, sources
 
 CHECKS = Path(__file__).parents[3] / "policies/usher/checks"
 SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True, diff=True)
@@ -31,8 +31,8 @@ def fixed() -> Iterator[Fix]:
             list(sources.read([str(file)], stdin=io.BytesIO())),
             judge=lambda batches: runner.run(batches, evaluator=evaluator, settings=SETTINGS),
             read=lambda batch: Path(batch.source).read_bytes(),
-            choice=wishes.Choice(
-                sources=(wishes.Source.REMEDIES,), keys=(check,), names=misspellings.names_of_devices()
+            choice=remedies.Choice(
+                sources=(remedies.WishSource.REMEDIES,), keys=(check,), names=remedies.names_of_devices()
             ),
         )
 
@@ -97,11 +97,11 @@ def test_a_misspelt_name_is_corrected_in_requests_and_limits(fixed: Fix, tmp_pat
     ],
 )
 def test_one_wrong_letter_has_one_meaning(name: str, meant: str) -> None:
-    assert misspellings.meant(name, misspellings.names_of_devices()) == meant
+    assert remedies.meant_name(name, remedies.names_of_devices()) == meant
 
 
 def test_between_two_near_names_usher_does_not_choose() -> None:
-    assert not misspellings.meant("a.com/gpx", {"a.com/gpu", "a.com/gpy"})
+    assert not remedies.meant_name("a.com/gpx", {"a.com/gpu", "a.com/gpy"})
 
 
 def test_a_remedy_that_makes_usher_deny_something_else_is_taken_back(fixed: Fix) -> None:

@@ -10,8 +10,8 @@ import generated_examples
 from unit.fixing.changes import changed
 from unit.fixing.written import KEYS, streams, values
 from usher import errors
+from usher.check.fix import rewriting, syntax
 from usher.documents import reader
-from usher.fixing import alignment, rewriting
 
 _UNPROVEN = "so that the text says exactly that"
 
@@ -35,7 +35,7 @@ def test_the_new_text_says_what_was_wanted_or_stays_as_it_was(
     found = reader.parse(done.content, source="x.yaml")
     reasons = [each.reason for each in done.refusals.get(number, ())]
     expected = documents[number].value if reasons else wanted
-    assert alignment.same(found[number].value, expected)
+    assert syntax.is_same_value(found[number].value, expected)
     assert not any(_UNPROVEN in reason for reason in reasons), (content.decode(), wanted)
     for old, new in zip(documents, found, strict=True):
         if old.index != number:

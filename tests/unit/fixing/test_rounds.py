@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from usher.check import findings, judging, runner, sources
+from usher.check.batches import Batch
+from usher.check.fix import remedies, rounds
 from usher.config import models
-from usher.fixing import misspellings, rounds, wishes
 from usher.policy import assembly
-from usher.scan import findings, judging, runner, sources
-from usher.scan.batches import Batch
 
 SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True, diff=True)
 POD = b"""\
@@ -45,7 +45,7 @@ def read(batch: Batch) -> bytes:
 
 def fixed(file: Path, judge: Judge, reading: Callable[[Batch], bytes] = read) -> rounds.Fixed:
     batches = list(sources.read([str(file)], stdin=io.BytesIO()))
-    return rounds.fix(batches, judge=judge, read=reading, choice=wishes.Choice(names=misspellings.names_of_devices()))
+    return rounds.fix(batches, judge=judge, read=reading, choice=remedies.Choice(names=remedies.names_of_devices()))
 
 
 @pytest.fixture

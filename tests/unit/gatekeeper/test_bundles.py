@@ -10,19 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import policies
-from usher import errors, policy_archive
-from usher.gatekeeper import bundles, constraints, library, templates
-from usher.gatekeeper.fields import Written
+from usher import errors
+from usher.extensions import policy_archive
+from usher.extensions.gatekeeper import constraint_templates, constraints, library
+from usher.extensions.gatekeeper.constraint_templates import Written
 
 
 def made() -> library.Library:
     """A library whose modules are not WebAssembly: a bundle does not look into them."""
 
-    def template(**options: Any) -> templates.Template:
-        return templates.read(Written(value=policies.template(**options), source="t.yaml", line=1))
+    def template(**options: Any) -> constraint_templates.Template:
+        return constraint_templates.read_template(Written(value=policies.template(**options), source="t.yaml", line=1))
 
     cel = template(kind="Cel", targets=[policies.code("K8sNativeValidation", validations=[])])
-    constraint = constraints.read(Written(value=policies.constraint(parameters={"labels": ["a"]}), source="c.yaml"))
+    constraint = constraints.read_constraint(
+        Written(value=policies.constraint(parameters={"labels": ["a"]}), source="c.yaml")
+    )
     return library.Library(
         templates={
             "Cel": library.Compiled(template=cel, module=None),
@@ -36,7 +39,7 @@ def made() -> library.Library:
 
 def changed(**manifest: Any) -> bytes:
     """A bundle with other fields in its manifest."""
-    with zipfile.ZipFile(io.BytesIO(bundles.written(made(), opa="1.0"))) as archive:
+    with zipfile.ZipFile(io.BytesIO(library.bundle_content(made(), opa="1.0"))) as archive:
         value = orjson.loads(archive.read("manifest.json")) | manifest
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -45,8 +48,8 @@ def changed(**manifest: Any) -> bytes:
 
 
 def test_a_bundle_holds_what_judging_needs() -> None:
-    content = bundles.written(made(), opa="1.22.0")
-    found = bundles.read(content, source="policies.bundle")
+    content = library.bundle_content(made(), opa="1.22.0")
+    found = library.read_bundle(content, source="policies.bundle")
 
     assert policy_archive.is_archive(content[:4])
     assert found.templates["RequiredLabels"].module == b"module"
@@ -57,7 +60,7 @@ def test_a_bundle_holds_what_judging_needs() -> None:
 
 
 def test_equal_libraries_give_equal_bundles() -> None:
-    assert bundles.written(made(), opa="1.0") == bundles.written(made(), opa="1.0")
+    assert library.bundle_content(made(), opa="1.0") == library.bundle_content(made(), opa="1.0")
 
 
 @pytest.mark.parametrize(
@@ -73,23 +76,23 @@ def test_equal_libraries_give_equal_bundles() -> None:
 )
 def test_a_bundle_that_is_not_whole_is_an_error(content: bytes, message: str) -> None:
     with pytest.raises(errors.InputError, match=message):
-        bundles.read(content, source="p.bundle")
+        library.read_bundle(content, source="p.bundle")
 
 
 def test_no_more_of_a_module_is_unpacked_than_usher_allows(monkeypatch: pytest.MonkeyPatch) -> None:
-    content = bundles.written(made(), opa="1.0")
-    monkeypatch.setattr(bundles, "LARGEST_MODULE", 3)
+    content = library.bundle_content(made(), opa="1.0")
+    monkeypatch.setattr(library, "LARGEST_MODULE", 3)
 
     with pytest.raises(errors.InputError, match=r"modules/RequiredLabels\.wasm has more than 3 bytes"):
-        bundles.read(content, source="p.bundle")
+        library.read_bundle(content, source="p.bundle")
 
 
 @given(cut=st.integers(min_value=0, max_value=900), byte=st.integers(min_value=0, max_value=255))
 def test_a_damaged_bundle_is_refused_or_harmless(cut: int, byte: int) -> None:
-    content = bytearray(bundles.written(made(), opa="1.0"))
+    content = bytearray(library.bundle_content(made(), opa="1.0"))
     content[cut % len(content)] = byte
 
     try:
-        bundles.read(bytes(content), source="p.bundle")
+        library.read_bundle(bytes(content), source="p.bundle")
     except errors.InputError as error:
         assert str(error).startswith("p.bundle")  # noqa: PT017 - both ways are right

@@ -6,15 +6,15 @@ import pytest
 
 import opa_server
 from builders import policies
-from usher import errors, opa_program
-from usher.gatekeeper import compilation, library, templates
-from usher.gatekeeper.fields import Written
-from usher.gatekeeper.templates import Rego
+from usher import errors
+from usher.extensions import opa_program
+from usher.extensions.gatekeeper import constraint_templates, library
+from usher.extensions.gatekeeper.constraint_templates import Rego, Written
 
 
 def test_without_opa_the_error_says_what_to_do() -> None:
     with pytest.raises(errors.InputError, match=r"the program was not found; .*Install opa .*--opa, or give a bundle"):
-        compilation.compiler(Path("/nonexistent/opa"), cache=None)
+        library.make_compiler(Path("/nonexistent/opa"), cache=None)
 
 
 def test_another_program_is_not_taken_for_opa(tmp_path: Path) -> None:
@@ -23,12 +23,12 @@ def test_another_program_is_not_taken_for_opa(tmp_path: Path) -> None:
     program.chmod(0o755)
 
     with pytest.raises(errors.InputError, match="this is not OPA: no"):
-        compilation.compiler(program, cache=None)
+        library.make_compiler(program, cache=None)
 
 
 @pytest.fixture
-def compiler(tmp_path: Path) -> compilation.Compiler:
-    return compilation.compiler(opa_server.OPA, cache=tmp_path / "cache")
+def compiler(tmp_path: Path) -> library.Compiler:
+    return library.make_compiler(opa_server.OPA, cache=tmp_path / "cache")
 
 
 needs_opa = pytest.mark.skipif(
@@ -39,9 +39,9 @@ REGO = Rego(text=policies.REQUIRED_LABELS)
 
 @pytest.mark.opa
 @needs_opa
-def test_a_template_is_compiled_once(compiler: compilation.Compiler, tmp_path: Path) -> None:
+def test_a_template_is_compiled_once(compiler: library.Compiler, tmp_path: Path) -> None:
     module = compiler.compiled(REGO)
-    without_opa = compilation.Compiler(opa=Path("/nonexistent"), version=compiler.version, cache=compiler.cache)
+    without_opa = library.Compiler(opa=Path("/nonexistent"), version=compiler.version, cache=compiler.cache)
 
     assert without_opa.compiled(REGO) == module
     assert len(list((tmp_path / "cache").iterdir())) == 1
@@ -49,7 +49,7 @@ def test_a_template_is_compiled_once(compiler: compilation.Compiler, tmp_path: P
 
 @pytest.mark.opa
 @needs_opa
-def test_a_damaged_file_of_the_cache_is_replaced(compiler: compilation.Compiler, tmp_path: Path) -> None:
+def test_a_damaged_file_of_the_cache_is_replaced(compiler: library.Compiler, tmp_path: Path) -> None:
     module = compiler.compiled(REGO)
     (file,) = (tmp_path / "cache").iterdir()
     file.write_bytes(file.read_bytes()[:1000])
@@ -62,7 +62,7 @@ def test_a_damaged_file_of_the_cache_is_replaced(compiler: compilation.Compiler,
 @needs_opa
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    compiler = compilation.compiler(opa_server.OPA, cache=tmp_path / "file" / "cache")
+    compiler = library.make_compiler(opa_server.OPA, cache=tmp_path / "file" / "cache")
 
     assert compiler.compiled(REGO).startswith(b"\0asm")
 
@@ -85,7 +85,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     ],
 )
 def test_rego_that_opa_refuses_is_an_error_with_its_reason(
-    compiler: compilation.Compiler, rego: Rego, message: str
+    compiler: library.Compiler, rego: Rego, message: str
 ) -> None:
     with pytest.raises(opa_program.RegoError, match=message):
         compiler.compiled(rego)
@@ -99,9 +99,9 @@ def test_a_template_that_opa_accepts_and_cannot_compile_is_not_evaluated(tmp_pat
         f'#!/bin/sh\n[ "$1" = build ] && {{ echo "no such instruction" >&2; exit 1; }}\n{opa_server.OPA} "$@"\n'
     )
     program.chmod(0o755)
-    template = templates.read(Written(value=policies.template(), source="t.yaml"))
+    template = constraint_templates.read_template(Written(value=policies.template(), source="t.yaml"))
 
-    found = library.compiled(template, compilation.compiler(program, cache=None))
+    found = library.compile_template(template, library.make_compiler(program, cache=None))
 
     assert found.module is None
     assert found.template.not_evaluated == "OPA cannot compile it to WebAssembly: no such instruction"
@@ -109,7 +109,7 @@ def test_a_template_that_opa_accepts_and_cannot_compile_is_not_evaluated(tmp_pat
 
 @pytest.mark.opa
 @needs_opa
-def test_a_package_may_have_any_name_and_the_syntax_may_be_that_of_v1(compiler: compilation.Compiler) -> None:
+def test_a_package_may_have_any_name_and_the_syntax_may_be_that_of_v1(compiler: library.Compiler) -> None:
     for package in ("a.b", 'a["x-y"]', "data.lib"):
         text = f'package {package}\nviolation contains {{"msg": "x"}} if true'
         assert compiler.compiled(Rego(text=text, version="v1"))

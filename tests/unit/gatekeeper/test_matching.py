@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usher import errors, paths
-from usher.gatekeeper import matching
-from usher.gatekeeper.fields import Written, top
+from usher.extensions.gatekeeper import constraints
+from usher.extensions.gatekeeper.constraint_templates import Written, top_fields
 
 
-def match(**criteria: Any) -> matching.Match:
-    return matching.read(top(Written(value=criteria, source="constraint.yaml")))
+def match(**criteria: Any) -> constraints.Match:
+    return constraints.read_match(top_fields(Written(value=criteria, source="constraint.yaml")))
 
 
 def thing(
@@ -27,7 +27,7 @@ def namespace(name: str = "shop", **labels: str) -> paths.Object:
 
 
 def matches(value: paths.Object, *, within: paths.Object | None = None, **criteria: Any) -> bool | None:
-    return matching.matches(match(**criteria), matching.Subject(value=value, namespace=within))
+    return constraints.matches(match(**criteria), constraints.Subject(value=value, namespace=within))
 
 
 NODE = thing(kind="Node", name="a", namespace="")
@@ -98,14 +98,14 @@ NAMES = st.text("abc-", max_size=6)
 
 @given(pattern=NAMES, name=NAMES)
 def test_an_asterisk_stands_for_any_text_at_the_start_or_the_end(pattern: str, name: str) -> None:
-    assert matching.fits(pattern, name) is (pattern == name)
-    assert matching.fits(f"{pattern}*", name) is name.startswith(pattern)
-    assert matching.fits(f"*{pattern}", name) is name.endswith(pattern)
-    assert matching.fits(f"*{pattern}*", name) is (pattern in name)
+    assert constraints.fits_pattern(pattern, name) is (pattern == name)
+    assert constraints.fits_pattern(f"{pattern}*", name) is name.startswith(pattern)
+    assert constraints.fits_pattern(f"*{pattern}", name) is name.endswith(pattern)
+    assert constraints.fits_pattern(f"*{pattern}*", name) is (pattern in name)
 
 
 def test_an_asterisk_inside_is_only_itself() -> None:
-    assert matching.fits("a*b", "axb") is False
+    assert constraints.fits_pattern("a*b", "axb") is False
 
 
 def test_a_name_is_that_of_the_object_or_a_prefix_of_the_generated_one() -> None:
@@ -155,12 +155,12 @@ def test_the_label_with_the_name_of_a_namespace_is_always_known(value: str, *, e
 
 
 def test_the_source_tells_written_objects_from_generated_ones() -> None:
-    written, generated = (matching.Subject(value=thing(), generated=each) for each in (False, True))
+    written, generated = (constraints.Subject(value=thing(), generated=each) for each in (False, True))
 
-    assert matching.matches(match(source="Original"), written) is True
-    assert matching.matches(match(source="Original"), generated) is False
-    assert matching.matches(match(source="Generated"), generated) is True
-    assert matching.matches(match(source="All"), generated) is True
+    assert constraints.matches(match(source="Original"), written) is True
+    assert constraints.matches(match(source="Original"), generated) is False
+    assert constraints.matches(match(source="Generated"), generated) is True
+    assert constraints.matches(match(source="All"), generated) is True
 
 
 @pytest.mark.parametrize(

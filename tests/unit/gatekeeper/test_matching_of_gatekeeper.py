@@ -9,21 +9,21 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from usher.gatekeeper import matching
-from usher.gatekeeper.fields import Written, top
+from usher.extensions.gatekeeper import constraints
+from usher.extensions.gatekeeper.constraint_templates import Written, top_fields
 
 FILE: Final = Path(__file__).parents[2] / "data" / "gatekeeper" / "matches.jsonl"
 QUESTIONS: Final[list[dict[str, Any]]] = [json.loads(line) for line in FILE.read_text().splitlines()]
 ANSWERS: Final = {"true": True, "false": False, "error": None}
 
 
-def asked(question: dict[str, Any]) -> tuple[matching.Match, bool | None]:
+def asked(question: dict[str, Any]) -> tuple[constraints.Match, bool | None]:
     """The criteria, and the answer of usher."""
-    match = matching.read(top(Written(value=question["match"], source="constraint.yaml")))
+    match = constraints.read_match(top_fields(Written(value=question["match"], source="constraint.yaml")))
     metadata = question["namespace"]
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata} if metadata else None
-    subject = matching.Subject(value=question["object"], namespace=namespace, generated=question["generated"])
-    return match, matching.matches(match, subject)
+    subject = constraints.Subject(value=question["object"], namespace=namespace, generated=question["generated"])
+    return match, constraints.matches(match, subject)
 
 
 def test_where_gatekeeper_knows_the_answer_usher_gives_the_same() -> None:

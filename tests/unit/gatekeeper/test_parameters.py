@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from usher.gatekeeper import parameters
+from usher.extensions.gatekeeper import constraints
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -45,7 +45,7 @@ LABELS: dict[str, Any] = {"labels": [{"key": "team"}]}
     ],
 )
 def test_parameters_that_fit_have_no_problem(value: dict[str, Any]) -> None:
-    assert parameters.problem({**LABELS, **value}, SCHEMA) == ""
+    assert constraints.parameter_problem({**LABELS, **value}, SCHEMA) == ""
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_parameters_that_fit_have_no_problem(value: dict[str, Any]) -> None:
     ],
 )
 def test_the_first_problem_names_the_field(value: dict[str, Any], problem: str) -> None:
-    assert parameters.problem({**LABELS, **value}, SCHEMA) == problem
+    assert constraints.parameter_problem({**LABELS, **value}, SCHEMA) == problem
 
 
 def test_defaults_stand_in_for_missing_fields_at_every_level() -> None:
@@ -87,7 +87,7 @@ def test_defaults_stand_in_for_missing_fields_at_every_level() -> None:
         "additionalProperties": inner,
     }
 
-    assert parameters.defaulted({"list": [{"most": 9}], "null": None, "kept": None, "more": {}}, schema) == {
+    assert constraints.with_defaults({"list": [{"most": 9}], "null": None, "kept": None, "more": {}}, schema) == {
         "rule": "All",
         "limits": {"most": 3, "least": 1},
         "list": [{"most": 9, "least": 1}],
@@ -98,12 +98,12 @@ def test_defaults_stand_in_for_missing_fields_at_every_level() -> None:
 
 
 def test_a_missing_field_is_a_problem_where_it_is_required() -> None:
-    assert parameters.problem({}, SCHEMA) == "spec.parameters.labels: is missing"
+    assert constraints.parameter_problem({}, SCHEMA) == "spec.parameters.labels: is missing"
 
 
 @pytest.mark.parametrize("schema", [None, "text", {"type": "strange"}, {"pattern": "("}, {"enum": "x"}])
 def test_a_schema_that_is_wrong_refuses_nothing(schema: Any) -> None:
-    assert parameters.problem("anything", schema) == ""
+    assert constraints.parameter_problem("anything", schema) == ""
 
 
 def test_a_schema_without_end_is_read_to_a_depth() -> None:
@@ -113,4 +113,4 @@ def test_a_schema_without_end_is_read_to_a_depth() -> None:
     for _ in range(500):
         value = [value]
 
-    assert parameters.problem(value, schema) == ""
+    assert constraints.parameter_problem(value, schema) == ""

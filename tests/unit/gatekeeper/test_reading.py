@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 
 from builders import policies
 from usher import errors, model, paths
-from usher.gatekeeper import constraints, suites, templates
-from usher.gatekeeper.fields import Written
+from usher.extensions.gatekeeper import constraint_templates, constraints, suites
+from usher.extensions.gatekeeper.constraint_templates import Written
 
 
 def written(value: paths.Object) -> Written:
     return Written(value=value, source="policy.yaml", line=3)
 
 
-def template(**options: Any) -> templates.Template:
-    return templates.read(written(policies.template(**options)))
+def template(**options: Any) -> constraint_templates.Template:
+    return constraint_templates.read_template(written(policies.template(**options)))
 
 
 def constraint(**spec: Any) -> constraints.Constraint:
-    return constraints.read(written(policies.constraint(**spec)))
+    return constraints.read_constraint(written(policies.constraint(**spec)))
 
 
 # Templates
@@ -32,7 +32,7 @@ def test_a_template_has_a_kind_and_rego() -> None:
     found = template(libs=("package lib.a",), schema={"type": "object"})
 
     assert found.kind == "RequiredLabels"
-    assert found.rego == templates.Rego(text=policies.REQUIRED_LABELS, libraries=("package lib.a",))
+    assert found.rego == constraint_templates.Rego(text=policies.REQUIRED_LABELS, libraries=("package lib.a",))
     assert found.schema == {"type": "object"}
     assert found.place == "policy.yaml:3"
 
@@ -40,7 +40,7 @@ def test_a_template_has_a_kind_and_rego() -> None:
 def test_the_form_with_engines_says_the_version_of_rego() -> None:
     found = template(targets=[policies.code("Rego", rego="package a", libs=["package lib.b"], version="v1")])
 
-    assert found.rego == templates.Rego(text="package a", libraries=("package lib.b",), version="v1")
+    assert found.rego == constraint_templates.Rego(text="package a", libraries=("package lib.b",), version="v1")
 
 
 def test_a_template_with_rego_and_cel_is_evaluated_in_rego() -> None:
@@ -75,7 +75,10 @@ def test_what_usher_cannot_evaluate_is_said_with_the_reason(target: dict[str, An
         (policies.template(crd={"spec": {"names": {"kind": "a b"}}}), "spec.crd.spec.names.kind: 'a b' is not a kind"),
         (policies.template(targets=[]), "spec.targets: must have one target, and has 0"),
         (policies.template(targets=[{"target": policies.TARGET}]), "spec.targets[0].rego: is missing"),
-        (policies.template(rego="x" * (templates.MOST_TEXT + 1)), "spec.targets[0].rego: is longer than 1048576"),
+        (
+            policies.template(rego="x" * (constraint_templates.MOST_TEXT + 1)),
+            "spec.targets[0].rego: is longer than 1048576",
+        ),
         (policies.template(libs=(1,)), "spec.targets[0].libs[0]: must be a text, and is a number"),  # type: ignore[arg-type]  # a wrong type
         ({**policies.template(), "spec": "text"}, "spec: must be a mapping, and is a text"),
         ({**policies.template(), "metadata": {"name": "x"}}, "metadata.name: must be the kind in small letters"),
@@ -83,7 +86,7 @@ def test_what_usher_cannot_evaluate_is_said_with_the_reason(target: dict[str, An
 )
 def test_a_wrong_template_is_an_error_with_file_line_and_field(value: paths.Object, message: str) -> None:
     with pytest.raises(errors.InputError, match=re.escape(f"policy.yaml:3: {message}")):
-        templates.read(written(value))
+        constraint_templates.read_template(written(value))
 
 
 # Constraints
@@ -154,7 +157,7 @@ def test_a_wrong_constraint_is_an_error_with_file_line_and_field(spec: dict[str,
 
 def assertion(**fields: Any) -> suites.Assertion:
     test = {"template": "t", "constraint": "c", "cases": [policies.case("a", "a.yaml", fields)]}
-    found = suites.read(written(policies.suite(test)))
+    found = suites.read_suite(written(policies.suite(test)))
     return found.tests[0].cases[0].assertions[0]
 
 
@@ -195,7 +198,7 @@ def test_a_case_without_assertions_is_an_error() -> None:
     test = {"template": "t", "constraint": "c", "cases": [policies.case("a", "a.yaml")]}
 
     with pytest.raises(errors.InputError, match="says what it expects"):
-        suites.read(written(policies.suite(test)))
+        suites.read_suite(written(policies.suite(test)))
 
 
 # Anything
@@ -216,7 +219,7 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 
 @given(value=st.dictionaries(st.sampled_from(["apiVersion", "kind", "metadata", "spec", "tests"]), JSON))
 def test_any_object_is_read_or_refused(value: paths.Object) -> None:
-    for read in (templates.read, constraints.read, suites.read):
+    for read in (constraint_templates.read_template, constraints.read_constraint, suites.read_suite):
         try:
             read(written(value))
         except errors.InputError as error:

@@ -4,8 +4,8 @@ import orjson
 import pytest
 
 from usher import errors, paths
-from usher.gatekeeper import inventory, reviews
-from usher.gatekeeper.fields import Written
+from usher.extensions.gatekeeper import evaluation
+from usher.extensions.gatekeeper.constraint_templates import Written
 
 DEPLOYMENT: paths.Object = {
     "apiVersion": "apps/v1",
@@ -16,13 +16,13 @@ DEPLOYMENT: paths.Object = {
 NAMESPACE: paths.Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
 
 
-def of_review(**request: paths.Json) -> reviews.Review:
+def of_review(**request: paths.Json) -> evaluation.Review:
     value: paths.Object = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
-    return reviews.of_admission_review(Written(value=value, source="review.yaml"))
+    return evaluation.review_of_admission_review(Written(value=value, source="review.yaml"))
 
 
 def test_an_object_becomes_the_request_that_gatekeeper_makes_of_it() -> None:
-    assert reviews.of_object(DEPLOYMENT, operation="CREATE", namespace=NAMESPACE).document == {
+    assert evaluation.review_of_object(DEPLOYMENT, operation="CREATE", namespace=NAMESPACE).document == {
         "uid": "",
         "kind": {"group": "apps", "version": "v1", "kind": "Deployment"},
         "resource": {"group": "", "version": "", "resource": ""},
@@ -38,7 +38,7 @@ def test_an_object_becomes_the_request_that_gatekeeper_makes_of_it() -> None:
 
 
 def test_an_object_of_the_cluster_has_no_namespace() -> None:
-    document = reviews.of_object(NAMESPACE).document
+    document = evaluation.review_of_object(NAMESPACE).document
 
     assert document["kind"] == {"group": "", "version": "v1", "kind": "Namespace"}
     assert "namespace" not in document
@@ -68,14 +68,16 @@ def test_a_review_without_an_object_is_an_error(operation: str) -> None:
 def test_an_object_is_matched_with_its_namespace_where_that_is_known() -> None:
     other: paths.Object = {**NAMESPACE, "metadata": {"name": "bank"}}
 
-    found = reviews.within(reviews.of_object(DEPLOYMENT), [other, NAMESPACE])
+    found = evaluation.review_with_namespaces(evaluation.review_of_object(DEPLOYMENT), [other, NAMESPACE])
 
     assert [subject.namespace for subject in found.subjects] == [NAMESPACE]
-    assert reviews.within(reviews.of_object(DEPLOYMENT), [other]) == reviews.of_object(DEPLOYMENT)
+    assert evaluation.review_with_namespaces(
+        evaluation.review_of_object(DEPLOYMENT), [other]
+    ) == evaluation.review_of_object(DEPLOYMENT)
 
 
 def test_the_inventory_holds_objects_by_place_version_kind_and_name() -> None:
-    assert orjson.loads(inventory.data([DEPLOYMENT, NAMESPACE])) == {
+    assert orjson.loads(evaluation.inventory_data([DEPLOYMENT, NAMESPACE])) == {
         "inventory": {
             "namespace": {"shop": {"apps/v1": {"Deployment": {"web": DEPLOYMENT}}}},
             "cluster": {"v1": {"Namespace": {"shop": NAMESPACE}}},
@@ -84,7 +86,7 @@ def test_the_inventory_holds_objects_by_place_version_kind_and_name() -> None:
 
 
 def test_an_inventory_beyond_the_limit_is_an_error_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inventory, "LARGEST", 100)
+    monkeypatch.setattr(evaluation, "LARGEST_INVENTORY", 100)
 
     with pytest.raises(errors.InputError, match="usher takes 100; check fewer files at once"):
-        inventory.data([DEPLOYMENT])
+        evaluation.inventory_data([DEPLOYMENT])

@@ -8,20 +8,19 @@ import yaml
 
 from integration import command
 from usher import paths
-from usher.manifests import roles
-from usher.manifests.audits import documents, jobs, refusals
-from usher.manifests.audits.settings import FLEET_IMAGE, IMAGE, NAME, Settings
+from usher.install.manifests import audits, roles
+from usher.install.manifests.audits import FLEET_IMAGE, IMAGE, NAME, Settings
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
 
 
 def of_kind(kind: str, settings: Settings) -> Any:
-    (found,) = [each for each in documents.of(settings) if each["kind"] == kind]
+    (found,) = [each for each in audits.audit_objects(settings) if each["kind"] == kind]
     return found
 
 
 def job_spec(settings: Settings) -> Any:
-    found = jobs.scheduled(settings)
+    found = audits.scheduled_job(settings)
     return paths.resolve(found, "/spec/jobTemplate/spec" if found["kind"] == "CronJob" else "/spec")
 
 
@@ -32,7 +31,7 @@ def arguments(settings: Settings) -> list[str]:
 
 def granted(settings: Settings) -> set[tuple[str, str]]:
     """Resource and verb of all roles."""
-    found: list[Any] = [each for each in documents.of(settings) if each["kind"] == "ClusterRole"]
+    found: list[Any] = [each for each in audits.audit_objects(settings) if each["kind"] == "ClusterRole"]
     rules = [rule for role in found for rule in role["rules"]]
     return {(resource, verb) for rule in rules for resource in rule["resources"] for verb in rule["verbs"]}
 
@@ -62,7 +61,7 @@ def test_audits_of_other_clusters_have_no_rights_and_no_token_in_this_one() -> N
     settings = Settings(clusters="fleet", shards=3, claim="audits")
 
     assert not granted(settings)
-    assert not [each for each in documents.of(settings) if each["kind"] == "ClusterRoleBinding"]
+    assert not [each for each in audits.audit_objects(settings) if each["kind"] == "ClusterRoleBinding"]
     assert job_spec(settings)["template"]["spec"]["automountServiceAccountToken"] is False
     assert "--clusters=/etc/usher/clusters/clusters.yaml" in arguments(settings)
 
@@ -140,7 +139,7 @@ def test_all_wrong_values_are_named_at_once() -> None:
     "schedule", ["0 6 * * 1", "*/15 0-6/2 1,15 JAN-mar MON-FRI", "30 4 ? * sun", "@weekly", "5/10 * * * *"]
 )
 def test_schedules_of_cron_are_taken(schedule: str) -> None:
-    assert list(refusals.of(Settings(schedule=schedule))) == []
+    assert list(audits.refused_settings(Settings(schedule=schedule))) == []
 
 
 def test_further_arguments_may_be_all_options_of_an_audit() -> None:
@@ -161,7 +160,7 @@ def test_shards_are_an_indexed_job_whose_indexes_fail_alone() -> None:
     assert found["completionMode"] == "Indexed"
     assert found["completions"] == 10
     assert found["parallelism"] == 4
-    assert found["backoffLimitPerIndex"] == jobs.RETRIES
+    assert found["backoffLimitPerIndex"] == audits.RETRIES
     assert found["maxFailedIndexes"] == 5
     assert "backoffLimit" not in found
     assert [rule["action"] for rule in found["podFailurePolicy"]["rules"]] == ["Ignore", "FailIndex"]
@@ -177,8 +176,8 @@ def test_each_run_of_shards_has_a_folder_of_its_own() -> None:
 
 
 def test_without_a_schedule_it_is_a_job() -> None:
-    assert jobs.scheduled(Settings(schedule=""))["kind"] == "Job"
-    assert jobs.scheduled(Settings())["kind"] == "CronJob"
+    assert audits.scheduled_job(Settings(schedule=""))["kind"] == "Job"
+    assert audits.scheduled_job(Settings())["kind"] == "CronJob"
 
 
 def test_reviews_never_reach_the_pods_of_an_audit() -> None:
@@ -220,12 +219,12 @@ def test_pods_write_to_their_volumes_alone() -> None:
 def test_the_manifests_are_those_that_are_printed() -> None:
     found = list(yaml.safe_load_all((MANIFESTS / "audit" / "audit.yaml").read_text()))
 
-    assert found == list(documents.of(Settings(), with_role=False))
-    assert [each for each in documents.of(Settings()) if each not in found] == [roles.audit_role([])]
+    assert found == list(audits.audit_objects(Settings(), with_role=False))
+    assert [each for each in audits.audit_objects(Settings()) if each not in found] == [roles.audit_role([])]
 
 
 def test_all_objects_of_an_audit_have_one_name() -> None:
-    assert {paths.resolve(each, "/metadata/name") for each in documents.of(Settings())} == {NAME}
+    assert {paths.resolve(each, "/metadata/name") for each in audits.audit_objects(Settings())} == {NAME}
 
 
 def test_bundles_with_policies_come_from_a_config_map() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import yaml
 
 from usher import paths
+from usher.install.manifests import roles
 from usher.kinds.registry import FACTS
-from usher.manifests import roles
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
 
@@ -49,7 +49,7 @@ def test_it_may_list_config_maps_only_where_a_site_says_so() -> None:
 
 
 def test_it_writes_config_maps_only_in_a_namespace_that_holds_nothing_else() -> None:
-    role, binding = roles.of_accounts(namespace="policies")
+    role, binding = roles.account_roles(namespace="policies")
 
     assert paths.resolve(role, "/metadata/namespace") == "policies-quotas"
     assert paths.resolve(binding, "/subjects/0/namespace") == "policies"

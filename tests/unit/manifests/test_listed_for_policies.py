@@ -2,8 +2,8 @@
 
 import pytest
 
-from usher.gatekeeper.matched_kinds import MatchedKind
-from usher.manifests import listed_for_policies
+from usher.extensions.gatekeeper.library import MatchedKind
+from usher.install.manifests import roles
 
 
 def kind(group: str, name: str) -> MatchedKind:
@@ -22,7 +22,7 @@ def kind(group: str, name: str) -> MatchedKind:
     ],
 )
 def test_a_kind_is_listed_by_its_resource_or_with_its_group(named: MatchedKind, resource: tuple[str, str]) -> None:
-    found = listed_for_policies.of([named])
+    found = roles.resources_to_list([named])
 
     assert (found.resources, found.left_out) == ((resource,), ())
 
@@ -31,15 +31,15 @@ def test_a_kind_is_listed_by_its_resource_or_with_its_group(named: MatchedKind, 
     "named", [kind("", "*"), kind("*", "*"), kind("*", "Pod"), kind("", "Secret"), kind("*", "Secret")]
 )
 def test_no_wildcard_and_no_name_gives_a_right_to_secrets(named: MatchedKind) -> None:
-    groups = {group for group, _ in listed_for_policies.of([named]).resources}
-    plurals = {plural for group, plural in listed_for_policies.of([named]).resources if not group}
+    groups = {group for group, _ in roles.resources_to_list([named]).resources}
+    plurals = {plural for group, plural in roles.resources_to_list([named]).resources if not group}
 
     assert "*" not in groups
     assert plurals.isdisjoint({"*", "secrets"})
 
 
 def test_a_kind_without_a_rule_is_said_with_a_remedy() -> None:
-    found = listed_for_policies.of([kind("", "Secret"), kind("*", "Ingress"), kind("*", "*")])
+    found = roles.resources_to_list([kind("", "Secret"), kind("*", "Ingress"), kind("*", "*")])
 
     assert [each.split(":")[0] for each in found.left_out] == [
         "a policy is about Secrets",
@@ -49,5 +49,5 @@ def test_a_kind_without_a_rule_is_said_with_a_remedy() -> None:
 
 
 def test_a_kind_of_all_groups_is_listed_where_usher_knows_it() -> None:
-    assert ("", "pods") in listed_for_policies.of([kind("*", "Pod")]).resources
-    assert ("", "configmaps") in listed_for_policies.of([kind("", "*")]).resources
+    assert ("", "pods") in roles.resources_to_list([kind("*", "Pod")]).resources
+    assert ("", "configmaps") in roles.resources_to_list([kind("", "*")]).resources

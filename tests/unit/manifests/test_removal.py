@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from usher.manifests import removal
+from usher.install import removal
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
 
@@ -23,7 +23,7 @@ def test_the_webhook_configurations_go_first_and_the_namespaces_last() -> None:
 
 def test_definitions_stay() -> None:
     assert not [title for title in titles() if "Definition" in title]
-    assert removal.definition().path.endswith("/customresourcedefinitions/gpuquotas.gpu-usher.io")
+    assert removal.quota_definition_part().path.endswith("/customresourcedefinitions/gpuquotas.gpu-usher.io")
 
 
 def test_another_namespace_changes_all_places_of_the_server() -> None:

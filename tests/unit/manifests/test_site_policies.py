@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from usher.gatekeeper.matched_kinds import ANY, MatchedKind
-from usher.manifests import webhooks
-from usher.manifests.calls import Client
+from usher.extensions.gatekeeper.library import ANY_KIND, MatchedKind
+from usher.install.manifests import webhooks
+from usher.install.manifests.webhooks import Client
 
 
 def of(*kinds: tuple[str, str]) -> Any:
@@ -50,7 +50,7 @@ def test_kinds_that_another_webhook_of_usher_asks_about_are_left_out() -> None:
 def test_of_other_groups_all_resources_are_named_and_a_condition_chooses_the_kinds() -> None:
     made = of(("example.com", "Gateway"), ("", "Service"))
 
-    assert resources(made) == {"": ["services"], "example.com": [ANY]}
+    assert resources(made) == {"": ["services"], "example.com": [ANY_KIND]}
     assert conditions(made)["kinds-of-constraints"] == (
         "request.kind.group == '' && request.kind.kind in ['Service'] || "
         "request.kind.group == 'example.com' && request.kind.kind in ['Gateway']"
@@ -58,9 +58,9 @@ def test_of_other_groups_all_resources_are_named_and_a_condition_chooses_the_kin
 
 
 def test_constraints_about_everything_ask_about_all_other_resources_but_secrets_and_heartbeats() -> None:
-    made = of((ANY, ANY))
+    made = of((ANY_KIND, ANY_KIND))
 
-    assert resources(made) == {ANY: [ANY]}
+    assert resources(made) == {ANY_KIND: [ANY_KIND]}
     assert set(conditions(made)) == {"not-judged-already", "not-for-all-kinds"}
     assert (
         "request.resource.group == '' && request.resource.resource in ['namespaces', 'nodes', 'pods'"
@@ -68,12 +68,12 @@ def test_constraints_about_everything_ask_about_all_other_resources_but_secrets_
     )
     left_out = conditions(made)["not-for-all-kinds"]
     assert all(f"'{name}'" in left_out for name in ("secrets", "events", "leases"))
-    named = of((ANY, ANY), ("coordination.k8s.io", "Lease"), ("", "Secret"))
+    named = of((ANY_KIND, ANY_KIND), ("coordination.k8s.io", "Lease"), ("", "Secret"))
     assert "'leases'" not in conditions(named)["not-for-all-kinds"]
     assert "'secrets'" not in conditions(named)["not-for-all-kinds"]
 
 
-@pytest.mark.parametrize("kinds", [[("", "Service")], [(ANY, ANY)]])
+@pytest.mark.parametrize("kinds", [[("", "Service")], [(ANY_KIND, ANY_KIND)]])
 def test_it_fails_open_and_leaves_out_the_namespaces_that_all_others_leave_out(kinds: list[tuple[str, str]]) -> None:
     made = of(*kinds)
     others: Any = webhooks.configurations(client=Client())[1]["webhooks"]

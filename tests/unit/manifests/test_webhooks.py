@@ -6,9 +6,9 @@ import pytest
 
 from usher import paths
 from usher.config import models
+from usher.install.manifests import conditions, webhooks
+from usher.install.manifests.webhooks import VALIDATE_TIMEOUT, Calls, Client
 from usher.kinds.registry import BY_KEY, OBJECTS, SCALES, WORKLOADS
-from usher.manifests import asking, fail_closed, webhooks
-from usher.manifests.calls import VALIDATE_TIMEOUT, Calls, Client
 from usher.policy.checks import bundle
 
 OF_THEIR_OWN = {"Namespace", "Binding"}
@@ -111,7 +111,7 @@ def closed() -> paths.Object:
 
 
 def failing() -> Sequence[paths.Object]:
-    return fail_closed.conditions(models.Config(), bundle.load().catalogue)
+    return conditions.fail_closed_conditions(models.Config(), bundle.load().catalogue)
 
 
 def test_mutations_fail_closed_for_the_same_objects() -> None:
@@ -122,7 +122,7 @@ def test_mutations_fail_closed_for_the_same_objects() -> None:
     assert policies_of(validating) == ALWAYS
     others, own = (as_list(paths.resolve(mutating, f"/webhooks/{number}/matchConditions"))[1:] for number in range(2))
     assert own == list(failing())
-    assert others == [fail_closed.otherwise(failing())]
+    assert others == [conditions.all_other_requests(failing())]
     assert paths.resolve(mutating, "/webhooks/1/rules") == paths.resolve(closed(), "/webhooks/5/rules")
 
 
@@ -144,7 +144,7 @@ def test_pods_and_kinds_with_readable_templates_fail_closed() -> None:
         for resource in as_list(paths.resolve(rule, "/resources"))
     }
 
-    kinds = {(kind.group, kind.plural) for kind in fail_closed.kinds()}
+    kinds = {(kind.group, kind.plural) for kind in conditions.fail_closed_kinds()}
     assert asked == kinds | {("", "pods/ephemeralcontainers")}
     assert {("", "pods"), ("apps", "deployments"), ("batch", "jobs"), ("ray.io", "rayclusters")} <= kinds
     assert not {("argoproj.io", "workflows"), ("", "podtemplates"), ("serving.kserve.io", "inferenceservices")} & kinds
@@ -154,8 +154,8 @@ def test_the_variables_that_fail_closed_are_those_that_the_check_knows() -> None
     written = (bundle.find() / "usher" / "lib" / "isolation.rego").read_text()
 
     for values, start, end in (
-        (asking.VARIABLES, "device_variables := [", "]"),
-        (asking.VALUES_WITHOUT_DEVICES, "values_without_devices := {", "}"),
+        (conditions.VARIABLES, "device_variables := [", "]"),
+        (conditions.VALUES_WITHOUT_DEVICES, "values_without_devices := {", "}"),
     ):
         found = written.partition(start)[2].partition(end)[0].split(",")
         assert sorted(each.strip().strip('"') for each in found if each.strip()) == sorted(values)

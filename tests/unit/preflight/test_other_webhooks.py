@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from usher import paths
-from usher.preflight import other_webhooks, selectors
-from usher.preflight.point import Point, State
-from usher.preflight.registered import Webhook, read
+from usher.install import preflight, registered_webhooks
+from usher.install.preflight import Point, PointState
+from usher.install.registered_webhooks import Webhook, read_webhooks
 
 NAMESPACES = {"kyverno": {"kubernetes.io/metadata.name": "kyverno"}, "kube-node-lease": {}}
 PODS: paths.Object = {"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]}
@@ -26,21 +26,21 @@ def webhook(*, mutating: bool = False, **fields: Any) -> Webhook:
         "rules": [PODS],
         **fields,
     }
-    (found,) = read([{"metadata": {"name": "kyverno"}, "webhooks": [value]}], mutating=mutating)
+    (found,) = read_webhooks([{"metadata": {"name": "kyverno"}, "webhooks": [value]}], mutating=mutating)
     return found
 
 
 def judged(*webhooks: Webhook, ready: int = 3) -> list[Point]:
     services = {("kyverno", "kyverno-svc"): ready}
-    return list(other_webhooks.judge(webhooks, own=[], namespaces=NAMESPACES, ready=services))
+    return list(preflight.points_of_other_webhooks(webhooks, own=[], namespaces=NAMESPACES, ready=services))
 
 
 def problems(*webhooks: Webhook, ready: int = 3) -> list[str]:
-    return [each.text for each in judged(*webhooks, ready=ready) if each.state is State.ATTENTION]
+    return [each.text for each in judged(*webhooks, ready=ready) if each.state is PointState.ATTENTION]
 
 
 def test_one_that_fails_closed_on_its_own_pods_is_named_with_the_remedy() -> None:
-    (found,) = [each for each in judged(webhook()) if each.state is State.ATTENTION]
+    (found,) = [each for each in judged(webhook()) if each.state is PointState.ATTENTION]
 
     assert found.text == (
         "validate.kyverno.svc (ValidatingWebhookConfiguration kyverno) fails closed on the pods of its own server in "
@@ -87,16 +87,16 @@ def test_a_selector_that_cannot_be_read_is_not_known() -> None:
     strange = {"matchExpressions": [{"key": "team", "operator": "Like", "values": ["x"]}]}
 
     states = [each.state for each in judged(webhook(namespaceSelector=strange))]
-    assert State.NOT_KNOWN in states
+    assert PointState.NOT_KNOWN in states
 
 
 def test_timeouts_of_mutating_webhooks_add_up() -> None:
     several = [webhook(mutating=True, timeoutSeconds=20, failurePolicy="Ignore") for _ in range(3)]
 
     (slow, *_) = judged(*several, webhook(failurePolicy="Ignore", timeoutSeconds=5))
-    assert (slow.state, "65 s of the 60 s" in slow.text) == (State.ATTENTION, True)
+    assert (slow.state, "65 s of the 60 s" in slow.text) == (PointState.ATTENTION, True)
     (quick, *_) = judged(several[0], webhook(failurePolicy="Ignore", timeoutSeconds=5))
-    assert (quick.state, "25 s of the 60 s" in quick.text) == (State.GOOD, True)
+    assert (quick.state, "25 s of the 60 s" in quick.text) == (PointState.GOOD, True)
 
 
 @pytest.mark.parametrize(
@@ -119,4 +119,4 @@ def test_timeouts_of_mutating_webhooks_add_up() -> None:
     ids=str,
 )
 def test_a_selector_selects_as_the_api_server_says(selector: paths.Json, expected: bool | None) -> None:
-    assert selectors.selects(selector, {"team": "nlp"}) is expected
+    assert registered_webhooks.selects(selector, {"team": "nlp"}) is expected

@@ -5,8 +5,8 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from usher.replay.verdicts import Found, Outcome, Side, Unknown, Verdict
-from usher.scan.devices import Amount
+from usher.check.devices import Amount
+from usher.check.replay.comparison import Found, Outcome, Side, Unknown, Verdict
 
 CHECKS: Final = ("gpu/first", "gpu/second", "gpu/third")
 

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 
 from unit.replay.made import CHECKS, found, side, sides, unknown, verdict
-from usher.replay import impact, matching
-from usher.replay.amounts import Concerned, concerned
-from usher.replay.comparison import Change, Difference, of
-from usher.replay.verdicts import Found, Outcome, Side, Verdict
-from usher.scan.devices import Amount
+from usher.check.devices import Amount
+from usher.check.replay import comparison, impact
+from usher.check.replay.comparison import Change, Difference, Found, Outcome, Side, Verdict, compare_verdicts
+from usher.check.replay.impact import Affected, concerned
 
 DENIED: Final = verdict("a", found())
 WARNED: Final = verdict("a", found(outcome=Outcome.WARN))
@@ -52,31 +51,31 @@ OPPOSITE: Final = {
     ],
 )
 def test_two_verdicts_differ_in_one_way(before: Verdict | None, after: Verdict | None, difference: Difference) -> None:
-    assert of(before, after).difference is difference
+    assert compare_verdicts(before, after).difference is difference
 
 
 def test_a_denial_whose_check_cannot_be_evaluated_any_more_has_not_gone() -> None:
     before = verdict("a", found(CHECKS[0]), found(CHECKS[1]))
     after = verdict("a", unknowns=[unknown(CHECKS[1])])
 
-    assert of(before, after).difference is Difference.NOT_EVALUATED
+    assert compare_verdicts(before, after).difference is Difference.NOT_EVALUATED
 
 
 def test_a_new_denial_counts_though_another_check_became_unknown() -> None:
     after = verdict("a", found(CHECKS[0]), unknowns=[unknown(CHECKS[1])])
 
-    assert of(CLEAN, after).difference is Difference.NEWLY_DENIED
+    assert compare_verdicts(CLEAN, after).difference is Difference.NEWLY_DENIED
 
 
 @given(sides(complete=False, count=1))
 def test_a_side_does_not_differ_from_itself(made: list[Side]) -> None:
     (one,) = made
 
-    assert {change.difference for change in matching.compare(one, one).changes} <= {Difference.NOTHING}
+    assert {change.difference for change in comparison.compare_sides(one, one).changes} <= {Difference.NOTHING}
 
 
 def by_key(before: Side, after: Side) -> dict[str, Change]:
-    return {change.shown.key: change for change in matching.compare(before, after).changes}
+    return {change.shown.key: change for change in comparison.compare_sides(before, after).changes}
 
 
 @given(sides(complete=True))
@@ -105,7 +104,7 @@ def test_a_denial_that_has_gone_is_a_new_one_with_the_sides_swapped(made: list[S
 
 @given(sides(complete=False))
 def test_nothing_that_the_new_side_denies_is_called_a_pass(made: list[Side]) -> None:
-    for change in matching.compare(*made).changes:
+    for change in comparison.compare_sides(*made).changes:
         before, after = change.before, change.after
         assert before is not None
         assert after is not None
@@ -114,7 +113,7 @@ def test_nothing_that_the_new_side_denies_is_called_a_pass(made: list[Side]) -> 
             assert (change.difference is Difference.NEWLY_DENIED) == newly
 
 
-def added(parts: list[Concerned]) -> tuple[int, int, Amount, Amount]:
+def added(parts: list[Affected]) -> tuple[int, int, Amount, Amount]:
     return (
         sum(each.objects for each in parts),
         sum(each.workloads for each in parts),
@@ -125,7 +124,7 @@ def added(parts: list[Concerned]) -> tuple[int, int, Amount, Amount]:
 
 @given(sides(complete=False))
 def test_the_numbers_of_all_differences_add_up_to_all_objects(made: list[Side]) -> None:
-    shown = impact.of(matching.compare(*made))
+    shown = impact.measure_impact(comparison.compare_sides(*made))
 
     assert added(list(shown.by_difference.values())) == added([shown.whole])
     assert shown.whole.objects == len(made[0].verdicts)
@@ -133,7 +132,7 @@ def test_the_numbers_of_all_differences_add_up_to_all_objects(made: list[Side]) 
 
 @given(sides(complete=False))
 def test_the_numbers_by_namespace_and_by_owner_add_up_to_those_of_the_difference(made: list[Side]) -> None:
-    shown = impact.of(matching.compare(*made))
+    shown = impact.measure_impact(comparison.compare_sides(*made))
 
     for difference, whole in shown.by_difference.items():
         if difference is not Difference.NOTHING:
@@ -143,7 +142,7 @@ def test_the_numbers_by_namespace_and_by_owner_add_up_to_those_of_the_difference
 
 @given(sides(complete=False))
 def test_every_object_that_differs_has_a_cause(made: list[Side]) -> None:
-    shown = impact.of(matching.compare(*made))
+    shown = impact.measure_impact(comparison.compare_sides(*made))
 
     for difference, chapters in shown.causes.items():
         explained = {change.shown.key for chapter in chapters for change in chapter.changes}
@@ -154,7 +153,7 @@ def test_every_object_that_differs_has_a_cause(made: list[Side]) -> None:
 
 @given(sides(complete=True))
 def test_the_checks_that_newly_deny_explain_every_new_denial(made: list[Side]) -> None:
-    shown = impact.of(matching.compare(*made))
+    shown = impact.measure_impact(comparison.compare_sides(*made))
     most = sum(each.newly_denies.objects for each in shown.checks)
 
     assert most >= shown.of(Difference.NEWLY_DENIED).objects
@@ -173,7 +172,7 @@ def test_objects_are_grouped_by_check_and_message_with_the_most_gpus_first() -> 
         verdict("c", finding(CHECKS[1], "large"), finding(CHECKS[0], "small"), gpus=16),
     )
 
-    shown = impact.of(matching.compare(before, after))
+    shown = impact.measure_impact(comparison.compare_sides(before, after))
 
     assert [
         (chapter.heading.name, cause.message, [change.shown.name for change in cause.changes])

@@ -1,16 +1,15 @@
 """Objects count once: with their controllers, their pods, and all occasions on which they were reviewed."""
 
 from unit.replay.made import found, side, verdict
-from usher.replay import matching
-from usher.replay.comparison import Difference
-from usher.replay.verdicts import Found, Outcome, Verdict
+from usher.check.replay import comparison
+from usher.check.replay.comparison import Difference, Found, Outcome, Verdict
 
 
 def test_pods_count_as_part_of_a_recorded_owner_that_changes_in_the_same_way() -> None:
     job = verdict("bert", uid="1")
     pods = [verdict(f"bert-{number}", kind="Pod", owner_uid="1") for number in range(8)]
 
-    compared = matching.compare(
+    compared = comparison.compare_sides(
         side(job, *pods),
         side(
             verdict("bert", found(), uid="1"),
@@ -26,7 +25,7 @@ def test_a_pod_counts_itself_where_only_the_pod_is_newly_denied() -> None:
     before = side(verdict("bert", uid="1"), verdict("bert-0", kind="Pod", owner_uid="1"))
     after = side(verdict("bert", uid="1"), verdict("bert-0", found(), kind="Pod", owner_uid="1"))
 
-    compared = matching.compare(before, after)
+    compared = comparison.compare_sides(before, after)
 
     assert [change.shown.name for change in compared.of(Difference.NEWLY_DENIED)] == ["bert-0"]
 
@@ -39,7 +38,7 @@ def test_a_pod_counts_as_part_of_the_owner_of_its_owner() -> None:
             verdict("web-5-x", *findings, kind="Pod", uid="3", owner_uid="2"),
         ]
 
-    compared = matching.compare(side(*made()), side(*made(found())))
+    compared = comparison.compare_sides(side(*made()), side(*made(found())))
 
     assert [change.shown.kind for change in compared.changes] == ["Deployment"]
 
@@ -56,7 +55,7 @@ def test_owners_in_a_circle_do_not_hide_each_other() -> None:
         verdict("c", found(), uid="3", owner_uid="3"),
     ]
 
-    compared = matching.compare(side(*circle), side(*denied))
+    compared = comparison.compare_sides(side(*circle), side(*denied))
 
     assert {change.shown.name for change in compared.of(Difference.NEWLY_DENIED)} == {"a", "b", "c"}
     assert compared.owned == 0
@@ -68,7 +67,7 @@ def test_an_object_counts_once_with_the_difference_that_matters_most() -> None:
         verdict("bert", found(outcome=Outcome.WARN), occasion="CREATE"), verdict("bert", found(), occasion="UPDATE")
     )
 
-    (change,) = matching.compare(before, after).changes
+    (change,) = comparison.compare_sides(before, after).changes
 
     assert change.difference is Difference.NEWLY_DENIED
     assert change.shown.occasion == "UPDATE"
@@ -79,7 +78,7 @@ def test_an_object_without_a_verdict_makes_the_comparison_incomplete_though_anot
     before = side(failed, verdict("bert", occasion="UPDATE"))
     after = side(failed, verdict("bert", found(), occasion="UPDATE"))
 
-    compared = matching.compare(before, after)
+    compared = comparison.compare_sides(before, after)
 
     assert compared.failed
     assert [change.reason for change in compared.failures] == ["the engine gave no answer"]

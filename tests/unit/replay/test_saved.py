@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 
 from unit.replay.made import found, side, sides, verdict
 from usher import errors
-from usher.replay import saved
-from usher.replay.verdicts import Side
+from usher.check.replay import comparison
+from usher.check.replay.comparison import Side
 
-GOOD: Final = saved.dumps(side(verdict("bert", found())))
+GOOD: Final = comparison.dump_side(side(verdict("bert", found())))
 
 
 @given(sides(complete=False, count=1))
 def test_verdicts_come_back_as_they_were(made: list[Side]) -> None:
     (one,) = made
-    data = saved.dumps(one)
+    data = comparison.dump_side(one)
 
-    assert saved.loads(data, source="a.json") == one
-    assert saved.is_saved(data[: saved.HEAD])
+    assert comparison.load_side(data, source="a.json") == one
+    assert comparison.is_saved_side(data[: comparison.SAVED_HEAD])
 
 
 def changed(**fields: object) -> bytes:
@@ -48,7 +48,7 @@ def changed(**fields: object) -> bytes:
 )
 def test_a_damaged_or_hostile_file_is_refused_with_its_place(data: bytes, reason: str) -> None:
     with pytest.raises(errors.InputError) as raised:
-        saved.loads(data, source="a.json")
+        comparison.load_side(data, source="a.json")
 
     assert str(raised.value).startswith(reason)
 
@@ -56,19 +56,19 @@ def test_a_damaged_or_hostile_file_is_refused_with_its_place(data: bytes, reason
 @given(st.binary(max_size=200) | st.binary(max_size=50).map(lambda tail: GOOD[:100] + tail))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     with contextlib.suppress(errors.InputError):
-        assert saved.loads(data, source="a.json").verdicts
+        assert comparison.load_side(data, source="a.json").verdicts
 
 
 def test_fields_that_later_versions_add_change_nothing() -> None:
     value: Any = orjson.loads(changed(later="x"))
     value["side"]["later"] = {"a": 1}
 
-    assert saved.loads(orjson.dumps(value), source="a.json") == saved.loads(GOOD, source="a.json")
+    assert comparison.load_side(orjson.dumps(value), source="a.json") == comparison.load_side(GOOD, source="a.json")
 
 
 def test_shares_of_a_gpu_stay_exact() -> None:
     value: Any = orjson.loads(changed(devices={"gpu-fraction": {"number": "0.1"}}))
 
-    (one,) = saved.loads(orjson.dumps(value), source="a.json").verdicts
+    (one,) = comparison.load_side(orjson.dumps(value), source="a.json").verdicts
 
     assert one.devices["gpu-fraction"].number == Decimal("0.1")

@@ -5,21 +5,20 @@ from dataclasses import replace
 from datetime import date
 
 from usher import model, paths
+from usher.check import devices as scan_devices
+from usher.check import findings as check_findings
 from usher.policy.mutation.editing import Operation
 from usher.policy.mutation.merge import Merged, Skipped
-from usher.scan import devices as scan_devices
-from usher.scan import exception_uses
-from usher.scan import findings as scan_findings
 
 GPU = "nvidia.com/gpu"
-WORKER = scan_findings.PodSet(name="Worker", pods=model.Count(minimum=8, maximum=8))
+WORKER = check_findings.PodSet(name="Worker", pods=model.Count(minimum=8, maximum=8))
 
 
-def place(line: int, text: str, marked: str) -> scan_findings.Place:
+def place(line: int, text: str, marked: str) -> check_findings.Place:
     """Where `marked` stands in a line."""
     column = text.index(marked) + 1
-    excerpt = scan_findings.Excerpt(text=text, column=column, end_column=column + len(marked))
-    return scan_findings.Place(line=line, column=column, end_column=column + len(marked), excerpt=excerpt)
+    excerpt = check_findings.Excerpt(text=text, column=column, end_column=column + len(marked))
+    return check_findings.Place(line=line, column=column, end_column=column + len(marked), excerpt=excerpt)
 
 
 LIMIT = place(41, '                  nvidia.com/gpu: "4"', '"4"')
@@ -34,15 +33,15 @@ def finding(
     remedy: str = "set both to the same number",
     because: str = "",
     path: str = "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/resources/limits/nvidia.com~1gpu",
-    at: scan_findings.Place | None = LIMIT,
-    pod_set: scan_findings.PodSet | None = WORKER,
-) -> scan_findings.Finding:
+    at: check_findings.Place | None = LIMIT,
+    pod_set: check_findings.PodSet | None = WORKER,
+) -> check_findings.Finding:
     found = model.Finding(check=f"resources/{name.replace('-', '_')}", path=path, message=message, remedy=remedy)
     judgement = model.Judgement(finding=found, outcome=outcome, code=code, name=name, because=because)
-    return scan_findings.Finding(judgement=judgement, place=at, pod_set=pod_set)
+    return check_findings.Finding(judgement=judgement, place=at, pod_set=pod_set)
 
 
-def toleration_missing(**changes: scan_findings.Place | None) -> scan_findings.Finding:
+def toleration_missing(**changes: check_findings.Place | None) -> check_findings.Finding:
     return finding(
         "Worker does not tolerate the taint nvidia.com/gpu",
         outcome=model.Outcome.WARN,
@@ -55,7 +54,7 @@ def toleration_missing(**changes: scan_findings.Place | None) -> scan_findings.F
     )
 
 
-def added() -> scan_findings.Finding:
+def added() -> check_findings.Finding:
     """A finding about a field that the webhook adds."""
     path = "/spec/pytorchReplicaSpecs/Worker/template/spec/priorityClassName"
     found = finding(
@@ -71,13 +70,13 @@ def added() -> scan_findings.Finding:
 
 
 def not_judged(
-    reason: str, *, path: str, check: str = "", at: scan_findings.Place | None = None
-) -> scan_findings.NotJudged:
-    return scan_findings.NotJudged(unknown=model.Unknown(path=path, reason=reason, check=check), place=at)
+    reason: str, *, path: str, check: str = "", at: check_findings.Place | None = None
+) -> check_findings.NotJudged:
+    return check_findings.NotJudged(unknown=model.Unknown(path=path, reason=reason, check=check), place=at)
 
 
 def result(
-    *findings: scan_findings.Finding,
+    *findings: check_findings.Finding,
     source: str = "jobs/bert.yaml",
     line: int = 1,
     kind: str = "PyTorchJob",
@@ -85,14 +84,14 @@ def result(
     name: str = "bert",
     pods: model.Count = WORKER.pods,
     accelerators: scan_devices.Devices | None = None,
-    unknowns: Sequence[scan_findings.NotJudged] = (),
+    unknowns: Sequence[check_findings.NotJudged] = (),
     exemption: str = "",
-    change: scan_findings.Change | None = None,
-) -> scan_findings.Result:
-    return scan_findings.Result(
+    change: check_findings.Change | None = None,
+) -> check_findings.Result:
+    return check_findings.Result(
         source=source,
         line=line,
-        identity=scan_findings.Identity(api_version="kubeflow.org/v1", kind=kind, namespace=namespace, name=name),
+        identity=check_findings.Identity(api_version="kubeflow.org/v1", kind=kind, namespace=namespace, name=name),
         role=model.Role.TRAINING,
         pods=pods,
         accelerators={GPU: scan_devices.Amount(number=72)} if accelerators is None else accelerators,
@@ -104,26 +103,26 @@ def result(
 
 
 def made(
-    *results: scan_findings.Result,
-    command: scan_findings.Command = scan_findings.Command.CHECK,
+    *results: check_findings.Result,
+    command: check_findings.Command = check_findings.Command.CHECK,
     origin: str = "",
-    failures: Sequence[scan_findings.Failure] = (),
-    problems: Sequence[scan_findings.Problem] = (),
-    notes: Sequence[scan_findings.Note] = (),
-    not_evaluated: Sequence[scan_findings.NotEvaluated] = (),
-    exceptions: Sequence[exception_uses.ExceptionUse] = (),
+    failures: Sequence[check_findings.Failure] = (),
+    problems: Sequence[check_findings.Problem] = (),
+    notes: Sequence[check_findings.Note] = (),
+    not_evaluated: Sequence[check_findings.NotEvaluated] = (),
+    exceptions: Sequence[check_findings.ExceptionUse] = (),
     configuration: str = "",
     admitted: bool = True,
     diff: bool = False,
     owned: int = 0,
     ignored: int = 0,
-) -> scan_findings.Report:
+) -> check_findings.Report:
     """A report whose totals fit its results."""
     outcomes = [each.judgement.outcome for one in results for each in one.findings]
-    return scan_findings.Report(
+    return check_findings.Report(
         command=command,
         version="1.2.3",
-        configuration=scan_findings.Configuration(source=configuration, preset="recommended"),
+        configuration=check_findings.Configuration(source=configuration, preset="recommended"),
         origin=origin,
         admitted=admitted,
         diff=diff,
@@ -133,7 +132,7 @@ def made(
         notes=tuple(notes),
         exceptions=tuple(exceptions),
         not_evaluated=tuple(not_evaluated),
-        totals=scan_findings.Totals(
+        totals=check_findings.Totals(
             files=len({one.source for one in results}),
             objects=len(results) + len(failures) + owned,
             workloads=len(results),
@@ -150,7 +149,7 @@ def made(
     )
 
 
-def _summed(results: Sequence[scan_findings.Result]) -> scan_devices.Devices:
+def _summed(results: Sequence[check_findings.Result]) -> scan_devices.Devices:
     resources = sorted({resource for one in results for resource in one.accelerators})
     return {
         resource: scan_devices.total(one.accelerators.get(resource, scan_devices.Amount()) for one in results)
@@ -158,7 +157,7 @@ def _summed(results: Sequence[scan_findings.Result]) -> scan_devices.Devices:
     }
 
 
-def full(command: scan_findings.Command = scan_findings.Command.CHECK) -> scan_findings.Report:
+def full(command: check_findings.Command = check_findings.Command.CHECK) -> check_findings.Report:
     """One of everything that a report can hold."""
     second = place(57, '                  nvidia.com/gpu: "2"', '"2"')
     key = not_judged("expected a mapping, found a text", path="/spec/template/spec", at=place(9, "    spec: x", "x"))
@@ -193,21 +192,21 @@ def full(command: scan_findings.Command = scan_findings.Command.CHECK) -> scan_f
         command=command,
         configuration="usher.yaml",
         failures=[
-            scan_findings.Failure(
+            check_findings.Failure(
                 source="jobs/slow.yaml",
                 line=3,
-                identity=scan_findings.Identity(api_version="v1", kind="Pod", namespace="team-b", name="slow"),
+                identity=check_findings.Identity(api_version="v1", kind="Pod", namespace="team-b", name="slow"),
                 reason="the policy engine took longer than 1 s",
             )
         ],
         problems=[
-            scan_findings.Problem(
+            check_findings.Problem(
                 source="jobs/broken.yaml", line=7, column=3, reason="the quote that opens here never closes"
             )
         ],
-        notes=[scan_findings.Note(source="charts/llm", reason="a Helm chart, whose templates usher does not render")],
+        notes=[check_findings.Note(source="charts/llm", reason="a Helm chart, whose templates usher does not render")],
         not_evaluated=[
-            scan_findings.NotEvaluated(
+            check_findings.NotEvaluated(
                 check="placement/gpu_node_affinity_present",
                 code="USH302",
                 name="gpu-node-affinity-present",
@@ -216,18 +215,18 @@ def full(command: scan_findings.Command = scan_findings.Command.CHECK) -> scan_f
             )
         ],
         exceptions=[
-            excused(exception_uses.ExceptionState.USED, ticket="OPS-1", findings=2),
-            excused(exception_uses.ExceptionState.UNUSED, ticket="OPS-2"),
-            excused(exception_uses.ExceptionState.EXPIRED, ticket="OPS-3"),
+            excused(check_findings.ExceptionState.USED, ticket="OPS-1", findings=2),
+            excused(check_findings.ExceptionState.UNUSED, ticket="OPS-2"),
+            excused(check_findings.ExceptionState.EXPIRED, ticket="OPS-3"),
         ],
         owned=3,
         ignored=2,
     )
 
 
-def excused(state: exception_uses.ExceptionState, *, ticket: str, findings: int = 0) -> exception_uses.ExceptionUse:
+def excused(state: check_findings.ExceptionState, *, ticket: str, findings: int = 0) -> check_findings.ExceptionUse:
     """An exception of usher.yaml for the check privileged-container."""
-    return exception_uses.ExceptionUse(
+    return check_findings.ExceptionUse(
         checks=("privileged-container",),
         namespaces=("legacy-*",),
         ticket=ticket,
@@ -238,7 +237,7 @@ def excused(state: exception_uses.ExceptionState, *, ticket: str, findings: int 
     )
 
 
-def changed(*, diff: bool) -> scan_findings.Report:
+def changed(*, diff: bool) -> check_findings.Report:
     """A workload that the webhook would change, with an intent that it would skip and two that disagree."""
     before: paths.Object = {
         "apiVersion": "v1",
@@ -307,7 +306,7 @@ def changed(*, diff: bool) -> scan_findings.Report:
         "fabric/topology_file": "topology-file",
     }
     places = {"": "the pod", "/spec/containers/0": "container main"}
-    change = scan_findings.Change(before=before, merged=merged, names=names, places=places)
+    change = check_findings.Change(before=before, merged=merged, names=names, places=places)
     one = model.Count(minimum=1, maximum=1)
     return made(
         result(

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from unit.workloads.normalised import VOCABULARY
 from usher import quantities
 from usher.accelerators.vocabulary import Vocabulary
+from usher.check.formats import wording
 from usher.config import sections
-from usher.reports import amounts
 
 
 def quantity(text: str) -> quantities.Quantity:
@@ -31,13 +31,13 @@ def quantity(text: str) -> quantities.Quantity:
     ],
 )
 def test_accelerators_are_plain_numbers(text: str, exact: str, number: str) -> None:
-    assert amounts.exact(quantity(text)) == exact
-    assert amounts.number(quantity(text)) == number
+    assert wording.exact_number(quantity(text)) == exact
+    assert wording.readable_number(quantity(text)) == number
 
 
 @given(st.integers(0, quantities.MAX_NANOS * 1000))
 def test_the_exact_number_is_the_very_number(nanos: int) -> None:
-    assert Decimal(amounts.exact(quantities.Quantity(nanos))).as_integer_ratio() == (
+    assert Decimal(wording.exact_number(quantities.Quantity(nanos))).as_integer_ratio() == (
         Decimal(nanos).scaleb(-9).as_integer_ratio() if nanos < 10**28 else Decimal(f"{nanos}e-9").as_integer_ratio()
     )
 
@@ -47,7 +47,7 @@ def test_the_exact_number_is_the_very_number(nanos: int) -> None:
     [("8", "8", "8"), ("8", "1024", "8 to 1,024"), ("0", None, "0 or more"), ("500m", "1", "0.5 to 1")],
 )
 def test_a_span_says_what_there_can_be(minimum: str, maximum: str | None, text: str) -> None:
-    assert amounts.span(quantity(minimum), None if maximum is None else quantity(maximum)) == text
+    assert wording.readable_range(quantity(minimum), None if maximum is None else quantity(maximum)) == text
 
 
 @pytest.mark.parametrize(
@@ -62,14 +62,14 @@ def test_a_span_says_what_there_can_be(minimum: str, maximum: str | None, text: 
     ],
 )
 def test_resources_that_count_memory_have_a_unit(name: str, unit: str) -> None:
-    assert amounts.unit(name, VOCABULARY) == unit
+    assert wording.memory_unit(name, VOCABULARY) == unit
 
 
 def test_usher_yaml_sets_the_unit_of_a_resource() -> None:
     resource = sections.Resource(unit="memory", size=256 * 2**20)
     vocabulary = Vocabulary(sections.Accelerators(resources={"example.com/gpu-memory": resource}))
 
-    assert amounts.unit("example.com/gpu-memory", vocabulary) == "268,435,456 bytes"
+    assert wording.memory_unit("example.com/gpu-memory", vocabulary) == "268,435,456 bytes"
 
 
 @pytest.mark.parametrize(
@@ -91,4 +91,4 @@ def test_usher_yaml_sets_the_unit_of_a_resource() -> None:
     ],
 )
 def test_resources_of_containers_are_written_as_in_manifests(name: str, given: str, text: str) -> None:
-    assert amounts.resource(name, quantity(given)) == text
+    assert wording.resource_amount(name, quantity(given)) == text

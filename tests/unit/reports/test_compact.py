@@ -7,8 +7,8 @@ import pytest
 
 from unit.reports import made
 from usher import model
-from usher.reports import compact, text
-from usher.scan import findings
+from usher.check import findings
+from usher.check.formats import text
 
 
 def lines(found: findings.Report, *, quiet: bool = False) -> list[str]:
@@ -67,7 +67,7 @@ def test_messages_with_one_remedy_share_it() -> None:
     assert messages[-1] < remedies[0]
 
 
-@pytest.mark.parametrize(("number", "by_cause"), [(compact.MOST, False), (compact.MOST + 1, True)])
+@pytest.mark.parametrize(("number", "by_cause"), [(text.MOST_BY_FILE, False), (text.MOST_BY_FILE + 1, True)])
 def test_a_short_report_stays_by_file(number: int, by_cause: bool) -> None:
     shown = lines(made.made(*jobs(number)))
 

@@ -14,10 +14,9 @@ import pytest
 
 from unit.reports import made
 from unit.reports.ci.hostile import ended
+from usher.check import findings
+from usher.check.formats import azure, github, gitlab, json_report, junit, markdown, sarif, tap, text, yaml_report
 from usher.policy.checks import bundle
-from usher.reports import json_report, text, yaml_report
-from usher.reports.ci import azure, github, gitlab, junit, markdown, sarif, tap
-from usher.scan import findings
 
 GOLDEN = Path(__file__).parents[2] / "data" / "reports"
 

@@ -4,9 +4,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from usher.check.formats import known_formats, markdown
 from usher.cli import exit_codes
-from usher.reports import formats
-from usher.reports.ci import markdown
 
 DOCS: Final = Path(__file__).parents[3] / "docs"
 PAGE: Final = (DOCS / "ci.md").read_text(encoding="utf-8")
@@ -21,11 +20,11 @@ def rows(section: str, *, page: str = PAGE) -> dict[str, list[str]]:
 
 
 def test_every_format_has_a_row() -> None:
-    assert set(rows("Formats")) == set(formats.names(audits=False))
+    assert set(rows("Formats")) == set(known_formats.names(audits=False))
 
 
 def test_every_format_of_audit_documents_has_a_row() -> None:
-    assert set(rows("Formats", page=AUDIT_PAGE)) == {name for name, each in formats.FORMATS.items() if each.audit}
+    assert set(rows("Formats", page=AUDIT_PAGE)) == {name for name, each in known_formats.FORMATS.items() if each.audit}
 
 
 def test_every_profile_of_exit_codes_has_its_numbers() -> None:

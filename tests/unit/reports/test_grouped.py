@@ -4,9 +4,9 @@ import dataclasses
 import io
 
 from unit.reports import made
-from usher.reports import text
-from usher.scan import devices as scan_devices
-from usher.scan import findings
+from usher.check import devices as scan_devices
+from usher.check import findings
+from usher.check.formats import text
 
 
 def rendered(*results: findings.Result) -> list[str]:

@@ -8,8 +8,8 @@ import pytest
 import builders
 from integration import command
 from unit.reports import made
-from usher.reports import json_report
-from usher.scan.devices import Amount
+from usher.check.devices import Amount
+from usher.check.formats import json_report
 
 GPU = builders.GPU
 

@@ -10,10 +10,10 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from unit.reports import made
-from usher.reports import text
-from usher.reports.lines import Lines, fitted
-from usher.scan import devices as scan_devices
-from usher.scan import findings
+from usher.check import devices as scan_devices
+from usher.check import findings
+from usher.check.formats import text
+from usher.check.formats.lines import Lines, fitted
 
 HOSTILE = "\x1b[31m[red]::error::\u202e##vso[x]\n:smile:"
 

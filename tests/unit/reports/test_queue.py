@@ -14,15 +14,15 @@ from rich.cells import cell_len
 from unit.reports.test_workloads import assert_golden
 from usher import paths
 from usher.authorities.outlook import Outlook
+from usher.check import fact_files, sources
+from usher.check.formats import queue
+from usher.check.formats.lines import LOG_WIDTH
+from usher.check.formats.queue import ShownOutlook
 from usher.config import load
 from usher.policy import assembly
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.policy.queue_outlook import Outlooks
-from usher.reports import queue_json, queue_text
-from usher.reports.lines import LOG_WIDTH
-from usher.reports.queue_text import ShownOutlook
-from usher.scan import fact_files, sources
 
 QUEUE = Path(__file__).parents[2] / "data" / "queue"
 CLUSTER, CONFIG = QUEUE / "cluster.yaml", QUEUE / "usher.yaml"
@@ -49,13 +49,13 @@ def shown(name: str) -> Sequence[ShownOutlook]:
 
 def as_text(name: str, *, width: int = LOG_WIDTH) -> str:
     stream = io.StringIO()
-    queue_text.write(shown(name), stream, width=width)
+    queue.write_text(shown(name), stream, width=width)
     return stream.getvalue()
 
 
 def as_json(name: str) -> str:
     stream = io.StringIO()
-    queue_json.write(shown(name), stream, as_written=False)
+    queue.write_json(shown(name), stream, as_written=False)
     return stream.getvalue()
 
 

@@ -6,28 +6,27 @@ from typing import Final
 import orjson
 
 from unit.replay.made import CHECKS, found, side, unknown, verdict
-from usher.replay import impact, matching
-from usher.replay.impact import Impact
-from usher.replay.verdicts import Side
-from usher.reports import replay_json, replay_text
-from usher.reports.ci import replay_markdown
+from usher.check.formats import replay
+from usher.check.replay import comparison, impact
+from usher.check.replay.comparison import Side
+from usher.check.replay.impact import Impact
 
 HOSTILE: Final = "a|b @team #1 [x](http://y) ##vso[task]\n::error::\x1b[31m`<script>"
 
 
 def compared(before: Side, after: Side) -> Impact:
-    return impact.of(matching.compare(before, after))
+    return impact.measure_impact(comparison.compare_sides(before, after))
 
 
 def text(found: Impact) -> str:
     stream = io.StringIO()
-    replay_text.write(found, stream, width=120)
+    replay.write_text(found, stream, width=120)
     return stream.getvalue()
 
 
-def markdown(found: Impact, *, max_size: int = replay_markdown.MAX_SIZE) -> str:
+def markdown(found: Impact, *, max_size: int = replay.MAX_MARKDOWN_SIZE) -> str:
     stream = io.StringIO()
-    replay_markdown.write(found, stream, max_size=max_size)
+    replay.write_markdown(found, stream, max_size=max_size)
     return stream.getvalue()
 
 
@@ -74,7 +73,7 @@ def many(number: int) -> Impact:
 def test_a_comment_has_room_for_what_github_takes_and_counts_the_rest() -> None:
     shown = markdown(many(2000))
 
-    assert len(shown.encode("utf-16-le")) // 2 <= replay_markdown.MAX_SIZE
+    assert len(shown.encode("utf-16-le")) // 2 <= replay.MAX_MARKDOWN_SIZE
     assert "left out**, because a comment has room for 65,536 characters" in shown
     assert "newly denies 2,000 Jobs = 16,000 GPUs" in shown
 
@@ -88,7 +87,7 @@ def test_a_long_report_shows_the_first_and_says_how_many_more() -> None:
 
 def test_the_json_report_has_all_objects_that_differ() -> None:
     stream = io.StringIO()
-    replay_json.write(many(40), stream)
+    replay.write_json(many(40), stream)
     document = orjson.loads(stream.getvalue())
 
     assert len(document["objects"]) == 40

@@ -5,9 +5,9 @@ from decimal import Decimal
 import pytest
 
 from usher import model
-from usher.reports import wording
-from usher.scan import devices as scan_devices
-from usher.scan import findings
+from usher.check import devices as scan_devices
+from usher.check import findings
+from usher.check.formats import wording
 
 GPU = "nvidia.com/gpu"
 MIG = "nvidia.com/mig-1g.10gb"

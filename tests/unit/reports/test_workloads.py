@@ -18,12 +18,12 @@ import builders
 from unit.workloads.growing_objects import horizontal_pod_autoscaler
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
+from usher.check import sources
+from usher.check.batches import Batch, Item
+from usher.check.formats import json_report, workload_reading
+from usher.check.formats.lines import LOG_WIDTH
+from usher.check.formats.workload_reading import ShownWorkload
 from usher.config import models
-from usher.reports import json_shape, workload_json, workload_text
-from usher.reports.lines import LOG_WIDTH
-from usher.scan import shown_workloads, sources
-from usher.scan.batches import Batch, Item
-from usher.scan.shown_workloads import ShownWorkload
 
 WORKLOADS = Path(__file__).parents[2] / "data" / "workloads"
 MANIFESTS = sorted(WORKLOADS.glob("*.yaml"))
@@ -35,18 +35,20 @@ def shown(name: str) -> tuple[ShownWorkload, ...]:
     batches = list(sources.read([str(WORKLOADS / f"{name}.yaml")], stdin=io.BytesIO()))
     assert [problem for batch in batches for problem in batch.problems] == []
     named = [replace(batch, source=f"{name}.yaml") for batch in batches]
-    return tuple(shown_workloads.workloads(named, config=models.Config(), vocabulary=VOCABULARY, namespace="default"))
+    return tuple(
+        workload_reading.shown_workloads(named, config=models.Config(), vocabulary=VOCABULARY, namespace="default")
+    )
 
 
 def as_text(name: str, *, width: int = 100) -> str:
     stream = io.StringIO()
-    workload_text.write(shown(name), stream, vocabulary=VOCABULARY, width=width)
+    workload_reading.write_text(shown(name), stream, vocabulary=VOCABULARY, width=width)
     return stream.getvalue()
 
 
 def as_json(name: str) -> str:
     stream = io.StringIO()
-    workload_json.write(shown(name), stream, vocabulary=VOCABULARY)
+    workload_reading.write_json(shown(name), stream, vocabulary=VOCABULARY)
     document = orjson.loads(stream.getvalue())
     for workload in document["workloads"]:
         del workload["input"]
@@ -125,7 +127,7 @@ def test_the_text_leaves_out_missing_values() -> None:
 
 def test_the_input_of_the_policies_is_in_the_json_as_they_get_it() -> None:
     stream = io.StringIO()
-    workload_json.write(shown("claims"), stream, vocabulary=VOCABULARY)
+    workload_reading.write_json(shown("claims"), stream, vocabulary=VOCABULARY)
 
     written = orjson.loads(stream.getvalue())["workloads"]
 
@@ -137,10 +139,14 @@ DOCUMENTATION = Path(__file__).parents[3] / "docs" / "workload-show.md"
 
 @pytest.mark.parametrize(
     "shape",
-    [each for each in vars(workload_json).values() if isinstance(each, type) and issubclass(each, json_shape.Shape)],
+    [
+        each
+        for each in vars(workload_reading).values()
+        if isinstance(each, type) and issubclass(each, json_report.Shape)
+    ],
     ids=lambda shape: shape.__name__,
 )
-def test_every_field_of_the_json_is_documented(shape: type[json_shape.Shape]) -> None:
+def test_every_field_of_the_json_is_documented(shape: type[json_report.Shape]) -> None:
     documented = DOCUMENTATION.read_text()
 
     fields = [field.serialization_alias for field in shape.model_fields.values()]
@@ -162,7 +168,9 @@ def test_the_documentation_shows_the_real_example() -> None:
     batch = Batch(source="web.yaml:1", items=(Item(value=web), Item(value=scaler)))
     stream = io.StringIO()
 
-    found = shown_workloads.workloads([batch], config=models.Config(), vocabulary=VOCABULARY, namespace="default")
-    workload_text.write(found, stream, vocabulary=VOCABULARY, width=LOG_WIDTH)
+    found = workload_reading.shown_workloads(
+        [batch], config=models.Config(), vocabulary=VOCABULARY, namespace="default"
+    )
+    workload_reading.write_text(found, stream, vocabulary=VOCABULARY, width=LOG_WIDTH)
 
     assert stream.getvalue() in DOCUMENTATION.read_text()

@@ -9,8 +9,8 @@ from hypothesis import given
 
 from unit.reports import made
 from unit.reports.ci import hostile
-from usher.reports import json_report, yaml_report
-from usher.scan import findings
+from usher.check import findings
+from usher.check.formats import json_report, yaml_report
 
 
 def both(found: findings.Report) -> tuple[object, object]:

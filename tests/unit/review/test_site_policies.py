@@ -15,8 +15,8 @@ from usher.config import models
 from usher.policy import assembly
 from usher.policy.engines import engine
 from usher.policy.evaluator import Evaluator
-from usher.review import validate
-from usher.review.parsing import Review
+from usher.review import webhooks
+from usher.review.admission_review import Review
 from usher.review.site_policies import NOTHING, Found
 
 BAD = builders.pod(builders.container(requests={builders.GPU: 8}, limits={builders.GPU: 4}), name="bad", namespace="ml")
@@ -46,7 +46,7 @@ async def answered(
             raise found
         return found
 
-    answer = await validate.validate_and_charge(body(value), evaluator, admission, site=site)
+    answer = await webhooks.validate_and_charge(body(value), evaluator, admission, site=site)
     return orjson.loads(answer.body)["response"], admission.asked
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from usher.scan import answers
+from usher.check import sources
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from usher.scan import answers
     ids=["a translation", "aligned values", "a key with a space", "a key in capitals"],
 )
 def test_a_yaml_file_that_begins_like_kubectl_may_hold_manifests(content: bytes) -> None:
-    assert answers.why_no_text(content) == ""
+    assert sources.why_no_text(content) == ""
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ def test_a_yaml_file_that_begins_like_kubectl_may_hold_manifests(content: bytes)
     ids=["an error", "a node", "two errors"],
 )
 def test_what_kubectl_prints_for_people_is_named(content: bytes) -> None:
-    assert "kubectl" in answers.why_no_text(content)
+    assert "kubectl" in sources.why_no_text(content)

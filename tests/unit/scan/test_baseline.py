@@ -7,20 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usher import errors
-from usher.scan import baseline
-from usher.scan.fingerprints import Key
+from usher.check import baseline
+from usher.check.findings import Fingerprint
 
 texts = st.text(max_size=8)
-keys = st.builds(Key, texts, texts, texts, texts, texts, texts, texts)
+keys = st.builds(Fingerprint, texts, texts, texts, texts, texts, texts, texts)
 
 
 @given(st.dictionaries(keys, st.integers(1, 5), max_size=6))
-def test_a_file_holds_what_was_written(known: dict[Key, int]) -> None:
+def test_a_file_holds_what_was_written(known: dict[Fingerprint, int]) -> None:
     assert baseline.loads(baseline.dumps(Counter(known)), source="b.json") == known
 
 
 def test_the_order_of_a_file_does_not_follow_from_the_order_of_findings() -> None:
-    first, second = (Key("c", "v1", "Pod", "n", name, "/spec", "m") for name in "ab")
+    first, second = (Fingerprint("c", "v1", "Pod", "n", name, "/spec", "m") for name in "ab")
 
     assert baseline.dumps(Counter([first, second])) == baseline.dumps(Counter([second, first]))
 

@@ -11,11 +11,11 @@ import pytest
 import builders
 from builders.existing import existing, running
 from usher import paths
-from usher.scan import dump_files, sources
-from usher.scan.batches import Batch
-from usher.scan.dump_files import Files
-from usher.scan.dumps import Survey
-from usher.scan.sources import File
+from usher.audit.gather import dumps
+from usher.audit.gather.dumps import DumpFiles, Survey
+from usher.check import sources
+from usher.check.batches import Batch
+from usher.check.sources import File
 
 DEPLOYMENT = existing(builders.deployment(name="llm"))
 POD = running("llm-1", owner=DEPLOYMENT)
@@ -26,9 +26,9 @@ def written(path: Path, *values: paths.Object) -> Path:
     return path
 
 
-def read(*files: Path) -> Files:
-    found = sources.find([str(each) for each in files], stdin=io.BytesIO())
-    return dump_files.read(found, survey=Survey({}))
+def read(*files: Path) -> DumpFiles:
+    found = sources.find_files([str(each) for each in files], stdin=io.BytesIO())
+    return dumps.read_files(found, survey=Survey({}))
 
 
 def test_only_files_with_a_manifest_are_held(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 import builders
 from builders.existing import existing, running
 from usher import paths
+from usher.audit.gather.dumps import Survey
+from usher.check.batches import Batch, Item
 from usher.kinds.reading.values import Absence
-from usher.scan.batches import Batch, Item
-from usher.scan.dumps import Survey
 
 DEPLOYMENT = existing(builders.deployment(name="llm"))
 POD = running("llm-1", owner=DEPLOYMENT)

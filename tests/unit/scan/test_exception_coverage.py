@@ -7,12 +7,12 @@ import pytest
 
 import builders
 from usher import paths
+from usher.check import findings, judging, runner
+from usher.check.batches import Batch, Item
+from usher.check.findings import ExceptionUse
 from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.policy import assembly
-from usher.scan import findings, judging, runner
-from usher.scan.batches import Batch, Item
-from usher.scan.exception_uses import ExceptionUse
 
 TODAY = date(2026, 11, 23)
 UNEQUAL = builders.template(builders.container(requests={builders.GPU: 2}, limits={builders.GPU: 1}))

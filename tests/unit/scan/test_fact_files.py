@@ -7,9 +7,9 @@ import yaml
 
 import builders
 from usher import errors, paths
+from usher.check.fact_files import from_files
 from usher.cluster.facts.store import Store
 from usher.kinds.reading.values import Absence, Lookup, LookupsInTurn, Objects, Reference
-from usher.scan.fact_files import from_files
 
 QUEUE = builders.custom("kueue.x-k8s.io/v1beta2", "LocalQueue", {}, name="research", namespace="ml")
 

@@ -11,11 +11,11 @@ import pytest
 import builders
 from builders.existing import existing, running
 from usher import paths
+from usher.audit.gather import dumps
+from usher.audit.gather.dumps import Lines, Survey
+from usher.check import sources
+from usher.check.batches import Batch
 from usher.documents import chunks
-from usher.scan import dump_files, json_lines, sources
-from usher.scan.batches import Batch
-from usher.scan.dumps import Survey
-from usher.scan.json_lines import Lines
 
 _AT_ONCE: Final = 4_000
 _LARGEST: Final = 40_000
@@ -24,8 +24,8 @@ _LARGEST: Final = 40_000
 @pytest.fixture(autouse=True)
 def _small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """As the real ones, a few hundred times smaller."""
-    monkeypatch.setattr(json_lines, "LARGE", 8_000)
-    monkeypatch.setattr(json_lines, "_AT_ONCE", _AT_ONCE)
+    monkeypatch.setattr(dumps, "LARGE_FILE", 8_000)
+    monkeypatch.setattr(dumps, "_BYTES_AT_ONCE", _AT_ONCE)
     monkeypatch.setattr(chunks, "MAX_DOCUMENT_BYTES", 8_000)
     monkeypatch.setattr(chunks, "MAX_FILE_BYTES", _LARGEST)
 
@@ -40,9 +40,9 @@ def _pods(number: int) -> list[paths.Object]:
     return [running(f"pod-{each}", 1, node="gpu-0") for each in range(number)]
 
 
-def _read(*files: Path) -> dump_files.Files:
-    found = sources.find([str(each) for each in files], stdin=io.BytesIO())
-    return dump_files.read(found, survey=Survey({}))
+def _read(*files: Path) -> dumps.DumpFiles:
+    found = sources.find_files([str(each) for each in files], stdin=io.BytesIO())
+    return dumps.read_files(found, survey=Survey({}))
 
 
 def _names(batches: Sequence[Batch]) -> list[str]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 import engines
 from usher import paths
 from usher.audit.building.builder import EstateBuilder
+from usher.check import cluster_objects, findings, judging, runner
 from usher.cli.audit_inputs import Inputs
 from usher.cluster.api import JSON, Answer
-from usher.scan import cluster, findings, judging, runner
 
 PAGES = 3
 
@@ -51,7 +51,7 @@ def test_a_page_goes_before_the_next_one_is_asked_for() -> None:
     api = Pods()
     evaluator = engines.evaluator(engines.ScriptedEngine(lambda _: engines.result()))
     builder = EstateBuilder(evaluator.knowledge)
-    batches = Inputs(name="test", batches=cluster.read(api)).batches_beside(builder, evaluator.facts)
+    batches = Inputs(name="test", batches=cluster_objects.read(api)).batches_beside(builder, evaluator.facts)
 
     settings = judging.Settings(command=findings.Command.AUDIT, origin=api.name, drift=True)
     found = runner.run(batches, evaluator=evaluator, settings=settings)

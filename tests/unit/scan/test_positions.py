@@ -5,10 +5,9 @@ from unittest.mock import Mock
 
 import pytest
 
+from usher.check import batches, findings
+from usher.check.batches import Item, Pointer
 from usher.documents import reader
-from usher.scan import findings, objects
-from usher.scan.batches import Item
-from usher.scan.positions import Pointer
 
 JOB = """\
 apiVersion: batch/v1
@@ -32,7 +31,7 @@ spec:
 
 def item(text: str, *, number: int = 0) -> Item:
     (document,) = reader.parse(text, source="job.yaml")
-    prefix, value = list(objects.flatten(document.value))[number]
+    prefix, value = list(batches.flatten(document.value))[number]
     assert isinstance(value, dict)
     return Item(value=value, document=document, prefix=prefix)
 
@@ -88,7 +87,7 @@ def test_an_object_without_text_has_no_places() -> None:
 def test_the_text_of_a_list_is_read_once_for_all_its_objects(monkeypatch: pytest.MonkeyPatch) -> None:
     one = textwrap.indent("apiVersion: v1\nkind: Service\nmetadata: {name: a}\n", "    ").replace("    ", "  - ", 1)
     (document,) = reader.parse("apiVersion: v1\nkind: List\nitems:\n" + one * 3, source="list.yaml")
-    items = [Item(value={}, document=document, prefix=prefix) for prefix, _ in objects.flatten(document.value)]
+    items = [Item(value={}, document=document, prefix=prefix) for prefix, _ in batches.flatten(document.value)]
     trace = Mock(wraps=reader.trace)
     monkeypatch.setattr(reader, "trace", trace)
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 import builders
 from reviews import review
 from usher import errors
+from usher.check.replay import review_record
+from usher.check.replay.review_record import Record
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
-from usher.review import record_lines
-from usher.review.record_lines import Head
-from usher.scan import review_record
-from usher.scan.review_record import Record
+from usher.review import records
+from usher.review.records import Head
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_reviews_that_cannot_be_judged_are_counted_by_their_reason(evaluator: Ev
 
 
 def test_a_record_in_which_nothing_can_be_judged_is_a_problem(evaluator: Evaluator, tmp_path: Path) -> None:
-    record = judged(evaluator, tmp_path / "r.jsonl", record_lines.head(version="1", anonymised=False).rstrip())
+    record = judged(evaluator, tmp_path / "r.jsonl", records.head_line(version="1", anonymised=False).rstrip())
 
     assert "holds no review that creates or changes an object" in record.problems[0].reason
 
@@ -106,7 +106,7 @@ def test_a_thousand_bad_lines_are_named_up_to_a_hundred_and_then_counted(evaluat
     ("name", "content", "is_one"),
     [
         ("r.jsonl", b"", True),
-        ("r.jsonl.1", record_lines.head(version="1", anonymised=False), True),
+        ("r.jsonl.1", records.head_line(version="1", anonymised=False), True),
         ("usher.log", b'{"event":"started","level":"info","timestamp":"2026-11-23T05:40:00Z"}\n', True),
         ("one.json", orjson.dumps(builders.pod()) + b"\n", False),
         ("sensor.json", b'{"apiVersion":"v1","kind":"Sensor","spec":{"event":"x"}}\n', False),
@@ -125,7 +125,7 @@ def test_a_record_is_known_by_its_name_or_its_first_line(
 @given(st.binary(max_size=300) | st.text(alphabet='{}[]":,kindReviewRecord', max_size=200).map(str.encode))
 def test_any_line_is_read_or_refused(data: bytes) -> None:
     try:
-        found = record_lines.read(data)
+        found = records.read_line(data)
     except errors.InputError:
         return
     assert isinstance(found, Head) or found.review.uid

@@ -7,13 +7,13 @@ import pytest
 
 import builders
 from usher import errors, model, paths
+from usher.check import devices as scan_devices
+from usher.check import findings, judging, runner
+from usher.check.batches import Batch, Item
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
-from usher.scan import devices as scan_devices
-from usher.scan import findings, judging, runner
-from usher.scan.batches import Batch, Item
 
 MIG = "nvidia.com/mig-1g.10gb"
 

@@ -6,12 +6,12 @@ import pytest
 
 import builders
 from usher import paths
+from usher.check import findings, judging, runner, surroundings
+from usher.check.batches import Batch, Item
+from usher.check.surroundings import Scalers
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
-from usher.scan import findings, judging, outlines, runner
-from usher.scan.batches import Batch, Item
-from usher.scan.scalers import Scalers
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +163,6 @@ def test_a_directory_of_alternatives_is_not_applied_together(evaluator: Evaluato
 
 
 def test_without_autoscalers_nothing_is_looked_up() -> None:
-    scalers = Scalers([outlines.of(file(server()), namespace="default")], namespace="default")
+    scalers = Scalers([surroundings.outline_of(file(server()), namespace="default")], namespace="default")
 
     assert scalers.of(server(), "apps/chat.yaml") == ()

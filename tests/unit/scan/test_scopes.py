@@ -3,7 +3,7 @@
 import pytest
 
 from usher import paths
-from usher.scan import scopes
+from usher.check import site_policies
 
 
 def thing(api_version: str, kind: str, **metadata: paths.Json) -> paths.Object:
@@ -30,13 +30,15 @@ def test_a_namespaced_object_gets_the_namespace_of_the_command(
 ) -> None:
     value = thing(api_version, kind)
 
-    assert paths.metadata(scopes.placed(value, namespace="shop")).get("namespace") == ("shop" if namespaced else None)
+    assert paths.metadata(site_policies.in_namespace(value, namespace="shop")).get("namespace") == (
+        "shop" if namespaced else None
+    )
 
 
 def test_an_object_keeps_its_own_namespace_and_the_given_object_is_not_changed() -> None:
     value, bare = thing("v1", "Service", namespace="bank"), thing("v1", "Service")
 
-    assert scopes.placed(value, namespace="shop") is value
-    assert scopes.placed(bare, namespace="shop") is not bare
+    assert site_policies.in_namespace(value, namespace="shop") is value
+    assert site_policies.in_namespace(bare, namespace="shop") is not bare
     assert "namespace" not in paths.metadata(bare)
-    assert scopes.placed({"metadata": None}, namespace="shop") == {"metadata": None}
+    assert site_policies.in_namespace({"metadata": None}, namespace="shop") == {"metadata": None}

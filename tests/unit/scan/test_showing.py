@@ -9,12 +9,12 @@ from unit.workloads.growing_objects import horizontal_pod_autoscaler, role_scale
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
 from usher.authorities.knowledge import Knowledge
+from usher.check.batches import Batch, Item
+from usher.check.formats import workload_reading
+from usher.check.formats.workload_reading import ShownWorkload
 from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.policy.input.document import Documents
-from usher.scan import shown_workloads
-from usher.scan.batches import Batch, Item
-from usher.scan.shown_workloads import ShownWorkload
 
 CONFIG = models.Config()
 
@@ -25,7 +25,7 @@ def shown(*files: Sequence[paths.Object], namespace: str = "default") -> list[Sh
         Batch(source=f"{number}.yaml", items=tuple(Item(value=value) for value in values))
         for number, values in enumerate(files)
     ]
-    return list(shown_workloads.workloads(batches, config=CONFIG, vocabulary=VOCABULARY, namespace=namespace))
+    return list(workload_reading.shown_workloads(batches, config=CONFIG, vocabulary=VOCABULARY, namespace=namespace))
 
 
 def pods(*values: paths.Object) -> tuple[int, int | None]:

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from usher import errors, paths
+from usher.check import fact_files
 from usher.cluster.facts import snapshot
 from usher.cluster.facts.snapshot import Recorded, State
 from usher.kinds.reading.values import Absence, Reference
 from usher.kinds.registry import FACTS
-from usher.scan import fact_files
 
 CLASSES = FACTS["scheduling.k8s.io", "PriorityClass"]
 QUEUES = FACTS["kueue.x-k8s.io", "LocalQueue"]

@@ -12,9 +12,9 @@ import yaml
 
 import builders
 from usher import paths
+from usher.check import sources
+from usher.check.batches import Batch
 from usher.documents import chunks, reader
-from usher.scan import sources
-from usher.scan.batches import Batch
 
 
 def written(file: Path, *objects: paths.Json) -> Path:

@@ -17,7 +17,7 @@ from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
 from usher.policy.input import document
 from usher.policy.mutation import merge
-from usher.review import missed_mutations
+from usher.review import webhooks
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
 from usher.server.reviews import Reviews
@@ -30,7 +30,7 @@ _DETAILS = {
     document.cluster_input.__code__,
     merge.merge.__code__,
     merge.verified.__code__,
-    missed_mutations.forgiven.__code__,
+    webhooks.forgive_missed_mutations.__code__,
 }
 """What depends on the facts of the cluster, on the mutations that a Pod needs, and on those that it missed."""
 

@@ -3,7 +3,7 @@
 from usher.audit import gpus
 from usher.audit.document import Summary
 from usher.audit.estate import Estate
-from usher.scan import devices
+from usher.check import devices
 
 
 def with_asked(summary: Summary, estate: Estate) -> Summary:

@@ -32,8 +32,8 @@ from usher.audit.estate import Estate, Missing
 from usher.audit.sections import Sections
 from usher.audit.standing import exceptions, half_started
 from usher.audit.usage import prevention
+from usher.check import findings
 from usher.config.models import Config, ExceptionRule
-from usher.scan import exception_uses, findings
 
 NOT_NEEDED: Final = "not needed"
 """The state of an exception whose objects pass without it."""
@@ -134,7 +134,7 @@ def _order(entry: FindingEntry) -> tuple[object, ...]:
 
 
 def _exceptions(
-    uses: Iterable[exception_uses.ExceptionUse],
+    uses: Iterable[findings.ExceptionUse],
     rules: list[ExceptionRule],
     found: Iterable[FindingEntry],
     *,

@@ -8,10 +8,10 @@ from usher import model, paths
 from usher.audit import gpus, subjects, times
 from usher.audit.document import FindingEntry, Severity
 from usher.audit.estate import Estate, Node, Workload
+from usher.check import findings
+from usher.check.devices import added
 from usher.config.models import ExceptionRule
 from usher.dataclass import dataclass
-from usher.scan import findings, fingerprints
-from usher.scan.devices import added
 
 _DIGITS = 32
 """Hexadecimal digits of a fingerprint: 128 bits."""
@@ -74,7 +74,7 @@ def _owned(
 
 def _lasting(result: findings.Result, finding: findings.Finding) -> tuple[str, ...]:
     """The parts of a finding that last: an upgrade of the API version does not change them."""
-    key = fingerprints.of(result, finding)
+    key = findings.fingerprint(result, finding)
     group = key.api_version.rpartition("/")[0]
     return finding.judgement.code or key.check, group, key.kind, key.namespace, key.name, key.path
 

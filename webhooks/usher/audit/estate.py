@@ -11,11 +11,11 @@ from typing import Final
 
 from usher import model, paths
 from usher.audit.scopes import WHOLE, Scope
+from usher.check.devices import Devices
+from usher.check.findings import Identity
 from usher.dataclass import dataclass
 from usher.kinds.kind import Key
 from usher.kinds.reading.values import Absence
-from usher.scan.devices import Devices
-from usher.scan.findings import Identity
 
 MULTI_KUEUE: Final = "kueue.x-k8s.io/multikueue"
 """The controller of workloads that Kueue sends to another cluster (docs/domain/lifecycle.md)."""

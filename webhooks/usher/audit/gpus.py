@@ -13,7 +13,7 @@ from typing import Final
 from usher.accelerators import boards, mig, vocabulary
 from usher.accelerators.names import Unit
 from usher.audit.estate import Node, Pod
-from usher.scan.devices import WHOLE_GPUS, Devices
+from usher.check.devices import WHOLE_GPUS, Devices
 
 _SHARED: Final = "nvidia.com/gpu.shared"
 _SLICES: Final = 7

@@ -12,7 +12,7 @@ from usher.audit.document import AcceleratorEntry, Audit, Group, Summary
 from usher.audit.document.part import Part
 from usher.audit.estate import Estate
 from usher.audit.scopes import Scope
-from usher.scan import findings
+from usher.check import findings
 
 _P = TypeVar("_P", bound=Part)
 

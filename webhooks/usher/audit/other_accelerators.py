@@ -14,7 +14,7 @@ from usher.audit.capacity import Split
 from usher.audit.document import AcceleratorEntry, FindingEntry
 from usher.audit.estate import Estate, Node, Workload
 from usher.audit.workload_entries import waiting_pods
-from usher.scan import devices
+from usher.check import devices
 
 Amounts = Mapping[str, float]
 """Numbers by resource."""

@@ -11,9 +11,9 @@ from typing import Final
 
 from usher import model
 from usher.audit.estate import Estate, Node, Workload
+from usher.check import findings, runner
 from usher.cluster.facts.nodes import Taint
 from usher.model import placement
-from usher.scan import findings, totals
 
 CHECK: Final = "placement/gpu_toleration_present"
 
@@ -39,7 +39,7 @@ def settled(report: findings.Report, estate: Estate) -> findings.Report:
         replace(result, findings=tuple(_noted(result))) if index in refuted else result
         for index, result in enumerate(report.results)
     )
-    return replace(report, results=results, totals=totals.recounted(report.totals, results))
+    return replace(report, results=results, totals=runner.recounted(report.totals, results))
 
 
 def _pods_tolerate(workload: Workload, nodes: Mapping[str, Node]) -> bool:

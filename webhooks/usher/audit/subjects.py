@@ -1,7 +1,7 @@
 """How entries of the audit document name an object: its identity, and the place of a manifest."""
 
 from usher.audit.document.findings import Subject
-from usher.scan import findings
+from usher.check import findings
 
 
 def of(identity: findings.Identity) -> Subject:

@@ -11,7 +11,7 @@ from usher.audit.estate import Estate, Node, Workload
 from usher.audit.sections import Sections
 from usher.audit.standing import half_started
 from usher.audit.workload_entries import gpus_now, waiting_pods
-from usher.scan import devices
+from usher.check import devices
 
 
 def of(

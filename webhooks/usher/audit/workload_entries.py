@@ -7,7 +7,7 @@ from usher import model
 from usher.audit import gpus, subjects, times
 from usher.audit.document import Usage, WorkloadEntry, WorkloadState
 from usher.audit.estate import Estate, Node, Pod, Workload
-from usher.scan import findings
+from usher.check import findings
 
 _WORST: Final = (*(outcome.value for outcome in model.Outcome), "unknown", "clean", "exempt")
 

@@ -18,10 +18,8 @@ from usher import model, paths
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import pools
-from usher.config import pools as config_pools
 from usher.dataclass import dataclass
 from usher.model import placement
-from usher.model import placement as model_placement
 
 Labels = placement.Labels
 Alternative = tuple[Labels, Sequence[Mapping[str, paths.Json]]]
@@ -191,15 +189,15 @@ LABELS_OF_ACCELERATOR_NODES = (
 class PoolFit:
     """A pool whose resources and labels fit the pod set, with its taints that the pod set does not tolerate."""
 
-    pool: config_pools.Pool
-    untolerated: tuple[config_pools.Taint, ...]
+    pool: pools.Pool
+    untolerated: tuple[pools.Taint, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptOff:
     """A pool whose resources and labels fit the pod set, but that is for other pods."""
 
-    pool: config_pools.Pool
+    pool: pools.Pool
     reason: str
 
 
@@ -221,8 +219,8 @@ class Placement:
 
 def place_pod_set(
     pod_set: model.PodSet,
-    pools: Sequence[config_pools.Pool],
-    offering: Sequence[config_pools.Pool],
+    pools: Sequence[pools.Pool],
+    offering: Sequence[pools.Pool],
     refusals: Mapping[str, str] = MappingProxyType({}),
 ) -> Placement:
     """Where one pod of the set could run.
@@ -248,7 +246,7 @@ def place_pod_set(
         selected = tuple(names_any_label(way, keys) for way in ways)
     return Placement(
         fits=tuple(
-            PoolFit(pool=pool, untolerated=tuple(model_placement.untolerated(pod_set.tolerations, pool.taints)))
+            PoolFit(pool=pool, untolerated=tuple(placement.untolerated(pod_set.tolerations, pool.taints)))
             for pool in fitting
         ),
         declared=bool(offering),
@@ -268,7 +266,7 @@ _ROUTES_OF_NVIDIA: Final = {
 class Offers(NamedTuple):
     """The pools that offer all that a pod asks for."""
 
-    pools: tuple[config_pools.Pool, ...]
+    pools: tuple[pools.Pool, ...]
     unmatched: tuple[str, ...] = ()
     """Device classes whose pools usher does not know; then it names no pools."""
 
@@ -279,7 +277,7 @@ class _Need(NamedTuple):
     alternatives: Mapping[str, tuple[str, ...]]
 
 
-def offering_pools(pod_set: model.PodSet, pools: Sequence[config_pools.Pool], vocabulary: Vocabulary) -> Offers:
+def offering_pools(pod_set: model.PodSet, pools: Sequence[pools.Pool], vocabulary: Vocabulary) -> Offers:
     """The pools that offer all that one pod of the set asks for; all pools if it asks for no accelerator."""
     needs = list(_needs(pod_set, vocabulary))
     unmatched = [name for need in needs for name in _unmatched(need, pools)]
@@ -311,7 +309,7 @@ def _resources(device_class: str, like: str, vocabulary: Vocabulary) -> tuple[st
     return (*own, *vocabulary.device_class_meaning(like or device_class).offered_as)
 
 
-def _unmatched(need: _Need, pools: Sequence[config_pools.Pool]) -> Iterator[str]:
+def _unmatched(need: _Need, pools: Sequence[pools.Pool]) -> Iterator[str]:
     """The device classes that usher cannot find among the pools by any resource."""
     for name, resources in need.alternatives.items():
         known = any(not resource.startswith(CLAIM_PREFIX) for resource in resources)
@@ -319,11 +317,11 @@ def _unmatched(need: _Need, pools: Sequence[config_pools.Pool]) -> Iterator[str]
             yield name
 
 
-def _offers(pool: config_pools.Pool, need: _Need) -> bool:
+def _offers(pool: pools.Pool, need: _Need) -> bool:
     return any(_lists(pool, resources) for resources in need.alternatives.values())
 
 
-def _lists(pool: config_pools.Pool, resources: Sequence[str]) -> bool:
+def _lists(pool: pools.Pool, resources: Sequence[str]) -> bool:
     return any(
         name.startswith(resource[:-1]) if resource.endswith("*") else name == resource
         for name in pool.resources

@@ -138,6 +138,6 @@ def _applied(comparison: audit_history.Comparison, taken: Taken) -> "tuple[Audit
 
 
 def _unwatched(run: Run) -> Taken:
-    from usher.scan import runner
+    from usher.check import runner
 
     return run.take(datetime.now(UTC), watch=runner.unwatched, quiet=True)

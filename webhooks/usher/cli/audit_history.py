@@ -61,7 +61,7 @@ def finish(code: int, failure: str) -> int:
     """
     if not failure:
         return code
-    from usher.reports import wording
+    from usher.check.formats import wording
 
     click.echo(f"usher: {wording.harmless(wording.printable(failure))}; the report is written without trends", err=True)
     return max(code, exit_codes.FAILED)

@@ -15,14 +15,14 @@ from usher.dataclass import dataclass
 if TYPE_CHECKING:
     from usher.audit.building.builder import EstateBuilder
     from usher.audit.building.wanted import Wanted
+    from usher.audit.gather.dumps import Survey
     from usher.audit.usage.series import Source
+    from usher.check.batches import Batch
+    from usher.check.runner import Watch
     from usher.cluster.api import Lists
     from usher.cluster.connection import Api
     from usher.cluster.facts.snapshot import Recorded
     from usher.cluster.facts.store import Store
-    from usher.scan.batches import Batch
-    from usher.scan.dumps import Survey
-    from usher.scan.runner import Watch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,12 +104,12 @@ def live(
         ClusterError: the API server does not answer.
     """
     from usher.audit.building.packed import Packed
+    from usher.check import cluster_objects
     from usher.cluster import connection, recording
-    from usher.scan import cluster
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
     lists = api if seen is None else seen(api)
-    batches: Iterable[Batch] = itertools.chain(cluster.read(lists, namespace=namespace), more(lists))
+    batches: Iterable[Batch] = itertools.chain(cluster_objects.read(lists, namespace=namespace), more(lists))
     facts = None
     if read_facts:
         recorded = list(recording.read_facts(api))
@@ -133,7 +133,7 @@ def live(
 
 def _namespace(api: "Lists", name: str) -> "Iterator[Batch]":
     """The only audited namespace, whose labels name the team, if usher may not list all namespaces."""
-    from usher.scan.batches import Batch
+    from usher.check.batches import Batch
 
     answer = api.get(f"/api/v1/namespaces/{name}")
     if answer.status == 200:
@@ -148,9 +148,9 @@ def demo(now: datetime, *, wanted: "Sequence[Wanted]") -> Inputs:
     """
     from usher.audit.demo import cluster as demo_cluster
     from usher.audit.demo import usage
+    from usher.audit.gather.dumps import Survey
+    from usher.check.batches import Batch, Item
     from usher.kinds.registry import FACTS
-    from usher.scan.batches import Batch, Item
-    from usher.scan.dumps import Survey
 
     objects = list(demo_cluster.objects(now))
     read = Batch(source=demo_cluster.NAME, items=tuple(Item(value=value) for value in objects), is_file=False)
@@ -199,11 +199,12 @@ def files(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: boo
     Raises:
         InputError: they hold two clusters.
     """
-    from usher.scan import dump_files, runner, sources
-    from usher.scan.dumps import Survey
+    from usher.audit.gather import dumps
+    from usher.audit.gather.dumps import Survey
+    from usher.check import runner, sources
 
     survey = Survey({each.key: each.keep for each in wanted})
-    read = dump_files.read(runner.watched(sources.find(names, stdin=sys.stdin.buffer), watch), survey=survey)
+    read = dumps.read_files(runner.watched(sources.find_files(names, stdin=sys.stdin.buffer), watch), survey=survey)
     return Inputs(
         name=", ".join(names),
         batches=itertools.chain([read.together], read.batches()),
@@ -231,9 +232,9 @@ def _version(api: "Lists") -> str:
 
 def _unlisted(recorded: "Iterable[Recorded]") -> "Iterator[Batch]":
     """Notes on kinds that usher may not list, and problems with other kinds that it could not list."""
+    from usher.check import findings
+    from usher.check.batches import Batch
     from usher.cluster.facts.snapshot import State
-    from usher.scan import findings
-    from usher.scan.batches import Batch
 
     for each in recorded:
         source = each.kind.resource

@@ -8,7 +8,7 @@ import click
 
 from usher import errors
 from usher.cli import given_policies
-from usher.manifests.audits.settings import FLEET_IMAGE, IMAGE, Settings
+from usher.install.manifests.audits import FLEET_IMAGE, IMAGE, Settings
 
 if TYPE_CHECKING:
     from usher import paths
@@ -144,7 +144,7 @@ def audit(
     """
     import yaml
 
-    from usher.manifests.audits import documents, refusals
+    from usher.install.manifests import audits
 
     names = tuple(Path(each).name for each in policies)
     settings = Settings(
@@ -154,7 +154,7 @@ def audit(
         raise click.UsageError("the parts of several shards need --output-dir URL or --claim NAME")
     if settings.clusters and settings.report_objects:
         raise click.UsageError("--report-objects writes to its own cluster; leave out --clusters")
-    if wrong := "\n".join(refusals.of(settings)):
+    if wrong := "\n".join(audits.refused_settings(settings)):
         raise errors.InputError(wrong)
     _check_arguments(settings.arguments)
     _check_prometheus(settings)
@@ -169,7 +169,7 @@ def audit(
     if settings.is_sharded and not settings.image:
         click.echo(f"usher: {_image_note(settings.output)}", err=True)
     rules = _rules_of(given_policies.listed_by_bundles(policies, verify_key=verify_key))
-    found = documents.of(settings, others=_others(), of_policies=rules, with_role=not no_role)
+    found = audits.audit_objects(settings, others=_others(), of_policies=rules, with_role=not no_role)
     click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
 
 
@@ -187,13 +187,12 @@ def audit_role(*, policies: given_policies.Options, helm_values: bool) -> None:
     """
     import yaml
 
-    from usher.manifests import roles
-    from usher.manifests.audits import documents
+    from usher.install.manifests import audits, roles
 
     if helm_values and not policies.policies:
         raise click.UsageError("--helm-values prints the rules for policies; name them by --policies")
     listed = policies.listed()
-    printed = documents.helm_values(_rules_of(listed)) if helm_values else roles.audit_role([*_others(), *listed])
+    printed = audits.helm_values(_rules_of(listed)) if helm_values else roles.audit_role([*_others(), *listed])
     click.echo(yaml.safe_dump(printed, sort_keys=False, width=120), nl=False)
 
 
@@ -205,7 +204,7 @@ def _others() -> Sequence[tuple[str, str]]:
 
 
 def _rules_of(listed: Sequence[tuple[str, str]]) -> "Sequence[paths.Json]":
-    from usher.manifests import roles
+    from usher.install.manifests import roles
 
     return roles.audit_policy_rules(listed, others=_others())
 

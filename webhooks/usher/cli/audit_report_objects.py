@@ -9,8 +9,8 @@ from usher.cli.option_groups import Command
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
+    from usher.audit.store.report_store import Api, Outcome
     from usher.cli.audit_shards import Part
-    from usher.cluster.report_store import Api, Outcome
 
 _NAMES = ("openreports", "policyreport")
 
@@ -51,7 +51,7 @@ def write(family_name: str, audit: "Audit", api: "Api", *, only: frozenset[str] 
         ClusterError: the cluster does not answer, or does not serve the objects.
     """
     from usher.audit.reports import report_objects
-    from usher.cluster import report_store
+    from usher.audit.store import report_store
 
     family = report_objects.FAMILIES[family_name]
     reports = report_store.Reports(
@@ -69,7 +69,7 @@ def write(family_name: str, audit: "Audit", api: "Api", *, only: frozenset[str] 
 
 
 def _lines(outcome: "Outcome", resource: str) -> list[str]:
-    from usher.reports import wording
+    from usher.check.formats import wording
 
     lines = [f"{resource}: {outcome.written:,} written, {outcome.deleted:,} stale ones deleted"]
     if outcome.stale:

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from usher.audit.document import Audit
     from usher.audit.estate import Estate
     from usher.audit.scopes import Scope
+    from usher.check import findings, judging
+    from usher.check.runner import Watch
     from usher.cli.audit_inputs import Inputs
     from usher.cluster.api import Lists
     from usher.cluster.connection import Api
-    from usher.gatekeeper.evaluation import Policies
+    from usher.extensions.gatekeeper.evaluation import Policies
+    from usher.extensions.given_policies import Given
     from usher.policy.evaluator import Evaluator
-    from usher.scan import findings, judging
-    from usher.scan.given_policies import Given
-    from usher.scan.runner import Watch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class Run:
         watch: "Watch",
     ) -> "findings.Report":
         """The decisions about all objects, which the builder takes at the same time."""
-        from usher.scan import runner
+        from usher.check import runner
 
         return runner.run(
             audited.batches_beside(builder, evaluator.facts),
@@ -142,7 +142,7 @@ class Run:
 
     def _noted(self, found: "findings.Report") -> "findings.Report":
         """The report with a note, if it is about one namespace."""
-        from usher.scan import findings
+        from usher.check import findings
 
         if not self.chosen.namespace:
             return found
@@ -191,7 +191,7 @@ class Run:
             yield evaluator
 
     def _settings(self, audited: "Inputs") -> "judging.Settings":
-        from usher.scan import findings, judging
+        from usher.check import findings, judging
 
         file = None if self.chosen.demo and self.chosen.config is None else inputs.find_config(self.chosen.config)
         return judging.Settings(

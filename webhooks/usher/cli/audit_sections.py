@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from usher.audit.estate import Estate
     from usher.audit.sections import Sections
     from usher.authorities.knowledge import Knowledge
+    from usher.check import findings
     from usher.cli.audit_inputs import Inputs
-    from usher.scan import findings
 
 
 def wanted() -> "tuple[Wanted, ...]":

@@ -99,7 +99,7 @@ class Sharding:
             raise
 
     def what(self, cluster: str) -> str:
-        from usher.reports import wording
+        from usher.check.formats import wording
 
         shard = "" if self.shard.is_whole else f"shard {self.shard} of "
         return wording.printable(f"{shard}{cluster}")
@@ -130,7 +130,7 @@ class Part:
         """
         from usher.audit import partial
         from usher.audit.store import audit_parts
-        from usher.reports import wording
+        from usher.check.formats import wording
 
         reduced = audit_parts.reduced_to_shard(audit, self.key.shard, shared=len(self.shared))
         store = self.sharding.store

@@ -69,7 +69,7 @@ class Options:
         failures = measurement.failures
         if not failures or (quiet and not self.is_required):
             return code
-        from usher.reports import wording
+        from usher.check.formats import wording
 
         more = f"; and {len(failures) - 1} more in the report" if len(failures) > 1 else ""
         text = wording.harmless(wording.printable(failures[0]))

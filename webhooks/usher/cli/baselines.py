@@ -11,8 +11,8 @@ from usher.cli import option_groups, output
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from usher.scan import findings
-    from usher.scan.baseline import Known
+    from usher.check import findings
+    from usher.check.baseline import Known
 
 _LARGEST = 64 * 2**20
 
@@ -36,7 +36,7 @@ class Baselines:
             raise click.UsageError("--ratchet needs --baseline FILE")
         if self.baseline is None:
             return None
-        from usher.scan import baseline
+        from usher.check import baseline
 
         try:
             with self.baseline.open("rb") as stream:
@@ -57,8 +57,8 @@ class Baselines:
         """
         if known is None and self.write_baseline is None:
             return found
-        from usher.reports.wording import count
-        from usher.scan import baseline, findings
+        from usher.check import baseline, findings
+        from usher.check.formats.wording import count
 
         if self.write_baseline is not None and not found.failed:
             # The baseline makes these findings known for later runs.
@@ -81,7 +81,7 @@ class Baselines:
         return replace(compared.report, notes=(*found.notes, note))
 
     def _write(self, file: Path, known: "Known") -> None:
-        from usher.scan import baseline
+        from usher.check import baseline
 
         output.replace_bytes(file, baseline.dumps(known), what="baseline")
 

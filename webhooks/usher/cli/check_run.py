@@ -11,8 +11,8 @@ from usher.dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from usher.scan import findings, judging, processes
-    from usher.scan.sources import Found
+    from usher.check import findings, judging, processes
+    from usher.check.sources import Found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Run:
         Raises:
             UsherError: an input cannot be used.
         """
-        from usher.scan import processes, runner, sources
+        from usher.check import processes, runner, sources
 
         files = manifests.find()
         file = inputs.find_config(self.config)
@@ -53,7 +53,7 @@ class Run:
         number = self.jobs or processes.default_number(len(files))
         with (
             gatekeeper.started(chosen, opa=self.policies.opa) as site,
-            processes.started(
+            processes.start_run(
                 () if site else files, make=make, settings=settings, number=number, remember=remember
             ) as run,
             inputs.evaluator(
@@ -70,7 +70,7 @@ class Run:
     def _settings(
         self, manifests: manifest_inputs.Manifests, files: "list[Found]", file: Path | None
     ) -> "judging.Settings":
-        from usher.scan import findings, judging
+        from usher.check import findings, judging
 
         return judging.Settings(
             command=findings.Command.CHECK,
@@ -90,15 +90,14 @@ class Run:
         live: bool,
     ) -> "processes.Remember":
         """Returns a function that opens the verdicts of earlier runs, if this run may use them."""
-        from usher.scan import processes
+        from usher.check import processes
 
         # A few files are judged before a cache is open; a diff needs the objects themselves.
         many = len(files) >= processes.FILES_PER_PROCESS
         if not many or live or self.policies.policies or self.no_cache or self.diff or manifests.changed_since:
             return processes.nothing_remembered
-        from usher.scan import verdicts
 
-        return partial(verdicts.opened, settings=settings, facts=inputs.digest(self.facts))
+        return partial(processes.open_verdicts, settings=settings, facts=inputs.digest(self.facts))
 
 
 as_value = option_groups.as_value("run", Run)

@@ -9,8 +9,8 @@ from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher import model
-    from usher.scan import findings
-    from usher.scan.ending import Ending
+    from usher.check import findings
+    from usher.check.findings import Ending
 
 FINDINGS: Final = 1
 """At least one finding is denied."""
@@ -77,7 +77,7 @@ class Policy:
 def decide(found: "findings.Report", policy: Policy) -> "Ending":
     """The exit code of a run. Failures come first, because an incomplete run proves nothing."""
     from usher import model
-    from usher.scan.ending import Ending
+    from usher.check.findings import Ending
 
     failing = _failing(policy.fail_on)
     outcomes = {finding.judgement.outcome for result in found.results for finding in result.findings} & failing

@@ -67,17 +67,17 @@ def explain(
     if format_name == "json":
         click.echo(json.dumps([_described(place, each) for place, each in found], indent=2, sort_keys=True))
         return
-    from usher.reports import explanation_text
+    from usher.check.formats import rule_pages
 
-    explanation_text.write(found, sys.stdout)
+    rule_pages.write_explanations(found, sys.stdout)
 
 
 def _explanations(path: str, evaluator: "Evaluator", *, namespace: str) -> "Iterator[tuple[str, Explanation]]":
+    from usher.check import sources
+    from usher.check.formats import wording
     from usher.kinds.reading import values
     from usher.policy import explaining
     from usher.policy.decision import Request
-    from usher.reports import wording
-    from usher.scan import sources
 
     for batch in sources.read([path], stdin=sys.stdin.buffer):
         if batch.problems:

@@ -14,9 +14,9 @@ from usher import errors
 from usher.cli import exit_codes, found_objects, inputs
 
 if TYPE_CHECKING:
-    from usher.fixing import rounds, wishes
+    from usher.check.batches import Batch
+    from usher.check.fix import remedies, rounds
     from usher.policy.evaluator import Evaluator
-    from usher.scan.batches import Batch
 
 _STDIN: Final = "<stdin>"
 _WOULD_CHANGE: Final = 1
@@ -75,9 +75,9 @@ def fix(
     to standard output. Only the lines that need it change: comments, styles and the order of keys stay. usher parses
     and judges the result before it writes.
     """
-    from usher.fixing import rounds
-    from usher.reports import fixes
-    from usher.scan import findings, judging, runner, sources
+    from usher.check import findings, judging, runner, sources
+    from usher.check.fix import rounds
+    from usher.check.formats import fixes
 
     settings = judging.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True, diff=True)
     given = sys.stdin.buffer.read() if sources.STDIN in paths else b""
@@ -107,16 +107,16 @@ def fix(
     context.exit(_WOULD_CHANGE if dry_run and changed else 0)
 
 
-def _choice(evaluator: "Evaluator", *, only: str | None, chosen: Sequence[str]) -> "wishes.Choice":
-    from usher.fixing import misspellings, wishes
+def _choice(evaluator: "Evaluator", *, only: str | None, chosen: Sequence[str]) -> "remedies.Choice":
+    from usher.check.fix import remedies
 
     found = {word: evaluator.catalogue.find(word) for word in chosen}
     if unknown := [word for word, entry in found.items() if entry is None]:
         raise click.UsageError(f"--check: no check or mutation is called {unknown[0]}; usher policies list names them")
-    return wishes.Choice(
-        sources=tuple(wishes.Source) if only is None else (wishes.Source(only),),
+    return remedies.Choice(
+        sources=tuple(remedies.WishSource) if only is None else (remedies.WishSource(only),),
         keys=frozenset(entry.key for entry in found.values() if entry is not None),
-        names=misspellings.names_of_devices() | set(evaluator.config.accelerators.resources),
+        names=remedies.names_of_devices() | set(evaluator.config.accelerators.resources),
     )
 
 

@@ -19,17 +19,17 @@ def floor(*, static: bool, checks: tuple[str, ...], config: Path | None) -> None
     """
     import yaml
 
-    from usher.manifests.floor import documents
+    from usher.install.manifests import floor as manifests_floor
     from usher.policy.checks import bundle
     from usher.policy.decision import today
 
     site = inputs.load_config(inputs.find_config(config))
     catalogue = bundle.load().catalogue
-    unknown = sorted(set(checks) - documents.names(catalogue))
+    unknown = sorted(set(checks) - manifests_floor.part_names(catalogue))
     if unknown:
-        known = ", ".join(sorted(documents.names(catalogue)))
+        known = ", ".join(sorted(manifests_floor.part_names(catalogue)))
         raise click.UsageError(f"--check {unknown[0]}: the floor has {known}")
-    found = documents.of(site, catalogue, today=today(), static=static, only=checks)
+    found = manifests_floor.floor_objects(site, catalogue, today=today(), static=static, only=checks)
     if not found:
         click.echo("usher.yaml does not let these checks deny, so the floor is empty", err=True)
     click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)

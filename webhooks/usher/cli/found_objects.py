@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from usher import errors
 
 if TYPE_CHECKING:
-    from usher.scan import findings
+    from usher.check import findings
 
 
 def require(found: "findings.Report", paths: Sequence[str]) -> None:

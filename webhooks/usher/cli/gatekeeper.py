@@ -13,11 +13,11 @@ from usher.cli.option_groups import Command
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
+    from usher.check.batches import Batch
     from usher.cluster.api import Lists
-    from usher.gatekeeper.compilation import Compiler
-    from usher.gatekeeper.evaluation import Policies
-    from usher.scan.batches import Batch
-    from usher.scan.given_policies import Given
+    from usher.extensions.gatekeeper.evaluation import Policies
+    from usher.extensions.gatekeeper.library import Compiler
+    from usher.extensions.given_policies import Given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,17 +51,17 @@ def compiler(opa: Path | None) -> "Compiler":
     Raises:
         InputError: there is no program opa.
     """
-    from usher.gatekeeper import compilation
+    from usher.extensions.gatekeeper import library
 
-    return compilation.compiler(opa, cache=cache("gatekeeper"))
+    return library.make_compiler(opa, cache=cache("gatekeeper"))
 
 
 def cache(name: str) -> Path | None:
     """A folder in the cache directory of usher; None for a user without a home directory."""
-    from usher import cache_directory
+    from usher.extensions import opa_program
 
     try:
-        return cache_directory.find() / name
+        return opa_program.cache_directory() / name
     except RuntimeError:
         return None
 
@@ -76,10 +76,10 @@ def started(given: "Given", *, opa: Path | None) -> "Iterator[Policies | None]":
     if not given.of_gatekeeper:
         yield None
         return
-    from usher.gatekeeper.evaluation import Policies
-    from usher.scan import policy_files
+    from usher.check import site_policies
+    from usher.extensions.gatekeeper.evaluation import Policies
 
-    found = policy_files.read_library(given, compiler=functools.partial(compiler, opa))
+    found = site_policies.read_library(given, compiler=functools.partial(compiler, opa))
     with contextlib.closing(Policies(found)) as made:
         yield made
 
@@ -88,12 +88,12 @@ def matched_objects(api: "Lists", policies: "Policies | None", *, namespace: str
     """The objects of a cluster that only policies match, and notes on the kinds that usher may not list."""
     if policies is None:
         return
-    from usher.gatekeeper import matched_kinds
-    from usher.scan import matched_objects as listed
-    from usher.scan import site_policies
+    from usher.check import cluster_objects as listed
+    from usher.check import site_policies
+    from usher.extensions.gatekeeper import library
 
-    kinds = matched_kinds.read_by(policies.library, site_policies.AUDIT)
-    yield from listed.read(api, kinds, namespace=namespace)
+    kinds = library.kinds_to_read(policies.library, site_policies.AUDIT)
+    yield from listed.read_matched(api, kinds, namespace=namespace)
 
 
 def built(given: "Given", *, opa: Path | None) -> Built:
@@ -102,13 +102,13 @@ def built(given: "Given", *, opa: Path | None) -> Built:
     Raises:
         InputError: they cannot be read or compiled.
     """
-    from usher.gatekeeper import bundles
-    from usher.gatekeeper.evaluation import Policies
-    from usher.reports import wording
-    from usher.scan import policy_files
+    from usher.check import site_policies
+    from usher.check.formats import wording
+    from usher.extensions.gatekeeper import library
+    from usher.extensions.gatekeeper.evaluation import Policies
 
     made = compiler(opa)
-    found = policy_files.read_library(given, compiler=lambda: made)
+    found = site_policies.read_library(given, compiler=lambda: made)
     templates = wording.count(len(found.templates), "template")
     with contextlib.closing(Policies(found)) as policies:
         missing = [
@@ -116,7 +116,7 @@ def built(given: "Given", *, opa: Path | None) -> Built:
             for kind, reason in sorted(policies.not_evaluated.items())
         ]
     return Built(
-        content=bundles.written(found, opa=made.version),
+        content=library.bundle_content(found, opa=made.version),
         contents=f"{templates}, {wording.count(len(found.constraints), 'constraint')}",
         warnings=tuple(missing),
     )
@@ -148,11 +148,11 @@ def verify(
     compiled by opa and evaluated by the engine that judges objects in `usher check`.
     """
     from usher import errors
-    from usher.gatekeeper import verification
-    from usher.reports import verification_report
-    from usher.scan import policy_files
+    from usher.check import site_policies
+    from usher.check.formats import policy_tests
+    from usher.extensions.gatekeeper import suites as gatekeeper_suites
 
-    suites = policy_files.read_suites(paths)
+    suites = site_policies.read_suites(paths)
     if not suites:
         raise errors.InputError(
             f"no suite found in {', '.join(paths)}; a suite is a file with apiVersion: test.gatekeeper.sh/v1alpha1 "
@@ -162,13 +162,13 @@ def verify(
     results = [
         result
         for suite in suites
-        for result in verification.run(suite, read_file=policy_files.read_named, compiler=made)
+        for result in gatekeeper_suites.run_suite(suite, read_file=site_policies.read_named_objects, compiler=made)
     ]
     if format_name == "json":
-        click.echo(verification_report.as_json(results))
+        click.echo(policy_tests.results_as_json(results))
     else:
-        click.echo(verification_report.as_text(results, verbose=verbose), nl=False)
+        click.echo(policy_tests.results_as_text(results, verbose=verbose), nl=False)
     outcomes = {result.outcome for result in results}
-    if verification.Outcome.NOT_RUN in outcomes:
+    if gatekeeper_suites.Outcome.NOT_RUN in outcomes:
         context.exit(NOT_RUN)
-    context.exit(CASE_FAILED if verification.Outcome.FAILED in outcomes else 0)
+    context.exit(CASE_FAILED if gatekeeper_suites.Outcome.FAILED in outcomes else 0)

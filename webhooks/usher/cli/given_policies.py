@@ -12,9 +12,9 @@ from usher.cli import gatekeeper, option_groups, own_checks
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from usher.gatekeeper.matched_kinds import MatchedKind
+    from usher.extensions.gatekeeper.library import MatchedKind
+    from usher.extensions.given_policies import Given
     from usher.policy.checks.catalogue import OwnChecks
-    from usher.scan.given_policies import Given
     from usher.server.policy_bundles import Bundles
 
 
@@ -41,12 +41,12 @@ class Options:
         Raises:
             InputError: a bundle or the key cannot be read, or a bundle is not signed by the owner of the key.
         """
-        from usher.scan import given_policies
+        from usher.extensions import given_policies
 
         if self.verify_key is None:
             return given_policies.divided(self.policies)
         _require_bundles(self.policies)
-        from usher import policy_archive
+        from usher.extensions import policy_archive
 
         return given_policies.divided(self.policies, key=policy_archive.public_key(self.verify_key))
 
@@ -129,12 +129,12 @@ def matched_kinds(files: tuple[str, ...]) -> "Collection[MatchedKind]":
     Raises:
         InputError: a file is not a bundle, or cannot be used.
     """
-    from usher.gatekeeper import matched_kinds as matched
+    from usher.extensions.gatekeeper import library as matched
     from usher.review.site_policies import POINTS
     from usher.server.policy_bundles import Bundles
 
     found = Bundles(files, verify_key=None).library() if files else None
-    return matched.of(found, POINTS) if found is not None else ()
+    return matched.matched_kinds(found, POINTS) if found is not None else ()
 
 
 def listed_by_bundles(files: tuple[str, ...], *, verify_key: Path | None) -> "Sequence[tuple[str, str]]":
@@ -152,15 +152,15 @@ def listed_by_bundles(files: tuple[str, ...], *, verify_key: Path | None) -> "Se
 
 
 def _listed(given: "Given", *, opa: Path | None) -> "Sequence[tuple[str, str]]":
-    from usher.gatekeeper import matched_kinds
-    from usher.manifests import listed_for_policies
-    from usher.scan import site_policies
+    from usher.check import site_policies
+    from usher.extensions.gatekeeper import library as gatekeeper_library
+    from usher.install.manifests import roles
 
     with gatekeeper.started(given, opa=opa) as site:
         if site is None:
             return ()
         library = site.library
-    found = listed_for_policies.of(matched_kinds.read_by(library, site_policies.AUDIT))
+    found = roles.resources_to_list(gatekeeper_library.kinds_to_read(library, site_policies.AUDIT))
     for each in found.left_out:
         click.echo(f"usher: {each}", err=True)
     return found.resources
@@ -172,7 +172,7 @@ def own_of_both_sides(paths: tuple[str, ...], *, opa: Path | None) -> "list[OwnC
     Raises:
         InputError: they cannot be read or compiled, or are policies of Gatekeeper.
     """
-    from usher.scan import given_policies
+    from usher.extensions import given_policies
 
     given = given_policies.divided(paths)
     if given.of_gatekeeper:
@@ -190,7 +190,7 @@ def own(given: "Given", *, opa: Path | None) -> "list[OwnChecks]":
     Raises:
         InputError: they cannot be read or compiled.
     """
-    from usher.scan import given_policies
+    from usher.extensions import given_policies
 
     return given_policies.own_checks(given, compiler=functools.partial(own_checks.compiler, opa))
 
@@ -224,9 +224,9 @@ def build(*, paths: tuple[str, ...], opa: Path | None, sign_key: Path | None, ou
     PATH is a directory with your own checks; or files and directories with ConstraintTemplates of Gatekeeper and their
     constraints. Each of the two kinds has bundles of its own.
     """
-    from usher import policy_archive
     from usher.cli import output as outputs
-    from usher.scan import given_policies as policies
+    from usher.extensions import given_policies as policies
+    from usher.extensions import policy_archive
 
     key = policy_archive.private_key(sign_key) if sign_key is not None else None
     given = policies.divided(paths)

@@ -80,7 +80,7 @@ def given_facts(
         return _of_cluster(kubeconfig, context_name)
     if not facts:
         return None
-    from usher.scan.fact_files import from_files
+    from usher.check.fact_files import from_files
 
     return GivenFacts(store=from_files(facts), source=", ".join(facts), live=False)
 
@@ -206,9 +206,9 @@ def assembled(
         BundleError: the installation is damaged.
         InputError: the facts cannot be read.
     """
+    from usher.check.fact_files import from_files
     from usher.policy import assembly
     from usher.policy.engines.engine import DEFAULT_DEADLINE
-    from usher.scan.fact_files import from_files
 
     deadline = DEFAULT_DEADLINE if own_deadline is None else own_deadline
     loaded, store = load_config(config, own=own), from_files(facts) if known is None else known
@@ -221,10 +221,10 @@ def assembled(
 
 def digest(facts: Sequence[str]) -> bytes:
     """A digest of the content of files with facts."""
-    from usher.scan import sources
+    from usher.check import sources
 
     found = hashlib.sha256()
-    for file in sources.find(facts, stdin=io.BytesIO()):
+    for file in sources.find_files(facts, stdin=io.BytesIO()):
         content = sources.read_content(file) if isinstance(file, sources.File) else b""
         found.update(hashlib.sha256(content if isinstance(content, bytes) else b"").digest())
     return found.digest()

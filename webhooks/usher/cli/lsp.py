@@ -40,11 +40,10 @@ def lsp(*, config: Path | None, facts: tuple[str, ...], namespace: str, verbose:
     """
     if importlib.util.find_spec("pygls") is None:
         raise errors.InputError("usher lsp needs the package pygls; run: pip install 'gpu-usher[lsp]'")
-    from usher.editor import writing
-    from usher.editor.manifests import Manifests
-    from usher.editor.serving import Server
-    from usher.editor.session import Session
-    from usher.editor.site import Site
+    from usher.check.editor import open_manifests
+    from usher.check.editor.open_manifests import Manifests, Site
+    from usher.check.editor.serving import Server
+    from usher.check.editor.session import Session
     from usher.policy.checks import bundle
 
     logging.basicConfig(
@@ -59,7 +58,7 @@ def lsp(*, config: Path | None, facts: tuple[str, ...], namespace: str, verbose:
         rests_on=lambda: [*filter(None, [inputs.find_config(config)]), *map(Path, facts)],
     )
     manifests = Manifests(site, namespace=namespace)
-    session = Session(manifests, catalogue=bundle.load().catalogue, write=writing.write)
+    session = Session(manifests, catalogue=bundle.load().catalogue, write=open_manifests.write_changes)
     with _streams() as (stdin, stdout):
         Server(session).run(stdin, stdout)
 

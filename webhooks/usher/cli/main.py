@@ -187,7 +187,7 @@ def _unwritten(error: OSError, *, debug: bool) -> int:
 
 
 def _misused(error: click.UsageError) -> int:
-    from usher.reports import wording
+    from usher.check.formats import wording
 
     shown = io.StringIO()
     error.show(file=shown)
@@ -208,7 +208,7 @@ def _internal(error: Exception, *, debug: bool) -> int:
 
 
 def _complain(message: str, *, code: int = exit_codes.FAILED) -> int:
-    from usher.reports import wording
+    from usher.check.formats import wording
 
     lines = [wording.harmless(wording.printable(line)) for line in message.splitlines()] or ["unknown error"]
     # If even this cannot be written, the exit code still shows the failure.

@@ -10,8 +10,8 @@ from usher.cli import inputs, option_groups, path_completion
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from usher.scan.changes import Changes
-    from usher.scan.sources import Found
+    from usher.check.revisions import Changes
+    from usher.check.sources import Found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +40,16 @@ class Manifests:
         Raises:
             UsageError: nothing is named.
         """
-        from usher.scan import rendering, sources
+        from usher.check import sources
 
         if not self.named:
             raise click.UsageError("name a PATH (a file, a directory, or - for standard input), or use -k or --helm")
         if self.values and not self.charts:
             raise click.UsageError("--values is for charts; name one with --helm")
-        found = list(sources.find(self.paths, stdin=sys.stdin.buffer))
-        found += map(rendering.kustomized, self.kustomizations)
-        charts = rendering.Charts(charts=self.charts, values=self.values, namespace=self.namespace)
-        return [*found, *rendering.charted(charts)]
+        found = list(sources.find_files(self.paths, stdin=sys.stdin.buffer))
+        found += map(sources.render_kustomization, self.kustomizations)
+        charts = sources.Charts(charts=self.charts, values=self.values, namespace=self.namespace)
+        return [*found, *sources.render_charts(charts)]
 
     def changes(self, found: "list[Found]") -> "Changes | None":
         """The changed files; None if all files are to be judged.
@@ -59,11 +59,11 @@ class Manifests:
         """
         if not self.changed_since:
             return None
-        from usher.scan import repository
+        from usher.check import revisions
 
         if self.kustomizations or self.charts:
             raise click.UsageError("--changed-since compares files; leave out -k and --helm, or the option")
-        return repository.changed_since(self.changed_since, found, namespace=self.namespace)
+        return revisions.changed_since(self.changed_since, found, namespace=self.namespace)
 
 
 options = option_groups.as_value(

@@ -91,10 +91,9 @@ def webhooks(
     """
     import yaml
 
-    from usher.manifests import fail_closed
-    from usher.manifests.calls import Calls, Client
-    from usher.manifests.site_policies import helm_values as values_of
-    from usher.manifests.webhooks import configurations
+    from usher.install.manifests import conditions
+    from usher.install.manifests.webhooks import Calls, Client, configurations
+    from usher.install.manifests.webhooks import helm_values as values_of
     from usher.policy.checks import bundle
 
     client = Client(
@@ -105,7 +104,7 @@ def webhooks(
     )
     site = inputs.load_config(inputs.find_config(config))
     closed = "Fail" in (validate_failure_policy, mutate_failure_policy)
-    failing = fail_closed.conditions(site, bundle.load().catalogue) if closed else ()
+    failing = conditions.fail_closed_conditions(site, bundle.load().catalogue) if closed else ()
     calls = Calls(
         mutate_failure_policy=mutate_failure_policy,
         validate_failure_policy=validate_failure_policy,
@@ -132,7 +131,7 @@ def crds() -> None:
     """
     import yaml
 
-    from usher.manifests.gpu_quota import definition
+    from usher.install.manifests.quota_definition import definition
 
     class Plain(yaml.SafeDumper):
         """Writes repeated values in full, because YAML aliases are hard to read in a manifest."""
@@ -149,9 +148,9 @@ def quota_role(namespace: str) -> None:
     """Print the roles for GPUQuotas: the server reads what makes pods, and writes the status of quotas."""
     import yaml
 
-    from usher.manifests import roles
+    from usher.install.manifests import roles
 
-    documents = [*roles.quota_roles(namespace=namespace), *roles.of_accounts(namespace=namespace)]
+    documents = [*roles.quota_roles(namespace=namespace), *roles.account_roles(namespace=namespace)]
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
 
 
@@ -161,7 +160,7 @@ def certificate_role(namespace: str) -> None:
     """Print the roles for self-managed certificates: one Secret, and our webhook configurations."""
     import yaml
 
-    from usher.manifests import roles
+    from usher.install.manifests import roles
 
     documents = roles.certificate_roles(namespace=namespace)
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
@@ -179,7 +178,7 @@ def facts_role(namespace: str, *, kueue: bool, config_maps: bool) -> None:
     """
     import yaml
 
-    from usher.manifests import roles
+    from usher.install.manifests import roles
 
     if kueue and config_maps:
         raise click.UsageError("--kueue and --config-maps print one role each; give one of them")
@@ -202,7 +201,7 @@ def fabric_files(*, config: Path | None, namespaces: tuple[str, ...], files: tup
     """
     import yaml
 
-    from usher.manifests.fabric_files import config_maps
+    from usher.install.manifests.fabric_files import config_maps
 
     given = {}
     for entry in files:
@@ -220,7 +219,7 @@ def events_role(namespace: str) -> None:
     """Print the role to write Events on the controllers of denied pods."""
     import yaml
 
-    from usher.manifests import roles
+    from usher.install.manifests import roles
 
     click.echo(yaml.safe_dump_all(roles.events_roles(namespace=namespace), sort_keys=False, width=120), nl=False)
 
@@ -230,7 +229,7 @@ def portal_role() -> None:
     """Print the role for those who ask the portal (`usher serve --portal`); bind it in their namespaces."""
     import yaml
 
-    from usher.manifests import roles
+    from usher.install.manifests import roles
 
     click.echo(yaml.safe_dump(roles.portal_role(), sort_keys=False, width=120), nl=False)
 
@@ -241,6 +240,6 @@ def metrics_role(namespace: str) -> None:
     """Print the roles for metrics behind a token: one for the server, and one to bind to those who read them."""
     import yaml
 
-    from usher.manifests import roles
+    from usher.install.manifests import roles
 
     click.echo(yaml.safe_dump_all(roles.metrics_roles(namespace=namespace), sort_keys=False, width=120), nl=False)

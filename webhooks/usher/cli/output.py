@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from usher import errors
+from usher.check.formats.known_formats import FORMATS, Format
 from usher.cli import whole_files
 from usher.dataclass import dataclass
-from usher.reports.formats import FORMATS, Format
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
-    from usher.scan import findings
+    from usher.check import findings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +132,7 @@ def colored(choice: str) -> bool:
 
 
 def _print_failures(found: "findings.Report") -> None:
-    from usher.reports import wording
+    from usher.check.formats import wording
 
     for problem in found.problems:
         click.echo(f"usher: {wording.printable(wording.located(problem))}", err=True)

@@ -9,8 +9,8 @@ from usher import errors
 from usher.cli import gatekeeper, inputs
 
 if TYPE_CHECKING:
-    from usher.own_checks.compilation import Compiler
-    from usher.own_checks.folders import Folder
+    from usher.extensions.own_checks.folders import Folder
+    from usher.extensions.own_checks.own_bundles import Compiler
 
 MISTAKES = 1
 """Exit code: a test or an example failed, or a page is not up to date."""
@@ -22,9 +22,9 @@ def compiler(opa: Path | None) -> "Compiler":
     Raises:
         InputError: there is no program opa.
     """
-    from usher.own_checks import compilation
+    from usher.extensions.own_checks import own_bundles
 
-    return compilation.compiler(opa, cache=gatekeeper.cache("own-checks"))
+    return own_bundles.make_compiler(opa, cache=gatekeeper.cache("own-checks"))
 
 
 def begin(name: str, *, directory: Path, code: str) -> None:
@@ -33,15 +33,15 @@ def begin(name: str, *, directory: Path, code: str) -> None:
     Raises:
         InputError: the name or the code cannot be used, or the folder exists.
     """
-    from usher.own_checks import folders
-    from usher.policy.checks import catalogue, scaffold
+    from usher.extensions.own_checks import folders
+    from usher.policy.checks import catalogue
 
     if (directory / "usher" / "checks").is_dir():
         raise errors.InputError(
             f"{directory}: these are the policies of gpu-usher itself; give a category for a check of usher, or "
             "another directory for a check of your own"
         )
-    known = folders.read(directory).checks if folders.is_folder(directory) else ()
+    known = folders.read_folder(directory).checks if folders.is_folder(directory) else ()
     code = code or next_code([check.entry.code for check in known])
     if not catalogue.OWN_CODE.fullmatch(code) or code in {check.entry.code for check in known}:
         raise errors.InputError(
@@ -54,7 +54,7 @@ def begin(name: str, *, directory: Path, code: str) -> None:
             "not end in _test"
         )
     folder = directory / name
-    scaffold.write(folder, scaffold.files(catalogue.OWN_CATEGORY, name, code))
+    folders.write_scaffold(folder, folders.scaffold_files(catalogue.OWN_CATEGORY, name, code))
     click.echo(f"{code}: {folder}\nNext: write the rule and its examples, then usher policies test {directory}")
 
 
@@ -73,11 +73,11 @@ def read(directory: Path) -> "Folder":
     Raises:
         InputError: it is not a directory, or a check in it is wrong.
     """
-    from usher.own_checks import folders
+    from usher.extensions.own_checks import folders
 
     if not directory.is_dir():
         raise errors.InputError(f"{directory}: is not a directory; give the one that holds the folders of your checks")
-    return folders.read(directory)
+    return folders.read_folder(directory)
 
 
 def built(directory: Path, *, opa: Path | None) -> gatekeeper.Built:
@@ -86,11 +86,11 @@ def built(directory: Path, *, opa: Path | None) -> gatekeeper.Built:
     Raises:
         InputError: a check is wrong.
     """
-    from usher.own_checks import bundles, compilation
-    from usher.reports import wording
+    from usher.check.formats import wording
+    from usher.extensions.own_checks import own_bundles
 
     made, folder = compiler(opa), read(directory)
-    content = bundles.written(made.compiled(folder), compilation.sources(folder), opa=made.version)
+    content = own_bundles.bundle_content(made.compiled(folder), own_bundles.rego_sources(folder), opa=made.version)
     return gatekeeper.Built(content=content, contents=wording.count(len(folder.checks), "check"))
 
 
@@ -126,12 +126,14 @@ def test(context: click.Context, *, directory: Path, opa: Path | None, coverage:
 
     DIR holds one folder for each check, as `usher policies new` makes it.
     """
-    from usher.own_checks import trials
-    from usher.reports import trial_report
+    from usher.check.formats import policy_tests
+    from usher.extensions.own_checks import trials
 
     folder = read(directory)
-    found = trials.run(folder, compiler(opa), coverage=coverage)
-    click.echo(trial_report.as_json(found) if format_name == "json" else trial_report.as_text(found).rstrip("\n"))
+    found = trials.run_trials(folder, compiler(opa), coverage=coverage)
+    click.echo(
+        policy_tests.trials_as_json(found) if format_name == "json" else policy_tests.trials_as_text(found).rstrip("\n")
+    )
     context.exit(0 if all(trial.passed for trial in found) else MISTAKES)
 
 
@@ -158,15 +160,15 @@ def docs(context: click.Context, *, directory: Path, opa: Path | None, output: P
 
     A page has the METADATA of the check, a bad example with its finding, and a good one.
     """
-    from usher.own_checks import judged_examples
-    from usher.reports import own_check_pages
+    from usher.check.formats import rule_pages
+    from usher.extensions.own_checks import trials
 
-    pages = own_check_pages.pages(judged_examples.every(read(directory), compiler(opa)))
+    pages = rule_pages.own_check_pages(trials.judged_checks(read(directory), compiler(opa)))
     stale = sorted(name for name, text in pages.items() if _content(output / name) != text.encode())
     gone = sorted(
         file.name
         for file in output.glob("*.md")
-        if file.name not in pages and _content(file).startswith(own_check_pages.HEAD.encode())
+        if file.name not in pages and _content(file).startswith(rule_pages.OWN_CHECKS_HEAD.encode())
     )
     if check:
         for name in (*stale, *gone):

@@ -32,14 +32,14 @@ def facts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
 
 def revisions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - click's signature
     """The branches and tags of the repository; empty outside of one."""
-    from usher.scan import programs
+    from usher.check import sources
 
-    git = programs.find("git")
+    git = sources.find_program("git")
     if git is None:
         return []
     listed = b""
     with contextlib.suppress(errors.InputError):
-        listed = programs.output(
+        listed = sources.program_output(
             [git, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags"],
             seconds=_SECONDS,
         )

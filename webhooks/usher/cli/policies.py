@@ -57,10 +57,10 @@ def list_command(
 
     With --policies, your own checks are among them.
     """
+    from usher.check.formats import rule_pages
     from usher.config import fields
     from usher.policy.checks import bundle
     from usher.policy.checks import catalogue as own_of_site
-    from usher.reports import rule_pages
 
     own = policies.own_alone()
     loaded = inputs.load_config(inputs.find_config(config), own=own)
@@ -91,7 +91,7 @@ def _write_table(entries: "list[tuple[catalogue.Entry, str]]") -> None:
     """Writes the entries by category; the title and outcomes of other namespaces wrap in the last column."""
     from rich.text import Text
 
-    from usher.reports.lines import Lines
+    from usher.check.formats.lines import Lines
 
     lines = Lines(sys.stdout, color=False)
     width = max(len(entry.name) for entry, _ in entries)
@@ -160,13 +160,14 @@ def new(*, names: tuple[str, ...], directory: Path, code: str) -> None:
 
 
 def _begin(category: str, name: str, *, directory: Path) -> None:
-    from usher.policy.checks import metadata, scaffold
+    from usher.extensions.own_checks import folders
+    from usher.policy.checks import metadata
 
     if not (directory / "usher" / "checks").is_dir():
         raise errors.InputError(f"{directory}: there are no policies here; run this in a checkout of gpu-usher")
-    code = scaffold.next_code(category, metadata.read_entries(directory)["checks"])
+    code = folders.next_code(category, metadata.read_entries(directory)["checks"])
     folder = directory / "usher" / "checks" / category / name
-    scaffold.write(folder, scaffold.files(category, name, code))
+    folders.write_scaffold(folder, folders.scaffold_files(category, name, code))
     click.echo(f"{code}: {folder}\nNext: write the rule and its examples, then scripts/rego {category}/{name}")
 
 
@@ -174,9 +175,10 @@ def _begin(category: str, name: str, *, directory: Path) -> None:
 @click.argument("category")
 def next_code(*, category: str) -> None:
     """Print the next free code of a category."""
-    from usher.policy.checks import bundle, scaffold
+    from usher.extensions.own_checks import folders
+    from usher.policy.checks import bundle
 
-    click.echo(scaffold.next_code(category, bundle.load().catalogue.checks.values()))
+    click.echo(folders.next_code(category, bundle.load().catalogue.checks.values()))
 
 
 def explain(code_or_name: str, *, config: Path | None, format_name: str, own: "Sequence[OwnChecks]" = ()) -> None:
@@ -185,9 +187,9 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str, own: "S
     Raises:
         InputError: no check or mutation has that code or name.
     """
+    from usher.check.formats import rule_pages
     from usher.policy.checks import bundle
     from usher.policy.checks import catalogue as own_of_site
-    from usher.reports import rule_pages
 
     loaded = inputs.load_config(inputs.find_config(config), own=own)
     known = own_of_site.join_catalogues(bundle.load().catalogue, own)
@@ -205,7 +207,7 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str, own: "S
 
 
 def _page(entry: "catalogue.Entry", config: "models.Config") -> Iterator[str]:
-    from usher.reports import rule_pages
+    from usher.check.formats import rule_pages
 
     yield f"{entry.code} {entry.name}"
     yield entry.title

@@ -15,10 +15,10 @@ from usher.cli.replay_exit import FailOn
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from usher.check.replay.comparison import Side
+    from usher.check.replay.impact import Impact
     from usher.cli.replay_inputs import Inputs
     from usher.cli.replay_sides import Judge
-    from usher.replay.impact import Impact
-    from usher.replay.verdicts import Side
 
 
 @click.command(
@@ -131,9 +131,9 @@ def replay(
     PATH is a manifest or a directory, as for `usher check`; a record of reviews, that `usher serve --record` wrote; or
     - for standard input. Both sides judge the same objects with the same facts.
     """
+    from usher.check.replay import comparison, impact
+    from usher.check.replay.comparison import Side
     from usher.cli import replay_inputs
-    from usher.replay import impact, matching
-    from usher.replay.verdicts import Side
 
     live = live or kubeconfig is not None or context_name is not None
     pair = replay_sides.pair(config=config, before=before, against=against, policies=against_policies, save=save)
@@ -150,7 +150,7 @@ def replay(
     if save is not None:
         context.exit(_save(old, save))
     new = pair.new if isinstance(pair.new, Side) else next(judged)
-    found = impact.of(matching.compare(old, new))
+    found = impact.measure_impact(comparison.compare_sides(old, new))
     _write(found, format_name, output_file)
     ending = replay_exit.decide(found, FailOn(fail_on), allow_unknown=allow_unknown)
     if ending.reason:
@@ -168,10 +168,10 @@ def _judged(workloads: "Inputs", judges: "Sequence[Judge]") -> "Sequence[Side]":
 
 def _save(side: "Side", file: Path) -> int:
     """Writes the verdicts, and returns the exit code."""
-    from usher.replay import saved
-    from usher.reports import wording
+    from usher.check.formats import wording
+    from usher.check.replay import comparison
 
-    output.replace_bytes(file, saved.dumps(side), what="verdicts")
+    output.replace_bytes(file, comparison.dump_side(side), what="verdicts")
     for problem in side.problems:
         click.echo(f"usher: {wording.harmless(wording.printable(problem))}", err=True)
     verdicts = wording.count(len(side.verdicts), "verdict")
@@ -181,17 +181,16 @@ def _save(side: "Side", file: Path) -> int:
 
 def _write(found: "Impact", format_name: str, file: Path | None) -> None:
     """Writes the report to the file, replaced only when the report is complete, or to standard output."""
-    from usher.reports import replay_json, replay_text
-    from usher.reports.ci import replay_markdown
+    from usher.check.formats import replay as formats_replay
 
     stream = io.StringIO()
     match format_name:
         case "json":
-            replay_json.write(found, stream)
+            formats_replay.write_json(found, stream)
         case "markdown":
-            replay_markdown.write(found, stream)
+            formats_replay.write_markdown(found, stream)
         case _:
-            replay_text.write(found, stream, color=file is None and output.colored("auto"), width=_width(file))
+            formats_replay.write_text(found, stream, color=file is None and output.colored("auto"), width=_width(file))
     if file is not None:
         output.replace(file, stream.getvalue())
     else:

@@ -7,7 +7,7 @@ from usher.cli import exit_codes
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from usher.replay.impact import Impact
+    from usher.check.replay.impact import Impact
 
 
 class FailOn(StrEnum):
@@ -30,7 +30,7 @@ class Ending:
 
 def decide(found: "Impact", fail_on: FailOn, *, allow_unknown: bool) -> Ending:
     """The exit code. Failures come first, because an incomplete comparison proves nothing."""
-    from usher.replay.comparison import Difference
+    from usher.check.replay.comparison import Difference
 
     there = {each for each in found.by_difference if each is not Difference.NOTHING}
     if found.comparison.failed:

@@ -11,12 +11,12 @@ from usher.cli import found_objects
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
+    from usher.check import findings
+    from usher.check.replay.comparison import Side
+    from usher.check.replay.review_record import Record
+    from usher.check.runner import Watch
     from usher.cli.replay_sides import Judge
     from usher.cluster.connection import Api
-    from usher.replay.verdicts import Side
-    from usher.scan import findings
-    from usher.scan.review_record import Record
-    from usher.scan.runner import Watch
 
 
 def connected(kubeconfig: Path | None, context: str | None) -> "Api":
@@ -47,8 +47,7 @@ class Inputs:
             InputError: there are no objects, or a file is of the wrong kind.
             ClusterError: the API server does not answer.
         """
-        from usher.replay import gathering
-        from usher.scan import review_record
+        from usher.check.replay import review_record
 
         evaluators = [judge.evaluator for judge in judges]
         paths = dict.fromkeys(self.paths)
@@ -64,7 +63,7 @@ class Inputs:
             raise errors.InputError(f"no workload is in {where}; `usher audit` lists what usher may read")
         sides = []
         for number, (judge, report) in enumerate(zip(judges, found, strict=True)):
-            side = gathering.side(
+            side = review_record.side_of_report(
                 report,
                 label=judge.label,
                 policies=judge.policies,
@@ -75,14 +74,14 @@ class Inputs:
         return sides
 
     def _reports(self, files: Sequence[str], judges: "Sequence[Judge]", *, watch: "Watch") -> "list[findings.Report]":
-        from usher.scan import cluster, findings, judging, runner, sources
+        from usher.check import cluster_objects, findings, judging, runner, sources
 
         evaluators = [judge.evaluator for judge in judges]
         if self.api is not None:
             settings = judging.Settings(
                 command=findings.Command.AUDIT, origin=self.api.name, only_namespace=self.namespace
             )
-            batches = cluster.read(self.api, namespace=self.namespace)
+            batches = cluster_objects.read(self.api, namespace=self.namespace)
             return runner.run_each(batches, evaluators=evaluators, settings=settings, watch=watch)
         settings = judging.Settings(command=findings.Command.CHECK, namespace=self.namespace or "default", mutated=True)
         read = sources.read(files, stdin=sys.stdin.buffer)
@@ -90,7 +89,7 @@ class Inputs:
 
 
 def _with_records(side: "Side", records: "Sequence[Record]") -> "Side":
-    from usher.reports import wording
+    from usher.check.formats import wording
 
     problems = [wording.located(problem) for record in records for problem in record.problems]
     notes = [f"{note.source}: {note.reason}" for record in records for note in record.notes]

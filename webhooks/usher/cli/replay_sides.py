@@ -12,10 +12,10 @@ from usher.cli import inputs
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
+    from usher.check.replay.comparison import Side
     from usher.cluster.facts.store import Store
     from usher.policy.checks.catalogue import OwnChecks
     from usher.policy.evaluator import Evaluator
-    from usher.replay.verdicts import Side
 
 _REMEMBERED: Final = 4096
 """Answers of the engine: a run over many files meets many kinds of pods."""
@@ -138,15 +138,15 @@ def _loaded(file: Path) -> "Side":
     Raises:
         InputError: the file has no verdicts, or cannot be read.
     """
-    from usher.replay import saved as saved_verdicts
+    from usher.check.replay import comparison as saved_verdicts
 
-    return saved_verdicts.loads(_content(file, saved_verdicts.LARGEST + 1), source=str(file))
+    return saved_verdicts.load_side(_content(file, saved_verdicts.LARGEST_SAVED + 1), source=str(file))
 
 
 def _saved(file: Path) -> "Side | None":
-    from usher.replay import saved as saved_verdicts
+    from usher.check.replay import comparison as saved_verdicts
 
-    if not saved_verdicts.is_saved(_content(file, saved_verdicts.HEAD)):
+    if not saved_verdicts.is_saved_side(_content(file, saved_verdicts.SAVED_HEAD)):
         return None
     return _loaded(file)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from usher import __version__, errors
+from usher.check.formats.known_formats import FLEET_FORMATS
 from usher.cli import output
-from usher.reports.formats import FLEET_FORMATS
 
 if TYPE_CHECKING:
     from usher.audit.document.fleet import Fleet

@@ -10,15 +10,15 @@ import click
 from click.shell_completion import CompletionItem
 
 from usher import errors
+from usher.check.formats import known_formats
+from usher.check.formats.known_formats import FORMATS
 from usher.cli import exit_codes, output
 from usher.cli.option_groups import Command, Option, added
 from usher.dataclass import dataclass
-from usher.reports import formats
-from usher.reports.formats import FORMATS
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
-    from usher.scan import findings
+    from usher.check import findings
 
 _DEFAULT: Final = next(iter(FORMATS))
 
@@ -59,7 +59,7 @@ class _Format(click.ParamType[output.Target]):
     name = "format"
 
     def __init__(self, *, audits: bool) -> None:
-        self._names = formats.names(audits=audits)
+        self._names = known_formats.names(audits=audits)
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002 - click's signature
         return "NAME[=FILE]"
@@ -151,7 +151,7 @@ def _targets(formats: tuple[output.Target, ...], file: Path | None) -> tuple[out
 
 def _report_options(*, audits: bool) -> tuple[Option, ...]:
     """The options for the formats, the places and the look of reports."""
-    readers = ", ".join(f"{name} for {FORMATS[name].reader}" for name in formats.names(audits=audits))
+    readers = ", ".join(f"{name} for {FORMATS[name].reader}" for name in known_formats.names(audits=audits))
     return (
         click.option(
             "--format",

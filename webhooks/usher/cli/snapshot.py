@@ -78,10 +78,10 @@ def snapshot(
     Workloads go to a file of their own, because they say more about the users of a cluster (docs/replay.md). So do the
     objects for audits (docs/audit.md).
     """
+    from usher.check.formats import wording
     from usher.cli import output as outputs
     from usher.cluster import connection, recording
     from usher.cluster.facts import snapshot as snapshots
-    from usher.reports import wording
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
     recorded = list(recording.read_facts(api))
@@ -141,12 +141,12 @@ def _list(api: "Api", takers: "Sequence[_Taker]") -> None:
         ClusterError: usher may list no kind of workload.
         InputError: the objects cannot be written.
     """
-    from usher.reports import wording
-    from usher.scan import cluster
+    from usher.check import cluster_objects
+    from usher.check.formats import wording
 
     if not takers:
         return
-    listed = ((batch, takers) for batch in cluster.read(api))
+    listed = ((batch, takers) for batch in cluster_objects.read(api))
     more = ((batch, [taker]) for taker in takers for batch in taker.more(api))
     unread: list[tuple[str, str]] = []
     for batch, interested in itertools.chain(listed, more):

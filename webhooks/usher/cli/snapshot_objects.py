@@ -13,9 +13,9 @@ import orjson
 from usher import errors, paths
 
 if TYPE_CHECKING:
+    from usher.check.batches import Batch
     from usher.cluster.api import Lists
     from usher.cluster.facts.snapshot import Recorded
-    from usher.scan.batches import Batch
 
 _FILE_BYTES: Final = 256 * 2**10
 """Bytes after which a file ends. A reader holds one file at a time: its values stay in the cache of the processor.
@@ -172,9 +172,9 @@ def _occupied(folder: Path) -> errors.InputError:
 
 
 def _batch(found: "Recorded") -> "Batch":
+    from usher.check import findings
+    from usher.check.batches import Batch, Item
     from usher.cluster.facts.snapshot import State
-    from usher.scan import findings
-    from usher.scan.batches import Batch, Item
 
     source = found.kind.resource
     notes = (
@@ -198,9 +198,9 @@ def _not_read(source: str, reason: str) -> paths.Object:
 
 def _kept(value: paths.Object) -> paths.Object:
     """An object without secrets."""
-    from usher.review import redaction
+    from usher.review import records
 
-    kept, status = redaction.of(value), value.get("status")
+    kept, status = records.without_secrets(value), value.get("status")
     if value.get("kind") == "Node" and isinstance(status, dict) and _OF_NODES in status:
         within = kept.get("status")
         kept["status"] = {**(within if isinstance(within, dict) else {}), _OF_NODES: status[_OF_NODES]}

@@ -8,30 +8,30 @@ from usher import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from usher.check.batches import Batch
     from usher.cluster.api import Lists
-    from usher.scan.batches import Batch
 
 
 class Workloads:
     """Takes the pages of all kinds, and writes a line for each workload."""
 
     def __init__(self, path: Path) -> None:
-        from usher.review import record_lines
+        from usher.review import records
 
         self.path = path
         self.problems = 0
         """Kinds whose list ended early."""
         self._number = 0
-        self._data = bytearray(record_lines.head(version=__version__, anonymised=False))
+        self._data = bytearray(records.head_line(version=__version__, anonymised=False))
 
     def add(self, batch: "Batch") -> None:
         """Takes a page of a kind."""
-        from usher.review import record_lines
+        from usher.review import records
 
         self.problems += len(batch.problems)
         for item in batch.items:
             self._number += 1
-            self._data += record_lines.of_object(item.value, number=self._number, version=__version__)
+            self._data += records.object_line(item.value, number=self._number, version=__version__)
 
     def more(self, _api: "Lists") -> "Iterable[Batch]":
         """No other kinds."""

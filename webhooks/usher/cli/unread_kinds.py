@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 def named(recorded: "Iterable[Recorded]") -> bool:
     """Writes the kinds that could not be read, with reasons. Returns false if all could be read."""
+    from usher.check.formats import wording
     from usher.cluster.facts.snapshot import State
-    from usher.reports import wording
 
     unread = [each for each in recorded if each.state is State.NOT_KNOWN]
     for kinds, reason in wording.by_reason((each.kind.resource, each.reason) for each in unread):

@@ -11,7 +11,7 @@ from usher import errors
 from usher.cli import found_objects, inputs, path_completion
 
 if TYPE_CHECKING:
-    from usher.scan.batches import Batch
+    from usher.check.batches import Batch
 
 _SHOWN_KINDS: Final = 5
 
@@ -46,20 +46,17 @@ def show(*, file: str, config: Path | None, namespace: str, format_name: str) ->
     see.
     """
     from usher.accelerators.vocabulary import Vocabulary
-    from usher.scan import shown_workloads, sources
+    from usher.check import sources
+    from usher.check.formats import workload_reading
 
     loaded = inputs.load_config(inputs.find_config(config))
     vocabulary = Vocabulary(loaded.accelerators)
     batches = list(sources.read([file], stdin=sys.stdin.buffer))
-    found = list(shown_workloads.workloads(batches, config=loaded, vocabulary=vocabulary, namespace=namespace))
+    found = list(workload_reading.shown_workloads(batches, config=loaded, vocabulary=vocabulary, namespace=namespace))
     if found and format_name == "json":
-        from usher.reports import workload_json
-
-        workload_json.write(found, sys.stdout, vocabulary=vocabulary)
+        workload_reading.write_json(found, sys.stdout, vocabulary=vocabulary)
     elif found:
-        from usher.reports import workload_text
-
-        workload_text.write(found, sys.stdout, vocabulary=vocabulary)
+        workload_reading.write_text(found, sys.stdout, vocabulary=vocabulary)
     _report_left_out(batches, file, empty=not found)
 
 
@@ -69,8 +66,8 @@ def _report_left_out(batches: "Sequence[Batch]", file: str, *, empty: bool) -> N
     Raises:
         InputError: something could not be read, or there was nothing to show.
     """
+    from usher.check.formats import wording
     from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
-    from usher.reports import wording
 
     notes = [note for batch in batches for note in batch.notes]
     problems = [problem for batch in batches for problem in batch.problems]

@@ -12,12 +12,12 @@ from pydantic import BaseModel, Field
 from usher import errors, paths
 from usher.authorities.gpu_quota import definitions, entries, status
 from usher.authorities.gpu_quota.amounts import Amounts as UnitAmounts
+from usher.check import findings, judging, runner, sources
+from usher.check.batches import Batch
+from usher.check.formats import json_report, queue, rule_pages, wording
+from usher.check.formats.queue import ShownOutlook
 from usher.kinds.reading.values import Absence
 from usher.policy.evaluator import Evaluator
-from usher.reports import json_report, queue_json, rule_pages, wording
-from usher.reports.queue_text import ShownOutlook
-from usher.scan import findings, judging, outlooks, runner, sources
-from usher.scan.batches import Batch
 
 MOST_BYTES: Final = 1 << 20
 MOST_OBJECTS: Final = 50
@@ -86,8 +86,8 @@ def evaluation(batches: Sequence[Batch], evaluator: Evaluator, *, namespace: str
 
 def outlook(batches: Sequence[Batch], evaluator: Evaluator, *, namespace: str) -> bytes:
     """The output of `usher queue --format json` for these objects."""
-    found = [ShownOutlook(place, each) for place, each in outlooks.of(batches, evaluator, namespace=namespace)]
-    return _written(lambda stream: queue_json.write(found, stream, as_written=False))
+    found = [ShownOutlook(place, each) for place, each in queue.outlooks_of(batches, evaluator, namespace=namespace)]
+    return _written(lambda stream: queue.write_json(found, stream, as_written=False))
 
 
 def explanation(code_or_name: str, evaluator: Evaluator) -> dict[str, object] | None:

@@ -17,10 +17,10 @@ from fastapi.responses import JSONResponse
 
 from usher import errors
 from usher.authorities.gpu_quota.definitions import GROUP
+from usher.check.batches import Batch
+from usher.check.formats import json_report, queue
 from usher.policy.evaluator import Evaluator
 from usher.portal import answers
-from usher.reports import json_report, queue_json
-from usher.scan.batches import Batch
 from usher.server.access import ANY_USER, Access, Right
 
 PREFIX: Final = "/api/v1"
@@ -144,7 +144,7 @@ def router(portal: Portal) -> APIRouter:
         "/evaluate", portal.evaluate, methods=["POST"], responses={200: {"model": json_report.Report}, **_PROBLEMS}
     )
     made.add_api_route(
-        "/queue", portal.queue, methods=["POST"], responses={200: {"model": queue_json.QueueOutlook}, **_PROBLEMS}
+        "/queue", portal.queue, methods=["POST"], responses={200: {"model": queue.QueueOutlook}, **_PROBLEMS}
     )
     made.add_api_route("/explain/{code}", portal.explain, responses=_PROBLEMS)
     made.add_api_route("/quotas", portal.quotas, responses={200: {"model": list[answers.Quota]}, **_PROBLEMS})

@@ -12,9 +12,8 @@ from usher import errors, paths
 from usher.policy import config_problems
 from usher.policy.decision import Operation
 from usher.policy.evaluator import Evaluator
-from usher.review import response
-from usher.review.parsing import Review, parse
-from usher.review.response import Answer
+from usher.review import admission_review
+from usher.review.admission_review import Answer, Review, parse
 
 KEY: Final = "usher.yaml"
 """The key in the ConfigMap; the Deployment mounts it under this name."""
@@ -67,25 +66,25 @@ def _content(value: paths.Object) -> bytes | None:
 
 
 def _allowed(review: Review, *warnings: str) -> Answer:
-    answer: response.Response = {"uid": review.uid, "allowed": True}
+    answer: admission_review.Response = {"uid": review.uid, "allowed": True}
     if warnings:
-        answer["warnings"] = response.sanitised(warnings)
-    return Answer(body=response.encode(answer), review=review, allowed=True)
+        answer["warnings"] = admission_review.sanitised_warnings(warnings)
+    return Answer(body=admission_review.encode(answer), review=review, allowed=True)
 
 
 def _denied(review: Review, mistakes: list[str]) -> Answer:
     lines = ["no server could start with this usher.yaml; the last good one stays in use. Correct it:"]
     length = len(lines[0])
     for number, mistake in enumerate(mistakes):
-        line = f"  {response.shown(mistake, _MAX_LINE)}"
+        line = f"  {admission_review.on_one_line(mistake, _MAX_LINE)}"
         length += len(line.encode()) + 1
-        if length > response.MAX_MESSAGE - 200:
+        if length > admission_review.MAX_MESSAGE - 200:
             lines.append(f"  ... and {len(mistakes) - number} more")
             break
         lines.append(line)
-    answer: response.Response = {
+    answer: admission_review.Response = {
         "uid": review.uid,
         "allowed": False,
         "status": {"code": 422, "reason": "Invalid", "message": "\n".join(lines)},
     }
-    return Answer(body=response.encode(answer), review=review, allowed=False, outcomes={OUTCOME: "deny"})
+    return Answer(body=admission_review.encode(answer), review=review, allowed=False, outcomes={OUTCOME: "deny"})

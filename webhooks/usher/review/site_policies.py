@@ -12,11 +12,11 @@ from typing import Final
 from usher import model, paths
 from usher.cluster.facts.store import Store
 from usher.dataclass import dataclass
-from usher.gatekeeper import constraints, judgements, matching, reviews
-from usher.gatekeeper.evaluation import NotJudged, Policies, Violation
+from usher.extensions.gatekeeper import constraints, evaluation
+from usher.extensions.gatekeeper.evaluation import NotJudged, Policies, Violation
 from usher.kinds.reading.values import Reference
 from usher.policy.evaluator import Evaluator
-from usher.review.parsing import Review
+from usher.review.admission_review import Review
 
 POINTS: Final = (constraints.WEBHOOK,)
 
@@ -55,7 +55,7 @@ def judged(review: Review, policies: Policies, evaluator: Evaluator) -> Found:
     """
     if evaluator.is_exempt(review.namespace):
         return NOTHING
-    request = reviews.of_request(review.request, namespace=_namespace(review, evaluator.facts))
+    request = evaluation.review_of_request(review.request, namespace=_namespace(review, evaluator.facts))
     if request is None:
         return NOTHING
     found = list(policies.judged(request, POINTS))
@@ -63,7 +63,7 @@ def judged(review: Review, policies: Policies, evaluator: Evaluator) -> Found:
     not_judged = [each for each in found if isinstance(each, NotJudged)]
     missing = list(policies.unevaluated(request, POINTS))
     return Found(
-        judgements=tuple(judgements.of_violation(each) for each in violations),
+        judgements=tuple(evaluation.judgement_of_violation(each) for each in violations),
         unknowns=(*_by_reason(not_judged), *_unknown(missing, _ELSEWHERE)),
     )
 
@@ -81,7 +81,7 @@ def joined(decision: model.Decision, found: Found) -> model.Decision:
 
 def _namespace(review: Review, facts: Store) -> paths.Object | None:
     """The Namespace of the object with its name and labels from the facts; None for Namespaces."""
-    if not review.namespace or (review.value is not None and matching.is_namespace(review.value)):
+    if not review.namespace or (review.value is not None and constraints.is_namespace(review.value)):
         return None
     found = facts.find(Reference(group="", kind="Namespace", name=review.namespace))
     return found if isinstance(found, dict) else None

@@ -24,7 +24,7 @@ from usher.cluster.api import Answer as ApiAnswer
 from usher.cluster.api import Lists, group_path
 from usher.dataclass import dataclass
 from usher.kinds.registry import WORKLOADS
-from usher.review.response import Answer, shown
+from usher.review.admission_review import Answer, on_one_line
 
 REASON: Final = "DeniedByUsher"
 QUOTA_REASON: Final = "ChargeRefused"
@@ -94,7 +94,7 @@ def denials(answer: Answer) -> Iterator[Denial]:
     if owner is None and not answer.quota:
         return
     code = answer.denials[0].partition(" ")[0]
-    message = shown(orjson.loads(answer.body)["response"].get("status", {}).get("message", ""), _LONGEST)
+    message = on_one_line(orjson.loads(answer.body)["response"].get("status", {}).get("message", ""), _LONGEST)
     if owner is not None:
         version, kind, name, uid = owner
         yield Denial(
@@ -219,7 +219,7 @@ class Events:
         self._count("failed")
         if self._clock() >= self._log_from:
             self._log_from = self._clock() + _AGAIN
-            structlog.get_logger().warning("events_not_written", reason=shown(reason, 500))
+            structlog.get_logger().warning("events_not_written", reason=on_one_line(reason, 500))
 
 
 def _path(found: Denial) -> str:

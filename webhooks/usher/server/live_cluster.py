@@ -15,7 +15,7 @@ from usher.authorities.knowledge import Knowledge
 from usher.cluster.watching import LiveFacts
 from usher.dataclass import dataclass
 from usher.policy.evaluator import Evaluator
-from usher.review.response import Answer
+from usher.review.admission_review import Answer
 from usher.server.events import Events
 from usher.server.metrics import Metrics
 

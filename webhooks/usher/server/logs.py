@@ -13,7 +13,7 @@ import orjson
 import structlog
 
 from usher import errors, paths
-from usher.review.response import Answer, shown
+from usher.review.admission_review import Answer, on_one_line
 
 _LONGEST: Final = 253
 """The most characters of a logged name: the longest Kubernetes name, and a limit for names from strangers."""
@@ -111,30 +111,30 @@ def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[s
     """
     review = answer.review
     event: dict[str, object] = {
-        "uid": shown(review.uid, _LONGEST),
+        "uid": on_one_line(review.uid, _LONGEST),
         "endpoint": endpoint,
         "operation": review.operation.value,
-        "apiGroup": shown(review.resource.group, _LONGEST),
-        "apiVersion": shown(review.resource.version, _SHORT),
-        "kind": shown(review.kind, _LONGEST),
-        "namespace": shown(review.namespace, _LONGEST),
-        "name": shown(review.name, _LONGEST),
+        "apiGroup": on_one_line(review.resource.group, _LONGEST),
+        "apiVersion": on_one_line(review.resource.version, _SHORT),
+        "kind": on_one_line(review.kind, _LONGEST),
+        "namespace": on_one_line(review.namespace, _LONGEST),
+        "name": on_one_line(review.name, _LONGEST),
         "allowed": answer.allowed,
         "milliseconds": round(seconds * 1000, 3),
         "phases": {name: round(value * 1000, 3) for name, value in phases.items()},
     }
     if review.user is not None:
-        event["user"] = shown(review.user.name, _LONGEST)
-        event["groups"] = [shown(group, _SHORT) for group in review.user.groups[:_GROUPS]]
+        event["user"] = on_one_line(review.user.name, _LONGEST)
+        event["groups"] = [on_one_line(group, _SHORT) for group in review.user.groups[:_GROUPS]]
     rest: dict[str, object] = {
         "owner": _owner(review.value),
-        "subResource": shown(review.sub_resource, _LONGEST),
+        "subResource": on_one_line(review.sub_resource, _LONGEST),
         "dryRun": review.dry_run,
         "findings": answer.outcomes,
-        "denials": [shown(denial, _LONGEST) for denial in answer.denials[:_MOST]],
-        "observed": [shown(place, _LONGEST) for place in list(answer.observed.values())[:_MOST]],
+        "denials": [on_one_line(denial, _LONGEST) for denial in answer.denials[:_MOST]],
+        "observed": [on_one_line(place, _LONGEST) for place in list(answer.observed.values())[:_MOST]],
         "mutations": answer.mutations,
-        "conflicts": [shown(conflict, _LONGEST) for conflict in answer.conflicts[:_MOST]],
+        "conflicts": [on_one_line(conflict, _LONGEST) for conflict in answer.conflicts[:_MOST]],
         "missedMutations": answer.missed,
         "notEvaluated": answer.unknowns,
     }
@@ -148,7 +148,7 @@ def _owner(value: paths.Object | None) -> str:
     references = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
     for reference in references[:_MOST] if isinstance(references, list) else ():
         if isinstance(reference, dict) and reference.get("controller") is True:
-            return shown(f"{reference.get('kind')}/{reference.get('name')}", _LONGEST)
+            return on_one_line(f"{reference.get('kind')}/{reference.get('name')}", _LONGEST)
     return ""
 
 
@@ -174,7 +174,7 @@ class Refusals:
             "request_refused",
             endpoint=endpoint,
             status=status,
-            reason=shown(reason.strip(), 500),
+            reason=on_one_line(reason.strip(), 500),
             similar=self._left_out.pop(key, 0),
         )
 
@@ -185,7 +185,7 @@ def failure(endpoint: str, error: Exception) -> None:
     """
     event = {"endpoint": endpoint, "error": type(error).__name__}
     if isinstance(error, errors.UsherError):
-        event["reason"] = shown(str(error), 500)
+        event["reason"] = on_one_line(str(error), 500)
     else:
         event["traceback"] = "".join(traceback.format_tb(error.__traceback__, limit=-_MOST))
     structlog.get_logger().error("review_failed", **event)

@@ -14,7 +14,7 @@ from usher import __version__
 from usher.certs.serving import Source
 from usher.cluster.watching import LiveFacts
 from usher.kinds import registry
-from usher.review.response import Answer
+from usher.review.admission_review import Answer
 from usher.server.certificate_metrics import OfCertificate
 from usher.server.quota_metrics import OfQuotas, QuotaMetrics
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NoReturn
 
-from usher import errors, policy_archive
+from usher import errors
+from usher.check import site_policies
 from usher.dataclass import dataclass
-from usher.gatekeeper import library
-from usher.gatekeeper.evaluation import Policies
+from usher.extensions import given_policies, policy_archive
+from usher.extensions.gatekeeper import library
+from usher.extensions.gatekeeper.evaluation import Policies
 from usher.policy.checks.catalogue import OwnChecks
-from usher.scan import given_policies, policy_files
 
 NOT_FOLLOWED: Final = (
     "its rules compare with other objects (data.inventory), and a server does not follow the cluster for them; "
@@ -85,7 +86,7 @@ class Bundles:
 
 
 def _library(given: given_policies.Given) -> library.Library | None:
-    return policy_files.read_library(given, compiler=_no_compiler) if given.of_gatekeeper else None
+    return site_policies.read_library(given, compiler=_no_compiler) if given.of_gatekeeper else None
 
 
 def _started(found: library.Library | None) -> Policies | None:

@@ -5,11 +5,11 @@ import contextvars
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from usher.gatekeeper.evaluation import Policies
+from usher.extensions.gatekeeper.evaluation import Policies
 from usher.policy.engines import engine
 from usher.policy.evaluator import Evaluator
 from usher.review import site_policies
-from usher.review.parsing import Review
+from usher.review.admission_review import Review
 
 PART: Final = 0.5
 """Share of a review's remaining time, after usher's verdict, that all its policies get. A charge may follow them."""

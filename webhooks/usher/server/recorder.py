@@ -18,10 +18,9 @@ import structlog
 
 from usher import __version__, errors
 from usher.dataclass import dataclass
-from usher.review import record_lines, redaction
-from usher.review.anonymous import Names
-from usher.review.parsing import Review
-from usher.review.response import Answer, shown
+from usher.review import records
+from usher.review.admission_review import Answer, Review, on_one_line
+from usher.review.records import AnonymousNames
 
 MEBIBYTE: Final = 2**20
 
@@ -75,7 +74,7 @@ class Recorder:
             InputError: the file cannot be written.
         """
         self._settings, self._clock = settings, clock
-        self._names = None if settings.key is None else Names(settings.key)
+        self._names = None if settings.key is None else AnonymousNames(settings.key)
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._bytes = 0
@@ -134,8 +133,8 @@ class Recorder:
 
     def _line(self, waiting: _Waiting) -> bytes:
         review = waiting.review
-        value = None if review.value is None else redaction.of(review.value)
-        old = None if review.old_value is None else redaction.of(review.old_value)
+        value = None if review.value is None else records.without_secrets(review.value)
+        old = None if review.old_value is None else records.without_secrets(review.old_value)
         review = replace(review, value=value, old_value=old)
         if self._names is not None:
             review = self._names.review(review)
@@ -143,10 +142,10 @@ class Recorder:
             "time": datetime.fromtimestamp(waiting.time, UTC).isoformat(timespec="milliseconds"),
             "usher": __version__,
             "allowed": waiting.allowed,
-            "denials": [shown(each.partition(" ")[0], 32) for each in waiting.denials],
+            "denials": [on_one_line(each.partition(" ")[0], 32) for each in waiting.denials],
         }
-        request = record_lines.request_of(review, value=review.value, old_value=review.old_value)
-        return record_lines.line(request, recorded=recorded)
+        request = records.recorded_request(review, value=review.value, old_value=review.old_value)
+        return records.review_line(request, recorded=recorded)
 
     def _write(self, line: bytes) -> None:
         """Writes a line, if any, and before it the number of missing reviews."""
@@ -190,7 +189,7 @@ class Recorder:
         return stream
 
     def _head(self, missing: Counter[str]) -> bytes:
-        return record_lines.head(version=__version__, anonymised=self._names is not None, missing=missing)
+        return records.head_line(version=__version__, anonymised=self._names is not None, missing=missing)
 
 
 def _ends_line(file: Path) -> bool:

@@ -14,7 +14,7 @@ from typing import Final
 
 from usher import errors
 from usher.dataclass import dataclass
-from usher.gatekeeper.evaluation import Policies
+from usher.extensions.gatekeeper.evaluation import Policies
 from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.evaluator import Evaluator
 from usher.server import policy_bundles

@@ -14,13 +14,12 @@ from starlette.types import Receive, Scope, Send
 
 from usher import errors
 from usher.authorities.gpu_quota.live.admission import Admission
-from usher.gatekeeper.evaluation import Policies
+from usher.extensions.gatekeeper.evaluation import Policies
 from usher.policy.engines.engine import ANSWER_UNTIL
 from usher.policy.evaluator import Evaluator
+from usher.review.admission_review import Answer
 from usher.review.configuration import judge
-from usher.review.mutate import mutate
-from usher.review.response import Answer
-from usher.review.validate import Site, inline, no_site, validate, validate_and_charge
+from usher.review.webhooks import Site, mutate, no_site, run_inline, validate, validate_and_charge
 from usher.server import logs
 from usher.server.bodies import Body, BusyError, RefusedError
 from usher.server.budgets import Bytes, Time
@@ -154,7 +153,7 @@ class Reviews:
         # YAML takes a hundred times as long as JSON.
         large = len(body) > LARGE or review is judge
         if review is validate and (self._admission is not None or policies is not None):
-            run = partial(self._run_large, when) if large else _in_thread if evaluator.engine.waits else inline
+            run = partial(self._run_large, when) if large else _in_thread if evaluator.engine.waits else run_inline
             site = self._site(policies, evaluator)
             answer = await validate_and_charge(body, evaluator, self._admission, run=run, site=site)
         elif large:

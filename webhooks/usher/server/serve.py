@@ -19,7 +19,7 @@ from usher.certs.serving import RELOAD_INTERVAL, Checked, Source, watch
 from usher.dataclass import dataclass
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
-from usher.review.response import shown
+from usher.review.admission_review import on_one_line
 from usher.server import ports, recorder
 from usher.server.access import Access
 from usher.server.admin import admin_app
@@ -264,7 +264,7 @@ def _tell_policies(current: Current, metrics: Metrics) -> None:
         constraints = 0 if policies is None else len(policies.library.constraints)
         structlog.get_logger().info("policies_loaded", checks=own, templates=templates, constraints=constraints)
     for kind, reason in sorted(missing.items()):
-        structlog.get_logger().warning("policy_not_evaluated", kind=kind, reason=shown(reason, _LONGEST_REASON))
+        structlog.get_logger().warning("policy_not_evaluated", kind=kind, reason=on_one_line(reason, _LONGEST_REASON))
 
 
 async def _announce(

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from unit.reports import made
 from usher import model
-from usher.scan import findings
-from usher.scan.ending import Ending
+from usher.check import findings
+from usher.check.findings import Ending
 
 ATTEMPTS: Final = (
     "]]>",

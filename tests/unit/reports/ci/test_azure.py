@@ -9,8 +9,8 @@ from unit.reports.ci.hostile import written
 from unit.reports.ci.runner import Command
 from unit.reports.ci.runner import azure as read
 from usher import model
-from usher.reports.ci import azure
-from usher.scan import findings
+from usher.check import findings
+from usher.check.formats import azure
 
 
 @given(message=st.text(), value=st.text(min_size=1))

@@ -9,8 +9,8 @@ from unit.reports.ci.hostile import written
 from unit.reports.ci.runner import Command
 from unit.reports.ci.runner import github as read
 from usher import model
-from usher.reports.ci import github
-from usher.scan import findings
+from usher.check import findings
+from usher.check.formats import github
 
 
 @given(name=st.sampled_from(["error", "notice"]), message=st.text(), title=st.text(min_size=1))

@@ -10,9 +10,9 @@ from hypothesis import given
 from unit.reports import made
 from unit.reports.ci import hostile
 from unit.reports.ci.hostile import ended, written
+from usher.check import findings
+from usher.check.formats import gitlab
 from usher.policy.checks import bundle
-from usher.reports.ci import gitlab
-from usher.scan import findings
 
 SCHEMA: Final = {
     "type": "array",

@@ -11,8 +11,8 @@ from unit.reports import made
 from unit.reports.ci import hostile
 from unit.reports.ci.hostile import ended, written
 from usher import model
-from usher.reports.ci import junit
-from usher.scan import findings
+from usher.check import findings
+from usher.check.formats import junit
 
 CHILDREN: Final = {"testsuites": {"testsuite"}, "testsuite": {"testcase"}}
 OUTCOMES: Final = ("failure", "error", "skipped")

@@ -12,9 +12,8 @@ from unit.reports import made
 from unit.reports.ci import hostile
 from unit.reports.ci.hostile import ended, written
 from usher import model
-from usher.reports import wording
-from usher.reports.ci import markdown, markdown_text
-from usher.scan import findings
+from usher.check import findings
+from usher.check.formats import markdown, wording
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 INVISIBLE = "\u200b"
@@ -47,11 +46,11 @@ def shown(text: str) -> str:
 def test_prose_and_code_show_every_character_and_are_nothing_but_text(text: str) -> None:
     expected = wording.printable(text)
 
-    prose = markdown_text.prose(text)
+    prose = markdown.prose(text)
     assert shown(f"* {prose}").replace(INVISIBLE, "") == (expected.strip() or "(empty)")
     assert structure(f"* {prose}") == structure("* x")
-    assert shown(f"* a{markdown_text.code(text)}") == f"a{wording.without_commands(expected) or ' '}"
-    assert structure(f"* {markdown_text.code(text)}") == structure("* `x`")
+    assert shown(f"* a{markdown.code(text)}") == f"a{wording.without_commands(expected) or ' '}"
+    assert structure(f"* {markdown.code(text)}") == structure("* `x`")
 
 
 @given(text=hostile.hostile_text)
@@ -63,7 +62,7 @@ def test_hostile_names_change_no_structure(text: str) -> None:
 
 @given(before=st.sampled_from(["", "a ", "("]), name=st.sampled_from(["@team", "@a/b", "#1", "o/r#2", "GH-3", "!4"]))
 def test_prose_makes_neither_mentions_nor_references(before: str, name: str) -> None:
-    seen = shown(f"* {markdown_text.prose(before + name)}")
+    seen = shown(f"* {markdown.prose(before + name)}")
 
     assert seen.replace(INVISIBLE, "") == before + name
     assert name not in seen
@@ -71,7 +70,7 @@ def test_prose_makes_neither_mentions_nor_references(before: str, name: str) -> 
 
 @pytest.mark.parametrize("address", ["https://example.com/x", "HTTP://example.com", "www.example.com"])
 def test_prose_makes_no_link_of_an_address(address: str) -> None:
-    seen = shown(f"* {markdown_text.prose(address)}")
+    seen = shown(f"* {markdown.prose(address)}")
 
     assert seen.replace(INVISIBLE, "") == address
     assert "://" not in seen

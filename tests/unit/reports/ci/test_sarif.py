@@ -16,10 +16,10 @@ from unit.reports import made
 from unit.reports.ci import hostile
 from unit.reports.ci.hostile import ended, written
 from usher import model
+from usher.check import findings
+from usher.check.findings import ExceptionState
+from usher.check.formats import sarif
 from usher.policy.checks import bundle
-from usher.reports.ci import sarif
-from usher.scan import findings
-from usher.scan.exception_uses import ExceptionState
 
 FINGERPRINT = "gpuUsherFinding/v1"
 

@@ -11,9 +11,8 @@ from unit.reports import made
 from unit.reports.ci import hostile
 from unit.reports.ci.hostile import ended, written
 from usher import model
-from usher.reports import wording
-from usher.reports.ci import tap
-from usher.scan import findings
+from usher.check import findings
+from usher.check.formats import tap, wording
 
 _POINT: Final = re.compile(r"(not )?ok (\d+) - ((?:\\.|[^\\#])*)(?: # SKIP (.*))?")
 

@@ -14,13 +14,13 @@ from usher.audit.building.wanted import Wanted
 from usher.audit.estate import ENDED, Estate, Missing, Node, Pod, Workload
 from usher.audit.scopes import WHOLE, Scope
 from usher.authorities.knowledge import Knowledge
+from usher.check import cluster_objects
+from usher.check.batches import comes_from_cluster
+from usher.check.findings import Result
 from usher.cluster.facts.snapshot import Recorded, State
 from usher.kinds import registry
 from usher.kinds.kind import Key
 from usher.kinds.reading.values import Absence
-from usher.scan import ownership
-from usher.scan.findings import Result
-from usher.scan.objects import exists
 
 _POD: Final[Key] = ("", "Pod")
 _NODE: Final[Key] = ("", "Node")
@@ -58,7 +58,7 @@ class EstateBuilder:
 
     def add(self, value: paths.Object) -> None:
         """Takes an object of any kind; it may have any shape."""
-        key, metadata = ownership.key(value), paths.metadata(value)
+        key, metadata = cluster_objects.group_and_kind(value), paths.metadata(value)
         if (wanted := self._wanted.get(key)) is not None and not self._is_recorded(key, value):
             self._gathered.kept(key).append(wanted.keep(value))
         reader = self._readers.get(key)
@@ -109,7 +109,7 @@ class EstateBuilder:
 
     def _is_recorded(self, key: Key, value: paths.Object) -> bool:
         """Whether an object of the cluster was already recorded with all objects of its kind."""
-        return key in self._gathered.recorded and exists(value)
+        return key in self._gathered.recorded and comes_from_cluster(value)
 
     def _slice(self, value: paths.Object) -> None:
         self._gathered.claimable.add(value)
@@ -134,7 +134,7 @@ class EstateBuilder:
     def _object(self, value: paths.Object, key: Key) -> None:
         """Takes an object that makes pods, or whose kind usher does not know."""
         metadata = paths.metadata(value)
-        uid, owner = paths.text(metadata.get("uid")), paths.text(ownership.controller(value).get("uid"))
+        uid, owner = paths.text(metadata.get("uid")), paths.text(cluster_objects.controller_reference(value).get("uid"))
         self._gathered.trees.add(value)
         if self._gathered.trees.owner(owner, paths.text(metadata.get("namespace"))):
             return
@@ -155,7 +155,7 @@ class EstateBuilder:
             self._gathered.texts.add(uid, value)
 
     def _pod(self, value: paths.Object) -> None:
-        if not exists(value):
+        if not comes_from_cluster(value):
             self._object(value, _POD)  # a manifest, which neither runs nor waits
             return
         self._gathered.pods += 1
@@ -163,7 +163,7 @@ class EstateBuilder:
         self._gathered.trees.add(value)
         if pods.phase(value) in ENDED:
             return
-        reference = ownership.controller(value)
+        reference = cluster_objects.controller_reference(value)
         owner = intern(paths.text(reference.get("uid")))
         asked = self._pods.asked(value)
         if not asked.devices:

@@ -8,8 +8,8 @@ from usher import paths
 from usher.accelerators import vocabulary
 from usher.audit.building import fields
 from usher.audit.building.wanted import Wanted
+from usher.check.devices import Amount, Devices
 from usher.kinds.kind import Key, keeping
-from usher.scan.devices import Amount, Devices
 
 SLICE: Final[Key] = ("resource.k8s.io", "ResourceSlice")
 

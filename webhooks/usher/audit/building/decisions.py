@@ -11,8 +11,8 @@ from dataclasses import replace
 from usher import paths
 from usher.audit.building.gathered import Gathered
 from usher.audit.estate import Workload
+from usher.check.findings import Identity, Result
 from usher.policy.mutation import merge
-from usher.scan.findings import Identity, Result
 
 
 class Decisions:

@@ -9,8 +9,8 @@ from usher.audit.building import workloads
 from usher.audit.building.gathered import Gathered, Held
 from usher.audit.building.owners import Trees
 from usher.audit.estate import Missing, Pod, Workload
+from usher.check import devices
 from usher.dataclass import dataclass
-from usher.scan import devices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from usher import errors, paths, quantities
 from usher.accelerators.vocabulary import Vocabulary
 from usher.audit.building import fields, node_labels
 from usher.audit.estate import Node
-from usher.scan.devices import Amount, Devices
+from usher.check.devices import Amount, Devices
 
 _GPU: Final = "nvidia.com/gpu"
 _SHARED: Final = "nvidia.com/gpu.shared"

@@ -8,10 +8,10 @@ tree. So no false reference can hide it from an audit.
 from sys import intern
 
 from usher import paths
+from usher.check import cluster_objects
+from usher.check.findings import Identity
 from usher.dataclass import dataclass
 from usher.kinds import registry
-from usher.scan import ownership
-from usher.scan.findings import Identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def _listed(value: paths.Object) -> Listed:
         intern(paths.text(value.get("kind"))),
         intern(paths.text(metadata.get("namespace"))),
         paths.text(metadata.get("name")),
-        intern(paths.text(ownership.controller(value).get("uid"))),
+        intern(paths.text(cluster_objects.controller_reference(value).get("uid"))),
     )
 
 
@@ -49,10 +49,10 @@ class Trees:
     def add(self, value: paths.Object) -> None:
         """Takes an object. One without a uid, as in a manifest, owns nothing."""
         uid = paths.text(paths.metadata(value).get("uid"))
-        key = ownership.key(value)
+        key = cluster_objects.group_and_kind(value)
         # usher knows nothing about other kinds, and they may well make pods.
         # The first of several objects with one uid counts: a later one cannot take over what it owns.
-        if uid and uid not in self._listed and (ownership.makes_objects(key) or key not in registry.BY_KEY):
+        if uid and uid not in self._listed and (cluster_objects.makes_objects(key) or key not in registry.BY_KEY):
             self._listed[uid] = _listed(value)
             self._tops.clear()
 

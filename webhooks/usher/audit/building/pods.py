@@ -8,10 +8,10 @@ from usher import model, paths
 from usher.accelerators import mig
 from usher.audit.building import fields
 from usher.audit.estate import Phase, Pod
+from usher.check import devices
+from usher.check.devices import Devices
 from usher.dataclass import dataclass
 from usher.memo import Memo
-from usher.scan import devices
-from usher.scan.devices import Devices
 from usher.workloads import fingerprints
 
 Read = Callable[[paths.Object], model.Workload | None]

@@ -8,9 +8,9 @@ from usher.audit.building import fields, reports
 from usher.audit.estate import Workload
 from usher.authorities.kueue.read import QUEUE_LABEL
 from usher.authorities.volcano import read as volcano_read
+from usher.check import devices
+from usher.check.findings import Identity
 from usher.config.models import Config
-from usher.scan import devices
-from usher.scan.findings import Identity
 
 POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
 """The label of pods that Kueue admits as a group."""

@@ -14,9 +14,9 @@ from usher.audit.standing.wanted import VALIDATING
 from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.resource_quota import read as resource_quota_read
+from usher.install import registered_webhooks
+from usher.install.manifests.webhooks import NAME
 from usher.kinds.reading.values import Absence
-from usher.manifests.webhooks import NAME
-from usher.preflight import registered
 
 _AREA: Final = "isolation"
 _CONFORMANCE: Final = "https://github.com/cncf/k8s-ai-conformance/blob/main/docs/AIConformance-1.37.yaml"
@@ -143,7 +143,11 @@ def secure_access(look: Look) -> Judgement:
     webhooks = fields.listed(look.estate, *VALIDATING)
     if webhooks is None:
         return judgement.not_listed(f"validatingwebhookconfigurations.{VALIDATING[0]}")
-    ours = [each for each in registered.read(webhooks, mutating=False) if each.configuration.startswith(NAME)]
+    ours = [
+        each
+        for each in registered_webhooks.read_webhooks(webhooks, mutating=False)
+        if each.configuration.startswith(NAME)
+    ]
     if not any(each.creates("", "pods") for each in ours):
         return failed(
             "no webhook of usher judges Pods, so a container may ask for all GPUs of its node by "

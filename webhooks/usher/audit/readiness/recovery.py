@@ -8,11 +8,10 @@ from usher.audit.readiness import judgement, versions
 from usher.audit.readiness.judgement import Item, Judgement, failed, not_applicable, not_known, passed
 from usher.audit.readiness.look import Look
 from usher.audit.standing.wanted import MUTATING, VALIDATING
-from usher.manifests.calls import Client
-from usher.manifests.webhooks import NAME
-from usher.preflight import ours, point, registered
-from usher.preflight.point import State
-from usher.preflight.registered import Webhook
+from usher.install import preflight, registered_webhooks
+from usher.install.manifests.webhooks import NAME, Client
+from usher.install.preflight import PointState
+from usher.install.registered_webhooks import Webhook
 
 _AREA: Final = "recovery"
 _BACKUPS: Final = "backups.velero.io"
@@ -48,21 +47,24 @@ def _installed(look: Look) -> Sequence[Webhook] | None:
     mutating, validating = (fields.listed(look.estate, *key) for key in (MUTATING, VALIDATING))
     if mutating is None or validating is None:
         return None
-    found = [*registered.read(mutating, mutating=True), *registered.read(validating, mutating=False)]
+    found = [
+        *registered_webhooks.read_webhooks(mutating, mutating=True),
+        *registered_webhooks.read_webhooks(validating, mutating=False),
+    ]
     return [each for each in found if each.configuration.startswith(NAME)]
 
 
-def _points(installed: Sequence[Webhook], look: Look) -> list[point.Point]:
-    return list(ours.of_webhooks(installed, client=Client(), now=look.now))
+def _points(installed: Sequence[Webhook], look: Look) -> list[preflight.Point]:
+    return list(preflight.points_of_webhooks(installed, client=Client(), now=look.now))
 
 
-def _judged(points: Sequence[point.Point]) -> Judgement:
+def _judged(points: Sequence[preflight.Point]) -> Judgement:
     """The worst of the given preflight points, with the texts of all."""
     texts = [fields.excerpt(each.text) for each in points]
     states = {each.state for each in points}
-    if State.ATTENTION in states:
+    if PointState.ATTENTION in states:
         return failed(*texts)
-    return not_known(*texts) if State.NOT_KNOWN in states else passed(*texts)
+    return not_known(*texts) if PointState.NOT_KNOWN in states else passed(*texts)
 
 
 def _service(look: Look) -> str:
@@ -80,8 +82,8 @@ def kubernetes_version(look: Look) -> Judgement:
         return not_known("the API server does not tell its version")
     release = version[:2]
     name = f"Kubernetes {release[0]}.{release[1]}"
-    if release < ours.MINIMUM:
-        return failed(f"{name}; usher needs {ours.MINIMUM[0]}.{ours.MINIMUM[1]} or newer")
+    if release < preflight.OLDEST_VERSION:
+        return failed(f"{name}; usher needs {preflight.OLDEST_VERSION[0]}.{preflight.OLDEST_VERSION[1]} or newer")
     end = versions.ENDS.get(release)
     if end is None:
         return not_known(f"usher does not know when {name} ends")

@@ -22,7 +22,7 @@ from usher.audit.reports import (
 from usher.audit.reports.numbers import PAGE
 from usher.audit.reports.web import charts, page, tables
 from usher.audit.reports.web.markup import Child, Html, element, joined
-from usher.reports import wording
+from usher.check.formats import wording
 
 _SOURCES: Final = {"prometheus": "measured by Prometheus", "demo": "invented for this demo"}
 """By the source of the measurement."""

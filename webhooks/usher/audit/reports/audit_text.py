@@ -15,8 +15,8 @@ from usher.audit.reports import (
     workload_tables,
 )
 from usher.audit.reports.numbers import TEXT
-from usher.reports import wording
-from usher.reports.lines import Lines
+from usher.check.formats import wording
+from usher.check.formats.lines import Lines
 
 
 def write(

@@ -12,8 +12,8 @@ from usher.audit.reports.markdown_table import MarkdownTable, prose
 from usher.audit.reports.web import cells, tables
 from usher.audit.reports.web.markup import Html, element, joined
 from usher.audit.reports.web.page import Section
-from usher.reports import wording
-from usher.reports.lines import Lines
+from usher.check.formats import wording
+from usher.check.formats.lines import Lines
 
 _SHOWN_NOTES: Final = 10
 

@@ -11,7 +11,7 @@ from typing import Final, TextIO
 from usher.audit.document import Audit
 from usher.audit.document.fleet import Fleet, FleetRow
 from usher.audit.reports import data_tables
-from usher.reports import wording
+from usher.check.formats import wording
 
 _FORMULA: Final = tuple("=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}")
 """Spreadsheets take a text that begins like this for a formula, after spaces too."""

@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Any, Final
 
 from usher.audit.document import Audit, Group, Standing, Usage
+from usher.check.formats import json_report
 from usher.dataclass import dataclass
-from usher.reports import json_shape
 
 
 class Type(StrEnum):
@@ -81,7 +81,7 @@ def _text(value: object) -> str:
 
 
 def _whole(value: int) -> int | None:
-    return json_shape.bounded(int(value))
+    return json_report.bounded(int(value))
 
 
 def _number(value: float) -> float | None:

@@ -21,9 +21,9 @@ from usher.audit.document import (
 from usher.audit.document.fleet import FleetSummary
 from usher.audit.reports.numbers import TEXT
 from usher.audit.reports.web import cells
-from usher.reports import wording
-from usher.reports.lines import Lines
-from usher.scan.findings import Identity
+from usher.check.findings import Identity
+from usher.check.formats import wording
+from usher.check.formats.lines import Lines
 
 _NO_WEBHOOKS: Final = "USA050"
 """The finding that no webhook of usher is registered."""

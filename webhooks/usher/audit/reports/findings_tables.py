@@ -17,8 +17,8 @@ from usher.audit.reports.markdown_table import MarkdownTable, code, object_code,
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.audit.reports.web import cells, tables
 from usher.audit.reports.web.page import Section
-from usher.reports import wording
-from usher.reports.lines import Lines, Row
+from usher.check.formats import wording
+from usher.check.formats.lines import Lines, Row
 
 _PLACES: Final = 5
 """Objects of one message."""

@@ -24,7 +24,7 @@ from usher.audit.reports.numbers import PAGE
 from usher.audit.reports.web import cells, charts, page, tables
 from usher.audit.reports.web.markup import Html, element
 from usher.audit.reports.web.page import Section
-from usher.reports import wording
+from usher.check.formats import wording
 
 
 def write(fleet: Fleet, stream: TextIO, /) -> None:

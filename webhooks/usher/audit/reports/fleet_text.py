@@ -9,8 +9,8 @@ from rich.text import Text
 from usher.audit.document.fleet import Fleet, FleetProblem, FleetRow, FleetUsage, GroupRow
 from usher.audit.reports import entry_words, numbers
 from usher.audit.reports.numbers import TEXT
-from usher.reports import wording
-from usher.reports.lines import Lines, Row
+from usher.check.formats import wording
+from usher.check.formats.lines import Lines, Row
 
 SHOWN: Final = 10
 

@@ -7,8 +7,8 @@ from usher.audit.document import AcceleratorEntry, Audit, Group, Point, Summary
 from usher.audit.reports import entry_words, glossary, numbers, usage_tables, workload_tables
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.audit.reports.web.markup import Html, element
-from usher.reports import wording
-from usher.reports.lines import Row
+from usher.check.formats import wording
+from usher.check.formats.lines import Row
 
 _HOW_TO_MEASURE: Final = "not measured; --prometheus URL measures it"
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from usher.audit.document import Audit
 from usher.audit.document.fleet import Fleet
-from usher.reports import wording
+from usher.check.formats import wording
 
 
 def write(document: Audit | Fleet, stream: TextIO, /) -> None:

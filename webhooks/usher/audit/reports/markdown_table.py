@@ -5,8 +5,8 @@ from typing import Final
 
 from usher.audit.document import Subject
 from usher.audit.reports import entry_words
+from usher.check.formats import markdown
 from usher.dataclass import dataclass
-from usher.reports.ci import markdown_text
 
 _MAX_TEXT: Final = 400
 """Characters of one text, so that one name cannot fill the report."""
@@ -18,13 +18,13 @@ _WORD: Final = 40
 
 def prose(text: str, *, empty: str | None = None) -> str:
     """A text as it is; `empty` in the place of one without characters, where it is given."""
-    return empty if empty is not None and not text else markdown_text.prose(_shortened(text))
+    return empty if empty is not None and not text else markdown.prose(_shortened(text))
 
 
 def code(text: str) -> str:
     """A name in a span of code."""
     # A bar ends a cell, within a span of code too.
-    return markdown_text.code(_shortened(text)).replace("|", "\\|")
+    return markdown.code(_shortened(text)).replace("|", "\\|")
 
 
 def object_code(value: Subject) -> str:

@@ -12,9 +12,9 @@ from usher.audit.reports.numbers import PAGE, TEXT
 from usher.audit.reports.web import cells, tables
 from usher.audit.reports.web.markup import Html, element
 from usher.audit.reports.web.page import Section
+from usher.check.formats import wording
+from usher.check.formats.lines import Lines
 from usher.dataclass import dataclass
-from usher.reports import wording
-from usher.reports.lines import Lines
 
 _HOUR: Final = 3_600
 

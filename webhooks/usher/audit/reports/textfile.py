@@ -11,7 +11,7 @@ from typing import Final, TextIO
 import prometheus_client as prometheus
 
 from usher.audit.document import AcceleratorEntry, Audit, GroupTable, Summary, Usage
-from usher.reports import wording
+from usher.check.formats import wording
 
 _PREFIX: Final = "gpu_usher_audit_"
 _GROUPS: Final = 50

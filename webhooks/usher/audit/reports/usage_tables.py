@@ -10,7 +10,7 @@ from usher.audit.reports.numbers import PAGE, TEXT
 from usher.audit.reports.web import cells, charts, tables
 from usher.audit.reports.web.markup import Html, element, joined
 from usher.audit.reports.web.page import Section
-from usher.reports import wording
+from usher.check.formats import wording
 
 _NEARLY_ALL: Final = 0.995
 """From here on a share is written as 100 %."""

@@ -11,8 +11,8 @@ from usher.audit.reports.numbers import PAGE, TEXT
 from usher.audit.reports.web import cells, charts, tables
 from usher.audit.reports.web.markup import Html, element
 from usher.audit.reports.web.page import Section
-from usher.reports import wording
-from usher.reports.lines import Lines, Row
+from usher.check.formats import wording
+from usher.check.formats.lines import Lines, Row
 
 _FILES: Final = (
     "allocated, waiting and never are not known, because these are files; usher audit without a PATH reads the cluster"

@@ -4,7 +4,7 @@ from typing import TextIO
 
 from usher.audit.document import Audit
 from usher.audit.reports import json_document
-from usher.reports import yaml_report
+from usher.check.formats import yaml_report
 
 
 def write(audit: Audit, stream: TextIO, /) -> None:

@@ -29,8 +29,8 @@ from usher.audit.standing import (
 )
 from usher.audit.standing.situation import Situation
 from usher.authorities.knowledge import Knowledge
+from usher.check import findings as scan
 from usher.config import models
-from usher.scan import findings as scan
 
 _ORDER = list(Severity)
 

@@ -10,9 +10,9 @@ from usher.audit.estate import Workload
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Prevention, Situation
 from usher.audit.standing.wanted import MUTATING, VALIDATING
-from usher.manifests.webhooks import NAME
+from usher.check import findings as scan
+from usher.install.manifests.webhooks import NAME
 from usher.policy.mutation import strategies
-from usher.scan import findings as scan
 
 _MOST: Final = 10
 

@@ -11,10 +11,10 @@ from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
 from usher.audit.standing.wanted import VALIDATING
 from usher.config import selection
+from usher.install import registered_webhooks
+from usher.install.manifests.webhooks import NAME
+from usher.install.registered_webhooks import Webhook
 from usher.kinds import registry
-from usher.manifests.webhooks import NAME
-from usher.preflight import registered
-from usher.preflight.registered import Webhook
 
 _API_VERSION: Final = "admissionregistration.k8s.io/v1"
 _SAMPLE: Final = 5
@@ -51,7 +51,9 @@ def _judging(situation: Situation) -> list[Webhook] | None:
     found = fields.listed(situation.estate, *VALIDATING)
     if found is None:
         return None
-    return [each for each in registered.read(found, mutating=False) if each.configuration.startswith(NAME)]
+    return [
+        each for each in registered_webhooks.read_webhooks(found, mutating=False) if each.configuration.startswith(NAME)
+    ]
 
 
 def _key(workload: Workload) -> tuple[str, str]:

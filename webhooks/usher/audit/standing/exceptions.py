@@ -12,8 +12,8 @@ from usher.audit import fields
 from usher.audit.document import FindingEntry
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
+from usher.check.findings import ExceptionState, ExceptionUse
 from usher.config import selection
-from usher.scan.exception_uses import ExceptionState, ExceptionUse
 
 UNUSED: Final = "USA010"
 NOT_NEEDED: Final = "USA012"

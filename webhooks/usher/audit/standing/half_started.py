@@ -7,7 +7,7 @@ from usher.audit.document import FindingEntry
 from usher.audit.estate import Workload
 from usher.audit.standing import entries, gangs
 from usher.audit.standing.situation import Situation, span
-from usher.scan import devices
+from usher.check import devices
 
 CODE: Final = "USA002"
 """The sum of the GPUs of these findings is the headline number of half-started gangs."""

@@ -10,10 +10,10 @@ from usher.audit.document import FindingEntry
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
 from usher.audit.standing.wanted import MUTATING, VALIDATING
-from usher.manifests.webhooks import NAME
-from usher.preflight import other_webhooks, registered
-from usher.preflight.point import State
-from usher.preflight.registered import Webhook
+from usher.install import preflight, registered_webhooks
+from usher.install.manifests.webhooks import NAME
+from usher.install.preflight import PointState
+from usher.install.registered_webhooks import Webhook
 
 _API_VERSION: Final = "admissionregistration.k8s.io/v1"
 
@@ -24,9 +24,12 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
     validating = fields.listed(situation.estate, *VALIDATING)
     if mutating is None or validating is None:
         return
-    webhooks = [*registered.read(mutating, mutating=True), *registered.read(validating, mutating=False)]
-    slowest = other_webhooks.slowest(webhooks)
-    if slowest.state is State.ATTENTION:
+    webhooks = [
+        *registered_webhooks.read_webhooks(mutating, mutating=True),
+        *registered_webhooks.read_webhooks(validating, mutating=False),
+    ]
+    slowest = preflight.slowest_creation(webhooks)
+    if slowest.state is PointState.ATTENTION:
         asked = sorted(
             (each for each in webhooks if each.creates("", "pods")), key=lambda each: (-each.timeout, each.title)
         )
@@ -45,8 +48,8 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
 
 def _blocking(webhook: Webhook, namespaces: Mapping[str, Mapping[str, str]]) -> Iterator[FindingEntry]:
     kind = MUTATING[1] if webhook.mutating else VALIDATING[1]
-    for problem in other_webhooks.problems(webhook, namespaces, {}):
-        if problem.state is State.ATTENTION:
+    for problem in preflight.points_of_blocking_webhook(webhook, namespaces, {}):
+        if problem.state is PointState.ATTENTION:
             yield entries.finding(
                 "USA055",
                 entries.named(_API_VERSION, kind, webhook.configuration),

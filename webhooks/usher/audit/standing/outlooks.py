@@ -20,8 +20,8 @@ from usher.authorities.nodes import read as nodes_read
 from usher.authorities.nodes.places import Obstacles
 from usher.authorities.outlook import Section, answer_of_sections
 from usher.authorities.verdict import Answer
+from usher.check.devices import WHOLE_GPUS
 from usher.dataclass import dataclass
-from usher.scan.devices import WHOLE_GPUS
 
 _HOLDING: Final = (Answer.NEVER, Answer.NOT_NOW)
 _NAMES: Final = {"nodes": "the nodes", "classes": "the priority classes"}

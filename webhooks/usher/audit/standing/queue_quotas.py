@@ -11,7 +11,7 @@ from usher.audit.standing.situation import Situation
 from usher.authorities.kueue import read as kueue_read
 from usher.authorities.kueue.flavors import Flavor
 from usher.authorities.kueue.queues import GROUP, UNLIMITED
-from usher.scan.devices import WHOLE_GPUS
+from usher.check.devices import WHOLE_GPUS
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:

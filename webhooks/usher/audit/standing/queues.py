@@ -12,7 +12,7 @@ from usher.authorities.kueue import read as kueue_read
 from usher.authorities.kueue.queues import GROUP, ClusterQueue, LocalQueue
 from usher.authorities.volcano import read as volcano_read
 from usher.authorities.volcano.read import DEFAULT_QUEUE
-from usher.scan.devices import WHOLE_GPUS
+from usher.check.devices import WHOLE_GPUS
 
 _KUEUE: Final = f"{GROUP}/v1beta2"
 _VOLCANO: Final = "scheduling.volcano.sh/v1beta1"

@@ -12,9 +12,9 @@ from usher.audit.standing.situation import Situation
 from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.resource_quota import read as resource_quota_read
+from usher.check.devices import WHOLE_GPUS
 from usher.dataclass import dataclass
 from usher.kinds.reading.values import Absence
-from usher.scan.devices import WHOLE_GPUS
 
 _PREFIX: Final = "requests."
 _QUOTA: Final = ("", "ResourceQuota")

@@ -10,11 +10,11 @@ from usher.audit.estate import Estate, Node, Pod, Workload
 from usher.audit.standing.records import Records
 from usher.audit.usage import prices
 from usher.authorities.knowledge import Knowledge
+from usher.check import findings
 from usher.cluster.facts import store
 from usher.config import models, selection
 from usher.config.fields import seconds
 from usher.dataclass import dataclass
-from usher.scan import findings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

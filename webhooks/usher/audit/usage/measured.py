@@ -5,8 +5,8 @@ from dataclasses import field
 
 from usher.audit.document.usage import GroupTable, Measurement, PriceEntry, Saving, Target, Usage
 from usher.audit.usage.not_held import NotHeld
+from usher.check.findings import Identity
 from usher.dataclass import dataclass
-from usher.scan.findings import Identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,9 +31,9 @@ from usher.audit.usage.prices import NodeType
 from usher.audit.usage.savings.choice import savings
 from usher.audit.usage.series import Answer, Source
 from usher.audit.usage.tables import Holding
+from usher.check.findings import Identity
 from usher.config.audit_settings import Audit
 from usher.config.fields import seconds
-from usher.scan.findings import Identity
 
 
 def measure(  # noqa: PLR0913 - all arguments of an audit by name

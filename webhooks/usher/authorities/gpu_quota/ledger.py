@@ -20,8 +20,6 @@ from typing import Final
 import orjson
 
 from usher.authorities.gpu_quota import amounts, entries
-from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
-from usher.authorities.gpu_quota import entries as gpu_quota_entries
 from usher.authorities.gpu_quota.amounts import Amounts, Limit, Limits
 from usher.authorities.gpu_quota.charge import ByClasses, amounts_of_classes, sum_of_charges
 from usher.authorities.gpu_quota.entries import Entry, EntryChanges, EntryLayers
@@ -61,7 +59,7 @@ def of_entries(entries: Mapping[str, Entry]) -> Ledger:
     return Ledger(
         entries=EntryLayers(entries),
         size=sum(map(entry_bytes, entries.values())),
-        sums=gpu_quota_entries.tidy(sum_of_charges(entry.amounts for entry in entries.values())),
+        sums=entries.tidy(sum_of_charges(entry.amounts for entry in entries.values())),
     )
 
 
@@ -111,7 +109,7 @@ class Full:
 
 def in_parts(entries: Mapping[str, Entry]) -> Ledger:
     """A ledger of the entries of several objects, which must not change any more."""
-    sums = gpu_quota_entries.tidy(sum_of_charges(entry.amounts for entry in entries.values()))
+    sums = entries.tidy(sum_of_charges(entry.amounts for entry in entries.values()))
     return Ledger(entries=EntryLayers(entries), sums=sums, in_parts=True)
 
 
@@ -121,7 +119,7 @@ def changed(base: Ledger, changes: EntryChanges) -> Ledger:
     former = [entry.amounts for key in changes if (entry := base.entries.get(key)) is not None]
     taken = sum_of_charges(former)
     less = {classes: {unit: -nanos for unit, nanos in of_units.items()} for classes, of_units in taken.items()}
-    sums = gpu_quota_entries.tidy(sum_of_charges([base.sums, *new, less]))
+    sums = entries.tidy(sum_of_charges([base.sums, *new, less]))
     return replace(base, entries=EntryLayers(base.entries.base, changes), sums=sums)
 
 
@@ -170,7 +168,7 @@ def settle(ledger: Ledger, key: str, actual: ByClasses) -> Ledger:
     former = ledger.entries.get(key)
     if former is None:
         return ledger
-    return _with_entry(ledger, replace(former, amounts=gpu_quota_entries.tidy(actual), reserved_until=None))
+    return _with_entry(ledger, replace(former, amounts=entries.tidy(actual), reserved_until=None))
 
 
 def release(ledger: Ledger, key: str) -> Ledger:
@@ -185,7 +183,7 @@ def find_entry(ledger: Ledger, entry: Entry) -> Entry | None:
 
 def entry_bytes(entry: Entry) -> int:
     """The bytes of an entry in the object, with its separator."""
-    return len(orjson.dumps(gpu_quota_entries.encode_entry(entry))) + 1
+    return len(orjson.dumps(entries.encode_entry(entry))) + 1
 
 
 def relevant_amounts(by_classes: ByClasses, limits: Limits) -> ByClasses:
@@ -200,7 +198,7 @@ def relevant_amounts(by_classes: ByClasses, limits: Limits) -> ByClasses:
         key = tuple(sorted({name if name in named else "" for name in classes}))
         kept = {unit: nanos for unit, nanos in of_units.items() if unit in units}
         result[key] = amounts.plus(result.get(key, {}), kept)
-    return gpu_quota_entries.tidy(result)
+    return entries.tidy(result)
 
 
 def _relevant_entry(entry: Entry, limits: Limits) -> Entry:
@@ -280,7 +278,7 @@ def _replace_entry(ledger: Ledger, key: str, former: Entry | None, entry: Entry 
             for classes, of_units in each.amounts.items():
                 signed = {unit: sign * nanos for unit, nanos in of_units.items()}
                 sums[classes] = amounts.plus(sums.get(classes, {}), signed)
-    return replace(ledger, entries=ledger.entries.changed(key, entry), size=size, sums=gpu_quota_entries.tidy(sums))
+    return replace(ledger, entries=ledger.entries.changed(key, entry), size=size, sums=entries.tidy(sums))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -421,7 +419,7 @@ def _is_live(entry: Entry, now: int) -> bool:
     return entry.reserved_until is not None and entry.reserved_until > now
 
 
-def _covers(present: ByClasses, reserved: Mapping[tuple[str, ...], gpu_quota_amounts.Amounts]) -> bool:
+def _covers(present: ByClasses, reserved: Mapping[tuple[str, ...], amounts.Amounts]) -> bool:
     return all(
         present.get(classes, {}).get(unit, 0) >= nanos
         for classes, of_units in reserved.items()

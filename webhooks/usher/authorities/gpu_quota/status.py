@@ -12,7 +12,6 @@ from typing import Final
 
 from usher import model, paths
 from usher.authorities.gpu_quota import amounts, assignment, entries, ledger
-from usher.authorities.gpu_quota import ledger as gpu_quota_ledger
 from usher.authorities.gpu_quota.amounts import Limits
 from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.definitions import Malformed, Quota
@@ -29,7 +28,7 @@ VERSION_WITH_PARTS: Final = 2
 FIELDS: Final = ("version", "used", "charges", "removed", "parts", "partsFrom", "sums")
 """The fields of an account, beside the conditions."""
 
-_MOST_SUM: Final = amounts.MOST_AMOUNT * gpu_quota_ledger.MOST_IN_PARTS
+_MOST_SUM: Final = amounts.MOST_AMOUNT * ledger.MOST_IN_PARTS
 
 MOST_TOLD: Final = 20
 """How many problems of one ledger are named."""
@@ -65,7 +64,7 @@ def encode(
 
     Unreadable entries stay, after all others: another version may be able to read them.
     """
-    used: list[paths.Json] = [entries.encode_amounts(of_units) for of_units in gpu_quota_ledger.used_of(found, limits)]
+    used: list[paths.Json] = [entries.encode_amounts(of_units) for of_units in ledger.used_of(found, limits)]
     changes = found.entries.changes if parts else found.entries
     charges: list[paths.Json] = [
         entries.encode_entry(entry) for _, entry in sorted(changes.items()) if entry is not None
@@ -112,7 +111,7 @@ def parts_from(value: paths.Json) -> int | None:
 
 
 def _problem(place: str, reason: str) -> Decoded:
-    return Decoded(ledger=gpu_quota_ledger.EMPTY, problems=((place, reason),) if reason else ())
+    return Decoded(ledger=ledger.EMPTY, problems=((place, reason),) if reason else ())
 
 
 def _with_parts(head: Decoded, value: Mapping[str, paths.Json]) -> Decoded:
@@ -146,7 +145,7 @@ def _read_charges(charges: list[paths.Json]) -> Decoded:
     told = problems[:MOST_TOLD]
     if len(problems) > MOST_TOLD:
         told.append(("/status/charges", f"{len(problems) - MOST_TOLD} more entries cannot be read"))
-    return Decoded(ledger=gpu_quota_ledger.of_entries(read), problems=tuple(told), unread=tuple(unread))
+    return Decoded(ledger=ledger.of_entries(read), problems=tuple(told), unread=tuple(unread))
 
 
 def _larger_entry(first: Entry, second: Entry) -> Entry:

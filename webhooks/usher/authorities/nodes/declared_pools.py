@@ -23,7 +23,6 @@ from usher.authorities.nodes import places
 from usher.authorities.pool_fit import Placement
 from usher.cluster.facts import node_pools
 from usher.config import models, pools, selection
-from usher.config import pools as config_pools
 from usher.dataclass import dataclass
 from usher.model import placement
 
@@ -44,19 +43,17 @@ MACHINE_LABELS: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io
 """Node labels whose value is a type of machine, which decides the devices too."""
 
 
-def undeclared_devices(pod_set: model.PodSet, pools: Sequence[config_pools.Pool]) -> dict[str, list[str]]:
+def undeclared_devices(pod_set: model.PodSet, pools: Sequence[pools.Pool]) -> dict[str, list[str]]:
     """The device labels that every allowed node must have and no pool has, with their allowed values."""
     return _undeclared(DEVICE_LABELS, pod_set, pools)
 
 
-def undeclared_machines(pod_set: model.PodSet, pools: Sequence[config_pools.Pool]) -> dict[str, list[str]]:
+def undeclared_machines(pod_set: model.PodSet, pools: Sequence[pools.Pool]) -> dict[str, list[str]]:
     """The labels of machine types that every allowed node must have and no pool names, with their allowed values."""
     return _undeclared(MACHINE_LABELS, pod_set, pools)
 
 
-def _undeclared(
-    labels: Sequence[str], pod_set: model.PodSet, pools: Sequence[config_pools.Pool]
-) -> dict[str, list[str]]:
+def _undeclared(labels: Sequence[str], pod_set: model.PodSet, pools: Sequence[pools.Pool]) -> dict[str, list[str]]:
     ways = pool_fit.node_alternatives(pod_set)
     found = {key: pool_fit.allowed_label_values(ways, key) for key in labels}
     return {
@@ -66,7 +63,7 @@ def _undeclared(
     }
 
 
-def _has_label(pool: config_pools.Pool, key: str, values: frozenset[str]) -> bool:
+def _has_label(pool: pools.Pool, key: str, values: frozenset[str]) -> bool:
     """Whether usher.yaml says that the nodes of a pool have the label with one of the values."""
     if key in pool.node_selector:
         return pool.node_selector[key] in values
@@ -304,9 +301,7 @@ def _asked_names(pod_set: model.PodSet) -> list[str]:
 class PoolPlacements:
     """Answers for one configuration, kept because most pods of a cluster have the same placement."""
 
-    def __init__(
-        self, config: models.Config, vocabulary: Vocabulary, *, found: tuple[config_pools.Pool, ...] = ()
-    ) -> None:
+    def __init__(self, config: models.Config, vocabulary: Vocabulary, *, found: tuple[pools.Pool, ...] = ()) -> None:
         """Takes the pools that nodes form as `found`."""
         self._config = config
         self._vocabulary = vocabulary
@@ -389,7 +384,7 @@ class PoolPlacements:
             result["numbers"] = {key: sorted(values) for key, values in where.numbers.items()}
         return result
 
-    def _undeclared(self, pod_set: model.PodSet, offering: Sequence[config_pools.Pool]) -> dict[str, list[str]]:
+    def _undeclared(self, pod_set: model.PodSet, offering: Sequence[pools.Pool]) -> dict[str, list[str]]:
         selects = pod_set.node_selector or pod_set.has_required_affinity
         return undeclared_devices(pod_set, offering) if pod_set.asks_accelerators and selects else {}
 
@@ -424,7 +419,7 @@ class PoolPlacements:
             if keys:
                 yield {"index": index, "taint": keys[0]}
 
-    def _guard(self, pool: config_pools.Pool) -> config_pools.Taint | None:
+    def _guard(self, pool: pools.Pool) -> pools.Taint | None:
         """The taint that keeps other pods off. Nodes may have further taints, as spot nodes do."""
         guarding = [taint for taint in pool.taints if taint.effect in placement.GUARDING]
         usual = (taint for taint in guarding if self._vocabulary.marks_accelerators(taint.key, taint.value))
@@ -447,7 +442,7 @@ class PoolPlacements:
             result["gpus"] = fit.pool.gpu.per_node
         return result
 
-    def _taint(self, taint: config_pools.Taint, pool: config_pools.Pool) -> TaintInput:
+    def _taint(self, taint: pools.Taint, pool: pools.Pool) -> TaintInput:
         result: TaintInput = {"key": taint.key, "value": taint.value, "effect": taint.effect}
         operator = pool_fit.toleration_operator(taint, self._vocabulary, for_these_pods=pool.serves is not None)
         if operator is not None:
@@ -483,7 +478,7 @@ def placements(known: Knowledge) -> PoolPlacements:
     return last
 
 
-def _found_pools(known: Knowledge) -> tuple[config_pools.Pool, ...]:
+def _found_pools(known: Knowledge) -> tuple[pools.Pool, ...]:
     """The pools that the nodes form now; made again only after a node has changed."""
     table = known.facts.nodes
     if not table.known:
@@ -513,7 +508,7 @@ def pool_reasons(pod_set: model.PodSet, *, workload: model.Workload, known: Know
     return tuple(sorted(_reasons(where, known.config.pools, offering), key=lambda each: not each.fits))
 
 
-def _reasons(where: Placement, pools: list[config_pools.Pool], offering: set[str]) -> Iterator[PoolReason]:
+def _reasons(where: Placement, pools: list[pools.Pool], offering: set[str]) -> Iterator[PoolReason]:
     fitting = {fit.pool.name: fit for fit in where.fits}
     kept_off = {kept.pool.name: kept.reason for kept in where.kept_off}
     for pool in pools:
@@ -529,7 +524,7 @@ def _reasons(where: Placement, pools: list[config_pools.Pool], offering: set[str
             yield PoolReason(pool.name, False, "its labels are not those that the pods select")
 
 
-def _pool_texts(pool: config_pools.Pool) -> Iterator[str]:
+def _pool_texts(pool: pools.Pool) -> Iterator[str]:
     board = board_of_pool(pool)
     if board:
         yield f"board {board}"

@@ -11,7 +11,6 @@ from usher import memo, model
 from usher.authorities import gang_demand
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import places
-from usher.authorities.nodes import places as nodes_obstacles
 from usher.authorities.nodes.places import Obstacles, Place, Places
 from usher.authorities.nodes.read import Alternative, PodDemand
 from usher.authorities.verdict import Answer
@@ -104,15 +103,13 @@ def holding_nodes(demand: PodDemand, place: Place, nodes: Nodes) -> int:
 
 def _holding(demand: PodDemand, place: Place, nodes: Nodes) -> Iterator[str | None]:
     """The names of nodes where individual labels decide; None where the class decides."""
-    if not any(nodes_obstacles.fits_amounts(demand, amounts, place.template) for amounts in place.frontier):
+    if not any(places.fits_amounts(demand, amounts, place.template) for amounts in place.frontier):
         return
-    if nodes_obstacles.blocking_taints(demand, place):
+    if places.blocking_taints(demand, place):
         return
     own = nodes.individual
     alternatives = [
-        alternative
-        for alternative in demand.alternatives
-        if not nodes_obstacles.unmet_requirements(alternative, place, own)
+        alternative for alternative in demand.alternatives if not places.unmet_requirements(alternative, place, own)
     ]
     if place.nodes is None:
         if alternatives:
@@ -155,7 +152,7 @@ def _is_met(demand: PodDemand, alternative: Alternative, of_class: NodeClass, na
     return (
         all(placement.labels_match(each, own.labels) for each in alternative.on_labels)
         and all(placement.name_matches(each, name) for each in alternative.on_fields)
-        and nodes_obstacles.fits_amounts(demand, own.amounts, None)
+        and places.fits_amounts(demand, own.amounts, None)
     )
 
 
@@ -197,7 +194,7 @@ def _on_named_node(demand: PodDemand, places: Places) -> NodeVerdict:
         frontier=(own.amounts,),
         pool=next((each.pool for each in places.all if each.nodes is found), None),
     )
-    missing = nodes_obstacles.fewest_obstacles(
+    missing = places.fewest_obstacles(
         replace(demand, alternatives=_on_node(demand.alternatives, name)), place, frozenset()
     )
     if missing:
@@ -217,7 +214,7 @@ def _nearest(demand: PodDemand, places: Places) -> Nearest:
     own = places.nodes.individual
     found: list[Nearest] = []
     for place in places.all:
-        missing = nodes_obstacles.fewest_obstacles(demand, place, own)
+        missing = places.fewest_obstacles(demand, place, own)
         found.append(Nearest(place=place, obstacles=missing or _individual_obstacles(demand, place, own)))
     if not found:
         return Nearest(place=None, obstacles=Obstacles())
@@ -226,7 +223,7 @@ def _nearest(demand: PodDemand, places: Places) -> Nearest:
 
 def _individual_obstacles(demand: PodDemand, place: Place, own: Container[str]) -> Obstacles:
     """The individual labels or names that keep a pod off the nodes of a class that itself fits."""
-    fitting = [each for each in demand.alternatives if not nodes_obstacles.unmet_requirements(each, place, own)]
+    fitting = [each for each in demand.alternatives if not places.unmet_requirements(each, place, own)]
     missing = min((_individual(each, own) for each in fitting), key=lambda each: len(each.on_labels + each.on_fields))
     return Obstacles(labels=missing.on_labels, names=missing.on_fields)
 

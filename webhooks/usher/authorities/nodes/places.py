@@ -11,7 +11,6 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.nodes.read import Alternative, PodDemand
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Taint, scheduler_amount
 from usher.config import pools
-from usher.config import pools as config_pools
 from usher.dataclass import dataclass
 from usher.model import placement
 from usher.model.placement import Requirement
@@ -69,7 +68,7 @@ class Place:
     """None for nodes that do not exist yet."""
     template: NodeTemplate | None = None
     """For nodes that do not exist yet; `labels` holds some of their future labels."""
-    pool: config_pools.Pool | None = None
+    pool: pools.Pool | None = None
     """The declared pool of the nodes."""
 
     @property
@@ -93,14 +92,14 @@ class Places:
         return any(placement.labels_match(wanted, place.labels) for place in self.all)
 
 
-def places_of_cluster(nodes: Nodes, pools: Sequence[config_pools.Pool], vocabulary: Vocabulary) -> Places:
+def places_of_cluster(nodes: Nodes, pools: Sequence[pools.Pool], vocabulary: Vocabulary) -> Places:
     """The places of a cluster."""
     there = [_place_of_class(each, _pool_of(each, pools)) for each in nodes.classes]
     empty = {pool.name for pool in pools}.difference(place.pool.name for place in there if place.pool is not None)
     return Places(nodes=nodes, all=(*there, *_places_of_pools(pools, empty, vocabulary)))
 
 
-def _places_of_pools(pools: Sequence[config_pools.Pool], empty: set[str], vocabulary: Vocabulary) -> Iterator[Place]:
+def _places_of_pools(pools: Sequence[pools.Pool], empty: set[str], vocabulary: Vocabulary) -> Iterator[Place]:
     for pool in pools:
         described = bool(pool.allocatable) or pool.gpu is not None
         # Existing nodes describe a pool that usher.yaml does not describe.
@@ -109,7 +108,7 @@ def _places_of_pools(pools: Sequence[config_pools.Pool], empty: set[str], vocabu
             yield _place_of_pool(pool, vocabulary)
 
 
-def _place_of_class(nodes: NodeClass, pool: config_pools.Pool | None) -> Place:
+def _place_of_class(nodes: NodeClass, pool: pools.Pool | None) -> Place:
     return Place(
         name=f"pool {pool.name}" if pool is not None else f"nodes like {nodes.example}",
         labels=nodes.labels,
@@ -120,7 +119,7 @@ def _place_of_class(nodes: NodeClass, pool: config_pools.Pool | None) -> Place:
     )
 
 
-def _pool_of(nodes: NodeClass, pools: Sequence[config_pools.Pool]) -> config_pools.Pool | None:
+def _pool_of(nodes: NodeClass, pools: Sequence[pools.Pool]) -> pools.Pool | None:
     own = nodes.nodes[nodes.example].labels
     for pool in pools:
         if all(nodes.labels.get(key, own.get(key)) == value for key, value in pool.node_selector.items()):
@@ -128,7 +127,7 @@ def _pool_of(nodes: NodeClass, pools: Sequence[config_pools.Pool]) -> config_poo
     return None
 
 
-def _place_of_pool(pool: config_pools.Pool, vocabulary: Vocabulary) -> Place:
+def _place_of_pool(pool: pools.Pool, vocabulary: Vocabulary) -> Place:
     amounts = {name: scheduler_amount(name, quantities.parse(text)) for name, text in pool.allocatable.items()}
     board = None
     if pool.gpu is not None:

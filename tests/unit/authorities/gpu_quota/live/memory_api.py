@@ -33,8 +33,8 @@ from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.kinds.registry import FACTS, WORKLOADS
 from usher.policy.evaluator import Evaluator
-from usher.review import validate as review_validate
-from usher.review.parsing import Review, parse, request_of
+from usher.review import webhooks as review_validate
+from usher.review.admission_review import Review, parse, request_of
 
 Place = tuple[str, str, str, str]
 """Root of the API, plural, namespace, name."""

@@ -3,7 +3,7 @@
 import html
 from typing import Final, TypeAlias
 
-from usher.reports import wording
+from usher.check.formats import wording
 
 MOST: Final = 1_000
 """Characters of one text. Longer ones are cut, because a page is for people; other formats have all of it."""

@@ -10,8 +10,8 @@ import orjson
 
 from usher.audit.reports.web import cells
 from usher.audit.reports.web.markup import Html, element, visible
+from usher.check.formats import wording
 from usher.dataclass import dataclass
-from usher.reports import wording
 
 PAGE: Final = 100
 """Rows that a page shows at once, by Python and by page.js."""
