@@ -23,7 +23,7 @@ from mutation_properties import Case, case
 from policies import sites
 from policies.sites import SITES, Site
 from shared_files import OWN, PUBLISHED, Corpus
-from unit.mutation import generated
+from unit.policy.mutation import generated
 from usher import paths
 from usher.config import pools
 from usher.kinds.reading import values as reading_values

@@ -16,7 +16,7 @@ import mutation_properties as properties
 import shared_files
 from mutation_properties import Case, case
 from shared_files import OWN, PUBLISHED, Corpus
-from unit.mutation import generated
+from unit.policy.mutation import generated
 from usher import paths
 from usher.kinds.reading import values as reading_values
 from usher.kinds.registry import WORKLOADS

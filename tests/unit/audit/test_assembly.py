@@ -9,7 +9,7 @@ import pytest
 import builders
 from builders import estates, standings
 from builders.estates import NOW, entry, estate, gpu_node
-from unit.reports import made
+from unit.check.formats import made
 from usher.audit import assembly
 from usher.audit.document import Audit, FindingEntry, Saving, Severity, Subject, Usage, WorkloadState
 from usher.audit.estate import Estate, Missing

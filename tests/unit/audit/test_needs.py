@@ -8,7 +8,7 @@ import pytest
 from builders import audit_documents as audits
 from builders import estates
 from builders.estates import estate
-from unit.reports import made
+from unit.check.formats import made
 from usher.audit import needs, partial
 from usher.audit.document import AcceleratorEntry, FindingEntry, Subject, Summary
 from usher.audit.document.part import Part

@@ -7,7 +7,7 @@ import pytest
 
 from builders import audit_documents, estates
 from builders.estates import devices, entry, estate, gpu_node
-from unit.reports import made
+from unit.check.formats import made
 from usher.audit import assembly, other_accelerators
 from usher.audit.document import AcceleratorEntry, Subject
 from usher.audit.estate import Estate, Node, Pod

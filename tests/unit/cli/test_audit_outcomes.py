@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from builders import audit_documents as audits
-from unit.reports import made
+from unit.check.formats import made
 from usher import errors
 from usher.audit.reports import data_tables
 from usher.check import findings

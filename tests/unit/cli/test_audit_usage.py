@@ -15,12 +15,12 @@ from usher.audit.usage import metrics
 from usher.cli import audit_usage
 from usher.config.audit_settings import Audit
 
-GIVEN: list[audit_usage.Options] = []
+GIVEN: list[audit_usage.UsageOptions] = []
 
 
 @click.command
-@audit_usage.options
-def command(usage: audit_usage.Options) -> None:
+@audit_usage.usage_options
+def command(usage: audit_usage.UsageOptions) -> None:
     GIVEN.append(usage)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import builders
 from builders import GPU
-from unit.mutation import generated
+from unit.policy.mutation import generated
 from usher import paths
 from usher.cluster.facts.store import Store
 from usher.policy.mutation.editing import Edit, copied

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 import builders
 import engines
 import generated_examples
-from unit.mutation import generated
 from unit.policy import alike_pods
 from unit.policy.alike_pods import worker
+from unit.policy.mutation import generated
 from usher import model, paths
 from usher.authorities.authority import QuotaRefusal
 from usher.cluster.facts.store import Store

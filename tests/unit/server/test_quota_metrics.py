@@ -7,7 +7,7 @@ from unit.cluster.scripted import ScriptedApi
 from usher import paths
 from usher.authorities.gpu_quota.live.account_store import ChargeResult, Correction
 from usher.cluster.watching import LiveFacts
-from usher.server import quota_metrics
+from usher.server import metrics as server_metrics
 from usher.server.metrics import Metrics
 
 
@@ -68,8 +68,8 @@ def test_limits_are_shown_with_their_used_amounts() -> None:
 
 
 def test_a_cluster_with_too_many_quotas_has_no_more_series_for_it() -> None:
-    names = [f"q-{number:04}" for number in range(quota_metrics.MOST_QUOTAS + 50)]
+    names = [f"q-{number:04}" for number in range(server_metrics.MOST_QUOTAS + 50)]
 
     found = series(made(*(gpu_quota(name, 1) for name in names)))
 
-    assert len([key for key in found if key[0] == "usher_quota_hard"]) == quota_metrics.MOST_QUOTAS
+    assert len([key for key in found if key[0] == "usher_quota_hard"]) == server_metrics.MOST_QUOTAS

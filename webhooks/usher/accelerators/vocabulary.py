@@ -63,7 +63,7 @@ _ENOUGH: Final = 1024
 def looks_like_accelerator(name: str) -> bool:
     """Whether a name without a known meaning looks like an accelerator.
 
-    It does when it holds one of WORDS, alone or in the plural, or a word that begins or ends with `gpu`; when what
+    It does when it holds one of ACCELERATOR_WORDS, alone or plural, or a word that begins or ends with `gpu`; when what
     follows the slash holds one of MODELS, or under nvidia.com/ one of NVIDIA_MODELS; and it does not when what follows
     the slash holds a word of network cards, FPGAs, QAT or SGX, or the name is one of device files, huge pages or
     volumes. A word is what separators, digits or capitals set apart. Placeholders (`$(GPU_RESOURCE)`, `{{ gpu }}`,

@@ -20,7 +20,7 @@ DEVICE_CLASS: Final = (CLAIM_GROUP, "DeviceClass")
 
 
 def served_resources(facts: Store, vocabulary: Vocabulary) -> Mapping[str, str]:
-    """The result of `of_classes` for the classes of a cluster."""
+    """The result of `resources_of_classes` for the classes of a cluster."""
     found = facts.objects(*DEVICE_CLASS)
     return {} if isinstance(found, Absence) else resources_of_classes(found, facts, vocabulary)
 

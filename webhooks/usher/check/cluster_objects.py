@@ -148,7 +148,8 @@ def _nothing_listed(refusals: Sequence[Refused], namespace: str) -> str:
     where = f" in namespace {namespace}" if namespace else ""
     if not first.forbidden:
         return (
-            f"no kind of workload can be listed{where}: HTTP {first.status}: {http_clients.plain_line(first.reason)}; see that "
+            f"no kind of workload can be listed{where}: HTTP {first.status}: {http_clients.plain_line(first.reason)}; "
+            "see that "
             "`kubectl get pods` works"
         )
     if first.user == ANONYMOUS:

@@ -24,7 +24,8 @@ _MOST_COMPARED: Final = evaluation.LARGEST_INVENTORY * 9 // 10
 """The most bytes of the objects. The names by which rules find them need the rest."""
 
 TOO_MANY_TO_COMPARE: Final = (
-    f"its rules compare an object with all others, and those of this audit have more than {_MOST_COMPARED // 2**20} MiB; audit "
+    f"its rules compare an object with all others, and those of this audit have "
+    f"more than {_MOST_COMPARED // 2**20} MiB; audit "
     "one namespace at a time"
 )
 
@@ -248,7 +249,6 @@ def _site(
 
 def _by_policies(batch: Batch, site: "SitePolicies") -> Iterator[findings.Result]:
     """The results of policies for the objects that only they judge."""
-
     for item in only_for_policies(batch):
         identity = judging.identity_as_written(item.value)
         found = site.judged(item, item.value).result(item, batch.source, identity)

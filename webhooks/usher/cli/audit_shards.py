@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from usher import __version__, errors
-from usher.cli.option_groups import Command, added
+from usher.cli.inputs import Command, with_options
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from usher.audit.store.audit_parts import PartKey
     from usher.audit.store.part_stores import Store
     from usher.audit.store.shards import FleetCluster, Namespaces, Shard
-    from usher.cli.reporting import Reporting
+    from usher.cli.output import Reporting
     from usher.cluster.api import Lists
 
 INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
@@ -166,7 +166,7 @@ def options(command: Command) -> Command:
         sharding = _taken(**{name: parameters.pop(name) for name in names})
         return command(*arguments, sharding=sharding, **parameters)
 
-    return added(
+    return with_options(
         run,
         click.option(
             "--output-dir",

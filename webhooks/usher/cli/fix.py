@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from usher import errors
-from usher.cli import exit_codes, found_objects, inputs
+from usher.cli import exit_codes, inputs
 
 if TYPE_CHECKING:
     from usher.check.batches import Batch
@@ -88,7 +88,7 @@ def fix(
             read=lambda batch: given if batch.source == _STDIN else _content(batch),
             choice=_choice(evaluator, only=only, chosen=chosen),
         )
-    found_objects.require(fixed.before, paths)
+    inputs.require_objects(fixed.before, paths)
     changed = [file for file in fixed.files if file.changed]
     failed: dict[str, str] = {}
     if dry_run:

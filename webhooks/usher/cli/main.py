@@ -7,16 +7,90 @@ import gc
 import importlib
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
-from typing import Final, NoReturn
+from types import FrameType
+from typing import Final, NoReturn, TextIO
 
 import click
 from click.shell_completion import shell_complete
 
 from usher import __version__, errors
-from usher.cli import closed_streams, completion, exit_codes, termination
+from usher.cli import completion, exit_codes
 from usher.dataclass import dataclass
+
+_READS_NOTHING: Final = os.O_RDONLY
+_REFUSES_WRITES: Final = os.O_RDONLY
+_DROPS_WRITES: Final = os.O_WRONLY
+
+
+def open_closed_streams() -> None:
+    """Opens the standard streams that were closed when this process started.
+
+    Then standard input is empty, and messages to standard error are dropped. A write to standard output fails with
+    EBADF, because a report without a reader is not written. Without this, a file that a command opens would get the
+    number of the stream, and other code would write into it.
+    """
+    if sys.stdin is None:
+        sys.stdin = _opened(0, _READS_NOTHING, "r")
+    if sys.stdout is None:
+        sys.stdout = _opened(1, _REFUSES_WRITES, "w")
+    if sys.stderr is None:
+        sys.stderr = _opened(2, _DROPS_WRITES, "w")
+
+
+def flush_streams() -> None:
+    """Writes the rest of the output. If that fails, the exit code of the command already shows the failure."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            # Otherwise Python flushes again at exit, prints an error, and exits with another code.
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _opened(number: int, flags: int, mode: str) -> TextIO:
+    found = os.open(os.devnull, flags)
+    if found != number and not _is_open(number):
+        os.dup2(found, number)
+        os.close(found)
+        found = number
+    raw = io.FileIO(found, mode, closefd=False)
+    buffer = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
+    return io.TextIOWrapper(buffer, encoding="utf-8", errors="backslashreplace")
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
+_FIRST: Final = 128
+"""The start of the exit codes for processes that a signal ends, as in shells."""
+
+
+def end_cleanly_on_signals() -> None:
+    """Lets SIGTERM and SIGHUP raise SystemExit (143 and 129) in the main thread; an ignored signal stays ignored.
+
+    The first process of a container would otherwise ignore SIGTERM, and be killed after the grace period.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # Only the main thread may set handlers.
+        with contextlib.suppress(ValueError):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _end_on_signal)
+
+
+def _end_on_signal(number: int, _frame: FrameType | None) -> None:
+    # A second signal ends a command that hangs while it removes its files.
+    signal.signal(number, signal.SIG_DFL)
+    raise SystemExit(_FIRST + number)
+
 
 _INTERRUPTED: Final = 130
 _UNWRITABLE: Final = frozenset({errno.ENOSPC, errno.EBADF})
@@ -121,8 +195,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     atexit.register(_skip_last_collection)
     # usher has no pydantic plugins; pydantic would look for them in every installed package.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    closed_streams.open_again()
-    termination.ended_cleanly()
+    open_closed_streams()
+    end_cleanly_on_signals()
     for stream in (sys.stdout, sys.stderr):
         # A locale without a character must not make the command fail.
         with contextlib.suppress(AttributeError):
@@ -132,7 +206,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = _completed(asked) if asked else _exit_code(given)
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else exit_codes.FAILED
-    closed_streams.flush()
+    flush_streams()
     sys.exit(code)
 
 
@@ -215,3 +289,8 @@ def _complain(message: str, *, code: int = exit_codes.FAILED) -> int:
     with contextlib.suppress(OSError):
         click.echo("\n".join(f"usher: {line}" for line in lines), err=True)
     return code
+
+
+def kubectl_main() -> NoReturn:
+    """Runs `usher portal` with the arguments of the plugin."""
+    main(["portal", *sys.argv[1:]])

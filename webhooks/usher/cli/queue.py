@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from usher import errors
-from usher.cli import exit_codes, found_objects, inputs, path_completion
+from usher.cli import exit_codes, inputs
 
 if TYPE_CHECKING:
     from usher.check import findings
@@ -30,7 +30,7 @@ Exit codes:
   1  a workload can never start
   2  an answer is unknown (--allow-unknown accepts that), or an input could not be read"""
 )
-@click.argument("file", shell_complete=path_completion.files)
+@click.argument("file", shell_complete=inputs.complete_files)
 @inputs.config_option
 @inputs.facts_option
 @inputs.live_option
@@ -106,5 +106,7 @@ def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: 
             yield ShownOutlook(place, outlook)
     if nothing:
         raise (
-            found_objects.missing([path], notes=notes) if notes else errors.InputError(f"{path}: no object makes pods")
+            inputs.no_objects_error([path], notes=notes)
+            if notes
+            else errors.InputError(f"{path}: no object makes pods")
         )

@@ -145,4 +145,4 @@ def _write(fleet: "Fleet", name: str, file: Path | None) -> None:
         return
     stream = io.StringIO(newline="")
     module.write(fleet, stream)
-    output.replace(file, stream.getvalue())
+    output.replace_report(file, stream.getvalue())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from usher import errors
-from usher.cli import found_objects, inputs, path_completion
+from usher.cli import inputs
 
 if TYPE_CHECKING:
     from usher.check.batches import Batch
@@ -33,7 +33,7 @@ Exit codes:
   0  the workloads are shown; parts of them may be unknown
   2  an input could not be read, or no object in it makes pods"""
 )
-@click.argument("file", shell_complete=path_completion.files)
+@click.argument("file", shell_complete=inputs.complete_files)
 @inputs.config_option
 @inputs.namespace_option
 @inputs.format_option
@@ -75,7 +75,7 @@ def _report_left_out(batches: "Sequence[Batch]", file: str, *, empty: bool) -> N
         raise errors.InputError("\n".join(wording.located(problem) for problem in problems))
     kinds = list(dict.fromkeys(group_version_kind(item.value)[2] for batch in batches for item in batch.items))
     if not kinds:
-        raise found_objects.missing([file], notes=notes)
+        raise inputs.no_objects_error([file], notes=notes)
     if empty:
         more = f" and {len(kinds) - _SHOWN_KINDS:,} more" if len(kinds) > _SHOWN_KINDS else ""
         raise errors.InputError(f"{file}: no object in it makes pods ({', '.join(kinds[:_SHOWN_KINDS])}{more})")

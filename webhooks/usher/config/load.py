@@ -310,7 +310,7 @@ def locate_problems(file: Path | None, problems: Sequence[tuple[str, str]]) -> l
 
 
 def locate_problems_in(data: bytes, problems: Sequence[tuple[str, str]]) -> list[tuple[int, str, str]]:
-    """Line, key and text of problems, like `located`, for the content of a file."""
+    """Line, key and text of problems, like `locate_problems`, for the content of a file."""
     where = None
     if data and problems:
         with contextlib.suppress(errors.ManifestError):

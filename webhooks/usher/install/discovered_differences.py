@@ -14,7 +14,6 @@ from usher.config import models, sections, selection
 from usher.config import pools as config_pools
 from usher.dataclass import dataclass
 from usher.install import discovery
-from usher.install import discovery as discovery_pools
 from usher.kinds.kind import Key
 
 PoolProblem = tuple[str, str]
@@ -25,7 +24,7 @@ def pool_differences(pools: Sequence[config_pools.Pool], nodes: Nodes, vocabular
     for index, pool in enumerate(pools):
         its = [each for each in nodes.classes if _is_of(pool, each)]
         yield from ((f"/pools/{index}{key}", text) for key, text in _of_pool(pool, its, vocabulary))
-    for declaration in discovery_pools.declarations(nodes, vocabulary):
+    for declaration in discovery.declarations(nodes, vocabulary):
         outside = [each for each in declaration.found.classes if not any(_is_of(pool, each) for pool in pools)]
         if outside and not declaration.refusal:
             offered = ", ".join(declaration.pool.resources)

@@ -338,7 +338,8 @@ def denial_message(denials: Sequence[model.Judgement], display_name: str) -> str
 def _try_again(decision: model.Decision, display_name: str) -> Status:
     """An answer that makes Kubernetes clients repeat the request themselves, up to ten times."""
     message = (
-        f"the mutating webhook did not answer in time, and {on_one_line(display_name, MAX_REASON)} cannot come in without "
+        f"the mutating webhook did not answer in time, and {on_one_line(display_name, MAX_REASON)} cannot come in "
+        "without "
         f"its mutations: {', '.join(decision.missed)}. Nothing is wrong with it; try again."
     )
     details: Details = {"retryAfterSeconds": RETRY_AFTER}

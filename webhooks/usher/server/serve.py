@@ -15,21 +15,18 @@ import uvloop
 from fastapi import APIRouter
 
 from usher import errors, paths
-from usher.certs.serving import RELOAD_INTERVAL, Checked, Source, watch
 from usher.dataclass import dataclass
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.review.admission_review import on_one_line
 from usher.server import ports, recorder
-from usher.server.access import Access
-from usher.server.admin import admin_app
+from usher.server.admin import Access, admin_app
+from usher.server.certs.serving import RELOAD_INTERVAL, CertificateSource, Checked, watch
 from usher.server.live_cluster import Cluster, ClusterParts, bound_arenas
 from usher.server.metrics import Metrics
-from usher.server.policy_bundles import NOTHING, Bundles
 from usher.server.ports import Address, Server
-from usher.server.reloading import Current, Looked, Make
-from usher.server.reviews import Reviews
-from usher.server.workers import measure_lag
+from usher.server.reloading import NOTHING_LOADED, Bundles, Current, Looked, MakeEvaluator
+from usher.server.reviews import Reviews, measure_lag
 
 DRAIN: Final = 5
 """Seconds after SIGTERM in which the server still answers, and asks each client to connect to another server."""
@@ -46,7 +43,7 @@ Portal = Callable[[Callable[[], Evaluator], Callable[[str, int], None]], APIRout
 class Settings:
     webhook: Address
     admin: Address
-    certificate: Callable[[], Source]
+    certificate: Callable[[], CertificateSource]
     """Makes the source that keeps a certificate in service."""
     clients: frozenset[str] = frozenset()
     """Allowed common names in client certificates; empty if any client may call."""
@@ -66,7 +63,7 @@ class Settings:
 
 def run(
     settings: Settings,
-    make: Make,
+    make: MakeEvaluator,
     *,
     revision: str,
     started: Started,
@@ -93,7 +90,7 @@ def run(
 
 async def _serve(
     settings: Settings,
-    make: Make,
+    make: MakeEvaluator,
     *,
     revision: str,
     started: Started,
@@ -117,7 +114,7 @@ async def _serve(
         told=live.tell,
         record=None if recorded is None else recorded.record,
     )
-    webhook = ports.server(reviews, context=source.context, clients=settings.clients)
+    webhook = ports.http_server(reviews, context=source.context, clients=settings.clients)
 
     async def missing() -> str:
         reason = _missing(started=webhook.started, stopping=stopping.is_set(), source=source, now=datetime.now(UTC))
@@ -125,14 +122,17 @@ async def _serve(
 
     access, portal = settings.metrics_access, settings.portal
     asked = portal(lambda: current.evaluator, metrics.portal_answered) if portal is not None else None
-    admin = ports.server(
+    admin = ports.http_server(
         admin_app(metrics, ready=missing, access=access, portal=asked),
         context=source.admin_context if access or portal else None,
     )
     servers = (webhook, admin)
     _stop_on_signals(servers, stopping)
-    with ports.bound(settings.webhook) as webhook_socket, ports.bound(settings.admin) as admin_socket:
-        addresses = ports.address(webhook_socket), ports.address(admin_socket)
+    with (
+        ports.listening_socket(settings.webhook) as webhook_socket,
+        ports.listening_socket(settings.admin) as admin_socket,
+    ):
+        addresses = ports.address_of(webhook_socket), ports.address_of(admin_socket)
         tell_configuration = partial(_log_configuration, current=current, metrics=metrics)
         background = [
             asyncio.create_task(watch(source, settings.reload_interval, report=_log_certificate)),
@@ -156,11 +156,11 @@ async def _serve(
             live.stop()
 
 
-def _loaded(settings: Settings, make: Make) -> Current:
+def _loaded(settings: Settings, make: MakeEvaluator) -> Current:
     """An evaluator that has decided once, and the policies of the site. The garbage collector treats both
     as permanent.
     """
-    loaded = settings.policies.load() if settings.policies is not None else NOTHING
+    loaded = settings.policies.load() if settings.policies is not None else NOTHING_LOADED
     evaluator = make(loaded.own)
     current = Current(evaluator, file=settings.configuration, make=make, bundles=settings.policies, loaded=loaded)
     if not evaluator.engine.waits:
@@ -175,7 +175,7 @@ def _loaded(settings: Settings, make: Make) -> Current:
     return current
 
 
-def _missing(*, started: bool, stopping: bool, source: Source, now: datetime) -> str:
+def _missing(*, started: bool, stopping: bool, source: CertificateSource, now: datetime) -> str:
     """Why the server is not ready; empty if it is."""
     if stopping:
         return "the server is stopping"

@@ -13,7 +13,7 @@ from hypothesis import given
 from builders import audit_documents as audits
 from builders import audited_clusters as clusters
 from builders import tpu_audits
-from unit.reports.ci.hostile import ATTEMPTS, hostile_text
+from unit.check.formats.hostile import ATTEMPTS, hostile_text
 from usher.audit.document import Audit, Group, GroupTable, Usage
 from usher.audit.reports import audit_markdown
 

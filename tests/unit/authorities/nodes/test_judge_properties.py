@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import builders
 import generated_examples
 from unit.authorities.clusters import demand
-from unit.scheduling import node_matching
+from unit.model import node_matching
 from unit.workloads.normalised import VOCABULARY
 from usher import paths
 from usher.authorities.nodes import judge as nodes_judge

@@ -66,8 +66,9 @@ class Gaps:
             more = f" and {len(names) - _SHOWN_NAMESPACES:,} more" if len(names) > _SHOWN_NAMESPACES else ""
             yield Note(
                 source="pods",
-                reason=f"the files have those of {', '.join(names[:_SHOWN_NAMESPACES])}{more}, and not one of kube-system; if the "
-                "cluster has other namespaces (kubectl get -A), more GPUs are allocated and fewer are free",
+                reason=f"the files have those of {', '.join(names[:_SHOWN_NAMESPACES])}{more}, "
+                "and not one of kube-system; if the cluster has other namespaces (kubectl get -A), more GPUs are "
+                "allocated and fewer are free",
             )
         if self._claiming and _SLICE_KIND not in kinds:
             pods = "1 pod claims" if self._claiming == 1 else f"{self._claiming:,} pods claim"

@@ -22,7 +22,7 @@ import orjson
 from usher.authorities.gpu_quota import amounts, entries
 from usher.authorities.gpu_quota.amounts import Amounts, Limit, Limits
 from usher.authorities.gpu_quota.charge import ByClasses, amounts_of_classes, sum_of_charges
-from usher.authorities.gpu_quota.entries import Entry, EntryChanges, EntryLayers
+from usher.authorities.gpu_quota.entries import Entry, EntryChanges, EntryLayers, encode_entry, tidy
 from usher.dataclass import dataclass
 
 NO_AMOUNTS: Final[ByClasses] = {}
@@ -59,7 +59,7 @@ def of_entries(entries: Mapping[str, Entry]) -> Ledger:
     return Ledger(
         entries=EntryLayers(entries),
         size=sum(map(entry_bytes, entries.values())),
-        sums=entries.tidy(sum_of_charges(entry.amounts for entry in entries.values())),
+        sums=tidy(sum_of_charges(entry.amounts for entry in entries.values())),
     )
 
 
@@ -109,7 +109,7 @@ class Full:
 
 def in_parts(entries: Mapping[str, Entry]) -> Ledger:
     """A ledger of the entries of several objects, which must not change any more."""
-    sums = entries.tidy(sum_of_charges(entry.amounts for entry in entries.values()))
+    sums = tidy(sum_of_charges(entry.amounts for entry in entries.values()))
     return Ledger(entries=EntryLayers(entries), sums=sums, in_parts=True)
 
 
@@ -119,7 +119,7 @@ def changed(base: Ledger, changes: EntryChanges) -> Ledger:
     former = [entry.amounts for key in changes if (entry := base.entries.get(key)) is not None]
     taken = sum_of_charges(former)
     less = {classes: {unit: -nanos for unit, nanos in of_units.items()} for classes, of_units in taken.items()}
-    sums = entries.tidy(sum_of_charges([base.sums, *new, less]))
+    sums = tidy(sum_of_charges([base.sums, *new, less]))
     return replace(base, entries=EntryLayers(base.entries.base, changes), sums=sums)
 
 
@@ -168,7 +168,7 @@ def settle(ledger: Ledger, key: str, actual: ByClasses) -> Ledger:
     former = ledger.entries.get(key)
     if former is None:
         return ledger
-    return _with_entry(ledger, replace(former, amounts=entries.tidy(actual), reserved_until=None))
+    return _with_entry(ledger, replace(former, amounts=tidy(actual), reserved_until=None))
 
 
 def release(ledger: Ledger, key: str) -> Ledger:
@@ -183,7 +183,7 @@ def find_entry(ledger: Ledger, entry: Entry) -> Entry | None:
 
 def entry_bytes(entry: Entry) -> int:
     """The bytes of an entry in the object, with its separator."""
-    return len(orjson.dumps(entries.encode_entry(entry))) + 1
+    return len(orjson.dumps(encode_entry(entry))) + 1
 
 
 def relevant_amounts(by_classes: ByClasses, limits: Limits) -> ByClasses:
@@ -198,7 +198,7 @@ def relevant_amounts(by_classes: ByClasses, limits: Limits) -> ByClasses:
         key = tuple(sorted({name if name in named else "" for name in classes}))
         kept = {unit: nanos for unit, nanos in of_units.items() if unit in units}
         result[key] = amounts.plus(result.get(key, {}), kept)
-    return entries.tidy(result)
+    return tidy(result)
 
 
 def _relevant_entry(entry: Entry, limits: Limits) -> Entry:
@@ -278,7 +278,7 @@ def _replace_entry(ledger: Ledger, key: str, former: Entry | None, entry: Entry 
             for classes, of_units in each.amounts.items():
                 signed = {unit: sign * nanos for unit, nanos in of_units.items()}
                 sums[classes] = amounts.plus(sums.get(classes, {}), signed)
-    return replace(ledger, entries=ledger.entries.changed(key, entry), size=size, sums=entries.tidy(sums))
+    return replace(ledger, entries=ledger.entries.changed(key, entry), size=size, sums=tidy(sums))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -410,7 +410,7 @@ def _adopted_entry(holding: Holding, of_holding: ByClasses) -> Entry:
         kind=holding.kind,
         namespace=holding.namespace,
         name=holding.name,
-        amounts=entries.tidy(of_holding),
+        amounts=tidy(of_holding),
         reserved_until=None,
     )
 

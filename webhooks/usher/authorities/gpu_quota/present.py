@@ -243,7 +243,8 @@ def _section(quota: Quota, verdict: GpuQuotaVerdict, account: Ledger | None) -> 
         reasons=tuple(dict.fromkeys(_reasons(quota, verdict))),
         balances=tuple(_balances(quota, verdict.charge, account)),
         waits=tuple(
-            f"wait: {amounts.number(each.used)} of {amounts.text(each.unit, each.hard)} of {_limit_text(quota, each.limit)} "
+            f"wait: {amounts.number(each.used)} of {amounts.text(each.unit, each.hard)} of "
+            f"{_limit_text(quota, each.limit)} "
             "are charged now"
             for each in verdict.not_now
         ),

@@ -11,7 +11,7 @@ from usher import memo, model
 from usher.authorities import gang_demand
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.nodes import places
-from usher.authorities.nodes.places import Obstacles, Place, Places
+from usher.authorities.nodes.places import Obstacles, Place, Places, fewest_obstacles
 from usher.authorities.nodes.read import Alternative, PodDemand
 from usher.authorities.verdict import Answer
 from usher.cluster.facts.nodes import PODS, NodeClass, Nodes
@@ -194,9 +194,7 @@ def _on_named_node(demand: PodDemand, places: Places) -> NodeVerdict:
         frontier=(own.amounts,),
         pool=next((each.pool for each in places.all if each.nodes is found), None),
     )
-    missing = places.fewest_obstacles(
-        replace(demand, alternatives=_on_node(demand.alternatives, name)), place, frozenset()
-    )
+    missing = fewest_obstacles(replace(demand, alternatives=_on_node(demand.alternatives, name)), place, frozenset())
     if missing:
         return NodeVerdict(answer=Answer.NEVER, nearest=Nearest(place=place, obstacles=missing))
     return _conditional(demand, [place])
@@ -214,7 +212,7 @@ def _nearest(demand: PodDemand, places: Places) -> Nearest:
     own = places.nodes.individual
     found: list[Nearest] = []
     for place in places.all:
-        missing = places.fewest_obstacles(demand, place, own)
+        missing = fewest_obstacles(demand, place, own)
         found.append(Nearest(place=place, obstacles=missing or _individual_obstacles(demand, place, own)))
     if not found:
         return Nearest(place=None, obstacles=Obstacles())

@@ -12,7 +12,6 @@ from typing import Final
 
 from usher import errors
 from usher.check import findings, judging, runner, sources, surroundings
-from usher.check import surroundings as check_surroundings
 from usher.check.batches import Batch
 from usher.check.editor import documents
 from usher.check.editor.documents import Analysis, Diagnostic, Document, Judge, Severity, Text, diagnostic_at_line
@@ -257,9 +256,9 @@ class Manifests:
     ) -> findings.Report:
         """The verdict about one file, with its neighbours taken into account; `diff` as for `usher check`."""
         settings = judging.Settings(command=findings.Command.CHECK, namespace=self._namespace, mutated=True, diff=diff)
-        own = check_surroundings.outline_of(batch, namespace=self._namespace)
-        surroundings = Surroundings([own, *around.outlines], namespace=self._namespace)
-        part = judging.judge(batch, surroundings, evaluator=evaluator, settings=settings, before_each=check)
+        own = surroundings.outline_of(batch, namespace=self._namespace)
+        around_file = Surroundings([own, *around.outlines], namespace=self._namespace)
+        part = judging.judge(batch, around_file, evaluator=evaluator, settings=settings, before_each=check)
         return runner.report(part, evaluator=evaluator, settings=settings)
 
     def _around(self, document: Document, opened: Mapping[Path, str], check: Check) -> Neighbours:

@@ -147,7 +147,7 @@ def _next_content(text: str, start: int) -> int:
 
 
 _ORDER: Final = ("name", "key", "operator", "value", "values", "effect")
-# Every YAML parser reads this as text if `scalars.resolve` does, also in brackets.
+# Every YAML parser reads this as text if `composing.resolve_scalar` does, also in brackets.
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./$(+-](?:[A-Za-z0-9_./$()+=@%~^-]|:(?=[A-Za-z0-9_./]))*")
 # Dates, times and numbers in base 60, which parsers other than kubectl's read as numbers.
 _LIKE_A_NUMBER: Final = re.compile(r"[-+.]?[0-9][0-9_:.TtZz+-]*|[-.+]+|0o[0-7]+|-.*")

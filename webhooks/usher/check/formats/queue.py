@@ -108,7 +108,8 @@ def _asks(workload: model.Workload) -> Iterator[str]:
     totals = {total.name: total for total in workload.totals}
     for name in names:
         parts = [
-            f"{f'{pod_set.name} ' if pod_set.name else ''}{wording.pods(pod_set.count)} x {readable_number(request.minimum)}"
+            f"{f'{pod_set.name} ' if pod_set.name else ''}{wording.pods(pod_set.count)} x "
+            f"{readable_number(request.minimum)}"
             for pod_set in workload.pod_sets
             for request in pod_set.requests
             if request.name == name

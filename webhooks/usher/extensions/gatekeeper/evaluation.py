@@ -47,7 +47,8 @@ def inventory_data(objects: Iterable[paths.Object]) -> bytes:
     text = orjson.dumps({"inventory": found})
     if len(text) > LARGEST_INVENTORY:
         raise errors.InputError(
-            f"the objects that policies compare with have {len(text)} bytes, and usher takes {LARGEST_INVENTORY}; check fewer "
+            f"the objects that policies compare with have {len(text)} bytes, and usher takes {LARGEST_INVENTORY}; "
+            "check fewer "
             "files at once"
         )
     return text

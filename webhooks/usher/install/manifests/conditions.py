@@ -365,7 +365,8 @@ def all_other_requests(failing: Iterable[paths.Object]) -> paths.Object:
     If an expression fails for an object, the webhook that fails closed refuses it, so no object passes between both.
     """
     expressions = [str(each["expression"]) for each in failing]
-    asked = f"request.resource.group + '/' + request.resource.resource in {cel_texts(map(_group_and_plural, fail_closed_kinds()))}"
+    kinds = cel_texts(map(_group_and_plural, fail_closed_kinds()))
+    asked = f"request.resource.group + '/' + request.resource.resource in {kinds}"
     return _condition("judged-by-no-other-webhook", f"!({all_of([asked, _SUBRESOURCES, *expressions])})")
 
 

@@ -193,7 +193,9 @@ def match_conditions(here: str, config: models.Config, *, spared: str) -> list[p
         "not-made-by-a-controller": _NOT_OWNED,
         "not-spared": f"!({spared})",
         "no-administrator": f"!({cel_conditions.administrators(config)})",
-        "no-namespace-that-heals-the-cluster": f"!({cel_conditions.in_namespaces(cel_conditions.healing_namespaces(config))})",
+        "no-namespace-that-heals-the-cluster": (
+            f"!({cel_conditions.in_namespaces(cel_conditions.healing_namespaces(config))})"
+        ),
         "no-exempt-namespace": f"!({cel_conditions.in_namespaces(config.exempt_namespaces)})",
     }
     return [

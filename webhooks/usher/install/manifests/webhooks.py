@@ -228,7 +228,8 @@ def _about(kinds: Collection[MatchedKind]) -> str:
 
 def _among(resources: dict[str, list[str]]) -> str:
     return " || ".join(
-        f"request.resource.group == {cel_conditions.cel_text(group)} && request.resource.resource in {cel_conditions.cel_texts(names)}"
+        f"request.resource.group == {cel_conditions.cel_text(group)} && "
+        f"request.resource.resource in {cel_conditions.cel_texts(names)}"
         for group, names in resources.items()
     )
 

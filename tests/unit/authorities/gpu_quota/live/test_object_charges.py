@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import builders
 import generated_examples
-from unit.mutation import generated
+from unit.policy.mutation import generated
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.gpu_quota.live.holdings import ObjectCharges, RememberedCharges

@@ -1,1 +1,0 @@
-"""The settings of usher.yaml that a cluster suggests: written as a file, or compared with one."""
