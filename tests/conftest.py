@@ -13,12 +13,15 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
+import generated_examples
+
 pytest_plugins = ["shared_tests"]
 
-# A deadline would be a timed assertion: other tests run at the same time. CI tries the same examples every time, so
-# that it judges the change; other runs look for new ones.
-settings.register_profile("untimed", deadline=None, derandomize=bool(os.environ.get("CI")))
-settings.load_profile("untimed")
+# A deadline would be a timed assertion: other tests run at the same time. CI tries the same examples for each change,
+# so that it judges the change; other runs look for new ones, and `scripts/test --thorough` looks longest.
+settings.register_profile("change", deadline=None, max_examples=30, derandomize=bool(os.environ.get("CI")))
+settings.register_profile(generated_examples.THOROUGH, deadline=None, max_examples=500)
+settings.load_profile("change")
 
 
 # Coverage has a lock. A process that is forked while a thread of its parent holds it would wait for it for ever, and

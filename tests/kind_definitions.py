@@ -1,4 +1,4 @@
-"""The definitions (CRDs) of kinds: those that projects publish, where ../shared holds them, else our own.
+"""The definitions (CRDs) of kinds: those that projects publish where they are there (shared_files.py), else our own.
 
 Ours, in tests/data/crds, are small: group, names, versions, scope and subresources as published, and any spec is taken.
 """

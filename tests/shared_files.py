@@ -1,8 +1,9 @@
-"""The files that tests take from ../shared, and their replacements if that folder is missing.
+"""Public manifests and definitions that tests use, and the repository's own where these are missing.
 
-../shared stands beside the checkout, not in this repository: `crds/` are definitions and `corpus/` manifests,
-as other projects publish them. In a clone without it the tests use our own definitions (kind_definitions.py), and of
-manifests only our own (tests/data/corpus). With `USHER_TEST_SHARED=none` they behave as in that clone.
+They are a folder that is not part of this repository: `corpus/` holds manifests and `crds/` definitions (CRDs), as
+other projects publish them. docs/testing.md says how to make one. The variable USHER_TEST_CORPUS names the folder;
+without it `../shared` beside the checkout is used, if it is there. With `USHER_TEST_CORPUS=own`, or without a folder,
+tests use our own definitions (kind_definitions.py) and our own manifests (tests/data/corpus).
 """
 
 import os
@@ -12,23 +13,36 @@ from typing import Final
 
 import pytest
 
-FOLDER: Final = Path(__file__).parents[2] / "shared"
-LEFT_OUT: Final = "needs ../shared, which is not here: "
-"""What the reason of every test begins with that is left out for want of ../shared; its subject follows."""
+VARIABLE: Final = "USHER_TEST_CORPUS"
+OWN_ALONE: Final = "own"
+"""The value of the variable that leaves public manifests out."""
+LEFT_OUT: Final = "needs public files: "
+"""The reason of every test that is left out without them begins so; its subject follows."""
 
-_CHOSEN: Final = os.environ.get("USHER_TEST_SHARED", "")
+_PARTS: Final = ("corpus/INDEX.tsv", "crds")
+_CHOSEN: Final = os.environ.get(VARIABLE, "")
 
-if _CHOSEN not in {"", "none"}:
-    raise pytest.UsageError(f"USHER_TEST_SHARED is {_CHOSEN!r}: set it to `none` or unset it")
+FOLDER: Final = Path(_CHOSEN if _CHOSEN not in {"", OWN_ALONE} else Path(__file__).parents[2] / "shared")
+
+
+def _missing() -> list[str]:
+    return [str(FOLDER / part) for part in _PARTS if not (FOLDER / part).exists()]
+
+
+if _CHOSEN not in {"", OWN_ALONE} and _missing():
+    raise pytest.UsageError(
+        f"{VARIABLE} is {_CHOSEN!r}, but {' and '.join(_missing())} cannot be found. Name a folder with corpus/ and "
+        f"crds/ (docs/testing.md, Public manifests), or {OWN_ALONE!r}."
+    )
 
 
 def is_there() -> bool:
-    """Whether the tests may use ../shared."""
-    return not _CHOSEN and FOLDER.is_dir()
+    """Whether tests use public manifests and definitions."""
+    return _CHOSEN != OWN_ALONE and not _missing()
 
 
 def needs_shared(subject: str) -> pytest.MarkDecorator:
-    """For a test that proves nothing without ../shared. The end of a run counts those that were left out by subject."""
+    """Marks a test that proves nothing without public files. The end of a run counts the tests that were left out."""
     return pytest.mark.skipif(not is_there(), reason=f"{LEFT_OUT}{subject}")
 
 
@@ -48,6 +62,14 @@ corpora: Final = [
     pytest.param(PUBLISHED, id=PUBLISHED.name, marks=needs_shared("manifests of public projects")),
 ]
 """For `pytest.mark.parametrize`: our own manifests, and the published ones where they are there."""
+
+thorough_corpora: Final = [
+    pytest.param(OWN, id=OWN.name),
+    pytest.param(
+        PUBLISHED, id=PUBLISHED.name, marks=[needs_shared("manifests of public projects"), pytest.mark.thorough]
+    ),
+]
+"""The same for tests that take long with the published manifests: a change is tried with our own manifests alone."""
 
 
 def available() -> list[Corpus]:

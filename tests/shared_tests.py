@@ -1,22 +1,28 @@
-"""Says at the end of a run how many tests were left out for want of ../shared, by subject."""
+"""Says at the end of a run how many tests were left out because public manifests and definitions are missing."""
 
-from collections import Counter
-from collections.abc import Iterable
+from typing import Final
 
+import pytest
 from _pytest.terminal import TerminalReporter
 
 from shared_files import LEFT_OUT
 
+_CATEGORY: Final = "left out"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(report: pytest.TestReport | pytest.CollectReport) -> tuple[str, str, str] | None:
+    """Counts these tests apart from others that are skipped, so that no list of skipped tests names each of them."""
+    if isinstance(report, pytest.TestReport) and report.skipped and isinstance(report.longrepr, tuple):
+        return (_CATEGORY, "s", "LEFT OUT") if LEFT_OUT in report.longrepr[2] else None
+    return None
+
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
-    reports = terminalreporter.stats.get("skipped", [])
-    found = left_out(report.longrepr[2] for report in reports if isinstance(report.longrepr, tuple))
-    if found:
-        terminalreporter.section("LEFT OUT: these tests need ../shared, which is not here")
-        for subject, number in sorted(found.items()):
-            terminalreporter.line(f"{number:5}  {subject}")
-
-
-def left_out(reasons: Iterable[str]) -> Counter[str]:
-    """How many tests were left out, by subject; `reasons` are those of all that were skipped."""
-    return Counter(subject for reason in reasons if (subject := reason.partition(LEFT_OUT)[2]))
+    number = len(terminalreporter.stats.get(_CATEGORY, []))
+    if number:
+        terminalreporter.ensure_newline()
+        terminalreporter.line(
+            f"LEFT OUT: {number} tests, which need manifests and definitions of public projects; "
+            "docs/testing.md, Public manifests, says how to get them"
+        )

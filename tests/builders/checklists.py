@@ -15,7 +15,7 @@ from usher.audit import sections
 from usher.audit.document import ReadinessItem
 from usher.audit.gather.estate import Estate
 from usher.config import models
-from usher.kinds.kept_fields import Key
+from usher.kinds.kind import Key
 
 
 def checklist(

@@ -15,8 +15,8 @@ import builders
 from e2e import crds
 from e2e.cluster import Cluster, Object
 from integration import command
+from usher.audit.reports import report_objects
 from usher.audit.store.shards import home_shard
-from usher.reports.audit import report_objects
 
 SHARDS = 3
 TEAM = "in-parts"

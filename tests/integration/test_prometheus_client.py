@@ -20,7 +20,7 @@ from usher.audit.prometheus import endpoint, promql_source
 from usher.audit.prometheus.promql_source import PrometheusSource
 from usher.audit.prometheus.query_client import Client, TooMuchError
 from usher.audit.usage.measuring import measure
-from usher.config.audit import Audit
+from usher.config.audit_settings import Audit
 
 pytestmark = pytest.mark.process
 

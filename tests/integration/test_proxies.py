@@ -20,9 +20,9 @@ from integration.proxy_server import HOST, LOOPBACK, Proxy, serving
 from usher import errors
 from usher.audit.prometheus import endpoint
 from usher.audit.prometheus.query_client import Client
-from usher.certs import issue
-from usher.certs.authority import CertificateAuthority, new_authority
 from usher.cluster import connection
+from usher.server.certs import issue
+from usher.server.certs.authority import CertificateAuthority, new_authority
 
 pytestmark = pytest.mark.process
 

@@ -1,4 +1,4 @@
-"""In a clone without ../shared the tests run on what the repository holds, and say at the end what they left out."""
+"""Without public manifests tests run on what the repository holds, and a line at the end says what was left out."""
 
 import os
 import re
@@ -7,27 +7,49 @@ import sys
 from pathlib import Path
 
 import kind_definitions
-from shared_files import needs_shared
+from shared_files import OWN_ALONE, VARIABLE, needs_shared
 
 ROOT = Path(__file__).parents[2]
 QUOTED = re.compile(r'"([a-z0-9.-]+/[a-z]+)"')
 PLUGINS = ["-n0", "-p", "no:cacheprovider"]
 
 
-def run(*command: str, chosen: str = "none") -> str:
-    """What Python prints with USHER_TEST_SHARED."""
-    environment = {**os.environ, "USHER_TEST_SHARED": chosen, "PYTHONPATH": str(ROOT / "tests")}
+def run(*command: str, chosen: str | Path = OWN_ALONE) -> str:
+    """What Python prints with USHER_TEST_CORPUS."""
+    environment = {**os.environ, VARIABLE: str(chosen), "PYTHONPATH": str(ROOT / "tests")}
     done = subprocess.run(
         [sys.executable, *command], capture_output=True, text=True, env=environment, cwd=ROOT, timeout=120, check=False
     )
     return done.stdout + done.stderr
 
 
-def test_what_needs_the_folder_is_left_out_and_counted_by_subject() -> None:
-    printed = run("-m", "pytest", *PLUGINS, "-k", "knows_every_field", "tests/unit/certs/test_cert_manager.py")
+def test_what_needs_public_files_is_left_out_and_counted_in_one_line() -> None:
+    printed = run(
+        "-m", "pytest", "-ra", *PLUGINS, "-k", "knows_every_field", "tests/unit/server/certs/test_cert_manager.py"
+    )
 
-    assert "LEFT OUT: these tests need ../shared, which is not here" in printed
-    assert "    4  published definitions" in printed
+    (line,) = [line for line in printed.splitlines() if line.startswith("LEFT OUT")]
+    assert line.startswith("LEFT OUT: 4 tests, which need manifests and definitions of public projects;")
+    assert "docs/testing.md" in line
+    assert "SKIPPED" not in printed
+    assert "## Public manifests" in (ROOT / "docs/testing.md").read_text(encoding="utf-8")
+
+
+def test_the_variable_names_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "crds").mkdir()
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "INDEX.tsv").touch()
+
+    printed = run("-c", "import shared_files; print(shared_files.is_there(), shared_files.FOLDER)", chosen=tmp_path)
+
+    assert printed == f"True {tmp_path}\n"
+
+
+def test_a_folder_without_its_parts_is_refused(tmp_path: Path) -> None:
+    printed = run("-c", "import shared_files", chosen=tmp_path)
+
+    missing = f"{tmp_path}/corpus/INDEX.tsv and {tmp_path}/crds"
+    assert f"USHER_TEST_CORPUS is '{tmp_path}', but {missing} cannot be found" in printed
 
 
 @needs_shared("published definitions")
@@ -38,9 +60,3 @@ def test_whatever_tests_install_has_a_definition_of_our_own() -> None:
 
     assert len(published) >= 20
     assert {name for name in published if not (kind_definitions.OWN / name).is_file()} == set()
-
-
-def test_any_other_choice_is_refused() -> None:
-    printed = run("-c", "import shared_files", chosen="nothing")
-
-    assert "USHER_TEST_SHARED is 'nothing': set it to `none` or unset it" in printed

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import builders
+import generated_examples
 import harm_properties as harms
 import indexed_manifests
 import mutation_properties as properties
@@ -22,14 +23,13 @@ from mutation_properties import Case, case
 from policies import sites
 from policies.sites import SITES, Site
 from shared_files import OWN, PUBLISHED, Corpus
-from unit.mutation import generated
+from unit.policy.mutation import generated
 from usher import paths
-from usher.config import models
+from usher.config import pools
+from usher.kinds.reading import values as reading_values
 from usher.kinds.registry import WORKLOADS
-from usher.policy.evaluator import Evaluator, Request
-from usher.reading import lookup
-
-pytestmark = pytest.mark.thorough
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
 
 FOLDER = Path(__file__).parents[2] / "tests/data/mutations"
 
@@ -45,11 +45,19 @@ HARMS: list[Harm] = [
     properties.changed_by_a_second_go,
 ]
 
-thoroughly = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+thoroughly = settings(
+    deadline=None, max_examples=generated_examples.up_to(150), suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 def name_of(value: Site | Harm) -> str:
     return value.name if isinstance(value, Site) else value.__name__
+
+
+every_site = pytest.mark.parametrize(
+    "site", [SITES[0], *(pytest.param(site, marks=pytest.mark.thorough) for site in SITES[1:])], ids=name_of
+)
+"""A change is tried at the first site, which declares most."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -74,7 +82,7 @@ def _of_corpus(corpus: Corpus, evaluator: Evaluator, namespaces: tuple[str, ...]
     for file in sorted({document.file for document in indexed_manifests.documents(corpus)}):
         values = [indexed_manifests.without_namespace(value) for value in indexed_manifests.read(corpus.folder / file)]
         for namespace in namespaces:
-            objects = lookup.Objects(values, namespace=namespace)
+            objects = reading_values.Objects(values, namespace=namespace)
             for number, value in enumerate(values):
                 request = Request(value=value, namespace=namespace, objects=objects, place="check")
                 yield case(f"{file}[{number}] in {namespace}", evaluator, request)
@@ -99,8 +107,8 @@ def test_there_is_a_list_of_namespaces_for_every_example_site() -> None:
     assert {file.stem for file in sites.FOLDER.iterdir()} == {site.name for site in SITES} - {"defaults"}
 
 
-@pytest.mark.parametrize("site", SITES, ids=name_of)
-@pytest.mark.parametrize("corpus", shared_files.corpora)
+@every_site
+@pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 @pytest.mark.parametrize("harm", HARMS, ids=name_of)
 def test_the_manifests_of_a_corpus_are_not_harmed(corpus: Corpus, site: Site, harm: Harm) -> None:
     cases = of_corpus(corpus, sites.evaluator(site), site.namespaces)
@@ -109,14 +117,14 @@ def test_the_manifests_of_a_corpus_are_not_harmed(corpus: Corpus, site: Site, ha
     assert harmed(cases, harm) == {}
 
 
-@pytest.mark.parametrize("site", SITES, ids=name_of)
+@every_site
 @pytest.mark.parametrize("harm", HARMS, ids=name_of)
 def test_manifests_of_every_kind_are_not_harmed(site: Site, harm: Harm) -> None:
     assert harmed(of_every_kind(sites.evaluator(site), site.namespaces), harm) == {}
 
 
-@pytest.mark.parametrize("site", SITES, ids=name_of)
-@pytest.mark.parametrize("corpus", shared_files.corpora)
+@every_site
+@pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 def test_a_cluster_without_queues_and_classes_gets_manifests_without_them(corpus: Corpus, site: Site) -> None:
     cases = of_corpus(corpus, sites.evaluator_of_an_empty_cluster(site), site.namespaces)
 
@@ -124,8 +132,8 @@ def test_a_cluster_without_queues_and_classes_gets_manifests_without_them(corpus
         assert harmed(cases, harm) == {}
 
 
-@pytest.mark.parametrize("site", SITES, ids=name_of)
-@pytest.mark.parametrize("corpus", shared_files.corpora)
+@every_site
+@pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 def test_a_queue_that_cannot_admit_a_manifest_is_not_given(corpus: Corpus, site: Site) -> None:
     cases = of_corpus(corpus, sites.evaluator_of_a_cluster_with_queues(site), site.namespaces)
 
@@ -133,7 +141,7 @@ def test_a_queue_that_cannot_admit_a_manifest_is_not_given(corpus: Corpus, site:
         assert harmed(cases, harm) == {}
 
 
-@pytest.mark.parametrize("site", SITES, ids=name_of)
+@every_site
 @pytest.mark.parametrize("harm", HARMS, ids=name_of)
 @thoroughly
 @given(value=generated.manifests_of_many_devices(), data=st.data())
@@ -147,7 +155,7 @@ def test_generated_manifests_are_not_harmed(site: Site, harm: Harm, value: paths
     assert list(harm(found)) == []
 
 
-@pytest.mark.parametrize("site", SITES, ids=name_of)
+@every_site
 @pytest.mark.parametrize("harm", HARMS, ids=name_of)
 def test_training_on_each_pool_with_any_number_of_its_devices_is_not_harmed(site: Site, harm: Harm) -> None:
     evaluator = sites.evaluator(site)
@@ -163,7 +171,7 @@ def test_training_on_each_pool_with_any_number_of_its_devices_is_not_harmed(site
     assert harmed(tuple(filter(None, cases)), harm) == {}
 
 
-def trained_on(pool: models.Pool, resource: str, count: int) -> paths.Object:
+def trained_on(pool: pools.Pool, resource: str, count: int) -> paths.Object:
     """A PyTorchJob with two workers that select a pool, with as many devices of it."""
     container = builders.container("pytorch", limits={resource: count})
     template = builders.template(container, nodeSelector=dict(pool.node_selector))

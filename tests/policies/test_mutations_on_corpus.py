@@ -10,18 +10,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from record_mutations import NAMESPACES
 
+import generated_examples
 import indexed_manifests
 import mutation_properties as properties
 import shared_files
 from mutation_properties import Case, case
 from shared_files import OWN, PUBLISHED, Corpus
-from unit.mutation import generated
+from unit.policy.mutation import generated
 from usher import paths
+from usher.kinds.reading import values as reading_values
 from usher.kinds.registry import WORKLOADS
-from usher.policy.evaluator import Evaluator, Request
-from usher.reading import lookup
-
-pytestmark = pytest.mark.thorough
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
 
 FOLDER = Path(__file__).parents[2] / "tests/data/mutations"
 
@@ -43,7 +43,9 @@ OF_ANY_OBJECT: list[Property] = [
 OF_SENSIBLE_OBJECTS: list[Property] = [*OF_ANY_OBJECT, properties.found_in_spite_of_a_promise]
 
 # Building a manifest takes longer than judging it, so the health check of slow data says nothing about our code.
-thoroughly = settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+thoroughly = settings(
+    deadline=None, max_examples=generated_examples.up_to(200), suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 def name_of(wrong: Property) -> str:
@@ -72,7 +74,7 @@ def _of_corpus(corpus: Corpus) -> Iterator[Case | None]:
     for file in sorted({document.file for document in indexed_manifests.documents(corpus)}):
         values = [indexed_manifests.without_namespace(value) for value in indexed_manifests.read(corpus.folder / file)]
         for namespace in NAMESPACES:
-            objects = lookup.Objects(values, namespace=namespace)
+            objects = reading_values.Objects(values, namespace=namespace)
             for number, value in enumerate(values):
                 request = Request(value=value, namespace=namespace, objects=objects, place="check")
                 yield case(f"{file}[{number}] in {namespace}", evaluator(), request)
@@ -97,7 +99,7 @@ def generated_case(value: paths.Object, namespace: str) -> Case:
     return found
 
 
-@pytest.mark.parametrize("corpus", shared_files.corpora)
+@pytest.mark.parametrize("corpus", shared_files.thorough_corpora)
 @pytest.mark.parametrize("wrong", OF_SENSIBLE_OBJECTS, ids=name_of)
 def test_of_the_manifests_of_a_corpus_nothing_is(corpus: Corpus, wrong: Property) -> None:
     workloads = len(of_corpus(corpus)) // len(NAMESPACES)

@@ -9,15 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import builders
+import generated_examples
 from acceptance import evaluator
 from usher import paths
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
 
 PRODUCT = {"nvidia.com/gpu.product": "NVIDIA-H200"}
 LIMITS = "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/resources/limits"
 DEVICE = "vpc.amazonaws.com/efa"
 
-quickly = settings(deadline=None, max_examples=60)
+quickly = settings(deadline=None, max_examples=generated_examples.up_to(60))
 cards = st.integers(min_value=1, max_value=64)
 nodes = st.integers(min_value=1, max_value=16)
 

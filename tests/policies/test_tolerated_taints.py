@@ -6,12 +6,13 @@ import hypothesis
 from hypothesis import strategies as st
 
 import builders
+import generated_examples
 from acceptance import evaluator, mutated
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.config import sections
 
-PLAIN: Final = Vocabulary(models.Accelerators())
+PLAIN: Final = Vocabulary(sections.Accelerators())
 _TAINTS: Final = st.builds(
     lambda key, value, effect: {"key": key, "value": value, "effect": effect},
     st.sampled_from(["nvidia.com/gpu", "sku", "gpu", "dedicated", "team", "cloud.google.com/gke-spot"]),
@@ -54,7 +55,7 @@ def closed(taints: list[dict[str, str]], tolerations: Any) -> bool:
     )
 
 
-@hypothesis.settings(max_examples=150, deadline=None)
+@hypothesis.settings(max_examples=generated_examples.up_to(150), deadline=None)
 @hypothesis.given(pools=_POOLS, written=_TOLERATIONS)
 def test_only_marks_of_accelerators_are_tolerated_and_only_where_that_opens_a_pool(
     pools: list[list[dict[str, str]]], written: list[paths.Object]

@@ -36,28 +36,33 @@ def steps(workflow: Path) -> list[Any]:
     return [step for job in read(workflow)["jobs"].values() for step in job.get("steps", [])]
 
 
-def test_ci_runs_what_a_contributor_can_run() -> None:
-    commands = [step["run"] for step in steps(GITHUB / "workflows/ci.yml") if "run" in step]
+@pytest.mark.parametrize(("workflow", "command"), [("ci", ".ci/run"), ("thorough", ".ci/run --thorough")])
+def test_ci_runs_what_a_contributor_can_run(workflow: str, command: str) -> None:
+    commands = [step["run"] for step in steps(GITHUB / f"workflows/{workflow}.yml") if "run" in step]
 
-    assert commands == [".ci/run"]
+    assert commands == [command]
     assert (ROOT / ".ci/run").stat().st_mode & 0o111
 
 
-def test_ci_uses_the_oldest_python_that_is_supported_and_the_pinned_go() -> None:
+@pytest.mark.parametrize("workflow", ["ci", "thorough"])
+def test_ci_uses_the_oldest_python_that_is_supported_and_the_pinned_go(workflow: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     settings = {
-        step["uses"].partition("@")[0]: step["with"] for step in steps(GITHUB / "workflows/ci.yml") if "uses" in step
+        step["uses"].partition("@")[0]: step["with"]
+        for step in steps(GITHUB / f"workflows/{workflow}.yml")
+        if "uses" in step
     }
 
     assert project["requires-python"] == f">={settings['actions/setup-python']['python-version']}"
     assert (ROOT / settings["actions/setup-go"]["go-version-file"]).is_file()
 
 
-def test_a_release_waits_for_ci() -> None:
+def test_all_that_is_thorough_runs_at_night_and_before_a_release() -> None:
     jobs = read(GITHUB / "workflows/release.yml")["jobs"]
 
-    assert jobs["ci"]["uses"] == "./.github/workflows/ci.yml"
-    assert "ci" in jobs["publish"]["needs"]
+    assert read(GITHUB / "workflows/thorough.yml")["on"]["schedule"]
+    assert jobs["thorough"]["uses"] == "./.github/workflows/thorough.yml"
+    assert "thorough" in jobs["publish"]["needs"]
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.stem)

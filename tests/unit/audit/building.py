@@ -8,8 +8,8 @@ from usher.audit.gather.estate import WHOLE, Estate, Scope, Workload
 from usher.audit.gather.estate_builder import EstateBuilder
 from usher.audit.gather.needed_inputs import Wanted
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config.models import Config
-from usher.facts.store import Store
 
 
 def builder(*, config: Config | None = None, wanted: Sequence[Wanted] = (), scope: Scope = WHOLE) -> EstateBuilder:

@@ -9,17 +9,17 @@ import pytest
 import builders
 from builders import estates, standings
 from builders.estates import NOW, entry, estate, gpu_node
-from unit.reports import made
+from unit.check.formats import made
 from usher.audit import document_assembly
 from usher.audit.document import Audit, FindingEntry, Saving, Severity, Subject, Usage, WorkloadState
 from usher.audit.gather.estate import Estate, Missing, OneNamespace
 from usher.audit.sections import Sections
 from usher.audit.usage.usage_amounts import Measured
+from usher.check import findings
+from usher.check.devices import Amount
+from usher.check.findings import ExceptionState
 from usher.config.models import Config
-from usher.mutation.merge import Merged
-from usher.scan import findings
-from usher.scan.devices import Amount
-from usher.scan.exception_uses import ExceptionState
+from usher.policy.mutation.merge import Merged
 
 
 def document(found: Estate, report: findings.Report | None = None, **fields: Any) -> Audit:

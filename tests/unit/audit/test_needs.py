@@ -8,7 +8,7 @@ import pytest
 from builders import audit_documents as audits
 from builders import estates
 from builders.estates import estate
-from unit.reports import made
+from unit.check.formats import made
 from usher.audit import partial
 from usher.audit.document import AcceleratorEntry, FindingEntry, Subject, Summary
 from usher.audit.document.audit_entries import Part
@@ -16,7 +16,7 @@ from usher.audit.gather import needed_inputs
 from usher.audit.gather.estate import WHOLE, OneNamespace, Scope
 from usher.audit.gather.needed_inputs import Need
 from usher.audit.store.shards import Shard
-from usher.scan import findings
+from usher.check import findings
 
 OURS = OneNamespace(name="ml-research")
 NODES_ARE_OURS = Shard(index=0, of=2)

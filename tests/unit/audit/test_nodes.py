@@ -11,9 +11,9 @@ from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.audit.gather import accelerator_nodes, gpus, needed_inputs
 from usher.audit.gather.estate import CapacityType, Node
+from usher.check.devices import Amount
+from usher.cluster.facts.snapshot import Recorded, State
 from usher.config.models import Config
-from usher.facts.snapshot import Recorded, State
-from usher.scan.devices import Amount
 
 GIB = 2**30
 

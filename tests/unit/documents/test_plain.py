@@ -9,6 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import generated_examples
 import shared_files
 from shared_files import Corpus
 from usher import errors
@@ -218,7 +219,7 @@ def files(corpus: Corpus) -> list[Path]:
 
 def documents(path: Path) -> list[chunks.Chunk]:
     try:
-        return list(chunks.split(chunks.whole(path.read_bytes(), source=str(path))))
+        return list(chunks.split_documents(chunks.whole_file(path.read_bytes(), source=str(path))))
     except errors.ManifestError:
         return []
 
@@ -227,13 +228,13 @@ PIECES = ["a", "b:", "c: d", "- ", "-", " ", "  ", "\n", "\n  ", "\n- ", "|", "|
 PIECES += ["#", " #", "'", '"', "&a", "*a", "!!str", "1", "0x1", "yes", "~", ".", ": ", ":", "?", "%", "\t", "\\", "é"]
 
 
-@settings(max_examples=3000)
+@settings(max_examples=generated_examples.up_to(3000))
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 def test_it_agrees_on_any_text_of_yaml_marks(text: str) -> None:
     agrees(text)
 
 
-@settings(max_examples=1500)
+@settings(max_examples=generated_examples.up_to(1500))
 @given(st.integers(0, len(PLAIN) - 1), st.integers(0, 8), st.sampled_from(PIECES), st.randoms(use_true_random=False))
 def test_it_agrees_on_changed_manifests(at: int, length: int, piece: str, chance: random.Random) -> None:
     changed = PLAIN[:at] + piece + PLAIN[at + length :]
@@ -253,7 +254,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=1500)
+@settings(max_examples=generated_examples.up_to(1500))
 @given(st.dictionaries(st.text("abcxyz", min_size=1, max_size=5), values, max_size=4), st.sampled_from([None, False]))
 def test_it_agrees_on_what_others_write(value: Any, flow: bool | None) -> None:
     agrees(yaml.dump(value, default_flow_style=flow, allow_unicode=True))

@@ -9,9 +9,10 @@ from unit.kinds.full import FULL_OBJECTS, KNOWN, places
 from unit.workloads.normalised import readable_workload, unknowns, workload
 from usher import paths
 
-pytestmark = pytest.mark.thorough
-
 JUNK: list[paths.Json] = ["junk", 7, 0.5, True, ["junk"], {"junk": "junk"}]
+
+MANY_PLACES = 250
+"""Objects with more places take most of the time."""
 
 # What stands in the objects because they would be none without it, though only other fields are read.
 UNREAD = re.compile(
@@ -57,12 +58,22 @@ def read_places(value: paths.Object) -> list[tuple[str, paths.Json]]:
     return [(pointer, found) for pointer, found in places(value) if pointer and not UNREAD.fullmatch(pointer)]
 
 
+every_kind = pytest.mark.parametrize(
+    "kind",
+    [
+        kind if len(read_places(value)) <= MANY_PLACES else pytest.param(kind, marks=pytest.mark.thorough)
+        for kind, value in FULL_OBJECTS.items()
+    ],
+)
+"""A change is tried with all but the largest objects."""
+
+
 @pytest.mark.parametrize("kind", FULL_OBJECTS)
 def test_the_objects_hold_nothing_unknown_as_they_are(kind: str) -> None:
     assert readable_workload(FULL_OBJECTS[kind], objects=KNOWN).pod_sets
 
 
-@pytest.mark.parametrize("kind", FULL_OBJECTS)
+@every_kind
 def test_a_wrong_type_is_unknown_at_its_place(kind: str) -> None:
     value = FULL_OBJECTS[kind]
     silent = [
@@ -76,7 +87,7 @@ def test_a_wrong_type_is_unknown_at_its_place(kind: str) -> None:
     assert silent == []
 
 
-@pytest.mark.parametrize("kind", FULL_OBJECTS)
+@every_kind
 def test_null_counts_as_nothing_but_where_something_has_to_be(kind: str) -> None:
     value = FULL_OBJECTS[kind]
     for pointer, _ in read_places(value):

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from typing import Final
 
 from usher import paths
-from usher.accelerators import meanings
+from usher.accelerators import names
 from usher.accelerators.names import Unit
 from usher.audit import document_entries, partial
 from usher.audit.document import (
@@ -35,18 +35,18 @@ from usher.audit.gather.gpus import NodeSplit
 from usher.audit.sections import Sections
 from usher.audit.standing import policy_coverage, waiting_workloads
 from usher.audit.usage import prevention
+from usher.check import devices, findings
 from usher.config.models import Config, ExceptionRule
-from usher.scan import devices, exception_uses, findings
 
 Amounts = Mapping[str, float]
 """Numbers by resource."""
 
 _ON_NO_NODE: Final = frozenset({Unit.SHARE, Unit.MEMORY, Unit.MEMORY_FRACTION, Unit.CORES})
-"""Units that schedulers and device plugins give to pods without a number at the node (docs/domain/accelerators.md)."""
+"""Units that schedulers and device plugins give to pods while nodes report no number (docs/domain/accelerators.md)."""
 
 
 def accelerator_entries(estate: Estate, findings: Iterable[FindingEntry]) -> tuple[AcceleratorEntry, ...]:
-    """One entry for each resource that a node has, or that a workload holds or wants; by name."""
+    """One entry for each resource that a node has, or that a workload holds or wants, by name."""
     workloads = [each for each in estate.workloads if not each.is_template or each.pods]
     nodes = {node.name: node for node in estate.nodes or ()}
     on_nodes = _on_nodes(workloads, nodes)
@@ -54,7 +54,7 @@ def accelerator_entries(estate: Estate, findings: Iterable[FindingEntry]) -> tup
     held = _added_amounts(on_nodes.values())
 
     def of_nodes(name: str) -> Sequence[NodeSplit] | None:
-        """None where it is not known how many the nodes have."""
+        """The split of each node; None if their number of devices is unknown."""
         is_known = estate.nodes is not None and (name in splits or (name not in held and _is_reported(name)))
         return splits.get(name, ()) if is_known else None
 
@@ -79,19 +79,19 @@ def accelerator_entries(estate: Estate, findings: Iterable[FindingEntry]) -> tup
 
 
 def _is_reported(name: str) -> bool:
-    """Whether a node that has some says so, so that without such a node there are 0."""
-    meaning = meanings.meaning(name)
+    """Whether a node with the resource reports it, so that a cluster without a report has 0."""
+    meaning = names.meaning_of(name)
     return not devices.is_shares(name) and (meaning is None or meaning.unit not in _ON_NO_NODE)
 
 
 def _splits_by_resource(nodes: Iterable[Node], held: Mapping[str, Amounts]) -> Mapping[str, list[NodeSplit]]:
-    """By resource, one for each node that has some."""
+    """The splits by resource, one for each node that has some."""
     found = defaultdict[str, list[NodeSplit]](list)
     for node in nodes:
         allocatable, here = _others(node.allocatable), held.get(node.name, {})
         for name, number in _others(node.capacity).items():
-            # Access to the metrics of all devices of a node is no device.
-            meaning = meanings.meaning(name)
+            # Access to the metrics of all devices of a node is not a device.
+            meaning = names.meaning_of(name)
             if meaning is None or meaning.unit is not Unit.MONITORING:
                 offered = allocatable.get(name, 0.0)
                 found[name].append(
@@ -101,7 +101,7 @@ def _splits_by_resource(nodes: Iterable[Node], held: Mapping[str, Amounts]) -> M
 
 
 def _on_nodes(workloads: Iterable[Workload], nodes: Mapping[str, Node]) -> Mapping[str, Counter[str]]:
-    """What pods hold, by node and resource."""
+    """The accelerators that pods hold, by node and resource."""
     found = defaultdict[str, Counter[str]](Counter)
     for workload in workloads:
         for pod in workload.pods:
@@ -133,7 +133,7 @@ def _total_of_nodes(found: Iterable[NodeSplit] | None, number: Callable[[NodeSpl
 
 
 def with_asked(summary: Summary, estate: Estate) -> Summary:
-    """The headline numbers with what workloads ask for."""
+    """The headline numbers with the requests of workloads."""
     workloads = [each for each in estate.workloads if not each.is_template or each.pods]
     asks = devices.added(each.asks for each in workloads)
     return summary.model_copy(
@@ -205,7 +205,7 @@ def headline_numbers(
 
 
 def waiting_gpus(workload: Workload, nodes: Mapping[str, Node]) -> float:
-    """The GPUs of pods that wait for a node, and those of a suspended workload that it does not hold."""
+    """The GPUs of pods that wait for a node, and those that a suspended workload lacks."""
     if workload.suspended and workload.exists:
         return max(0.0, gpus.number(workload.asks) - gpus_now(workload, nodes))
     return _rounded(gpus.number(pod.devices) for pod in waiting_pods(workload))
@@ -216,12 +216,12 @@ def _standings(items: Iterable[ReadinessItem]) -> Mapping[str, int]:
 
 
 def _sum_of_splits(splits: Iterable[NodeSplit] | None, number: Callable[[NodeSplit], float]) -> float | None:
-    """None where the nodes are not known."""
+    """The sum of a number over all nodes; None if the nodes are unknown."""
     return None if splits is None else _rounded(map(number, splits))
 
 
 def _added(*hours: float | None) -> float | None:
-    """None where one of them was not measured."""
+    """The sum of hours; None if one of them was not measured."""
     known = [each for each in hours if each is not None]
     return _rounded(known) if len(known) == len(hours) else None
 
@@ -234,7 +234,7 @@ NOT_NEEDED: Final = "not needed"
 """The state of an exception whose objects pass without it."""
 
 
-def document(  # noqa: PLR0913 - all that an audit is made of, named
+def document(  # noqa: PLR0913 - all parts of an audit by name
     *,
     report: findings.Report,
     estate: Estate,
@@ -251,8 +251,8 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         estate: the nodes and workloads.
         config: usher.yaml.
         cluster: the name of the cluster.
-        server: the version of its API server; empty where it is not known.
-        sections: what other analyses found.
+        server: the version of its API server; empty if unknown.
+        sections: the results of the other analyses.
         now: the time of the audit, in UTC.
     """
     given = Sections() if sections is None else sections
@@ -298,7 +298,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
 
 
 def _with_others(standing: Iterable[FindingEntry], workloads: Iterable[WorkloadEntry]) -> Iterator[FindingEntry]:
-    """Findings about workloads, with the accelerators that are no GPUs which these ask for."""
+    """Findings about workloads, with the other accelerators that these workloads request."""
     others = {each.subject: each.other_accelerators for each in workloads if each.other_accelerators}
     for each in standing:
         found = others.get(each.subject)
@@ -306,14 +306,14 @@ def _with_others(standing: Iterable[FindingEntry], workloads: Iterable[WorkloadE
 
 
 def _with_cause(savings: Iterable[Saving], found: Iterable[FindingEntry]) -> Iterator[Saving]:
-    """Savings of a gang that waits for its other half, with the finding that says so."""
+    """Savings, with the finding about the other half for a gang that waits for it."""
     causes = {each.subject: each.fingerprint for each in found if each.code == waiting_workloads.HALF_STARTED}
     for each in savings:
         yield each.model_copy(update={"finding": causes.get(each.subject, "")})
 
 
 def _finding_order(entry: FindingEntry) -> tuple[object, ...]:
-    """What can never run first; then the worst outcome, most GPUs, and by name."""
+    """A sort key: workloads that can never run first, then the worst outcome, most GPUs, and by name."""
     outcomes = ("deny", "warn", "audit")
     outcome = outcomes.index(entry.outcome) if entry.outcome in outcomes else len(outcomes)
     about = entry.subject
@@ -331,13 +331,13 @@ def _finding_order(entry: FindingEntry) -> tuple[object, ...]:
 
 
 def _exception_entries(
-    uses: Iterable[exception_uses.ExceptionUse],
+    uses: Iterable[findings.ExceptionUse],
     rules: list[ExceptionRule],
     found: Iterable[FindingEntry],
     *,
     today: date,
 ) -> Iterator[ExceptionEntry]:
-    """In the order of usher.yaml, which the uses have."""
+    """The exceptions in the order of usher.yaml."""
     not_needed = {each.path for each in found if each.code == policy_coverage.EXCEPTION_NOT_NEEDED}
     for number, (use, rule) in enumerate(zip(uses, rules, strict=True)):
         yield ExceptionEntry(
@@ -355,7 +355,7 @@ def _exception_entries(
 
 def _completeness(report: findings.Report, estate: Estate) -> Completeness:
     gaps = [*(_gap(each) for each in estate.missing), *_of_report(report)]
-    # A kind may be read for several purposes, and is left out once.
+    # usher may read a kind for several purposes, and lists it once.
     notes = dict.fromkeys(Gap(source=note.source, reason=note.reason) for note in report.notes)
     return Completeness(
         complete=not gaps,
@@ -388,7 +388,7 @@ def _not_judged(report: findings.Report) -> Iterator[NotJudgedEntry]:
 
 
 def _of_report(report: findings.Report) -> Iterator[Gap]:
-    """Inputs that could not be read, and objects that could not be judged."""
+    """Inputs that usher could not read, and objects that it could not judge."""
     for problem in report.problems:
         where = f"{problem.source}:{problem.line}:{problem.column}" if problem.line else problem.source
         yield Gap(source=where, reason=problem.reason)

@@ -14,31 +14,31 @@ from usher.audit.document import FindingEntry, Severity, Usage, WorkloadEntry, W
 from usher.audit.document.audit_entries import Subject
 from usher.audit.gather import gpus
 from usher.audit.gather.estate import Estate, Node, Pod, Workload
+from usher.check import findings
+from usher.check.devices import added
 from usher.config.models import ExceptionRule
 from usher.dataclass import dataclass
-from usher.scan import findings, fingerprints
-from usher.scan.devices import added
 
 
 def time_text(time: datetime | None) -> str:
-    """`2026-11-23T06:00:00Z`; empty for a time that is not known."""
+    """`2026-11-23T06:00:00Z`; empty for an unknown time."""
     return "" if time is None else time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def time_of_seconds(seconds: int) -> str:
-    """The same of seconds since 1970."""
+    """The same text from seconds since 1970."""
     return time_text(datetime.fromtimestamp(seconds, tz=UTC))
 
 
 def subject_of(identity: findings.Identity) -> Subject:
-    """The object of an identity."""
+    """The subject entry of an identity."""
     return Subject(
         api_version=identity.api_version, kind=identity.kind, namespace=identity.namespace, name=identity.name
     )
 
 
 def place_of(result: findings.Result, line: int = 0) -> str:
-    """`jobs/bert.yaml:41`, the line of a finding or else of its object; empty for what comes from a cluster."""
+    """`jobs/bert.yaml:41`, the line of a finding or else of its object; empty for objects of a cluster."""
     return f"{result.source}:{line or result.line}" if result.line and not result.exists else ""
 
 
@@ -53,7 +53,7 @@ def workload_entries(
     Args:
         estate: the workloads.
         report: the decisions about them.
-        usage: what was measured, by the identity of the workload.
+        usage: the measured usage, by the identity of the workload.
     """
     nodes = {node.name: node for node in estate.nodes or ()}
     indexes = {result.identity: index for index, result in enumerate(report.results) if result.makes_pods}
@@ -64,7 +64,7 @@ def workload_entries(
 
 
 def _indexes(workload: Workload, indexes: Mapping[findings.Identity, int]) -> list[int]:
-    """Those of the decisions about a workload. Of a group of pods each pod was judged, and of others the object."""
+    """The indexes of the decisions about a workload: one for each pod of a pod group, otherwise one for the object."""
     if workload.index >= 0:
         return [workload.index]
     pods = (
@@ -74,7 +74,7 @@ def _indexes(workload: Workload, indexes: Mapping[findings.Identity, int]) -> li
 
 
 def state_of(workload: Workload) -> WorkloadState:
-    """Where its pods are."""
+    """The state of a workload: where its pods are."""
     held = sum(pod.holds for pod in workload.pods)
     waiting = len(waiting_pods(workload))
     if held:
@@ -85,7 +85,7 @@ def state_of(workload: Workload) -> WorkloadState:
 
 
 def waiting_pods(workload: Workload) -> list[Pod]:
-    """The pods that wait for a node; those that are being deleted wait no more."""
+    """The pods that wait for a node, without those that are being deleted."""
     return [pod for pod in workload.pods if not pod.holds and not pod.terminating]
 
 
@@ -128,7 +128,7 @@ def _workload_entry(
 
 
 def _worst_outcome(judged: list[findings.Result]) -> str:
-    """The worst one; an object that was not judged is in an exempt namespace."""
+    """The worst outcome; an object without a decision is in an exempt namespace."""
     return min((result.outcome for result in judged), key=_WORST.index, default="exempt")
 
 
@@ -138,7 +138,7 @@ _FINGERPRINT_DIGITS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Owned:
-    """What an entry takes from the workload that its object belongs to."""
+    """The values of an entry that come from the workload of its object."""
 
     team: str
     gpus: float | None
@@ -155,7 +155,7 @@ def finding_entries(
     Args:
         report: the decisions.
         estate: the workloads, for teams and times.
-        exceptions: those of usher.yaml, in its order.
+        exceptions: the exceptions of usher.yaml, in its order.
     """
     nodes = {node.name: node for node in estate.nodes or ()}
     by_place = {workload.index: workload for workload in estate.workloads if workload.index >= 0}
@@ -178,7 +178,7 @@ def finding_entries(
 def _owned(
     result: findings.Result, workload: Workload | None, teams: Mapping[str, str], nodes: Mapping[str, Node]
 ) -> _Owned:
-    """An object holds accelerators or asks for them; an object without any has the team of its namespace."""
+    """The owned values of an object: from its workload, or only the team of its namespace if it has no accelerators."""
     namespace, pods = result.identity.namespace, () if workload is None else workload.pods
     holding = [pod for pod in pods if pod.holds]
     held = gpus.of_pods(holding, nodes)
@@ -194,19 +194,19 @@ def _owned(
 
 
 def _lasting(result: findings.Result, finding: findings.Finding) -> tuple[str, ...]:
-    """What stays the same while the finding is the same: an upgrade of the API version changes nothing."""
-    key = fingerprints.of(result, finding)
+    """The parts of a finding that last: an upgrade of the API version does not change them."""
+    key = findings.fingerprint(result, finding)
     group = key.api_version.rpartition("/")[0]
     return finding.judgement.code or key.check, group, key.kind, key.namespace, key.name, key.path
 
 
 def _digest(base: str, number: int) -> str:
-    """Several findings at like places of one object differ by their number."""
+    """A fingerprint. The number distinguishes several findings at similar places of one object."""
     text = base if number == 1 else f"{base}\0{number}"
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:_FINGERPRINT_DIGITS]
 
 
-def _finding_entry(  # noqa: PLR0913 - what an entry is made of
+def _finding_entry(  # noqa: PLR0913 - the parts of an entry
     result: findings.Result,
     finding: findings.Finding,
     owned: _Owned,
@@ -249,6 +249,6 @@ def _ticket(judgement: model.Judgement, exceptions: Sequence[ExceptionRule]) -> 
 
 
 def counts_by_outcome(entries: Sequence[FindingEntry]) -> Mapping[str, int]:
-    """How many findings there are by outcome; outcomes without findings are left out."""
+    """The number of findings by outcome, without outcomes that have no finding."""
     found = Counter(entry.outcome for entry in entries)
     return {outcome.value: found[outcome.value] for outcome in model.Outcome if found[outcome.value]}

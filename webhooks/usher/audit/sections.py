@@ -26,9 +26,9 @@ from usher.audit.standing import (
 from usher.audit.standing.situation import Situation
 from usher.audit.usage.usage_amounts import Measured
 from usher.authorities.knowledge import Knowledge
+from usher.check import findings as scan
 from usher.config import models
 from usher.dataclass import dataclass
-from usher.scan import findings as scan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Sections:
     measured: Measured = field(default_factory=Measured)
     """Usage and money."""
     window: timedelta = timedelta(days=7)
-    """The window that usage is measured in."""
+    """The window of the usage."""
 
 
 _SEVERITIES = list(Severity)
@@ -72,7 +72,7 @@ def standing_findings(
     Args:
         estate: the nodes, workloads and other objects of the cluster.
         known: its facts, and the meaning of resource names.
-        report: the decisions about its workloads, which `Workload.index` points into.
+        report: the decisions about its workloads; `Workload.index` is the place in it.
         config: usher.yaml.
         now: the time of the audit, with its time zone.
     """
@@ -118,14 +118,14 @@ CHECKLIST: Final[tuple[Item, ...]] = (
 def checklist_items(
     estate: Estate, known: Knowledge, *, config: models.Config, now: datetime, server_version: str
 ) -> tuple[ReadinessItem, ...]:
-    """How a cluster stands on each item, in the order of the checklist.
+    """The verdict of a cluster on each item, in the order of the checklist.
 
     Args:
         estate: the nodes, workloads and other objects of the cluster.
         known: its facts, and the meaning of resource names.
         config: usher.yaml.
         now: the time of the audit, with its time zone.
-        server_version: of the API server, as it says it; empty where it is not known.
+        server_version: the version that the API server reports; empty if unknown.
     """
     look = Look(estate=estate, known=known, config=config, now=now, server_version=server_version)
     return tuple(_judged_item(item, look) for item in CHECKLIST)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from usher import __version__, errors
-from usher.cli.option_groups import Command, added
+from usher.cli.inputs import Command, with_options
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from usher.audit.store.audit_parts import PartKey
     from usher.audit.store.part_stores import Store
     from usher.audit.store.shards import FleetCluster, Namespaces, Shard
-    from usher.cli.reporting import Reporting
+    from usher.cli.output import Reporting
     from usher.cluster.api import Lists
 
 INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
@@ -33,12 +33,12 @@ class Sharding:
     store: "Store"
     again: bool
     cluster: "FleetCluster | None"
-    """The one of --clusters that the index names; then the shard is the whole of it."""
+    """The cluster of --clusters that the index names; its shard is the whole cluster."""
     listed: tuple[str, ...] = ()
     """The names of all of --clusters, in the order of the file."""
 
     def connection(self, kubeconfig: Path | None, context: str | None) -> tuple[Path | None, str | None]:
-        """The kubeconfig and the context to use: those of --clusters, where it is given.
+        """The kubeconfig and the context to use: those of --clusters, if given.
 
         Raises:
             UsageError: both name a cluster.
@@ -54,12 +54,12 @@ class Sharding:
 
         Args:
             paths: files to audit instead of a cluster.
-            kubeconfig: of the cluster.
-            context: of the kubeconfig.
-            name: of the cluster in reports; empty for the one that usher finds.
+            kubeconfig: the kubeconfig of the cluster.
+            context: the context of the kubeconfig.
+            name: the name of the cluster in reports; empty for the name that usher finds.
 
         Raises:
-            Exit: the part is there already, complete and intact.
+            Exit: the part exists already, complete and intact.
             UsageError: files cannot be sharded.
             ClusterError: the cluster does not answer, or does not list the namespaces that a shard has to know.
         """
@@ -68,7 +68,7 @@ class Sharding:
 
         if self.cluster is not None:
             name = self.cluster.name
-            # Before the cluster is asked: where it does not answer, a merge knows of it all the same.
+            # Written before the first request: a merge knows the cluster even if it does not answer.
             part_selection.write_cluster_list(
                 self.store, self.listed, began=document_entries.time_text(datetime.now(UTC))
             )
@@ -90,7 +90,7 @@ class Sharding:
         return Part(sharding=self, key=key, names=names)
 
     def _namespaces(self, api: "Lists") -> "Namespaces | None":
-        """The namespaces of the cluster; None where they are not listed, which the whole of a cluster does not need."""
+        """The namespaces of the cluster; None if usher may not list them, and a whole cluster does not need them."""
         from usher.audit.store.shards import list_namespaces
 
         try:
@@ -101,7 +101,7 @@ class Sharding:
             raise
 
     def what(self, cluster: str) -> str:
-        from usher.reports import wording
+        from usher.check.formats import wording
 
         shard = "" if self.shard.is_whole else f"shard {self.shard} of "
         return wording.printable(f"{shard}{cluster}")
@@ -109,14 +109,14 @@ class Sharding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part that is being audited."""
+    """A part during its audit."""
 
     sharding: Sharding
     key: "PartKey"
     names: tuple[str, ...]
     """Its namespaces."""
     shared: set[str] = field(default_factory=set)
-    """The objects of no namespace that it has listed, as every shard does."""
+    """The cluster-scoped objects that it has listed, as every shard does."""
 
     def seen(self, api: "Lists") -> "Lists":
         """The part of the cluster that the shard lists."""
@@ -125,14 +125,14 @@ class Part:
         return api if self.key.shard.is_whole else PartialLists(api, names=self.names, shared=self.shared)
 
     def write(self, audit: "Audit") -> "Audit":
-        """Writes the part, and says so on standard error. What the shard can say by itself is for other reports.
+        """Writes the part, and reports this on standard error. Returns the audit for other reports of this shard.
 
         Raises:
             InputError: it cannot be written; a part without its record is written again by the next run.
         """
         from usher.audit import partial
         from usher.audit.store import audit_parts
-        from usher.reports import wording
+        from usher.check.formats import wording
 
         reduced = audit_parts.reduced_to_shard(audit, self.key.shard, shared=len(self.shared))
         store = self.sharding.store
@@ -154,7 +154,7 @@ class Part:
 
 
 def without_text(reporting: "Reporting") -> "Reporting":
-    """The reports to write beside a part: those that were asked for, and not the text that is the default."""
+    """The reports to write beside a part: without the text report that is only the default."""
     targets = tuple(each for each in reporting.targets if each.path is not None or each.format_name != "text")
     return replace(reporting, targets=targets)
 
@@ -168,7 +168,7 @@ def options(command: Command) -> Command:
         sharding = _taken(**{name: parameters.pop(name) for name in names})
         return command(*arguments, sharding=sharding, **parameters)
 
-    return added(
+    return with_options(
         run,
         click.option(
             "--output-dir",
@@ -196,7 +196,7 @@ def options(command: Command) -> Command:
 def _taken(
     *, shard: str | None, shards: int | None, output_dir: str | None, clusters: Path | None, again: bool
 ) -> Sharding | None:
-    """What the options say.
+    """The values of the options.
 
     Raises:
         UsageError: an option needs another one.

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import generated_examples
 from builders.checklists import checklist
 from builders.estates import entry, estate, gpu_node
 from usher import paths
@@ -102,7 +103,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=generated_examples.up_to(60), deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6), max_size=8))
 def test_objects_of_any_shape_do_no_harm(values: list[paths.Object]) -> None:
     wanted = merged_kinds()

@@ -14,9 +14,9 @@ from usher.audit.document import ReadinessItem, Standing
 from usher.audit.gather.estate import Estate
 from usher.audit.gather.needed_inputs import CLUSTER_POLICY, DAEMON_SET, POD_MONITOR, SERVICE, SERVICE_MONITOR
 from usher.audit.readiness.checklist import ESCAPES, read_version
-from usher.kinds.kept_fields import DEFINITION
+from usher.check.devices import Amount, Devices
+from usher.kinds.kind import DEFINITION
 from usher.policy.checks import catalogue
-from usher.scan.devices import Amount, Devices
 
 CATALOGUE = Path(__file__).parents[4] / "policies" / "catalogue.json"
 

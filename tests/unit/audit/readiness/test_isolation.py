@@ -12,9 +12,9 @@ from usher import paths
 from usher.audit.document import Standing
 from usher.audit.gather.estate import Estate
 from usher.audit.gather.needed_inputs import NETWORK_POLICY, VALIDATING
-from usher.kinds.kept_fields import Key
-from usher.manifests import webhooks as made
-from usher.manifests.calls import Client
+from usher.install.manifests import webhooks as made
+from usher.install.manifests.webhooks import Client
+from usher.kinds.kind import Key
 
 SPACE = "ml-research"
 QUOTA: Key = ("", "ResourceQuota")

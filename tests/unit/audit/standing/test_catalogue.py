@@ -11,7 +11,7 @@ from usher.audit.document import Severity
 from usher.audit.gather import needed_inputs
 from usher.audit.standing import finding_catalogue
 from usher.audit.standing.finding_catalogue import CatalogueEntry
-from usher.kinds.kept_fields import Key
+from usher.kinds.kind import Key
 
 ROOT = Path(__file__).parents[4]
 MODULES = sorted((ROOT / "webhooks/usher/audit/standing").glob("*.py"))
@@ -74,9 +74,7 @@ def test_of_a_daemon_set_it_keeps_images_and_no_variables() -> None:
         },
         "status": {"numberReady": 3, "desiredNumberScheduled": 4, "other": 1},
     }
-    keep = {each.key: each.keep for each in needed_inputs.kinds_of(needed_inputs.Section.STANDING)}[
-        needed_inputs.DAEMON_SET.key
-    ]
+    keep = needed_inputs.DAEMON_SET.keep
 
     assert keep(value) == {
         "apiVersion": "apps/v1",
@@ -103,9 +101,7 @@ def test_of_a_node_it_keeps_one_condition() -> None:
         "spec": {"unschedulable": True, "providerID": "x"},
         "status": {"conditions": [{"type": "Ready"}, {"type": "DiskPressure"}], "images": [{}]},
     }
-    keep = {each.key: each.keep for each in needed_inputs.kinds_of(needed_inputs.Section.STANDING)}[
-        needed_inputs.NODE.key
-    ]
+    keep = needed_inputs.NODE.keep
 
     assert keep(value) == {
         "apiVersion": "v1",

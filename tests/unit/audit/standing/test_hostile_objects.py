@@ -10,6 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import generated_examples
 from builders import gpu_job, queues
 from builders.estates import NOW, entry, estate, gpu_node, running, waiting
 from builders.standings import found, knowledge, namespaces, report
@@ -52,7 +53,7 @@ def typed(value: paths.Object, index: int) -> paths.Object:
     return {**value, "apiVersion": version, "kind": each.kind}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=generated_examples.up_to(60), deadline=None)
 @given(st.lists(OBJECTS, max_size=6))
 def test_objects_of_any_shape_do_no_harm(values: list[paths.Object]) -> None:
     objects = [typed(value, index) for index, value in enumerate(values)]
@@ -63,7 +64,7 @@ def test_objects_of_any_shape_do_no_harm(values: list[paths.Object]) -> None:
     assert all(isinstance(FindingEntry.model_validate_json(each.model_dump_json()), FindingEntry) for each in forwards)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=generated_examples.up_to(25), deadline=None)
 @given(OBJECTS)
 def test_manifests_of_any_shape_do_no_harm(value: paths.Object) -> None:
     manifest = {**gpu_job(8), "spec": value}

@@ -14,8 +14,8 @@ from usher import paths
 from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.gather.estate import Node, OneNamespace
 from usher.audit.gather.needed_inputs import RESOURCE_SLICE
+from usher.check.devices import Amount
 from usher.config import models
-from usher.scan.devices import Amount
 
 HEALTH = ("USA033", "USA034", "USA035", "USA036")
 MIG = ("USA032",)

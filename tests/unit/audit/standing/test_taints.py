@@ -11,7 +11,7 @@ from usher import paths
 from usher.audit.gather.estate import Node
 from usher.audit.gather.needed_inputs import DAEMON_SET
 from usher.audit.standing import cluster_equipment
-from usher.scan.devices import Amount, Devices
+from usher.check.devices import Amount, Devices
 
 TAINTS = ("USA030", "USA031")
 OTHER_TAINT = (("gpu", "true", "NoSchedule"),)

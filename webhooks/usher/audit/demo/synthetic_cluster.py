@@ -33,7 +33,7 @@ _AGENTS: Final = {
 
 
 def surrounding_objects(now: datetime) -> Iterator[paths.Object]:
-    """All of them, as an API server lists them."""
+    """All these objects as an API server lists them."""
     created = now - timedelta(days=61)
     for name, team in TEAMS.items():
         guarded: paths.Object = {"pod-security.kubernetes.io/enforce": "baseline"} if name in _GUARDED else {}
@@ -217,7 +217,7 @@ def _why(story: Story) -> str:
 
 
 def pod_name(story: Story, number: int) -> str:
-    """The name of a pod as its controller gives it; the end is fixed, so that two demos are equal."""
+    """The name of a pod as its controller gives it. Its suffix is fixed, so that two demos are equal."""
     match story.kind:
         case "PyTorchJob":
             return f"{story.name}-master-0" if number == 0 else f"{story.name}-worker-{number - 1}"
@@ -302,12 +302,12 @@ def objects(now: datetime) -> Iterator[paths.Object]:
 
 
 def serves(group: str) -> bool:
-    """Whether a kind without objects is one that every API server serves."""
+    """Whether every API server serves the group, even if the cluster has no object of it."""
     return not group or group.endswith(".k8s.io")
 
 
 class Places:
-    """The boards of the nodes; each pod gets those of the first node that has enough left."""
+    """The boards of the nodes. Each pod gets boards of the first node that has enough left."""
 
     def __init__(self) -> None:
         self._free = {

@@ -18,7 +18,7 @@ _STILL: Final = 0.03
 """Activity of a service outside of office hours."""
 
 _WAITS: Final = {"60": 21, "600": 48, "3600": 71, "14400": 90, "+Inf": 92}
-"""Admissions by Kueue within so many seconds, in one window."""
+"""Admissions by Kueue within this many seconds, in one window."""
 
 _MIG_MEMORY: Final = {"1g.10gb": 9856, "3g.40gb": 40448}
 """MiB of a device of each profile."""
@@ -132,7 +132,7 @@ class _Board:
 
 
 def activity(story: Story | None, point: int, grid: Grid) -> float:
-    """The activity of a board of a story: steady or by office hours, with a wobble that repeats. 0 of a free board."""
+    """The activity of a board of a story: steady or by office hours, with a wobble that repeats. 0 for a free board."""
     if story is None:
         return 0.0
     time = datetime.fromtimestamp(grid.time(point), UTC)
@@ -156,7 +156,7 @@ def _running(objects: Sequence[paths.Object]) -> Iterator[_Pod]:
 
 
 def _boards(objects: Sequence[paths.Object]) -> Iterator[_Board]:
-    """Every device of every node; pods take them in their order."""
+    """Every device of every node. Pods take them in this order."""
     holders: dict[tuple[str, str], list[_Pod]] = {}
     for pod in _running(objects):
         holders.setdefault((pod.node, pod.story.resource), []).extend([pod] * pod.story.devices)
@@ -169,7 +169,7 @@ def _boards(objects: Sequence[paths.Object]) -> Iterator[_Board]:
 
 
 def _began(story: Story | None, grid: Grid) -> int:
-    """The first point at which the pods of a story run; 0 for a free board, which is as it is all the time."""
+    """The first point at which the pods of a story run; 0 for a free board, which does not change."""
     if story is None:
         return 0
     return grid.first_point_after(datetime.fromtimestamp(grid.end, UTC) - timedelta(hours=story.age_hours))
@@ -219,16 +219,16 @@ _WEEK: Final = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Week:
-    """An audit of a week before, beside the one of now."""
+    """An audit of an earlier week, relative to the present one."""
 
     idle: float
-    """Idle GPU-hours, as a multiple of those of now."""
+    """Idle GPU-hours, as a multiple of the present ones."""
     held: float
-    """GPUs that pods held, as a multiple of those of now."""
+    """GPUs that pods held, as a multiple of the present ones."""
     fixed: int
     """Findings that later audits do not have."""
     never: int
-    """Of these the workloads that could never run."""
+    """How many of these are workloads that could never run."""
 
 
 _WEEKS: Final = (
@@ -240,7 +240,7 @@ _WEEKS: Final = (
     _Week(idle=1.25, held=0.98, fixed=14, never=1),
     _Week(idle=1.09, held=0.96, fixed=3, never=1),
 )
-"""Oldest first; the last one has what `_FIXED` names."""
+"""The weeks, oldest first. The findings of the last one are in `_FIXED`."""
 
 _FIXED: Final = (
     ("USH502", "The pods of distributed training start together", "Job speech/whisper-tune-3"),
@@ -250,7 +250,7 @@ _FIXED: Final = (
 
 
 def with_past(audit: Audit, *, now: datetime) -> Audit:
-    """The audit, compared with an invented one for each of seven weeks before."""
+    """The audit, compared with invented audits of the seven weeks before."""
     weeks = {
         document_entries.time_text(now - _WEEK * (len(_WEEKS) - number)): each for number, each in enumerate(_WEEKS)
     }
@@ -268,14 +268,14 @@ def with_past(audit: Audit, *, now: datetime) -> Audit:
 
 
 def _first_seen(found: FindingEntry, weeks: list[str], now: str) -> str:
-    """The first audit after what the finding is about began; without a beginning any of them."""
+    """The first audit after the start of a finding; any audit for a finding without a start."""
     if not found.since:
         return weeks[sum(found.subject.name.encode()) % len(weeks)]
     return next((week for week in weeks if week >= found.since), now)
 
 
 def _point(audit: Audit, seen: Mapping[str, str], taken: str, week: _Week) -> Point:
-    """The numbers of a week; `seen` has the first audit of each finding of now."""
+    """The numbers of a week; `seen` has the first audit of each present finding."""
     summary = audit.summary
     idle, cost, activity = summary.idle, summary.cost_idle, summary.activity
     there = [each for each in audit.findings if seen[each.fingerprint] <= taken]
@@ -296,7 +296,7 @@ def _point(audit: Audit, seen: Mapping[str, str], taken: str, week: _Week) -> Po
 
 
 def _rest(not_held: float | None, held: float | None, week: _Week) -> float | None:
-    """What no pod held in a week in which pods held more or less than now."""
+    """The GPUs that no pod held in a week whose pods held more or fewer GPUs than now."""
     return None if not_held is None or held is None else round(not_held + held * (1 - week.held), 6)
 
 

@@ -25,12 +25,12 @@ class Pool:
     capacity_type: str
     boards: int = 8
     divided: dict[str, int] = field(default_factory=dict)
-    """The MIG devices of a node whose boards are divided; empty where pods get whole boards."""
+    """The MIG devices of a node with divided boards; empty if pods get whole boards."""
     labels: dict[str, str] = field(default_factory=dict)
 
     @property
     def devices(self) -> dict[str, int]:
-        """What a node offers, by resource."""
+        """The devices that a node offers, by resource."""
         return {GPU: 0, **self.divided} if self.divided else {GPU: self.boards}
 
 
@@ -90,14 +90,14 @@ def node_names(pool: Pool) -> list[str]:
 
 
 def node_objects(now: datetime) -> Iterator[paths.Object]:
-    """The nodes, as an API server lists them."""
+    """The nodes as an API server lists them."""
     for pool in POOLS:
         for name in node_names(pool):
             yield _node(pool, name, created=now - timedelta(days=61))
 
 
 def allocatable_devices(pool: Pool, name: str) -> dict[str, int]:
-    """The devices that pods may get of a node."""
+    """The devices of a node that pods can get."""
     return {**pool.devices, **({GPU: pool.devices[GPU] - 1} if name == WITH_A_DEAD_BOARD else {})}
 
 
@@ -167,7 +167,7 @@ class Rhythm(StrEnum):
 
     STEADY = "steady"
     OFFICE_HOURS = "office hours"
-    """Busy from 8 to 18 o'clock in UTC on working days, nearly still otherwise."""
+    """Busy from 8 to 18 o'clock UTC on working days, almost idle at other times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +185,7 @@ class Story:
     running: int = 1
     age_hours: int = 200
     waiting_hours: int = 0
-    """Since when the other pods wait."""
+    """How many hours ago the other pods began to wait."""
     activity: float = 0.0
     """Mean activity of its boards while they are busy, from 0 to 1."""
     rhythm: Rhythm = Rhythm.STEADY
@@ -197,7 +197,7 @@ class Story:
     suspended: bool = False
     """Kueue has not admitted it: it has no pods yet."""
     careless: bool = False
-    """It asks for GPUs without a toleration, CPU or memory, as first drafts do."""
+    """It requests GPUs without a toleration, CPU or memory, like many first drafts."""
 
 
 STORIES: Final = (
@@ -277,4 +277,4 @@ TEAMS: Final = {
     "search": "search",
     "robotics": "robotics",
 }
-"""The team of each namespace, as its label says it."""
+"""The team of each namespace, as in its label."""

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import errors, paths, quantities
-from usher.accelerators import boards, device_classes, profiles
+from usher.accelerators import boards, mig, vocabulary
 from usher.accelerators.names import GIB, MIB
 from usher.accelerators.vocabulary import Vocabulary
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import CapacityType, Node
-from usher.scan.devices import Amount, Devices
+from usher.check.devices import Amount, Devices
 
 Labels = Mapping[str, str]
 
@@ -35,7 +35,7 @@ _PRODUCTS: Final = (
     "k8s.amazonaws.com/accelerator",
     "aws.amazon.com/neuron.instance-type",
 )
-"""Labels with the name of a board, those of operators before those of clouds; NVIDIA's own comes before all."""
+"""Labels with the name of a board: those of operators before those of clouds. NVIDIA's own comes before all."""
 
 _MEBIBYTES: Final = ("nvidia.com/gpu.memory", "karpenter.k8s.aws/instance-gpu-memory")
 _GIBIBYTES: Final = ("gpu.nvidia.com/vram",)
@@ -65,20 +65,20 @@ _NAMED_TYPES: Final[Mapping[str, Mapping[str, CapacityType]]] = {
     "oci.oraclecloud.com/oke-is-preemptible": {"true": CapacityType.SPOT},
     "node.kubernetes.io/lifecycle": {"spot": CapacityType.SPOT, "on-demand": CapacityType.ON_DEMAND},
 }
-"""Labels whose values name it; the first that a node has with a known value decides."""
+"""Labels whose values name the payment type. The first label of a node with a known value decides."""
 
 _RESERVED: Final = ("cloud.google.com/reservation-name", "node.coreweave.cloud/reserved")
-"""Labels that a node has because it comes from a reservation, whatever their value, but for `false`."""
+"""Labels that mark a reserved node with any value except `false`."""
 
 _OTHERWISE_ON_DEMAND: Final = ("cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool")
-"""Labels of clouds that mark each node that is not on demand; the rest are on demand."""
+"""Labels of clouds that mark every node that is not on demand. Their other nodes are on demand."""
 
 _MOST_SHARED: Final = 1000
-"""Replicas of a device; more are an error in the label."""
+"""The most replicas of a device; a higher number is an error in the label."""
 
 
 def read_product(labels: Labels) -> str:
-    """The board, without the suffixes for sharing and MIG; empty where no label names it."""
+    """The board, without the suffixes for sharing and MIG; empty if no label names it."""
     found = labels.get(boards.PRODUCT_LABEL, "")
     if found:
         return found.removesuffix("-SHARED").partition("-MIG-")[0]
@@ -86,7 +86,7 @@ def read_product(labels: Labels) -> str:
 
 
 def read_memory(labels: Labels) -> int | None:
-    """Bytes of memory of each device; None where no label says it."""
+    """The memory of each device in bytes; None if no label has it."""
     return next(_memories(labels), None)
 
 
@@ -103,7 +103,7 @@ def _memories(labels: Labels) -> Iterator[int]:
 
 
 def read_capacity_type(labels: Labels) -> CapacityType:
-    """How the node is paid for."""
+    """The payment type of the node."""
     if any(labels.get(key, "false") != "false" for key in _RESERVED):
         return CapacityType.RESERVED
     for key, values in _NAMED_TYPES.items():
@@ -113,7 +113,7 @@ def read_capacity_type(labels: Labels) -> CapacityType:
 
 
 def read_shared_by(labels: Labels) -> int:
-    """How many pods may share one device; 1 where each has one pod."""
+    """How many pods may share one device; 1 if each device serves one pod."""
     if labels.get("cloud.google.com/gke-gpu-sharing-strategy"):
         return _replicas(labels.get("cloud.google.com/gke-max-shared-clients-per-gpu", ""))
     if labels.get("nvidia.com/gpu.sharing-strategy") == "none":
@@ -122,9 +122,9 @@ def read_shared_by(labels: Labels) -> int:
 
 
 def read_partition(labels: Labels) -> str:
-    """The resource of the MIG profile that `nvidia.com/gpu` counts there; empty where it counts whole devices."""
+    """The resource of the MIG profile that `nvidia.com/gpu` counts on the node; empty if it counts whole devices."""
     layout = labels.get(boards.PRODUCT_LABEL, "").removesuffix("-SHARED").partition("-MIG-")[2]
-    profile = profiles.parse(layout or labels.get("cloud.google.com/gke-gpu-partition-size", ""))
+    profile = mig.parse_profile(layout or labels.get("cloud.google.com/gke-gpu-partition-size", ""))
     return "" if profile is None else profile.resource
 
 
@@ -138,7 +138,7 @@ def _whole_number(value: str) -> int:
 
 
 class Claimable:
-    """Counts whole devices: a driver that divides them offers each part beside the whole."""
+    """Counts whole devices. A driver that divides a device offers its parts in addition to the whole."""
 
     def __init__(self) -> None:
         self._names: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
@@ -147,13 +147,13 @@ class Claimable:
     def add(self, value: paths.Object) -> None:
         spec = fields.mapping(value.get("spec"))
         driver, node = paths.text(spec.get("driver")), paths.text(spec.get("nodeName"))
-        name = device_classes.class_of_driver(driver)
+        name = vocabulary.class_of_driver(driver)
         if name and node:
             pool = paths.text(fields.mapping(spec.get("pool")).get("name"))
             self._names[node][name].update(f"{pool}/{device}" for device in _whole_devices(spec.get("devices")))
 
     def of(self, node: str) -> Devices:
-        """The devices of a node, by device class; empty where no driver offers one."""
+        """The devices of a node, by device class; empty if no driver offers any."""
         found: Mapping[str, set[str]] = self._names.get(node, {})
         return {name: Amount(number=len(devices)) for name, devices in sorted(found.items()) if devices}
 
@@ -172,7 +172,7 @@ def _whole_devices(devices: paths.Json) -> Iterator[str]:
 
 _GPU: Final = "nvidia.com/gpu"
 _SHARED: Final = "nvidia.com/gpu.shared"
-"""The device plugin's name for replicas, where it renames them."""
+"""The device plugin's name for replicas if it renames them."""
 
 _SYSTEM: Final = (
     "architecture",
@@ -185,13 +185,13 @@ _SYSTEM: Final = (
 
 
 def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices | None = None) -> Node | None:
-    """A node; None for one without accelerators.
+    """A node; None for a node without accelerators.
 
     Args:
         value: the Node.
         vocabulary: which resources are accelerators.
-        claimable: the devices that drivers offer there for claims, by device class. They count where the node reports
-            no accelerator by a resource, because a device that is offered by both ways would count twice.
+        claimable: the devices that drivers offer on it for claims, by device class. They count only if the node reports
+            no accelerator as a resource; else a device offered in both ways would count twice.
     """
     metadata, status = paths.metadata(value), fields.mapping(value.get("status"))
     labels = fields.text_entries(metadata.get("labels"))
@@ -207,7 +207,7 @@ def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices
     return Node(
         name=paths.text(metadata.get("name")),
         labels=labels,
-        # Dumps without `capacity` still say what pods may get.
+        # Dumps without `capacity` still have what pods may get.
         capacity=capacity or allocatable,
         allocatable=allocatable,
         product=read_product(labels),
@@ -227,7 +227,7 @@ def read_node(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices
 
 
 def trimmed_node(value: paths.Object) -> paths.Object:
-    """The fields of a Node that `read_node` reads, but for its many images and addresses."""
+    """The fields of a Node that `read_node` reads, without its many images and addresses."""
     status = fields.mapping(value.get("status"))
     metadata = paths.metadata(value)
     return {
@@ -238,7 +238,7 @@ def trimmed_node(value: paths.Object) -> paths.Object:
 
 
 def _ready(status: paths.Object) -> bool:
-    """A node whose conditions are not known counts as ready: facts of a snapshot keep no conditions."""
+    """Whether a node is ready. Facts of a snapshot keep no conditions: then it counts as ready."""
     conditions = {each.get("type"): each.get("status") for each in fields.mappings(status.get("conditions"))}
     return conditions.get("Ready", "True") == "True"
 

@@ -10,17 +10,17 @@ from sys import intern
 from typing import Final
 
 from usher import model, paths
-from usher.accelerators import profiles
+from usher.accelerators import mig
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import NOTHING_REPORTED, Phase, Pod, Reported, Workload
 from usher.authorities.kueue.read import QUEUE_LABEL
-from usher.authorities.volcano import named_queues
+from usher.authorities.volcano import read as volcano_read
+from usher.check import devices
+from usher.check.devices import Devices
+from usher.check.findings import Identity
 from usher.config.models import Config
 from usher.dataclass import dataclass
 from usher.memo import Memo
-from usher.scan import devices
-from usher.scan.devices import Devices
-from usher.scan.findings import Identity
 from usher.workloads import fingerprints
 
 _FAILURE: Final = "ReplicaFailure"
@@ -30,7 +30,7 @@ _LONGEST_REFUSAL: Final = 300
 
 
 def read_report(value: paths.Object) -> Reported:
-    """What the status of an object of any kind says."""
+    """The report in the status of an object of any kind."""
     status, spec = fields.mapping(value.get("status")), fields.mapping(value.get("spec"))
     if not status:
         return NOTHING_REPORTED
@@ -72,7 +72,7 @@ def _whole_count(value: paths.Json) -> int:
 
 
 POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
-"""The label of pods that Kueue admits together."""
+"""The label of pods that Kueue admits as a group."""
 
 _POD_GROUP_SIZE: Final = "kueue.x-k8s.io/pod-group-total-count"
 _KUEUE_PRIORITY: Final = "kueue.x-k8s.io/priority-class"
@@ -81,13 +81,13 @@ _KAI_QUEUE: Final = "kai.scheduler/queue"
 
 _OWN: Final = "gpu-usher.io/"
 
-# Most workloads share these: an empty set of its own takes 216 bytes.
+# Most workloads share this value: an empty set of their own would take 216 bytes.
 _NO_LABELS: Final[Mapping[str, str]] = {}
 _NO_ANNOTATIONS: Final[frozenset[str]] = frozenset()
 
 
 class WorkloadReader:
-    """Reads workloads by what usher.yaml says of teams and schedulers."""
+    """Reads workloads with the teams and schedulers of usher.yaml."""
 
     def __init__(self, config: Config) -> None:
         self._team_labels = config.audit.team_labels
@@ -99,7 +99,7 @@ class WorkloadReader:
         Args:
             value: the object.
             read: the object, normalised.
-            with_labels: whether to keep its labels: there may be many workloads without accelerators.
+            with_labels: whether to keep its labels. There may be many workloads without accelerators.
         """
         metadata = paths.metadata(value)
         return Workload(
@@ -126,27 +126,27 @@ class WorkloadReader:
         )
 
     def team(self, labels: Mapping[str, str]) -> str:
-        """The team that labels name; empty where no label does."""
+        """The team that labels name; empty if no label does."""
         return next((labels[key] for key in self._team_labels if labels.get(key)), "")
 
     def _queue(self, read: model.Workload) -> str:
         of_kueue = read.queue_labels.get(QUEUE_LABEL, "")
         if of_kueue:
             return of_kueue
-        of_volcano = next((each.name for each in named_queues.queues(read, self._schedulers)), "")
+        of_volcano = next((each.name for each in volcano_read.named_queues(read, self._schedulers)), "")
         labels = (read.labels, *(each.labels for each in read.pod_sets))
         return of_volcano or next(filter(None, (each.get(_KAI_QUEUE) for each in labels)), "")
 
 
 def _elastic_minimum(value: paths.Object) -> int | None:
-    """The least pods with which elastic training of a PyTorchJob goes on; None for all other workloads."""
+    """The fewest pods with which a PyTorchJob continues elastic training; None for all other workloads."""
     policy = fields.mapping(fields.mapping(value.get("spec")).get("elasticPolicy"))
     found = policy.get("minReplicas") if value.get("kind") == "PyTorchJob" else None
     return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else None
 
 
 def _priority(read: model.Workload) -> str:
-    """The PriorityClass of the gang or of its pods; else the class that Kueue alone reads."""
+    """The PriorityClass of the gang or of its pods, else the class that only Kueue reads."""
     classes = (read.gang.priority_class, *(each.priority_class_name for each in read.pod_sets))
     return next(filter(None, classes), "") or read.queue_labels.get(_KUEUE_PRIORITY, "")
 
@@ -159,18 +159,18 @@ def pod_group(value: paths.Object) -> str:
 
 
 def group_size(value: paths.Object) -> int:
-    """How many pods a group has, as its pods say it; 0 where they do not."""
+    """The number of pods in a group, as the pods report it; 0 if they do not."""
     text = fields.text_entries(paths.metadata(value).get("annotations")).get(_POD_GROUP_SIZE, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 6 else 0
 
 
 def grouped(members: Sequence[Workload], *, name: str, size: int) -> Workload:
-    """One workload of the pods of a group, which is named as Kueue names its own object for the group.
+    """One workload for the pods of a group, with the name that Kueue gives to its own object for the group.
 
     Args:
         members: each pod as a workload of its own, in the order of their names.
-        name: of the group.
-        size: how many pods it has, as they say; 0 where they do not.
+        name: the name of the group.
+        size: the number of its pods, as they report it; 0 if they do not.
     """
     first = members[0]
     number = max(size, len(members))
@@ -200,10 +200,10 @@ Normalise = Callable[[paths.Object], model.Workload | None]
 """Normalises an object."""
 
 _DIFFERENT: Final = 512
-"""How many different pods have their reading remembered. Lists are ordered by name, so that like pods come together."""
+"""How many different pods the memo keeps. Lists are ordered by name, so similar pods follow each other."""
 
 _PLACED: Final = frozenset({"nodeName", "hostname", "subdomain"})
-"""Fields of the spec of an existing pod that say which one it is, and nothing about its accelerators."""
+"""Fields of a pod's spec that identify the pod and do not affect its accelerators."""
 
 _GROUP: Final = "leaderworkerset.sigs.k8s.io/group-key"
 """The label of the pods of one group of a LeaderWorkerSet (LW:api/leaderworkerset/v1/leaderworkerset_types.go)."""
@@ -212,12 +212,12 @@ _USUAL: Final = ("ContainerCreating", "PodInitializing")
 """Reasons that every starting container has for a while."""
 
 _LONGEST_REASON: Final = 1000
-"""Characters of a scheduler's message; one about many nodes is far longer."""
+"""Characters of a scheduler's message; a message about many nodes is far longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the template of a pod says."""
+    """The content of a pod's template."""
 
     devices: Devices
     memory_profile: str
@@ -225,7 +225,7 @@ class Asked:
 
     @property
     def tolerations(self) -> Sequence[Mapping[str, paths.Json]]:
-        """Those of like pods are one value."""
+        """The tolerations. Similar pods share one value."""
         return self.workload.pod_sets[0].tolerations if self.workload is not None and self.workload.pod_sets else ()
 
 
@@ -237,7 +237,7 @@ class PodReader:
         self._asked: Memo[bytes, Asked] = Memo(_DIFFERENT)
 
     def asked(self, value: paths.Object) -> Asked:
-        """The accelerators that a pod asks for. `workload` is that of a like pod, whose name may differ."""
+        """The accelerators that a pod requests. `workload` may come from a similar pod with another name."""
         digest = _digest(value)
         return self._made(value) if digest is None else self._asked.get(digest, lambda: self._made(value))
 
@@ -246,7 +246,7 @@ class PodReader:
         if workload is None or not workload.asks_accelerators:
             return _NOTHING
         found = devices.of_workload(workload)
-        names = (profiles.of_resource(name) for name in found)
+        names = (mig.profile_of_resource(name) for name in found)
         profile = next((str(each.profile) for each in names if each is not None), "")
         return Asked(devices=found, memory_profile=profile, workload=workload)
 
@@ -255,7 +255,7 @@ _NOTHING: Final = Asked(devices={}, memory_profile="", workload=None)
 
 
 def _digest(value: paths.Object) -> bytes | None:
-    """Equal for pods of one template, whatever happened to them since."""
+    """A digest that is equal for pods of one template, through all later changes."""
     spec, metadata = value.get("spec"), paths.metadata(value)
     if not isinstance(spec, dict):
         return None
@@ -271,7 +271,7 @@ def phase_of(value: paths.Object) -> Phase:
 
 
 def pod_of(value: paths.Object, asked: Asked) -> Pod:
-    """A pod with accelerators."""
+    """A pod with accelerators as the estate keeps it."""
     metadata, spec = paths.metadata(value), fields.mapping(value.get("spec"))
     status = fields.mapping(value.get("status"))
     placed = next((each for each in fields.mappings(status.get("conditions")) if _is_of_scheduler(each)), {})
@@ -296,7 +296,9 @@ def pod_of(value: paths.Object, asked: Asked) -> Pod:
 
 
 def _starting(status: paths.Object) -> str:
-    """What the kubelet says of a container that does not start: of one with a mistake before those in the making."""
+    """The kubelet's message about a container that does not start: a container with a mistake before one that is
+    starting.
+    """
     found = []
     for key in ("initContainerStatuses", "containerStatuses"):
         for container in fields.mappings(status.get(key)):

@@ -9,13 +9,13 @@ import orjson
 from usher import paths
 
 _TOGETHER: Final = 100
-"""Objects that are compressed together: like objects lie side by side, and few are unpacked at a time."""
+"""Number of objects compressed together. Similar objects lie side by side, and reading unpacks few at a time."""
 
 _FAST: Final = 1
 
 
 class Packed(Sequence[paths.Object]):
-    """Objects in the order in which they came. Each reading makes new ones."""
+    """Objects in the order in which they were added. Each reading makes new values."""
 
     def __init__(self, values: Iterable[paths.Object] = ()) -> None:
         self._packs: list[bytes | list[paths.Object]] = []
@@ -24,7 +24,7 @@ class Packed(Sequence[paths.Object]):
             self.append(value)
 
     def append(self, value: paths.Object) -> None:
-        """Takes an object, which must not change afterwards."""
+        """Takes an object, which the caller must not change afterwards."""
         self._open.append(value)
         if len(self._open) == _TOGETHER:
             self._packs.append(_packed(self._open))
@@ -47,7 +47,7 @@ class Packed(Sequence[paths.Object]):
 
 
 def _packed(values: list[paths.Object]) -> bytes | list[paths.Object]:
-    """Objects as bytes; as they are, where they are not plain JSON: Python's parser takes half surrogates."""
+    """The objects as bytes, or unchanged if they are not plain JSON: Python's parser accepts half surrogates."""
     try:
         return zlib.compress(orjson.dumps(values), _FAST)
     except orjson.JSONEncodeError:
@@ -62,7 +62,7 @@ def _unpacked(pack: bytes | list[paths.Object]) -> Sequence[paths.Object]:
 
 
 MOST_MANIFESTS: Final = 5000
-"""Objects that are handed out."""
+"""The most objects that `of` returns."""
 
 
 class Manifests:
@@ -72,7 +72,7 @@ class Manifests:
         self._kept: dict[str, bytes] = {}
 
     def add(self, uid: str, value: paths.Object) -> None:
-        """Takes an object; one that is no plain JSON is left out."""
+        """Takes an object; skips one that is not plain JSON."""
         if not uid:
             return
         metadata = {key: each for key, each in paths.metadata(value).items() if key != "managedFields"}
@@ -83,6 +83,6 @@ class Manifests:
         self._kept[uid] = zlib.compress(text, _FAST)
 
     def of(self, uids: Iterable[str]) -> Mapping[str, paths.Object]:
-        """The objects with these uids, as far as they were kept, and at most `MOST`."""
+        """The kept objects with these uids, at most `MOST`."""
         wanted = [uid for uid in uids if uid in self._kept]
         return {uid: orjson.loads(zlib.decompress(self._kept[uid])) for uid in wanted[:MOST_MANIFESTS]}

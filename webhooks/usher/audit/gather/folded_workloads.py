@@ -21,38 +21,38 @@ from usher.audit.gather import accelerator_workloads
 from usher.audit.gather.accelerator_nodes import Claimable
 from usher.audit.gather.compressed_objects import Manifests, Packed
 from usher.audit.gather.estate import Estate, Missing, Node, Pod, Workload
+from usher.check import cluster_objects, devices, findings, runner
+from usher.check.findings import Identity, Result
+from usher.cluster.facts.nodes import Taint
 from usher.dataclass import dataclass
-from usher.facts.node_reading import Taint
 from usher.kinds import registry
-from usher.kinds.kept_fields import Key
-from usher.mutation import merge
-from usher.reading.lookup import Absence
-from usher.scan import devices, findings, ownership, totals
-from usher.scan.findings import Identity, Result
-from usher.scheduling import taints
+from usher.kinds.kind import Key
+from usher.kinds.reading.values import Absence
+from usher.model import placement
+from usher.policy.mutation import merge
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An object that may own others. A cluster has as many as pods, so texts that repeat are kept once."""
+    """An object that may own others. A cluster has as many as pods, so repeated texts share memory."""
 
     api_version: str
     kind: str
     namespace: str
     name: str
     controller: str
-    """The uid of the controlling owner that it names; empty without one."""
+    """The uid of its controlling owner; empty without one."""
 
 
 def _listed(value: paths.Object) -> Listed:
-    """An object by its name as it is written."""
+    """An object by its name as written."""
     metadata = paths.metadata(value)
     return Listed(
         intern(paths.text(value.get("apiVersion"))),
         intern(paths.text(value.get("kind"))),
         intern(paths.text(metadata.get("namespace"))),
         paths.text(metadata.get("name")),
-        intern(paths.text(ownership.controller(value).get("uid"))),
+        intern(paths.text(cluster_objects.controller_reference(value).get("uid"))),
     )
 
 
@@ -62,20 +62,20 @@ class Trees:
     def __init__(self) -> None:
         self._listed: dict[str, Listed] = {}
         self._tops: dict[str, str] = {}
-        """Remembered answers, while nothing is added."""
+        """Remembered answers, valid until an object is added."""
 
     def add(self, value: paths.Object) -> None:
-        """Takes an object; one without a uid, as in a manifest, owns nothing."""
+        """Takes an object. One without a uid, as in a manifest, owns nothing."""
         uid = paths.text(paths.metadata(value).get("uid"))
-        key = ownership.key(value)
-        # Usher knows nothing of other kinds, and they may well make pods.
-        # The first of several objects with one uid counts: no later one takes away what it owns.
-        if uid and uid not in self._listed and (ownership.makes_objects(key) or key not in registry.BY_KEY):
+        key = cluster_objects.group_and_kind(value)
+        # usher knows nothing about other kinds, and they may well make pods.
+        # The first of several objects with one uid counts: a later one cannot take over what it owns.
+        if uid and uid not in self._listed and (cluster_objects.makes_objects(key) or key not in registry.BY_KEY):
             self._listed[uid] = _listed(value)
             self._tops.clear()
 
     def owner(self, uid: str, namespace: str) -> str:
-        """The uid, where it is that of a listed object that may own objects of the namespace; else empty."""
+        """The uid itself if a listed object has it and may own objects of the namespace; else empty."""
         found = self._listed.get(uid)
         return uid if found is not None and found.namespace in ("", namespace) else ""
 
@@ -84,7 +84,7 @@ class Trees:
 
         Args:
             uid: the controlling owner that the object names.
-            namespace: that of the object.
+            namespace: the namespace of the object.
         """
         known = self._tops.get(uid)
         if known is not None and self.owner(known, namespace):
@@ -97,14 +97,14 @@ class Trees:
             if not above:
                 break
             current = above
-        # Objects that own each other in a circle have no top: the least uid stands for all of them.
+        # Objects that own each other in a circle have no top: the smallest uid stands for all of them.
         found = min(way[way.index(current) :]) if way and current in way[:-1] else current
         if found:
             self._tops[uid] = found
         return found
 
     def root(self, uid: str) -> str:
-        """The uid of the object at the top of the tree that holds a listed object: itself, where nothing owns it."""
+        """The uid of the object at the top of the tree of a listed object: itself if it has no owner."""
         listed = self._listed.get(uid)
         return uid if listed is None else self.top(listed.controller, listed.namespace) or uid
 
@@ -116,13 +116,13 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A pod with accelerators, and to whom it belongs."""
+    """A pod with accelerators, and its owner."""
 
     pod: Pod
     owner: str
-    """The uid of the controlling owner that it names."""
+    """The uid of its controlling owner."""
     own: Workload | None
-    """The pod as a workload of its own; None where its owner was listed before it."""
+    """The pod as a workload of its own; None if its owner was listed before it."""
     owner_kind: str = ""
     group: str = ""
     group_size: int = 0
@@ -130,40 +130,40 @@ class Held:
 
 @dataclass(slots=True)
 class Gathered:
-    """All that was read so far."""
+    """Everything read so far."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     """By name."""
     plain_nodes: Packed = field(default_factory=Packed)
-    """Nodes without an accelerator by a resource; drivers may offer some for claims."""
+    """Nodes without an accelerator as a resource; drivers may offer some for claims."""
     claimable: Claimable = field(default_factory=Claimable)
     nodes_known: bool = False
     trees: Trees = field(default_factory=Trees)
     tops: dict[str, Workload] = field(default_factory=dict)
-    """Objects that make pods and that no listed object owned when they came, by uid."""
+    """Objects that make pods and that had no listed owner when they were read, by uid."""
     manifests: list[Workload] = field(default_factory=list)
-    """The same of objects without a uid, which never were in a cluster."""
+    """Objects that make pods and have no uid, because they never were in a cluster."""
     texts: Manifests = field(default_factory=Manifests)
     """The objects of workloads with accelerators, by uid."""
     finished: set[str] = field(default_factory=set)
-    """The uids of those that have run to their end."""
+    """The uids of the workloads that have run to their end."""
     held: dict[str, Held] = field(default_factory=dict)
-    """By uid, so that a pod that comes twice counts once."""
+    """Pods with accelerators by uid, so that a pod that is read twice counts once."""
     others: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Pods without accelerators, by the uid of the owner that they name and their namespace."""
+    """Number of pods without accelerators, by the uid of the owner that they name and their namespace."""
     objects: dict[Key, Packed | Absence] = field(default_factory=dict)
     """Other objects that sections want."""
     recorded: set[Key] = field(default_factory=set)
-    """The kinds that were read in full: all objects that the cluster has."""
+    """The kinds of which all objects of the cluster were read."""
     teams: dict[str, str] = field(default_factory=dict)
-    """By namespace."""
+    """Teams by namespace."""
     cluster_id: str = ""
     pods: int = 0
     pods_known: bool = False
     missing: list[Missing] = field(default_factory=list)
 
     def kept(self, key: Key) -> Packed:
-        """The objects of a kind that sections want, to add one."""
+        """The kept objects of a wanted kind, for adding one."""
         found = self.objects.get(key)
         if not isinstance(found, Packed):
             found = self.objects[key] = Packed()
@@ -173,7 +173,7 @@ class Gathered:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folded:
     workloads: tuple[Workload, ...]
-    """Those that hold or want accelerators, by namespace, kind and name."""
+    """The workloads that hold or want accelerators, by namespace, kind and name."""
     unlisted_owners: tuple[Missing, ...]
 
 
@@ -207,7 +207,7 @@ def _name_order(workload: Workload) -> tuple[str, str, str, str]:
 
 
 def _of_tops(gathered: Gathered, below: dict[str, list[Pod]], others: Counter[str]) -> Iterator[Workload]:
-    """Objects that make pods; what is taken from `below` is gone there."""
+    """The workloads of objects that make pods. It removes their pods from `below`."""
     for uid, workload in gathered.tops.items():
         if gathered.trees.root(uid) != uid:
             continue  # its owner came later
@@ -223,7 +223,9 @@ def _may_want(workload: Workload) -> bool:
 
 
 def _of_pods(alone: Iterable[Held], below: dict[str, list[Pod]]) -> Iterator[Workload]:
-    """Pods that no listed object owns: each for itself, with the pods that it owns, or by the group of Kueue."""
+    """The workloads of pods without a listed owner: each with the pods that it owns, or grouped as Kueue
+    groups them.
+    """
     groups = defaultdict[tuple[str, str], list[Held]](list)
     for each in alone:
         if each.group:
@@ -239,7 +241,7 @@ def _of_pods(alone: Iterable[Held], below: dict[str, list[Pod]]) -> Iterator[Wor
 
 
 def _unread(trees: Trees, below: dict[str, list[Pod]]) -> Iterator[Workload]:
-    """Owners whose templates usher does not know, or that ask for nothing themselves."""
+    """The workloads of owners whose templates usher does not know, or that request nothing themselves."""
     for uid, pods in below.items():
         yield _from_pods(trees, uid, _by_name(pods))
 
@@ -271,12 +273,12 @@ class Decisions:
                 self._places[result.identity, result.exists].append(index)
 
     def apply(self, gathered: Gathered) -> None:
-        """Gives the workloads what was decided about them."""
+        """Adds the decisions to the workloads."""
         for uid, workload in gathered.tops.items():
             gathered.tops[uid] = self._decided(workload, self._last(workload))
         met = defaultdict[Identity, int](int)
         for number, workload in enumerate(gathered.manifests):
-            # Both are in the order of the files.
+            # Both lists are in the order of the files.
             places = self._places.get((workload.identity, False), [])
             place = met[workload.identity]
             met[workload.identity] += 1
@@ -298,13 +300,13 @@ class Decisions:
         )
 
     def place(self, workload: Workload) -> int:
-        """Its place among the decisions; -1 where it was not judged."""
+        """The place of a workload among the decisions; -1 if it was not judged."""
         return workload.index if workload.index >= 0 else self._last(workload)
 
     def admitted(
         self, workloads: Iterable[Workload], manifests: Mapping[str, paths.Object]
     ) -> Mapping[str, paths.Object]:
-        """The objects of workloads, by uid; of a manifest what the mutating webhook makes of it."""
+        """The objects of workloads by uid; for a manifest, the object after the mutating webhook."""
         changes = {
             each.uid: change.merged.operations
             for each in workloads
@@ -321,11 +323,11 @@ BECAUSE_OF_PODS: Final = "its pods have the toleration, because the cluster or a
 
 
 def settled_by_pods(report: findings.Report, estate: Estate) -> findings.Report:
-    """The report, in which a missing toleration is only noted where pods have it.
+    """The report, with a missing toleration as a mere note if the pods have it.
 
     Args:
-        report: the decisions about the objects as they are.
-        estate: the workloads with their pods, and the nodes that these are on.
+        report: the decisions about the objects.
+        estate: the workloads with their pods and the nodes of these pods.
     """
     nodes = {node.name: node for node in estate.nodes or ()}
     refuted = frozenset(
@@ -339,22 +341,22 @@ def settled_by_pods(report: findings.Report, estate: Estate) -> findings.Report:
         replace(result, findings=tuple(_noted_findings(result))) if index in refuted else result
         for index, result in enumerate(report.results)
     )
-    return replace(report, results=results, totals=totals.recounted(report.totals, results))
+    return replace(report, results=results, totals=runner.recounted(report.totals, results))
 
 
 def _pods_tolerate(workload: Workload, nodes: Mapping[str, Node]) -> bool:
-    """Whether its pods are on nodes with taints that keep pods off, and tolerate all of these.
+    """Whether its pods run on nodes whose taints keep pods off, and tolerate all of these taints.
 
-    A pod may stay on a node that was tainted later, so that a pod runs proves nothing.
+    A running pod alone proves nothing: it may stay on a node that was tainted later.
     """
     places = [(pod, _guards(nodes[pod.node])) for pod in workload.pods if pod.holds and pod.node in nodes]
-    tolerated = all(not taints.untolerated(pod.tolerations, guards) for pod, guards in places)
+    tolerated = all(not placement.untolerated(pod.tolerations, guards) for pod, guards in places)
     return tolerated and any(guards for _, guards in places)
 
 
 def _guards(node: Node) -> list[Taint]:
     found = (Taint(key=key, value=value, effect=effect) for key, value, effect in node.taints)
-    return [taint for taint in found if taint.effect in taints.GUARDING]
+    return [taint for taint in found if taint.effect in placement.GUARDING]
 
 
 def _concerned(result: findings.Result) -> bool:
@@ -362,7 +364,7 @@ def _concerned(result: findings.Result) -> bool:
 
 
 def _noted_findings(result: findings.Result) -> Iterator[findings.Finding]:
-    """The findings, worst first."""
+    """The findings with those notes, worst first."""
     noted = [
         _milder_finding(each) if each.judgement.finding.check == TOLERATION_CHECK else each for each in result.findings
     ]

@@ -13,45 +13,45 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-from usher.accelerators import boards, device_classes, mig, profiles
+from usher.accelerators import boards, mig, vocabulary
+from usher.accelerators.mig import Board
 from usher.accelerators.names import Unit
-from usher.accelerators.profiles import Board
 from usher.audit.gather import estate
 from usher.audit.gather.estate import Estate, Node, Pod
-from usher.config import globs
-from usher.config.audit import PriceRule, Prices
+from usher.check.devices import WHOLE_GPUS, Devices
+from usher.config import fields
+from usher.config.audit_settings import PriceRule, Prices
 from usher.dataclass import dataclass
-from usher.scan.devices import WHOLE_GPUS, Devices
 
 _SHARED: Final = "nvidia.com/gpu.shared"
 _SLICES: Final = 7
-"""Compute slices of most boards that MIG divides."""
+"""Compute slices of most boards that MIG can divide."""
 
 
 def number(devices: Devices, node: Node | None = None) -> float:
-    """The GPUs behind the accelerators that pods ask for, rounded to 6 digits.
+    """The number of GPUs behind the accelerators that pods request, rounded to 6 digits.
 
     Args:
         devices: the accelerators.
-        node: where they are; without one, `nvidia.com/gpu` counts as a whole device, and a profile as on
-            the largest board that has it.
+        node: their node. Without it, `nvidia.com/gpu` counts as a whole device, and a profile as on the largest board
+            that has it.
     """
     total = sum((share(name, node) * Fraction(amount.number) for name, amount in devices.items()), start=Fraction())
     return round(float(total), 6)
 
 
 def least(devices: Devices) -> float:
-    """The GPUs without those that pods ask for at times alone: while a rollout or an autoscaler adds pods."""
+    """The GPUs that pods always request: without the pods that a rollout or an autoscaler adds for a time."""
     return number({name: replace(amount, number=amount.least, extra=0) for name, amount in devices.items()})
 
 
 def others(devices: Devices, node: Node | None = None) -> Devices:
-    """The accelerators that are no GPUs. The node as for `number`."""
+    """The accelerators that are not GPUs. The node as for `number`."""
     return {name: amount for name, amount in devices.items() if amount and not share(name, node)}
 
 
 def numbers(devices: Devices) -> Mapping[str, float]:
-    """Accelerators by resource, as numbers of JSON."""
+    """Accelerators by resource, as JSON numbers."""
     return {name: round(float(amount.number), 6) for name, amount in sorted(devices.items())}
 
 
@@ -61,12 +61,12 @@ def capacity_of(node: Node) -> float:
 
 
 def allocatable_of(node: Node) -> float:
-    """The GPUs of a node that pods may get."""
+    """The GPUs of a node that pods can get."""
     return of_devices(node.allocatable, node)
 
 
 def held_by(pods: Iterable[Pod], node: Node | None = None) -> float:
-    """The GPUs that pods hold, on a node where that is known."""
+    """The GPUs that pods hold; `node` is their node, if known."""
     return round(sum(number(pod.devices, node) for pod in pods if pod.holds), 6)
 
 
@@ -76,13 +76,13 @@ def of_pods(pods: Iterable[Pod], nodes: Mapping[str, Node]) -> float:
 
 
 def of_devices(devices: Devices, node: Node) -> float:
-    """The GPUs behind devices of a node itself, which has counted the replicas of its devices once."""
+    """The GPUs behind the devices that a node itself reports: it already counts each shared device once."""
     total = sum((_part(name, node.product) * Fraction(each.number) for name, each in devices.items()), start=Fraction())
     return round(float(total), 6)
 
 
 def share(name: str, node: Node | None) -> Fraction:
-    """The GPUs behind one unit of a resource that pods ask for; 0 for other accelerators. The node as for `number`."""
+    """The GPUs behind one unit of a resource that pods request; 0 for other accelerators. The node as for `number`."""
     if node is None:
         return _part(name, "")
     if name in ("nvidia.com/gpu", _SHARED):
@@ -95,51 +95,51 @@ def share(name: str, node: Node | None) -> Fraction:
 def _part(name: str, product: str) -> Fraction:
     if name in WHOLE_GPUS:
         return Fraction(1)
-    advertised = profiles.of_resource(name)
+    advertised = mig.profile_of_resource(name)
     if advertised is not None:
         return Fraction() if advertised.shared else of_profile(advertised.profile, product)
     return Fraction(1 if _is_class_of_gpus(name) else 0)
 
 
 def _is_class_of_gpus(name: str) -> bool:
-    meaning = device_classes.device_class(name)
+    meaning = vocabulary.meaning_of_class(name)
     offered = {meaning.resource, *meaning.offered_as}
     return bool(meaning.accelerator) and meaning.unit is Unit.DEVICE and not WHOLE_GPUS.isdisjoint(offered)
 
 
-def of_profile(profile: profiles.Profile, product: str) -> Fraction:
-    """The part of a GPU that a MIG profile is, on the board of a product; empty for an unknown one."""
+def of_profile(profile: mig.Profile, product: str) -> Fraction:
+    """The part of a GPU that a MIG profile is on the board of a product. An empty product means an unknown board."""
     known = boards.by_product(product) if product else None
-    found = None if known is None else mig.share(known.board, profile)
+    found = None if known is None else mig.share_of_instance(known.board, profile)
     if found is not None:
         return max(found.compute, found.memory)
-    shares = filter(None, (mig.share(board, profile) for board in boards.boards_with(profile)))
+    shares = filter(None, (mig.share_of_instance(board, profile) for board in boards.boards_with(profile)))
     parts = [max(each.compute, each.memory) for each in shares]
-    # One name is a larger part of the board with half the memory, which is the older one.
+    # The same name can mean a larger part, on an older board with half the memory.
     return min(parts, default=min(Fraction(1), Fraction(profile.slices, _SLICES)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeSplit:
-    """The GPUs of one node, or its accelerators of one other resource."""
+    """The GPUs of one node, or its accelerators of another resource."""
 
     node: Node
     capacity: float
     usable: float
     """Allocatable; 0 on a node that is cordoned or not ready."""
     free: float
-    """Usable and not held."""
+    """Usable and not held by a pod."""
     out_of_use: float
-    """Neither held nor free: pods cannot get them."""
+    """Pods cannot get them: not held, on a node that is cordoned or not ready, or not allocatable."""
 
 
 def has_gpus(estate: Estate) -> bool:
-    """Whether a node has GPUs; true where the nodes are not known."""
+    """Whether a node has GPUs; true if the nodes are unknown."""
     return estate.nodes is None or any(capacity_of(node) for node in estate.nodes)
 
 
 def splits_of_nodes(estate: Estate) -> tuple[NodeSplit, ...] | None:
-    """The GPUs of all nodes; None where the nodes are not known."""
+    """The GPUs of all nodes, split by use; None if the nodes are unknown."""
     if estate.nodes is None:
         return None
     held = defaultdict[str, float](float)
@@ -155,7 +155,7 @@ def splits_of_nodes(estate: Estate) -> tuple[NodeSplit, ...] | None:
 
 
 def split_of_node(node: Node, *, capacity: float, allocatable: float, held: float) -> NodeSplit:
-    """Where accelerators of a node are, by what it has, what it offers, and what pods hold there."""
+    """The split of a node's accelerators, from its capacity, its allocatable number and the number that pods hold."""
     usable = allocatable if node.ready and not node.cordoned else 0.0
     free = max(0.0, usable - held)
     return NodeSplit(
@@ -172,7 +172,9 @@ class Offer:
 
     node: estate.Node
     resource: str
-    """MIG devices by the name of their profile, also where pods ask for them as whole GPUs (strategy `single`)."""
+    """The resource; a MIG device has the name of its profile even if pods request it as a whole GPU (strategy
+    `single`).
+    """
     devices: int
     free: int
 
@@ -181,19 +183,19 @@ class Offer:
 class Offers:
     all: tuple[Offer, ...]
     free_known: bool = True
-    """Whether all pods were read, so that `free` is what they leave."""
+    """Whether usher read all pods, so that `free` is reliable."""
 
     def of(self, board: Board, resource: str) -> tuple[Offer, ...]:
-        """Those of a resource on the nodes with that board, by the name of the node."""
+        """The offers of a resource on nodes with this board, by the name of the node."""
         return tuple(each for each in self.all if each.resource == resource and board_of(each.node) is board)
 
     def elsewhere(self, board: Board, resource: str) -> tuple[Offer, ...]:
-        """Those of a resource on nodes with other boards."""
+        """The offers of a resource on nodes with other boards."""
         return tuple(each for each in self.all if each.resource == resource and board_of(each.node) is not board)
 
 
 def device_offers(found: estate.Estate) -> Offers:
-    """What the nodes offer and their pods leave. Where pods of others were not read, nothing counts as free."""
+    """The offers of the nodes. If the pods of others were not read, no device counts as free."""
     known = found.scope.is_whole and found.pods_known
     held: dict[str, Counter[str]] = {}
     for workload in found.workloads:
@@ -212,7 +214,7 @@ def device_offers(found: estate.Estate) -> Offers:
 
 
 def _offers_of_node(node: estate.Node, held: Mapping[str, int] | None) -> Iterable[Offer]:
-    """Those of a node; `held` is None where it is not known."""
+    """The offers of one node; `held` is None if unknown."""
     for resource, amount in node.allocatable.items():
         asked_as = WHOLE_GPU if resource == node.partition else resource
         number = int(amount.number)
@@ -222,7 +224,7 @@ def _offers_of_node(node: estate.Node, held: Mapping[str, int] | None) -> Iterab
 
 
 def board_of(node: estate.Node) -> Board | None:
-    """The board of a node; None where it is unknown, or one that MIG does not divide."""
+    """The board of a node; None if it is unknown, or if MIG cannot divide it."""
     known = boards.by_product(node.product)
     return known.board if known is not None else None
 
@@ -232,13 +234,13 @@ _INSTANCE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/inst
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeType:
-    """What a price follows from. Of a node that is gone only the board is known."""
+    """The properties that decide a price. For a node that is gone only the board is known."""
 
     product: str
     capacity_type: estate.CapacityType = estate.CapacityType.UNKNOWN
     instance_type: str = ""
     gpus: int = 0
-    """GPUs of the node; 0 where they are not known."""
+    """GPUs of the node; 0 if unknown."""
 
 
 def node_type_of(node: estate.Node) -> NodeType:
@@ -247,15 +249,15 @@ def node_type_of(node: estate.Node) -> NodeType:
         product=node.product,
         capacity_type=node.capacity_type,
         instance_type=instance,
-        # MIG may leave a part of a GPU unused, which the price of the node covers.
+        # MIG may leave a part of a GPU unused. The price of the node covers this part too.
         gpus=math.ceil(capacity_of(node) - 1e-6),
     )
 
 
 def price_per_hour(prices: Prices, node_type: NodeType) -> float | None:
-    """The price of one whole GPU for an hour: that of the first rule that matches; None without one.
+    """The price of one whole GPU for an hour, from the first rule that matches; None if no rule does.
 
-    A price of a node is multiplied with gpuShare and divided by the GPUs of the node.
+    A price per node is multiplied by gpuShare and divided by the GPUs of the node.
     """
     place = deciding_rule(prices, node_type)
     if place is None:
@@ -265,7 +267,7 @@ def price_per_hour(prices: Prices, node_type: NodeType) -> float | None:
 
 
 def deciding_rule(prices: Prices, node_type: NodeType) -> int | None:
-    """The place of the rule that gives the price; the price of a node needs the number of its GPUs."""
+    """The index of the rule that gives the price. A price per node needs the number of its GPUs."""
     for place, rule in enumerate(prices.rules):
         if rule_matches(rule, node_type) and (rule.per_gpu_hour is not None or node_type.gpus):
             return place
@@ -273,16 +275,16 @@ def deciding_rule(prices: Prices, node_type: NodeType) -> int | None:
 
 
 def rule_matches(rule: PriceRule, node_type: NodeType) -> bool:
-    """Whether a rule is about a node. Products are compared without case, because clouds and drivers differ in it."""
+    """Whether a rule matches a node. Products match in any case, because clouds and drivers spell them differently."""
     return (
-        globs.fits(node_type.product.casefold(), rule.product.casefold())
-        and globs.fits(node_type.instance_type, rule.instance_type)
+        fields.glob_fits(node_type.product.casefold(), rule.product.casefold())
+        and fields.glob_fits(node_type.instance_type, rule.instance_type)
         and rule.capacity_type in {"*", node_type.capacity_type.value}
     )
 
 
 def price_problems(prices: Prices, seen: Iterable[NodeType]) -> Iterator[str]:
-    """Rules that match nothing of the cluster, and boards that no rule prices."""
+    """Rules that match nothing in the cluster, and boards without a price."""
     known = sorted(set(seen), key=lambda each: (each.product, each.capacity_type, each.instance_type))
     if not known:
         return

@@ -16,9 +16,9 @@ from usher.audit.document import AcceleratorEntry, Audit, Group, Summary
 from usher.audit.document.audit_entries import Part
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import Estate, Scope
+from usher.check import findings
 from usher.dataclass import dataclass
-from usher.kinds.kept_fields import FactKind, Keep, Key, keeping
-from usher.scan import findings
+from usher.kinds.kind import FactKind, Keep, Key, keeping
 
 
 class Section(StrEnum):
@@ -36,9 +36,9 @@ class Section(StrEnum):
 class Wanted:
     """A kind whose objects a section finds in `Estate.objects`.
 
-    An audit lists it in the first of the versions that the API server serves. It keeps only what `keep` returns. A kind
-    that the API server does not serve is `Absence.MISSING` there, and one that usher may not list or that the source
-    does not hold is `Absence.NOT_KNOWN`. Secrets are never read.
+    An audit lists it in the first of the versions that the API server serves. It keeps only what `keep` returns.
+    `Estate.objects` has `Absence.MISSING` for a kind that the API server does not serve, and `Absence.NOT_KNOWN` for
+    one that usher may not list or that the source does not hold. usher never reads Secrets.
     """
 
     group: str
@@ -47,7 +47,7 @@ class Wanted:
     plural: str
     kind: str
     keep: Keep
-    """The fields to keep; see `usher.kinds.kept_fields.keeping`."""
+    """The fields to keep; see `usher.kinds.kind.keeping`."""
     section: Section = Section.ESTATE
     """The section that wants it."""
 
@@ -70,12 +70,12 @@ class Wanted:
 
     @property
     def fact_kind(self) -> FactKind:
-        """The kind as it is read from a cluster."""
+        """The kind as usher reads it from a cluster."""
         return FactKind(group=self.group, versions=self.versions, kind=self.kind, plural=self.plural, keep=self.keep)
 
     @property
     def resource(self) -> str:
-        """As in `kubectl get`."""
+        """The resource as in `kubectl get`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
@@ -88,7 +88,9 @@ def _joined_fields(one: paths.Object, other: paths.Object) -> paths.Object:
 
 
 def _daemon_set(value: paths.Object) -> paths.Object:
-    """Of its containers only names and images, and of annotations of its pods only one: others may be secrets."""
+    """A DaemonSet with only the names and images of its containers and one annotation of its pods. Other fields may be
+    secret.
+    """
     kept = _DAEMON_SET_FIELDS(value)
     template = fields.at(kept, "/spec/template")
     scrape = fields.strings(value, "/spec/template/metadata/annotations").get(_SCRAPE)
@@ -114,7 +116,7 @@ _SCRAPE: Final = "prometheus.io/scrape"
 
 
 def _node(value: paths.Object) -> paths.Object:
-    """Of its many conditions only the one that says whether it is ready."""
+    """A Node with only the condition that shows whether it is ready."""
     kept = _NODE_FIELDS(value)
     status = kept.setdefault("status", {})
     if isinstance(status, dict):
@@ -129,7 +131,7 @@ _NODE_FIELDS: Final = keeping(
 
 
 def _service(value: paths.Object) -> paths.Object:
-    """Of the annotations of a Service only those of Prometheus."""
+    """A Service with its identity and only the annotations that Prometheus reads."""
     kept = _IDENTITY(value)
     metadata = kept.get("metadata")
     annotations = fields.strings(value, "/metadata/annotations")
@@ -319,7 +321,7 @@ WANTED: Final = (
     API_SERVICE,
     HYPER_NODE,
 )
-"""All of them. Secrets and the contents of ConfigMaps are not among them."""
+"""All these kinds. Secrets and the contents of ConfigMaps are not among them."""
 
 
 def kinds_of(section: Section) -> list[Wanted]:
@@ -328,7 +330,7 @@ def kinds_of(section: Section) -> list[Wanted]:
 
 
 def merged_kinds(wanted: tuple[Wanted, ...] = WANTED) -> tuple[Wanted, ...]:
-    """Each kind once, with the fields of all that want it."""
+    """Each kind once, with the fields of every section that wants it."""
     found: dict[tuple[str, str], Wanted] = {}
     for each in wanted:
         before = found.get(each.key)
@@ -340,17 +342,17 @@ _P = TypeVar("_P", bound=Part)
 
 
 class Need(Enum):
-    """What an audit may lack: it was not read, or does not belong to its part of the cluster."""
+    """Data that an audit may lack, because it was not read or belongs to another part of the cluster."""
 
     NODES = auto()
     PODS = auto()
-    """Any pods at all."""
+    """Any pods."""
     ALL_PODS = auto()
-    """The lists of pods to their ends: what is free follows from every pod."""
+    """Complete lists of pods: free accelerators follow from all pods."""
     ALL_NAMESPACES = auto()
-    """The pods of one namespace, or of a shard, do not say what no pod holds."""
+    """The pods of all namespaces. Those of one namespace or shard do not show what no pod holds."""
     OUTLOOK = auto()
-    """Whether workloads wait, and a cluster in which they could run."""
+    """Knowledge about whether workloads wait, and a cluster in which they could run."""
 
 
 _NOTHING: Final = frozenset[Need]()
@@ -380,7 +382,7 @@ SUMMARY_NEEDS: Final = _needs_table(
     nodes="gpus gpus_allocatable gpus_usable gpus_not_priced",
     pods="gpus_allocated gpus_waiting gpus_half_started accelerators cost_per_hour_allocated",
     not_held="gpus_free gpus_out_of_use cost_per_hour_free cost_per_hour_out_of_use",
-    # Series say it, also where the cluster does not list its pods.
+    # Series have it even if the cluster does not list its pods.
     whole="capacity free out_of_use cost_free cost_out_of_use queue_wait_p95_seconds readiness",
     outlook="gpus_never workloads_never",
     nothing="workloads gpus_asked gpus_asked_least other_asked workloads_not_known manifests findings allocated "
@@ -401,13 +403,13 @@ GROUP_NEEDS: Final = _needs_table(
 AUDIT_NEEDS: Final = _needs_table(
     nodes="prices",
     whole="targets readiness",
-    # Those with a namespace are chosen by it.
+    # Findings with a namespace are chosen by it.
     nothing="api_version kind version taken cluster configuration preset completeness summary measurement "
     "other_accelerators workloads findings not_evaluated not_judged exceptions usage savings prevented trend",
 )
 
 _POD_LISTS: Final = "pods"
-"""The source of problems with lists of a live cluster; those of files have the names of files."""
+"""The source of problems with lists of a live cluster. Problems with files have the file names as source."""
 
 NEEDS: Final[Mapping[type[Part], Needs]] = {
     Summary: SUMMARY_NEEDS,
@@ -418,15 +420,15 @@ NEEDS: Final[Mapping[type[Part], Needs]] = {
 
 
 def unread_inputs(estate: Estate, report: findings.Report, *, finds_never: bool) -> frozenset[Need]:
-    """What could not be read.
+    """The needs that are missing because usher could not read the data.
 
     Args:
-        estate: what was read.
-        report: with the problems of reading.
-        finds_never: whether a finding says that a workload can never run: an authority of usher.yaml may say it
+        estate: the objects that usher read.
+        report: the report with the problems of reading.
+        finds_never: whether a finding says that a workload can never run. An authority of usher.yaml can find it
             without a cluster.
     """
-    # Manifests have no pods, so authorities are asked about each of them.
+    # Manifests have no pods, so usher asks the authorities about each of them.
     manifests_alone = bool(estate.workloads) and not any(each.exists for each in estate.workloads)
     known = {
         Need.NODES: estate.nodes is not None,
@@ -438,19 +440,19 @@ def unread_inputs(estate: Estate, report: findings.Report, *, finds_never: bool)
 
 
 def beyond_scope(scope: Scope) -> frozenset[Need]:
-    """What does not belong to a part of a cluster."""
+    """The needs that a part of a cluster cannot have."""
     if scope.is_whole:
         return _NOTHING
     return frozenset({Need.ALL_NAMESPACES} if scope.has_nodes else {Need.ALL_NAMESPACES, Need.NODES})
 
 
 def without_unknown(value: _P, missing: Collection[Need], *, keeping: Collection[str] = ()) -> _P:
-    """A value without what is not known.
+    """A value without its unknown numbers.
 
     Args:
-        value: of a type of `TABLES`.
+        value: a value of a type in `TABLES`.
         missing: what the audit lacks.
-        keeping: names of fields that stay all the same.
+        keeping: names of fields to keep anyway.
     """
     lacking = frozenset(missing)
     names = [name for name, needs in NEEDS[type(value)].items() if needs & lacking and name not in keeping]
@@ -458,7 +460,7 @@ def without_unknown(value: _P, missing: Collection[Need], *, keeping: Collection
 
 
 def _emptied(value: object) -> object:
-    """Null; of a table or a mapping one without entries."""
+    """The unknown form of a value: an empty table or mapping, otherwise null."""
     if isinstance(value, tuple):
         return ()
     return {} if isinstance(value, Mapping) else None

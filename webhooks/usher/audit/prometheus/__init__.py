@@ -1,1 +1,1 @@
-"""The HTTP API of Prometheus, and of what answers as it does: Thanos, Mimir, VictoriaMetrics."""
+"""The HTTP API of Prometheus and of compatible servers: Thanos, Mimir, VictoriaMetrics."""

@@ -10,9 +10,9 @@ from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from usher import errors
+from usher.cluster import http_clients
+from usher.cluster.http_clients import Proxy
 from usher.dataclass import dataclass
-from usher.http_clients import proxies
-from usher.http_clients.proxies import Proxy
 
 HEADER_OPTION: Final = "--prometheus-header"
 HEADERS_VARIABLE: Final = "USHER_PROMETHEUS_HEADERS"
@@ -28,14 +28,14 @@ _OURS: Final = frozenset(
         *("trailer", "transfer-encoding", "upgrade"),
     }
 )
-"""Headers that decide how requests and answers are read."""
+"""Headers that usher sets itself, because they decide how requests and answers are read."""
 
 
 def read_headers(given: Iterable[str], environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """The headers of the options, and those of the variable, as names and values.
+    """The headers of the options and of the variable, as names and values.
 
     Args:
-        given: `NAME=VALUE` of each option. A header of the same name in the variable is then left out.
+        given: `NAME=VALUE` of each option. It replaces a header of the same name in the variable.
         environment: USHER_PROMETHEUS_HEADERS in it has `NAME=VALUE` on each line.
 
     Raises:
@@ -50,7 +50,7 @@ def read_headers(given: Iterable[str], environment: Mapping[str, str]) -> tuple[
 
 
 def _parsed_headers(texts: Iterable[str], source: str) -> dict[str, tuple[str, str]]:
-    """Names and values by the name in lower case, because headers do not distinguish case."""
+    """Names and values by the lower-case name, because headers ignore case."""
     found: dict[str, tuple[str, str]] = {}
     for number, text in enumerate(texts, start=1):
         name, equals, value = text.partition("=")
@@ -84,24 +84,24 @@ _LONGEST_TOKEN: Final = 64 * 2**10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where Prometheus answers. `url` has no credentials, so that it may be shown, and no slash at its end."""
+    """The address of Prometheus. `url` has no credentials, so it may be shown, and no slash at its end."""
 
     url: str
     user: str = field(default="", repr=False)
     password: str = field(default="", repr=False)
     token: str = field(default="", repr=False)
-    """Sent as a bearer token instead of user and password."""
+    """A bearer token, sent instead of user and password."""
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Names and values."""
     ca_file: Path | None = None
-    """CAs to trust instead of those of the system."""
+    """CAs to trust instead of the system's."""
     certificate: Path | None = None
-    """The client certificate, with its key in the same file where `key` is None."""
+    """The client certificate; the file also has the key if `key` is None."""
     key: Path | None = None
     proxy: Proxy | None = None
 
     def context(self) -> ssl.SSLContext:
-        """What TLS trusts and shows.
+        """The TLS context with the trusted CAs and the client certificate.
 
         Raises:
             InputError: a file cannot be used.
@@ -122,16 +122,16 @@ def read_address(  # noqa: PLR0913 - the options of a command, all named
     given_headers: Iterable[str] = (),
     environment: Mapping[str, str] = os.environ,
 ) -> Address:
-    """The address in the options of a command.
+    """The address from the options of a command.
 
     Args:
-        url: http or https, with a path where a proxy asks for one, and `user:password@` for basic authentication.
-        token_file: holds a bearer token; without it the variable USHER_PROMETHEUS_TOKEN may.
+        url: http or https, with a path if a proxy needs one, and `user:password@` for basic authentication.
+        token_file: a file with a bearer token; by default the token comes from the variable USHER_PROMETHEUS_TOKEN.
         ca_file: certificates in PEM.
-        certificate: that of the client in PEM, with its key unless `key` is given.
+        certificate: the client certificate in PEM, with its key unless `key` is given.
         key: the key of the client in PEM, without a password.
         given_headers: further headers, as NAME=VALUE; the variable USHER_PROMETHEUS_HEADERS may have more.
-        environment: variables by name, also those that name a proxy.
+        environment: variables by name, including those for a proxy.
 
     Raises:
         InputError: the URL, a file or the proxy cannot be used.
@@ -151,7 +151,7 @@ def read_address(  # noqa: PLR0913 - the options of a command, all named
         ca_file=ca_file,
         certificate=certificate,
         key=key,
-        proxy=proxies.of_environment(shown, environment),
+        proxy=http_clients.proxy_of_environment(shown, environment),
     )
     if (token or found.user) and any(name.lower() == "authorization" for name, _ in found.headers):
         raise errors.InputError(
@@ -187,7 +187,7 @@ def _trusting(file: Path | None) -> ssl.SSLContext:
 
 def _show(context: ssl.SSLContext, certificate: Path, key: Path | None) -> None:
     def refuse() -> str:
-        # Without this OpenSSL asks for the password on the terminal.
+        # Without it, OpenSSL asks for the password on the terminal.
         raise errors.InputError(f"{key or certificate}: the key has a password; give a key without one")
 
     try:
@@ -220,7 +220,7 @@ KEY_FILE: Final = "tls.key"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MountedFiles:
-    """The files of a folder; None for those that it lacks."""
+    """The files of a folder; None for missing files."""
 
     token: Path | None = None
     ca: Path | None = None
@@ -229,7 +229,7 @@ class MountedFiles:
 
 
 def mounted_files(folder: Path) -> MountedFiles:
-    """The files by the names that Secrets of service accounts and of certificates have.
+    """The files by their usual names in Secrets of service accounts and of certificates.
 
     Raises:
         InputError: the folder has no such file.
@@ -265,7 +265,7 @@ def read_labels(given: Iterable[str], *, cluster: str) -> tuple[tuple[str, str],
 
     Args:
         given: `NAME=VALUE` of each option.
-        cluster: what {cluster} stands for.
+        cluster: the value for {cluster}.
 
     Raises:
         InputError: a text is not a label.

@@ -14,13 +14,13 @@ from usher.audit.usage.series import Answer, Grid, Question, Series
 from usher.dataclass import dataclass
 
 MOST_POINTS: Final = 11_000
-"""The points of one series that Prometheus answers at once (prometheus/prometheus web/api/v1/api.go)."""
+"""The most points of one series in one answer of Prometheus (prometheus/prometheus web/api/v1/api.go)."""
 
 FEWEST_POINTS: Final = 24
-"""A range of fewer points is not split further."""
+"""usher does not split a range with fewer points."""
 
 MOST_SAMPLES: Final = 40_000_000
-"""Of one query. They take 320 MB."""
+"""The most samples of one query. They take 320 MB."""
 
 _MOST_LABELS: Final = 256
 _LONGEST_LABEL: Final = 2048
@@ -60,9 +60,9 @@ class _Gathered:
 
 
 def read_range(client: Client, expression: str, asked: Range, *, most_samples: int = MOST_SAMPLES) -> Rows:
-    """The series of an expression of PromQL, in the order of their labels.
+    """The series of a PromQL expression, in the order of their labels.
 
-    A part of the range whose answer is too large, or takes too long, is split in two.
+    It splits a part of the range in two if its answer is too large or takes too long.
 
     Raises:
         PrometheusError: there is no usable answer, or the series have more samples than fit.
@@ -115,7 +115,7 @@ def _warnings(value: Mapping[str, Any]) -> list[str]:
     found = value.get("warnings")
     texts = [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
     if value.get("isPartial") is True:
-        # A cluster of VictoriaMetrics without one of its storage nodes.
+        # An answer of a VictoriaMetrics cluster that misses one of its storage nodes.
         texts.append("the answer is partial, because a part of the storage did not answer")
     return texts[:_MOST_WARNINGS]
 
@@ -123,7 +123,7 @@ def _warnings(value: Mapping[str, Any]) -> list[str]:
 def _series(
     client: Client, value: Mapping[str, Any], asked: Range, *, offset: int
 ) -> "Iterator[tuple[Labels, int, array[float]]]":
-    """The labels, the first point and the values from there on, of each series.
+    """The labels of each series, its first point, and its values from there on.
 
     Raises:
         PrometheusError: the answer is not a matrix of the range.
@@ -169,7 +169,9 @@ def _values(client: Client, pairs: list[Any], asked: Range, *, offset: int) -> "
 
 
 def _append(gathered: dict[Labels, _Gathered], labels: Labels, first: int, values: "array[float]") -> int:
-    """How many values are stored more than before, gaps included. For two values of one point the first one stays."""
+    """Adds values to a series, and returns how many values were added, including gaps. The first of two values for a
+    point stays.
+    """
     known = gathered.setdefault(labels, _Gathered(first=first))
     before = len(known.values)
     missing = first - known.first - before
@@ -183,11 +185,11 @@ def _unusable(client: Client, reason: str) -> errors.PrometheusError:
 
 
 _POD_LABELS: Final = "namespace, pod, exported_namespace, exported_pod"
-"""By which series of one pod are joined. The exported ones are there where the scraper keeps its own labels."""
+"""The labels by which series of one pod are joined. The exported ones exist if the scraper keeps its own labels."""
 
 
 class PrometheusSource:
-    """Reads series by the HTTP API of Prometheus."""
+    """Reads series through the HTTP API of Prometheus."""
 
     name = "prometheus"
 
@@ -205,7 +207,7 @@ class PrometheusSource:
         return ", ".join(f"{label}={value}" for label, value in self._only)
 
     def read(self, question: Question, grid: Grid, /) -> Answer:
-        """Raises PrometheusError where there is no usable answer."""
+        """The series; raises PrometheusError if there is no usable answer."""
         found = read_range(
             self._client,
             self.expression(question, step=grid.step),
@@ -215,7 +217,7 @@ class PrometheusSource:
         return Answer(series=series, warnings=found.warnings)
 
     def expression(self, question: Question, *, step: int) -> str:
-        """The PromQL of a question for steps of that many seconds."""
+        """The PromQL of a question with steps of this many seconds."""
         text = self._of_metric(question.metric, question, step)
         if question.also:
             text = f"({text} or {self._of_metric(question.also, question, step)})"

@@ -1,4 +1,4 @@
-"""Requests to Prometheus: within limits of time and size, without redirects, and with plain messages."""
+"""Sends requests to Prometheus, within limits of time and size, without redirects, and with plain error messages."""
 
 import base64
 import time
@@ -11,8 +11,8 @@ import urllib3
 
 from usher import __version__, errors
 from usher.audit.prometheus.endpoint import Address
+from usher.cluster import http_clients
 from usher.dataclass import dataclass
-from usher.http_clients import failures, retries
 
 _CLIENT_CERTIFICATE: Final = "give a client certificate that the server accepts, with --prometheus-cert FILE"
 
@@ -23,14 +23,14 @@ REMEDIES: Final = (
     ("IP address mismatch", "write a host name of the certificate into the URL"),
     ("CERTIFICATE_VERIFY_FAILED", "give its CA with --prometheus-ca FILE"),
     ("certificate required", _CLIENT_CERTIFICATE),
-    # Servers that were built with older versions of Go say this to clients without a certificate too.
+    # Servers built with older versions of Go also send this to clients without a certificate.
     ("alert bad certificate", _CLIENT_CERTIFICATE),
     ("alert unknown ca", _CLIENT_CERTIFICATE),
     ("alert certificate expired", "renew the certificate of --prometheus-cert"),
     ("WRONG_VERSION_NUMBER", "this port does not speak TLS: write http:// into the URL"),
     ("record layer failure", "this port does not speak TLS: write http:// into the URL"),
 )
-"""By parts of what OpenSSL and Python say; the first that is in a text decides."""
+"""Remedies by parts of OpenSSL's and Python's messages. The first part that occurs in a message decides."""
 
 
 LARGEST_ANSWER: Final = 64 * 2**20
@@ -41,19 +41,20 @@ _LONGEST_ANSWER: Final = 120.0
 """Seconds from the request to the end of its answer. Prometheus itself stops a query after two minutes."""
 
 _LONGEST_IN_ALL: Final = 3600.0
-"""Seconds for all requests of a client, with the waits between them."""
+"""Seconds for all requests of a client, including the waits between them."""
 
 _CHUNK: Final = 256 * 2**10
 _SHORTEST_SECRET: Final = 6
-"""Characters of credentials that no message repeats; shorter ones may be parts of other words."""
+"""Length from which messages hide credentials. Shorter ones may be parts of other words."""
 _BUSY: Final = frozenset({429, 502, 503, 504})
 _TOO_MUCH: Final = frozenset({422, 503, 504})
-"""What Prometheus and gateways answer to a query that takes too many samples or too long. With Retry-After they say
-that the server is busy."""
+"""Statuses with which Prometheus and gateways refuse a query that takes too many samples or too long. With Retry-After
+they mean that the server is busy.
+"""
 
 
 class TooMuchError(errors.PrometheusError):
-    """The answer is too large, or the query too costly: a shorter range may do."""
+    """The answer is too large, or the query too expensive. A shorter range may work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +65,12 @@ class _Answer:
 
     @property
     def asks_to_wait(self) -> bool:
-        """Whether the server is busy, whatever the query is."""
+        """Whether the server is busy, independent of the query."""
         return self.status == 429 or (self.status in _BUSY and self.retry_after is not None)
 
 
 class Client:
-    """Questions to one Prometheus, whose answers are plain JSON."""
+    """Sends questions to one Prometheus, which answers in plain JSON."""
 
     def __init__(
         self,
@@ -93,7 +94,7 @@ class Client:
         self._ends: float | None = None
 
     def get(self, path: str, query: Mapping[str, str]) -> Mapping[str, Any]:
-        """The JSON object of an answer, whose `status` is `success`.
+        """The JSON object of an answer with `status` `success`.
 
         Raises:
             TooMuchError: the answer or the query exceeds a limit.
@@ -123,14 +124,14 @@ class Client:
         return value
 
     def _patiently(self, path: str, query: Mapping[str, str]) -> _Answer:
-        """The answer, when the server is not busy or stays so. One that does not ask to wait is asked twice."""
+        """The answer, after waiting while the server is busy. It repeats other failed requests once."""
         attempt = 1
         while True:
             answer = self._answer(path, query)
-            attempts = retries.ATTEMPTS if answer.asks_to_wait else 2
+            attempts = http_clients.ATTEMPTS if answer.asks_to_wait else 2
             if answer.status not in _BUSY or attempt >= attempts:
                 return answer
-            self._wait(retries.wait_for_busy_server(answer.retry_after, attempt=attempt))
+            self._wait(http_clients.wait_for_busy_server(answer.retry_after, attempt=attempt))
             attempt += 1
 
     def _answer(self, path: str, query: Mapping[str, str]) -> _Answer:
@@ -150,18 +151,19 @@ class Client:
                 body = self._body(response, ends=now + _LONGEST_ANSWER)
                 return _Answer(status=response.status, retry_after=response.headers.get("Retry-After"), body=body)
             finally:
-                # A part that was not read would come as the answer to the next request.
+                # The unread rest would come as the answer to the next request.
                 response.close()
         except urllib3.exceptions.ReadTimeoutError:
             raise TooMuchError(self._text("it has sent nothing for a minute")) from None
         except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
-            reason = failures.described(error, REMEDIES)
+            reason = http_clients.describe_failure(error, REMEDIES)
             raise self._error(f"it cannot be reached: {reason}") from None
 
     def _body(self, response: urllib3.BaseHTTPResponse, *, ends: float) -> bytes:
         parts: list[bytes] = []
         size = 0
-        # What has come so far: to wait for a whole chunk would be to wait for a server that sends a byte a minute.
+        # Reads the available bytes. Waiting for a whole chunk would mean waiting for a server that sends a byte a
+        # minute.
         while part := response.read1(_CHUNK, decode_content=True):
             parts.append(part)
             size += len(part)
@@ -178,16 +180,16 @@ class Client:
         return f"Prometheus at {self.url}{self._through}: {self.said(reason)}"
 
     def said(self, text: str) -> str:
-        """A text of the server as one short line, without the credentials that it may repeat."""
+        """A text of the server as one short line, without credentials that it may repeat."""
         for secret in self._secrets:
             if len(secret) >= _SHORTEST_SECRET:
                 text = text.replace(secret, "***")
-        return failures.plain(text)
+        return http_clients.plain_line(text)
 
 
 def _pool(address: Address) -> urllib3.PoolManager:
-    """Connections to a server. TLS goes through a tunnel, so that a proxy sees neither queries nor credentials."""
-    # We wait ourselves: urllib3 would honour any Retry-After, however long.
+    """Connections to a server. TLS goes through a tunnel, so a proxy sees neither queries nor credentials."""
+    # We wait ourselves: urllib3 would obey any Retry-After, even a very long one.
     patience = urllib3.Retry(connect=1, read=0, redirect=0, status=0, other=0, respect_retry_after_header=False)
     if address.proxy is None:
         return urllib3.PoolManager(timeout=_TIMEOUT, retries=patience, ssl_context=address.context())
@@ -213,19 +215,19 @@ def _headers(address: Address) -> dict[str, str]:
 
 
 def _missing(body: bytes) -> str:
-    """The option that a refused request lacks."""
+    """The option that a refused request needs."""
     if b"no org id" in body:
         return "name the tenant with --prometheus-header X-Scope-OrgID=TENANT"
     return "see --prometheus-token-file and --prometheus-header, or write user:password@ into the URL"
 
 
 def _of_another_server(status: int, body: bytes) -> str:
-    """What an answer that Prometheus would not give says about the URL."""
+    """The mistake in the URL, from an answer that Prometheus never gives."""
     if status >= 500:
         return f"it fails (HTTP {status}); look at its log, or at that of the gateway before it"
     remedy = (
         "this port speaks TLS: write https:// into the URL"
-        if failures.NEEDS_TLS in body
+        if http_clients.NEEDS_TLS in body
         else "write the URL that comes before /api/v1; that of Mimir ends with /prometheus"
     )
     return f"the answer (HTTP {status}) is not that of Prometheus; {remedy}"
@@ -240,7 +242,7 @@ def _json(body: bytes) -> object:
 
 
 def _reason(value: object) -> str:
-    """What Prometheus says."""
+    """The message of Prometheus."""
     text = value.get("error") if isinstance(value, dict) else None
     if not isinstance(text, str) or not text:
         return ""

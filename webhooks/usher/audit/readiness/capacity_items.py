@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.accelerators.profiles import RESOURCE_PREFIX
+from usher.accelerators.mig import MIG_RESOURCE_PREFIX
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.needed_inputs import API_SERVICE, HYPER_NODE, KAI_QUEUE, KARPENTER_POOL, NODE, RESOURCE_SLICE
 from usher.audit.readiness import checklist
 from usher.audit.readiness.checklist import Item, Judgement, Look, failed, not_applicable, not_known, passed
 from usher.audit.standing import cluster_equipment, node_health, situation
+from usher.authorities import priority as priority_read
 from usher.authorities.kueue.queues import GROUP
-from usher.authorities.priority import read as priority_read
 from usher.authorities.volcano import read as volcano_read
-from usher.reading.lookup import Absence
+from usher.kinds.reading.values import Absence
 
 _SCHEDULING: Final = "scheduling"
 _CONFORMANCE: Final = "https://github.com/cncf/k8s-ai-conformance/blob/main/docs/AIConformance-1.37.yaml"
@@ -26,7 +26,7 @@ _GANGS: Final = {
     "podgroups.scheduling.run.ai": "KAI",
     "podgroups.scheduling.x-k8s.io": "the coscheduling plugin",
 }
-"""Definitions of schedulers that start the pods of a gang together, or not at all."""
+"""Definitions of schedulers that start all pods of a gang together."""
 
 _PLAIN_SCHEDULERS: Final = ("", "default-scheduler", "gke.io/optimize-utilization-scheduler")
 """Schedulers that place pods one by one."""
@@ -34,9 +34,9 @@ _PLAIN_SCHEDULERS: Final = ("", "default-scheduler", "gke.io/optimize-utilizatio
 _LOCAL_QUEUES: Final = f"localqueues.{GROUP}"
 _KAI_QUEUES: Final = "queues.scheduling.run.ai"
 _OWN: Final = ("default", "root")
-"""Queues that Volcano makes by itself."""
+"""Queues that Volcano makes itself."""
 _OWN_OF_KAI: Final = ("default-queue", "default-parent-queue")
-"""Queues that the chart of KAI makes."""
+"""Queues that KAI's chart makes."""
 
 
 def gang_scheduler(look: Look) -> Judgement:
@@ -55,7 +55,7 @@ def gang_scheduler(look: Look) -> Judgement:
 def queues(look: Look) -> Judgement:
     """Whether the workloads with accelerators of each namespace have a queue."""
     facts = look.known.facts
-    volcano = volcano_read.queues(facts)
+    volcano = volcano_read.queues_of_cluster(facts)
     own = sorted(name for name in (volcano.by_name if volcano is not None else ()) if name not in _OWN)
     if own:
         return passed(f"queues of Volcano: {fields.listing(own)}")
@@ -82,13 +82,13 @@ def queues(look: Look) -> Judgement:
 
 
 def priorities(look: Look) -> Judgement:
-    """Whether services come before training, by the classes of the workloads that are there."""
-    classes = priority_read.classes(look.known.facts, priority_read.CLASSES)
+    """Whether services have a higher priority than training, by the classes of the existing workloads."""
+    classes = priority_read.classes_of_kind(look.known.facts, priority_read.PRIORITY_CLASS)
     if classes is None:
         return checklist.not_listed("priorityclasses.scheduling.k8s.io")
     own = {name: each.value for name, each in sorted(classes.items()) if not name.startswith(_SYSTEM)}
     if len(set(own.values())) < 2:
-        in_queue = priority_read.classes(look.known.facts, priority_read.IN_QUEUE) or {}
+        in_queue = priority_read.classes_of_kind(look.known.facts, priority_read.QUEUE_PRIORITY_CLASS) or {}
         if len({each.value for each in in_queue.values()}) > 1:
             return not_known(
                 f"pods have one priority; WorkloadPriorityClasses of Kueue order its queues: "
@@ -104,13 +104,13 @@ def priorities(look: Look) -> Judgement:
 
 
 def _used(look: Look, own: dict[str, int], role: model.Role) -> dict[str, int]:
-    """The classes that workloads of a role name, with their values."""
+    """The priority classes that workloads of a role name, with their values."""
     names = {each.priority for each in look.estate.workloads if each.role is role}
     return {name: own[name] for name in names if name in own}
 
 
 def topology(look: Look) -> Judgement:
-    """Whether the schedulers know the network between nodes, where gangs span nodes."""
+    """Whether the schedulers know the network between nodes, if gangs span nodes."""
     spans = [each for each in look.estate.workloads if each.gang and each.wanted.minimum > 1]
     if not spans:
         return not_applicable("no gang has several pods")
@@ -128,7 +128,7 @@ def topology(look: Look) -> Judgement:
 
 
 def topology_manager(look: Look) -> Judgement:
-    """The configuration of a kubelet is not an object of the API."""
+    """Always unknown: the configuration of a kubelet is not an object of the API."""
     if look.nodes is not None and not look.nodes:
         return not_applicable("no node has accelerators")
     return not_known(
@@ -147,7 +147,7 @@ _OPERATORS: Final = {
 
 
 def robust_controller(look: Look) -> Judgement:
-    """Whether an operator for AI workloads works: only pods that it made prove it."""
+    """Whether an operator for AI workloads works. Only pods that it made prove it."""
     if look.definitions is None:
         return checklist.not_listed(_DEFINITIONS)
     there = [name for name in _OPERATORS if name in look.definitions]
@@ -161,7 +161,7 @@ def robust_controller(look: Look) -> Judgement:
 
 
 def inference_gateway(look: Look) -> Judgement:
-    """Whether the Gateway API is there for services."""
+    """Whether the Gateway API is installed for services."""
     if look.definitions is None:
         return checklist.not_listed(_DEFINITIONS)
     names = ("gateways.gateway.networking.k8s.io", "httproutes.gateway.networking.k8s.io")
@@ -267,7 +267,7 @@ def _no_nodes(look: Look) -> Judgement | None:
 
 
 def labels(look: Look) -> Judgement:
-    """Whether labels say the board of each node."""
+    """Whether labels name the board of each node."""
     without = [node.name for node in look.nodes or () if not node.product]
     early = _no_nodes(look)
     if early is not None:
@@ -294,11 +294,11 @@ def taints(look: Look) -> Judgement:
 
 
 def mig(look: Look) -> Judgement:
-    """Whether the MIG manager has divided the nodes as wanted."""
+    """Whether the MIG manager has divided the nodes as requested."""
     early = _no_nodes(look)
     if early is not None:
         return early
-    # A node that could not be divided may offer nothing, so that it is not one of the nodes with accelerators.
+    # A node that could not be divided may offer nothing. Then it is not one of the nodes with accelerators.
     found: dict[str, Mapping[str, str]] = {node.name: node.labels for node in look.nodes or ()}
     for value in fields.listed(look.estate, *NODE.key) or ():
         found.setdefault(fields.name(value), fields.labels(value))
@@ -322,7 +322,7 @@ def sharing(look: Look) -> Judgement:
     if early is not None:
         return early
     nodes = look.nodes or ()
-    divided = sorted({name for node in nodes for name in node.capacity if name.startswith(RESOURCE_PREFIX)})
+    divided = sorted({name for node in nodes for name in node.capacity if name.startswith(MIG_RESOURCE_PREFIX)})
     shared = [node.name for node in nodes if node.shared_by > 1]
     if not divided and not shared:
         return not_applicable("no node divides or shares its GPUs")
@@ -349,7 +349,7 @@ def claims(look: Look) -> Judgement:
 
 
 def autoscaler(look: Look) -> Judgement:
-    """Whether an autoscaler of nodes is there, and has a limit for GPUs."""
+    """Whether a node autoscaler runs and has a limit for GPUs."""
     pools = cluster_equipment.karpenter_pools(look.estate, look.known.vocabulary)
     if pools:
         without = [fields.name(each) for each in pools if not fields.at(each, "/spec/limits")]
@@ -366,7 +366,7 @@ def autoscaler(look: Look) -> Judgement:
 
 
 def pod_autoscaling(look: Look) -> Judgement:
-    """Whether services can scale by metrics of their own."""
+    """Whether services can scale by their own metrics."""
     listed = fields.listed(look.estate, *API_SERVICE.key)
     if listed is None:
         return checklist.not_wanted([API_SERVICE])

@@ -16,11 +16,11 @@ from usher.audit.gather.estate import Estate, Node
 from usher.audit.gather.needed_inputs import DAEMON_SET, Wanted
 from usher.audit.standing import cluster_equipment
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts import store
 from usher.config import models, selection
 from usher.dataclass import dataclass
-from usher.facts import namespaces
-from usher.kinds.kept_fields import DEFINITION
-from usher.reading.lookup import Absence
+from usher.kinds.kind import DEFINITION
+from usher.kinds.reading.values import Absence
 
 _VERSION: Final = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?![\d.])", re.ASCII)
 
@@ -28,7 +28,7 @@ Version = tuple[int, int, int]
 
 
 def read_version(text: str) -> Version | None:
-    """The numbers at the start of a version: (1, 17, 8) of `v1.17.8-ubuntu20.04`; None for other texts."""
+    """The numbers at the start of a version: (1, 17, 8) from `v1.17.8-ubuntu20.04`; None from other texts."""
     found = _VERSION.match(text[:64])
     if found is None:
         return None
@@ -63,11 +63,11 @@ KUBELET_SKEW: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Escape:
-    """A vulnerability of NVIDIA's container toolkit by which a container gets out."""
+    """A vulnerability of NVIDIA's container toolkit that lets a container escape."""
 
     cve: str
     last: Version
-    """The last affected version, as its CVE record says."""
+    """The last affected version by its CVE record."""
 
     @property
     def last_text(self) -> str:
@@ -80,38 +80,38 @@ ESCAPES: Final = (
     Escape(cve="CVE-2025-23266", last=(1, 17, 7)),
     Escape(cve="CVE-2026-24260", last=(1, 19, 0)),
 )
-"""Records at https://www.cve.org/CVERecord?id=CVE, read 2026-11-23. Each lets a container reach the files of
-its host, or run code there with other rights. The check toolkit-version-vulnerable wants the version after the last of
-these (https://nvidia.custhelp.com/app/answers/detail/a_id/5850 names it), unless usher.yaml says otherwise.
+"""Records at https://www.cve.org/CVERecord?id=CVE, read 2026-11-23. Each lets a container reach the files of its host,
+or run code there with other rights. The check toolkit-version-vulnerable asks for the version after the last one
+(https://nvidia.custhelp.com/app/answers/detail/a_id/5850 names it), unless usher.yaml sets another.
 """
 
 
 _BUILT_IN: Final = ".k8s.io"
-"""What groups of the API server itself end with."""
+"""The suffix of API groups that the API server itself serves."""
 
 
 def _is_nvidia(name: str) -> bool:
-    """Whether a resource or a device class is one of NVIDIA."""
+    """Whether a resource or a device class is NVIDIA's."""
     return name.startswith("nvidia.com/") or name.endswith(".nvidia.com")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """A cluster at one moment."""
+    """One cluster at one moment."""
 
     estate: Estate
     known: Knowledge
     config: models.Config
     now: datetime
     server_version: str
-    """As the API server says it: `v1.36.2`; empty where it is not known."""
+    """As the API server reports it: `v1.36.2`; empty if unknown."""
 
     def listed(self, kind: Wanted) -> Sequence[paths.Object] | None:
-        """All objects of a kind, empty where the cluster does not have it; None where they are not known."""
+        """All objects of a kind: empty if the cluster does not have the kind, None if the objects are unknown."""
         return () if self.lacks(kind) else fields.listed(self.estate, *kind.key)
 
     def lacks(self, kind: Wanted) -> bool:
-        """Whether the cluster does not have a kind: the API server does not serve it, or it has no definition."""
+        """Whether the cluster lacks a kind: the API server does not serve it, or it has no definition."""
         found = self.estate.objects.get(kind.key, Absence.NOT_KNOWN)
         is_defined = not kind.group.endswith(_BUILT_IN) and "." in kind.group
         undefined = is_defined and self.definitions is not None and kind.resource not in self.definitions
@@ -119,18 +119,18 @@ class Look:
 
     @cached_property
     def nodes(self) -> Sequence[Node] | None:
-        """The nodes with accelerators; None where they are not known."""
+        """The nodes with accelerators; None if unknown."""
         return self.estate.nodes
 
     @cached_property
     def nvidia(self) -> Sequence[Node]:
-        """Nodes with GPUs of NVIDIA."""
+        """The nodes with NVIDIA GPUs."""
         nodes = self.nodes or ()
         return [node for node in nodes if any(map(_is_nvidia, node.capacity))]
 
     @cached_property
     def daemons(self) -> Mapping[str, Sequence[paths.Object]] | None:
-        """The DaemonSets of the GPU stack, by what they are; None where DaemonSets are not known."""
+        """The DaemonSets of the GPU stack by their part in it; None if DaemonSets are unknown."""
         listed = fields.listed(self.estate, *DAEMON_SET.key)
         if listed is None:
             return None
@@ -143,24 +143,24 @@ class Look:
 
     @cached_property
     def definitions(self) -> frozenset[str] | None:
-        """Names of all CustomResourceDefinitions, as `workloads.kueue.x-k8s.io`; None where they are not known."""
+        """The names of all CustomResourceDefinitions, as `workloads.kueue.x-k8s.io`; None if unknown."""
         return self.known.facts.names(*DEFINITION)
 
     @cached_property
     def tenants(self) -> Sequence[str]:
-        """Namespaces with workloads with accelerators, without those that usher.yaml exempts or calls system."""
+        """The namespaces of workloads with accelerators, except exempt and system namespaces of usher.yaml."""
         system = [*self.config.exempt_namespaces, *self.config.priorities.system_namespaces]
         spaces = {each.identity.namespace for each in self.estate.workloads}
-        return sorted(name for name in spaces if not selection.matches(name, system))
+        return sorted(name for name in spaces if not selection.matches_pattern(name, system))
 
     def labels(self, namespace: str) -> Mapping[str, str] | None:
-        """The labels of a namespace; None where they are not known."""
-        return namespaces.labels(namespace, self.known.facts)
+        """The labels of a namespace; None if unknown."""
+        return store.namespace_labels(namespace, self.known.facts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """How a cluster stands on one item, with what was seen or why it is not known."""
+    """The verdict of a cluster on one item, with the evidence or the reason why it is unknown."""
 
     standing: Standing
     evidence: tuple[str, ...]
@@ -175,7 +175,7 @@ class Item:
     """`drivers`, `monitoring`, `scheduling`, `isolation`, `capacity` or `recovery`."""
     title: str
     how: str
-    """What makes it pass, in one sentence; for the documentation."""
+    """The condition to pass in one sentence, for the documentation."""
     remedy: str
     reference: str
     """The document that asks for it."""
@@ -201,10 +201,10 @@ def not_applicable(*evidence: str) -> Judgement:
 
 
 def not_listed(*resources: str) -> Judgement:
-    """For kinds that were not read: with the rule of RBAC that the auditor of a live cluster needs."""
+    """The verdict for kinds that were not read, with the RBAC rule that the auditor of a live cluster needs."""
     return not_known(f"not read: {', '.join(resources)}; an audit of a live cluster needs the verb list on them")
 
 
 def not_wanted(kinds: Iterable[Wanted]) -> Judgement:
-    """As `not_listed`, for kinds that the checklist reads by itself."""
+    """The verdict for kinds that only the checklist reads and that were not read."""
     return not_listed(*(each.resource for each in kinds))

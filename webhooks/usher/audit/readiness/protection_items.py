@@ -12,12 +12,11 @@ from usher.audit.readiness.checklist import Item, Judgement, Look, failed, not_a
 from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.resource_quota import read as resource_quota_read
-from usher.manifests.calls import Client
-from usher.manifests.webhooks import NAME
-from usher.preflight import ours, point, registered
-from usher.preflight.point import State
-from usher.preflight.registered import Webhook
-from usher.reading.lookup import Absence
+from usher.install import preflight, registered_webhooks
+from usher.install.manifests.webhooks import NAME, Client
+from usher.install.preflight import PointState
+from usher.install.registered_webhooks import Webhook
+from usher.kinds.reading.values import Absence
 
 _ISOLATION: Final = "isolation"
 _CONFORMANCE: Final = "https://github.com/cncf/k8s-ai-conformance/blob/main/docs/AIConformance-1.37.yaml"
@@ -30,10 +29,10 @@ _OTHER_POLICIES: Final = (
     *("ciliumnetworkpolicies.cilium.io", "ciliumclusterwidenetworkpolicies.cilium.io"),
     *("globalnetworkpolicies.crd.projectcalico.org", "adminnetworkpolicies.policy.networking.k8s.io"),
 )
-"""Definitions of policies that may deny traffic beside NetworkPolicies."""
+"""Definitions of policies other than NetworkPolicies that may deny traffic."""
 
 _SANDBOXES: Final = ("kata", "runsc", "gvisor", "firecracker")
-"""Parts of the handlers of runtimes that isolate pods from the kernel of their node."""
+"""Parts of the handler names of runtimes that isolate pods from the kernel of their node."""
 
 
 def quotas(look: Look) -> Judgement:
@@ -58,7 +57,7 @@ def quotas(look: Look) -> Judgement:
 
 
 def _has_quota(namespace: str, look: Look) -> bool:
-    if isinstance(assignment.read(look.known, namespace), Quota):
+    if isinstance(assignment.quota_of_namespace(look.known, namespace), Quota):
         return True
     objects = look.known.facts.objects("", "ResourceQuota", namespace)
     found = () if isinstance(objects, Absence) else resource_quota_read.read(objects).all
@@ -88,7 +87,7 @@ def pod_security(look: Look) -> Judgement:
 
 
 def network_policies(look: Look) -> Judgement:
-    """Whether a policy of each namespace refuses incoming traffic that no other policy allows."""
+    """Whether each namespace has a policy that denies incoming traffic by default."""
     if not look.tenants:
         return not_applicable(_NO_TENANTS)
     listed = fields.listed(look.estate, *NETWORK_POLICY.key)
@@ -111,7 +110,7 @@ def network_policies(look: Look) -> Judgement:
 
 
 def _denies_by_default(policy: paths.Object) -> bool:
-    """Whether it selects all pods and allows no incoming traffic itself, or only that of senders that it names."""
+    """Whether a policy selects all pods and allows incoming traffic only from senders that it names."""
     selector = fields.at(policy, "/spec/podSelector")
     types = fields.texts(policy, "/spec/policyTypes")
     selects_all = isinstance(selector, Mapping) and not any(selector.values())
@@ -125,7 +124,7 @@ def _denies_by_default(policy: paths.Object) -> bool:
 
 
 def _names_senders(rule: paths.Json) -> bool:
-    """Whether a rule lets in traffic of some pods or addresses alone, and not of all namespaces or networks."""
+    """Whether a rule names pods or addresses as senders, and does not allow all namespaces or networks."""
     senders = fields.objects(rule, "/from")
     everywhere = any(
         each.get("namespaceSelector") == {} or fields.text(each, "/ipBlock/cidr") in _EVERYWHERE for each in senders
@@ -134,9 +133,9 @@ def _names_senders(rule: paths.Json) -> bool:
 
 
 def secure_access(look: Look) -> Judgement:
-    """Whether containers reach accelerators only by the device plugin or DRA.
+    """Whether containers reach accelerators only through the device plugin or DRA.
 
-    What may be seen: a toolkit without known escapes, and webhooks of usher that judge pods which take devices past it.
+    The evidence is a toolkit without known escapes, and usher's webhooks, which judge pods that bypass the plugin.
     """
     escapes = software_items.toolkit_version(look)
     if escapes.standing in (Standing.FAIL, Standing.NOT_APPLICABLE):
@@ -144,7 +143,11 @@ def secure_access(look: Look) -> Judgement:
     webhooks = fields.listed(look.estate, *VALIDATING.key)
     if webhooks is None:
         return checklist.not_listed(VALIDATING.resource)
-    ours = [each for each in registered.read(webhooks, mutating=False) if each.configuration.startswith(NAME)]
+    ours = [
+        each
+        for each in registered_webhooks.read_webhooks(webhooks, mutating=False)
+        if each.configuration.startswith(NAME)
+    ]
     if not any(each.creates("", "pods") for each in ours):
         return failed(
             "no webhook of usher judges Pods, so a container may ask for all GPUs of its node by "
@@ -229,7 +232,7 @@ _SERVICES: Final = {
     "AKS": ("-aks", "kubernetes.azure.com/cluster"),
     "OpenShift": ("openshift", "node.openshift.io/os_id"),
 }
-"""By service, a part of the version of its API server, and a label of its nodes."""
+"""For each service, a part of the version that its API server reports, and a label of its nodes."""
 
 
 def webhooks(look: Look) -> Judgement:
@@ -254,25 +257,28 @@ def _installed(look: Look) -> Sequence[Webhook] | None:
     mutating, validating = (fields.listed(look.estate, *kind.key) for kind in (MUTATING, VALIDATING))
     if mutating is None or validating is None:
         return None
-    found = [*registered.read(mutating, mutating=True), *registered.read(validating, mutating=False)]
+    found = [
+        *registered_webhooks.read_webhooks(mutating, mutating=True),
+        *registered_webhooks.read_webhooks(validating, mutating=False),
+    ]
     return [each for each in found if each.configuration.startswith(NAME)]
 
 
-def _points(installed: Sequence[Webhook], look: Look) -> list[point.Point]:
-    return list(ours.of_webhooks(installed, client=Client(), now=look.now))
+def _points(installed: Sequence[Webhook], look: Look) -> list[preflight.Point]:
+    return list(preflight.points_of_webhooks(installed, client=Client(), now=look.now))
 
 
-def _judged_points(points: Sequence[point.Point]) -> Judgement:
-    """The worst of some points of a preflight, with the texts of all."""
+def _judged_points(points: Sequence[preflight.Point]) -> Judgement:
+    """The worst of the given preflight points, with the texts of all."""
     texts = [fields.excerpt(each.text) for each in points]
     states = {each.state for each in points}
-    if State.ATTENTION in states:
+    if PointState.ATTENTION in states:
         return failed(*texts)
-    return not_known(*texts) if State.NOT_KNOWN in states else passed(*texts)
+    return not_known(*texts) if PointState.NOT_KNOWN in states else passed(*texts)
 
 
 def _service(look: Look) -> str:
-    """The service or distribution that runs the cluster and patches releases by a calendar of its own."""
+    """The service or distribution that runs the cluster and patches releases by its own calendar."""
     labels = {key for node in look.nodes or () for key in node.labels}
     return next(
         (name for name, (version, label) in _SERVICES.items() if version in look.server_version or label in labels), ""
@@ -280,14 +286,14 @@ def _service(look: Look) -> str:
 
 
 def kubernetes_version(look: Look) -> Judgement:
-    """Whether the release of Kubernetes still gets patches, and is new enough for usher."""
+    """Whether the Kubernetes release still gets patches and is new enough for usher."""
     version = checklist.read_version(look.server_version)
     if version is None:
         return not_known("the API server does not tell its version")
     release = version[:2]
     name = f"Kubernetes {release[0]}.{release[1]}"
-    if release < ours.MINIMUM:
-        return failed(f"{name}; usher needs {ours.MINIMUM[0]}.{ours.MINIMUM[1]} or newer")
+    if release < preflight.OLDEST_VERSION:
+        return failed(f"{name}; usher needs {preflight.OLDEST_VERSION[0]}.{preflight.OLDEST_VERSION[1]} or newer")
     end = checklist.RELEASE_ENDS.get(release)
     if end is None:
         return not_known(f"usher does not know when {name} ends")
@@ -295,19 +301,19 @@ def kubernetes_version(look: Look) -> Judgement:
     if end < today:
         ended = f"patches of {name} ended on {end.isoformat()}"
         service = _service(look)
-        # Services patch a release for longer than the project.
+        # Services patch a release for longer than the Kubernetes project does.
         return not_known(f"{ended} for the project; see the calendar of {service}") if service else failed(ended)
     return passed(f"{name} gets patches until {end.isoformat()}")
 
 
 def kubelet_versions(look: Look) -> Judgement:
-    """Whether the kubelets of GPU nodes are near enough to the API server."""
+    """Whether the versions of the kubelets on GPU nodes are close enough to that of the API server."""
     if look.nodes is None:
         return checklist.not_listed("nodes")
     if not look.nodes:
         return not_applicable("no node has accelerators")
     server = checklist.read_version(look.server_version)
-    # A virtual kubelet is a program of its own, with versions of its own.
+    # A virtual kubelet is another program with its own versions.
     real = [node for node in look.nodes if node.labels.get("type") != "virtual-kubelet"]
     if not real:
         return not_applicable("only virtual kubelets have accelerators")
@@ -323,7 +329,7 @@ def kubelet_versions(look: Look) -> Judgement:
 
 
 def backups(look: Look) -> Judgement:
-    """Only a restore proves a backup, and etcd is not an object of the API."""
+    """Always unknown: only a restore proves a backup, and etcd is not an object of the API."""
     seen = "Velero is installed" if look.definitions is not None and _BACKUPS in look.definitions else ""
     how = "backups of etcd cannot be seen from the API; try a restore, and note its date"
     return not_known(*filter(None, (seen, how)))

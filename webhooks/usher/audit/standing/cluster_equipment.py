@@ -13,31 +13,34 @@ from decimal import Decimal
 from typing import Final
 
 from usher import paths
-from usher.accelerators import device_classes
+from usher.accelerators import vocabulary
 from usher.accelerators.vocabulary import Vocabulary
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import Estate, Node
 from usher.audit.gather.needed_inputs import KARPENTER_POOL
 from usher.audit.standing.situation import Situation
 from usher.authorities.knowledge import Knowledge
-from usher.facts import pool_labels
-from usher.facts.store import Store
-from usher.kinds.kept_fields import CONFIG_MAP
-from usher.scheduling import node_affinity
+from usher.cluster.facts import node_pools
+from usher.cluster.facts import node_pools as facts_node_pools
+from usher.cluster.facts.store import Store
+from usher.kinds.kind import CONFIG_MAP
+from usher.model import placement
 
-_SCALED: Final = (*pool_labels.KARPENTER, "node.cluster-x-k8s.io/autoscaled")
+_SCALED: Final = (*node_pools.KARPENTER, "node.cluster-x-k8s.io/autoscaled")
 
 _GPU: Final = "nvidia.com/gpu"
-"""The name of MIG devices of nodes with the strategy `single`."""
+"""The name of MIG devices on nodes with the strategy `single`."""
 
 _SHARED: Final = "nvidia.com/gpu.shared"
-"""The device plugin's name for replicas, where it renames them."""
+"""The device plugin's name for replicas if it renames them."""
 
 Number = int | Decimal
 
 
 def accelerators_of(nodes: Iterable[Node]) -> Mapping[str, Number]:
-    """Accelerators of nodes by each resource that pods may ask for, healthy or not; each share of a device counts."""
+    """The accelerators of nodes by each resource that pods may request, healthy or not; each share of a
+    device counts.
+    """
     found: dict[str, Number] = {}
     for node in nodes:
         for name, amount in node.capacity.items():
@@ -47,19 +50,19 @@ def accelerators_of(nodes: Iterable[Node]) -> Mapping[str, Number]:
 
 
 def _asked_by(name: str, node: Node) -> Iterator[str]:
-    """The resources by which pods may ask for devices of a node: an estate has one name for them."""
+    """The resources by which pods may request the devices of a node. An estate has one name for them."""
     resource = _GPU if name == node.partition else name
     yield resource
     if resource == _GPU and node.shared_by > 1:
         yield _SHARED
     # A DeviceClass may stand for an extended resource.
-    of_class = device_classes.device_class(name).resource
+    of_class = vocabulary.meaning_of_class(name).resource
     if of_class:
         yield of_class
 
 
 def may_grow(resource: str, situation: Situation) -> bool:
-    """Whether an autoscaler may add nodes with a resource: then a number above the capacity of today proves nothing."""
+    """Whether an autoscaler may add nodes with a resource. Then a number above the present capacity proves nothing."""
     if any(pool.scales and resource in pool.resources for pool in situation.config.pools):
         return True
     if situation.autoscaler:
@@ -69,8 +72,8 @@ def may_grow(resource: str, situation: Situation) -> bool:
 
 
 def pool_of(node: Node) -> str:
-    """The pool of a node for people: as its service names it, or by its board, or by its accelerators."""
-    managed = pool_labels.managed(node.labels)
+    """The displayed pool of a node: the name that its service gives, or its board, or its accelerators."""
+    managed = node_pools.managed_pool_label(node.labels)
     if managed is not None:
         return f"pool {managed[1]}"
     return f"board {node.product}" if node.product else f"an unknown board with {fields.listing(sorted(node.capacity))}"
@@ -85,7 +88,7 @@ _WORDS: Final = ("gpu", "accelerator")
 """Parts of labels and taints of accelerators (https://karpenter.sh/docs/concepts/scheduling/)."""
 
 _WITHOUT: Final = ("DoesNotExist", "NotIn", "Lt")
-"""Operators that leave accelerators out."""
+"""Operators of requirements that exclude accelerators."""
 
 _MACHINES: Final = (
     *("karpenter.k8s.aws/instance-category", "karpenter.k8s.aws/instance-family"),
@@ -95,11 +98,11 @@ _WITH_ACCELERATORS: Final = re.compile(
     r"(p|g|gr|trn|inf|dl)(\d.*)?|N|Standard_N.*",
     re.ASCII,
 )
-"""Categories, families and types of machines with accelerators, of AWS and Azure."""
+"""Categories, families and types of machines with accelerators at AWS and Azure."""
 
 
 def named_autoscaler(estate: Estate, known: Knowledge) -> str:
-    """The autoscaler that may add nodes with accelerators, for people; empty where no object shows one."""
+    """The autoscaler that may add nodes with accelerators, as people call it; empty if no object shows one."""
     pools = [fields.name(each) for each in karpenter_pools(estate, known.vocabulary)]
     if pools:
         return f"Karpenter (NodePool {fields.listing(pools)})"
@@ -112,9 +115,9 @@ def has_autoscaler_status(facts: Store) -> bool:
 
 
 def karpenter_pools(estate: Estate, vocabulary: Vocabulary) -> Sequence[paths.Object]:
-    """The NodePools of Karpenter that are for nodes with accelerators."""
+    """Karpenter's NodePools for nodes with accelerators."""
     labels = [node.labels for node in estate.nodes or ()]
-    filled = {each[key] for each in labels for key in pool_labels.KARPENTER if key in each}
+    filled = {each[key] for each in labels for key in facts_node_pools.KARPENTER if key in each}
     listed = fields.listed(estate, *KARPENTER_POOL.key) or ()
     return [each for each in listed if fields.name(each) in filled or _is_for_accelerators(each, vocabulary)]
 
@@ -148,10 +151,12 @@ DCGM_EXPORTER: Final = "DCGM exporter"
 
 _PLUGINS: Final = ("device-plugin", "deviceplugin", "intel-gpu-plugin")
 _PLAIN: Final = ("device-plugin", "k8s-device-plugin")
-"""Names of images that are device plugins of accelerators, whatever their registry."""
+"""Image names of device plugins for accelerators, from any registry."""
 
 _OTHER_DEVICES: Final = ("mps-control-daemon", "sriov", "rdma", "efa-", "kubevirt")
-"""Parts of names of programs that offer no GPUs to containers, from images or with names of device plugins."""
+"""Parts of names of programs that offer no GPUs to containers although their image or name is that of a
+device plugin.
+"""
 
 _STACK: Final = {
     "driver": ("nvidia-driver", "amdgpu-driver"),
@@ -162,7 +167,9 @@ _STACK: Final = {
     "MIG manager": ("mig-manager",),
     "DRA driver": ("dra-driver-nvidia-gpu", "k8s-dra-driver-gpu", "dra-driver-gpu"),
 }
-"""Parts of names and images of the DaemonSets that GPU nodes need, by what they are (NVIDIA/gpu-operator assets/)."""
+"""Parts of names and images of the DaemonSets that GPU nodes need, by part of the stack
+(NVIDIA/gpu-operator assets/).
+"""
 
 _VENDORS: Final = {
     "nvidia.com/": ("nvidia", "container-toolkit", "gpu-feature-discovery", "dcgm", "mig-manager", "hami", "vgpu"),
@@ -172,11 +179,11 @@ _VENDORS: Final = {
     "aws.amazon.com/neuron": ("neuron",),
     "google.com/tpu": ("tpu",),
 }
-"""Words in names and images, by what the resources of the vendor begin with."""
+"""Words in names and images, by the prefix of the vendor's resources."""
 
 
 def stack_part(daemon_set: paths.Object) -> str:
-    """What a DaemonSet is for the GPU nodes; empty for all others."""
+    """The part that a DaemonSet has in the GPU stack; empty for all other DaemonSets."""
     names, images = list(_names(daemon_set)), list(_images(daemon_set))
     if any(word in name for word in _OTHER_DEVICES for name in (*names, *images)):
         return ""
@@ -190,20 +197,20 @@ def stack_part(daemon_set: paths.Object) -> str:
 
 
 def vendor_of(daemon_set: paths.Object) -> str:
-    """What the resources begin with that a DaemonSet is for; empty where its names and images name no vendor."""
+    """The prefix of the resources that a DaemonSet serves; empty if its names and images name no vendor."""
     texts = [*_images(daemon_set), *_names(daemon_set)]
     found = (vendor for vendor, words in _VENDORS.items() if any(word in text for word in words for text in texts))
     return next(found, "")
 
 
 def selects_node(daemon_set: paths.Object, node: Node) -> bool:
-    """Whether node selector and required affinity let its pods onto a node."""
+    """Whether the node selector and required affinity of a DaemonSet allow its pods on a node."""
     selector = fields.strings(daemon_set, f"{POD_SPEC}/nodeSelector")
     if any(node.labels.get(key) != value for key, value in selector.items()):
         return False
     terms = fields.at(daemon_set, NODE_TERMS)
     return not isinstance(terms, list) or any(
-        node_affinity.term_matches(term, labels=node.labels, name=node.name)
+        placement.term_matches(term, labels=node.labels, name=node.name)
         for term in terms[: fields.MOST_ENTRIES]
         if isinstance(term, dict)
     )
@@ -214,7 +221,7 @@ def _is_plain(image: str) -> bool:
 
 
 def _names(daemon_set: paths.Object) -> Iterator[str]:
-    """Its own name before those of its containers."""
+    """Its own name, then those of its containers."""
     yield fields.name(daemon_set)
     for container in fields.objects(daemon_set, f"{POD_SPEC}/containers"):
         yield fields.text(container, "/name")

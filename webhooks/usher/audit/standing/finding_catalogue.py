@@ -8,7 +8,7 @@ from usher.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogueEntry:
-    """One finding about a cluster. Codes and names are an interface: they never get another meaning."""
+    """One kind of finding about a cluster. Codes and names are an interface: their meaning never changes."""
 
     code: str
     name: str
@@ -17,11 +17,11 @@ class CatalogueEntry:
     category: str
     """`waiting`, `admission`, `exceptions`, `queues`, `quotas`, `nodes` or `coverage`."""
     why: str
-    """Why it matters, in one sentence."""
+    """The reason why it matters, in one sentence."""
     remedy: str
-    """What to do where the finding itself has no better remedy."""
+    """The remedy if the finding itself has no better one."""
     source: str
-    """A page of this repository, or of the project that defines the subject."""
+    """A page of this repository, or of the project behind the subject."""
 
 
 _ABOUT_WORKLOADS: Final = (
@@ -333,6 +333,6 @@ _ABOUT_WEBHOOKS: Final = (
 ENTRIES: Final[tuple[CatalogueEntry, ...]] = tuple(
     sorted((*_ABOUT_WORKLOADS, *_ABOUT_POLICIES, *_ABOUT_NODES, *_ABOUT_WEBHOOKS), key=lambda entry: entry.code)
 )
-"""All of them, by code."""
+"""All entries, by code."""
 
 BY_CODE: Final[Mapping[str, CatalogueEntry]] = {entry.code: entry for entry in ENTRIES}

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Final
 
 from usher import paths
-from usher.accelerators import device_classes
-from usher.accelerators.profiles import RESOURCE_PREFIX
+from usher.accelerators import vocabulary
+from usher.accelerators.mig import MIG_RESOURCE_PREFIX
 from usher.audit.document import FindingEntry, Subject
 from usher.audit.gather import accelerator_nodes, gpus
 from usher.audit.gather import object_fields as fields
@@ -27,15 +27,15 @@ from usher.audit.standing.situation import (
     object_subject,
     span,
 )
-from usher.facts.node_reading import Taint
-from usher.scheduling import taints
+from usher.cluster.facts.nodes import Taint
+from usher.model import placement
 
 _MOMENTARY: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "ToBeDeletedByClusterAutoscaler")
-"""Taints of the control plane: the controller of DaemonSets tolerates most of them, and they pass."""
+"""Temporary taints of the control plane. The DaemonSet controller tolerates most of them."""
 
 
 def taint_findings(situation: Situation) -> Iterator[FindingEntry]:
-    """The findings about taints, one for each pool or DaemonSet; nothing where nodes are not known."""
+    """The findings about taints, one for each pool or DaemonSet; empty if the nodes are unknown."""
     nodes = situation.estate.nodes or ()
     yield from _untainted(nodes, situation)
     for daemon_set in fields.listed(situation.estate, *DAEMON_SET.key) or ():
@@ -52,13 +52,13 @@ def keeps_off(node: Node) -> bool:
 
 
 def _keeps_off(key: str, _: str, effect: str) -> bool:
-    return effect in taints.GUARDING and not key.startswith(_MOMENTARY)
+    return effect in placement.GUARDING and not key.startswith(_MOMENTARY)
 
 
 def have_other_nodes(estate: Estate) -> bool:
-    """Whether pods without accelerators have nodes of their own: else a taint would leave them without any.
+    """Whether pods without accelerators have other nodes. If not, a taint would leave them without any node.
 
-    True where the other nodes are not known.
+    True if the other nodes are unknown.
     """
     listed = fields.listed(estate, *NODE.key)
     with_accelerators = {node.name for node in estate.nodes or ()}
@@ -67,7 +67,7 @@ def have_other_nodes(estate: Estate) -> bool:
 
 
 def _is_kept_for_others(node: paths.Object) -> bool:
-    """Whether a node without accelerators takes no ordinary pods, as those of a control plane."""
+    """Whether a node without accelerators takes no ordinary pods, like a node of the control plane."""
     found = fields.objects(node, "/spec/taints")
     return any(_keeps_off(fields.text(each, "/key"), "", fields.text(each, "/effect")) for each in found)
 
@@ -95,10 +95,10 @@ def _untainted(nodes: Sequence[Node], situation: Situation) -> Iterator[FindingE
 
 
 def _taint_key(node: Node) -> str:
-    """The usual key of the taint of a node: the resource of its devices, and for all devices of NVIDIA that of GPUs."""
+    """The usual taint key of a node: the resource of its devices, and `nvidia.com/gpu` for all NVIDIA devices."""
     names = sorted(node.capacity)
-    # A driver of device claims offers devices by their class.
-    resource = (names[0] if "/" in names[0] else device_classes.device_class(names[0]).resource) if names else ""
+    # A driver of device claims offers devices by their device class.
+    resource = (names[0] if "/" in names[0] else vocabulary.meaning_of_class(names[0]).resource) if names else ""
     return resource if resource and not resource.startswith("nvidia.com/") else "nvidia.com/gpu"
 
 
@@ -112,7 +112,7 @@ def _kept_away(
         if not cluster_equipment.selects_node(daemon_set, node):
             continue
         lasting = [Taint(*taint) for taint in node.taints if not taint[0].startswith(_MOMENTARY)]
-        for taint in taints.untolerated(tolerations, lasting):
+        for taint in placement.untolerated(tolerations, lasting):
             by_taint[taint].append(node)
     for taint, found in sorted(by_taint.items()):
         yield cluster_finding(
@@ -128,9 +128,9 @@ def _kept_away(
 
 
 def mig_profile_findings(situation: Situation) -> Iterator[FindingEntry]:
-    """A finding for each profile that workloads neither use nor wait for.
+    """A finding for each MIG profile that workloads neither use nor wait for.
 
-    Profiles are left out where nodes are not known, or where not all workloads were read.
+    It finds nothing if the nodes are unknown, or if usher could not read all workloads.
     """
     if situation.estate.nodes is None or not situation.complete:
         return
@@ -139,10 +139,10 @@ def mig_profile_findings(situation: Situation) -> Iterator[FindingEntry]:
     offering: defaultdict[str, list[Node]] = defaultdict(list)
     for node in situation.estate.nodes:
         if node.partition:
-            # Pods ask for its slices by the name of whole GPUs.
+            # Pods request its slices by the name of whole GPUs.
             continue
         for resource, amount in node.capacity.items():
-            if resource.startswith(RESOURCE_PREFIX) and amount.number > 0 and resource not in asked:
+            if resource.startswith(MIG_RESOURCE_PREFIX) and amount.number > 0 and resource not in asked:
                 offering[resource].append(node)
     for resource, nodes in sorted(offering.items()):
         number = sum(node.capacity[resource].number for node in nodes)
@@ -171,7 +171,7 @@ _OF_SERVICES: Final = {
     "karpenter.k8s.aws/instance-gpu-name": "karpenter.k8s.aws/instance-gpu-count",
     "karpenter.azure.com/sku-gpu-name": "karpenter.azure.com/sku-gpu-count",
 }
-"""Labels of services for nodes with GPUs, each with the label of their number (docs/domain/nodes.md#labels)."""
+"""Labels of services on nodes with GPUs, each with the label for their number (docs/domain/nodes.md#labels)."""
 
 _ON_PURPOSE: Final = {
     "nvidia.com/gpu.workload.config": ("vm-passthrough", "vm-vgpu"),
@@ -196,7 +196,7 @@ _WANTED: Final = "nvidia.com/mig.config"
 
 
 def node_findings(situation: Situation) -> Iterator[FindingEntry]:
-    """The findings about each node; nothing where nodes are not known."""
+    """The findings about each node; empty if the nodes are unknown."""
     listed = fields.listed(situation.estate, *NODE.key)
     objects = {fields.name(value): value for value in listed or ()}
     nodes = situation.estate.nodes
@@ -227,13 +227,13 @@ def _pods_on(names: set[str], situation: Situation) -> Mapping[str, list[str]]:
 
 
 def _lost(situation: Situation) -> Mapping[str, float]:
-    """The GPUs of each node that are out of use, by node; empty where the pods were not all read."""
+    """The GPUs out of use, by node; empty if usher could not read all pods."""
     known = situation.estate.pods_known and situation.estate.scope.is_whole
     return {each.node.name: each.out_of_use for each in gpus.splits_of_nodes(situation.estate) or ()} if known else {}
 
 
 def _state(node: Node, lasting: str) -> str:
-    """`has not been ready for 2 days, and is cordoned`; without a time, how it is now."""
+    """`has not been ready for 2 days, and is cordoned`; the present state without a time if `lasting` is empty."""
     if node.ready:
         return f"has been cordoned{lasting}" if lasting else "is cordoned"
     return (f"has not been ready{lasting}" if lasting else "is not ready") + (
@@ -244,7 +244,7 @@ def _state(node: Node, lasting: str) -> str:
 def _out_of_service(
     node: Node, value: paths.Object, pods: Sequence[str], lost: float | None, situation: Situation
 ) -> Iterator[FindingEntry]:
-    """One that is out of service for longer than the threshold, or for a time that is not known."""
+    """A finding about a node that is out of service for longer than the threshold, or for an unknown time."""
     if node.ready and not node.cordoned:
         return
     since = _not_ready_since(value) if not node.ready else _cordoned_since(value)
@@ -283,7 +283,9 @@ def _cordoned_since(value: paths.Object) -> datetime | None:
 
 
 def _unhealthy(node: Node, out_of_use: float | None, situation: Situation) -> Iterator[FindingEntry]:
-    """A finding for each resource; a node that takes no pods at all has lost its devices by another finding."""
+    """A finding for each resource with unhealthy devices. A node that takes no pods has another finding for its
+    devices.
+    """
     for resource, amount in sorted(node.capacity.items()):
         offered = node.allocatable.get(resource)
         number = offered.number if offered is not None else 0
@@ -309,7 +311,7 @@ def _unhealthy(node: Node, out_of_use: float | None, situation: Situation) -> It
 
 
 def _cost_text(node: Node, number: float, situation: Situation) -> str:
-    """What GPUs of a node cost; empty without a price."""
+    """A sentence with the cost of GPUs of a node; empty without a price."""
     cost, currency = _per_hour(node, number, situation), situation.config.audit.prices.currency
     if not cost:
         return ""
@@ -323,7 +325,7 @@ def _per_hour(node: Node, number: float | None, situation: Situation) -> float |
 
 
 def _update(labels: Mapping[str, str]) -> str:
-    """How far the GPU operator is with an update of the driver; empty where it makes none."""
+    """The progress of the GPU operator's driver update; empty if there is no update."""
     state = labels.get(_UPDATE, "")
     return "" if state in _UPDATED else f"the GPU operator updates its driver: {fields.excerpt(state)}"
 
@@ -340,16 +342,16 @@ def _divided(name: str, labels: Mapping[str, str], offered: Sequence[str], numbe
 
 
 def _may_claim_unseen(situation: Situation) -> bool:
-    """Whether nodes may offer GPUs for claims that the audit did not read: the cluster has a class for them."""
+    """Whether nodes may offer GPUs for claims that the audit did not read: the cluster has a device class for them."""
     classes = situation.known.facts.names("resource.k8s.io", "DeviceClass") or ()
     return fields.listed(situation.estate, *RESOURCE_SLICE.key) is None and any(
-        device_classes.device_class(name).accelerator for name in classes
+        vocabulary.meaning_of_class(name).accelerator for name in classes
     )
 
 
 def _offers_nothing(name: str, value: paths.Object, situation: Situation) -> Iterator[FindingEntry]:
-    """One that has GPUs by its labels and that is none of the nodes with accelerators. The driver of a new node takes
-    minutes to install.
+    """A finding about a node that has GPUs by its labels but offers no accelerator. A new node gets minutes to install
+    the driver.
     """
     labels, created = fields.labels(value), fields.when(value, "/metadata/creationTimestamp")
     if any(labels.get(key) in found for key, found in _ON_PURPOSE.items()):

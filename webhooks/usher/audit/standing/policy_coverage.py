@@ -21,21 +21,21 @@ from usher.audit.standing.situation import (
     named_subject,
     workload_subject,
 )
+from usher.check import findings as scan
+from usher.check.findings import ExceptionState, ExceptionUse
 from usher.config import selection
+from usher.install import preflight, registered_webhooks
+from usher.install.manifests.webhooks import NAME
+from usher.install.preflight import PointState
+from usher.install.registered_webhooks import Webhook
 from usher.kinds import registry
-from usher.manifests.webhooks import NAME
-from usher.mutation import strategies
-from usher.preflight import other_webhooks, registered
-from usher.preflight.point import State
-from usher.preflight.registered import Webhook
-from usher.scan import findings as scan
-from usher.scan.exception_uses import ExceptionState, ExceptionUse
+from usher.policy.mutation import strategies
 
 _MOST_EVIDENCE: Final = 10
 
 
 def admission_findings(situation: Situation) -> Iterator[FindingEntry]:
-    """For each workload at most one finding about denials, and one about changes."""
+    """At most one finding about denials and one about changes for each workload."""
     installed = _installed(situation)
     judges = _judges(situation)
     for workload in situation.estate.workloads:
@@ -50,9 +50,7 @@ def admission_findings(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _judges(situation: Situation) -> bool:
-    """Whether usher judges here: without webhooks, nothing came before or past it. A dump may not hold them; then the
-    traces of usher on workloads say it.
-    """
+    """Whether usher judges in this cluster. A dump may not hold its webhooks; then its traces on workloads show it."""
     webhooks = fields.listed(situation.estate, *VALIDATING.key)
     if webhooks is None:
         return any(each.annotations for each in situation.estate.workloads)
@@ -60,7 +58,7 @@ def _judges(situation: Situation) -> bool:
 
 
 def _installed(situation: Situation) -> datetime | None:
-    """Since when the first of usher's webhooks is registered; None where that is not known."""
+    """When the first of usher's webhooks was registered; None if unknown."""
     listed = (fields.listed(situation.estate, *kind.key) or () for kind in (MUTATING, VALIDATING))
     ours = [value for values in listed for value in values if fields.name(value).startswith(NAME)]
     times = [fields.when(value, "/metadata/creationTimestamp") for value in ours]
@@ -68,7 +66,7 @@ def _installed(situation: Situation) -> datetime | None:
 
 
 def _came_before(workload: Workload, installed: datetime | None) -> bool:
-    """Whether it is older than usher's webhooks; where their age is not known, whether it has no trace of usher."""
+    """Whether a workload is older than usher's webhooks. If their age is unknown: whether usher left no trace on it."""
     if installed is None or workload.created is None:
         return not workload.annotations
     return workload.created < installed and not workload.annotations
@@ -102,7 +100,7 @@ def _denied(
 
 
 def _changed(workload: Workload, change: scan.Change, situation: Situation) -> Iterator[FindingEntry]:
-    """Warnings and skips change nothing, so they are no drift."""
+    """The finding about drift. Warnings and skipped mutations change nothing, so they are not drift."""
     applied = change.merged.applied
     if not applied:
         return
@@ -126,7 +124,7 @@ _SAMPLE: Final = 5
 
 
 def coverage_findings(situation: Situation) -> Iterator[FindingEntry]:
-    """What is not judged of the workloads that are there; nothing where the webhooks are not known."""
+    """Workloads that usher's webhooks do not judge; no findings if the webhooks are unknown."""
     exempt = _exempt(situation)
     yield from _exemptions(exempt, situation)
     webhooks = _judging(situation)
@@ -152,11 +150,13 @@ def coverage_findings(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _judging(situation: Situation) -> list[Webhook] | None:
-    """The validating webhooks of usher; None where they are not known. Those that change objects refuse none."""
+    """The validating webhooks of usher; None if unknown. Mutating webhooks refuse no object."""
     found = fields.listed(situation.estate, *VALIDATING.key)
     if found is None:
         return None
-    return [each for each in registered.read(found, mutating=False) if each.configuration.startswith(NAME)]
+    return [
+        each for each in registered_webhooks.read_webhooks(found, mutating=False) if each.configuration.startswith(NAME)
+    ]
 
 
 def _kind_key(workload: Workload) -> tuple[str, str]:
@@ -164,9 +164,7 @@ def _kind_key(workload: Workload) -> tuple[str, str]:
 
 
 def _judged_as(key: tuple[str, str]) -> tuple[str, str]:
-    """Group and resource by which usher judges a workload: of a kind that it does not know, and of a group of pods,
-    it judges the pods.
-    """
+    """Group and resource by which usher judges a workload: its pods, for an unknown kind or a group of pods."""
     kind = registry.WORKLOADS.get(key)
     return ("", "pods") if kind is None else (kind.group, kind.plural)
 
@@ -203,7 +201,7 @@ def _kind_finding(group: str, kind: str, workloads: Sequence[Workload], situatio
 def _namespaces_left_out(
     workloads: Sequence[Workload], webhooks: Sequence[Webhook], situation: Situation
 ) -> Iterator[FindingEntry]:
-    """Namespaces for which every webhook that asks about the kind has a selector that leaves them out."""
+    """Namespaces that the selector of every webhook for the kind leaves out."""
     by_namespace: defaultdict[str, list[Workload]] = defaultdict(list)
     for workload in workloads:
         by_namespace[workload.identity.namespace].append(workload)
@@ -231,15 +229,15 @@ def _is_left_out(workload: Workload, labels: Mapping[str, str], webhooks: Sequen
 
 
 def _exempt(situation: Situation) -> Mapping[str, str]:
-    """Why the namespaces are exempt that usher.yaml or their label exempts, by name."""
+    """The exempt namespaces by name, each with the reason: usher.yaml or a label."""
     spaces = sorted({each.identity.namespace for each in situation.estate.workloads})
     return {namespace: reason for namespace in spaces if (reason := situation.exemption(namespace))}
 
 
 def _exemptions(exempt: Mapping[str, str], situation: Situation) -> Iterator[FindingEntry]:
     for namespace, reason in exempt.items():
-        if selection.matches(namespace, situation.config.priorities.system_namespaces):
-            # The operators of the GPUs themselves have to be exempt.
+        if selection.matches_pattern(namespace, situation.config.priorities.system_namespaces):
+            # The GPU operators' own namespaces have to be exempt.
             continue
         held = [each for each in situation.estate.workloads if each.identity.namespace == namespace]
         yield cluster_finding(
@@ -253,14 +251,17 @@ def _exemptions(exempt: Mapping[str, str], situation: Situation) -> Iterator[Fin
 
 
 def webhook_findings(situation: Situation) -> Iterator[FindingEntry]:
-    """The findings about webhooks, judged as `usher preflight` does; nothing where they are not known."""
+    """The findings about webhooks, judged as `usher preflight` does; empty if the webhooks are unknown."""
     mutating = fields.listed(situation.estate, *MUTATING.key)
     validating = fields.listed(situation.estate, *VALIDATING.key)
     if mutating is None or validating is None:
         return
-    webhooks = [*registered.read(mutating, mutating=True), *registered.read(validating, mutating=False)]
-    slowest = other_webhooks.slowest(webhooks)
-    if slowest.state is State.ATTENTION:
+    webhooks = [
+        *registered_webhooks.read_webhooks(mutating, mutating=True),
+        *registered_webhooks.read_webhooks(validating, mutating=False),
+    ]
+    slowest = preflight.slowest_creation(webhooks)
+    if slowest.state is PointState.ATTENTION:
         asked = sorted(
             (each for each in webhooks if each.creates("", "pods")), key=lambda each: (-each.timeout, each.title)
         )
@@ -279,8 +280,8 @@ def webhook_findings(situation: Situation) -> Iterator[FindingEntry]:
 
 def _blocking(webhook: Webhook, namespaces: Mapping[str, Mapping[str, str]]) -> Iterator[FindingEntry]:
     kind = MUTATING.kind if webhook.mutating else VALIDATING.kind
-    for problem in other_webhooks.problems(webhook, namespaces, {}):
-        if problem.state is State.ATTENTION:
+    for problem in preflight.points_of_blocking_webhook(webhook, namespaces, {}):
+        if problem.state is PointState.ATTENTION:
             yield cluster_finding(
                 "USA055",
                 named_subject(_API_VERSION, kind, webhook.configuration),
@@ -292,7 +293,7 @@ def _blocking(webhook: Webhook, namespaces: Mapping[str, Mapping[str, str]]) -> 
 
 
 def _sentence(words: str) -> str:
-    """A remedy of a preflight as one of an audit."""
+    """A remedy of a preflight as a sentence of an audit."""
     return f"{words[:1].upper()}{words[1:]}." if words else ""
 
 
@@ -317,8 +318,8 @@ def exception_place(number: int) -> str:
 def exception_findings(situation: Situation) -> Iterator[FindingEntry]:
     """At most one finding about each exception; the subject is its ticket in usher.yaml.
 
-    A date is always known. That nothing needs an exception is known only where every object that it matches was read,
-    and where each check that it names was evaluated on them.
+    The end date is always known. An exception is surely not needed only if usher read every object that it matches and
+    evaluated each check that it names on them.
     """
     uses = situation.report.exceptions
     for number, use in enumerate(uses):
@@ -335,8 +336,8 @@ def exception_findings(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _is_known(use: ExceptionUse, situation: Situation) -> bool:
-    """Whether every object that it matches was read and judged. Of files, a dump holds some kinds alone, and manifests
-    are no cluster.
+    """Whether usher read and judged every object that it matches. A dump holds only some kinds, and manifests are not a
+    cluster.
     """
     from_cluster = situation.report.origin or (situation.estate.pods_read and (use.objects or not use.kinds))
     return bool(situation.complete and from_cluster and use.known and not use.aside)
@@ -359,7 +360,7 @@ def _unused_exception(number: int, use: ExceptionUse, situation: Situation) -> I
         yield _exception_finding(EXCEPTION_NOT_NEEDED, number, use, f"{passing} without it")
     else:
         there = situation.known.facts.names("", "Namespace")
-        gone = there and not any(selection.matches(name, use.namespaces) for name in there)
+        gone = there and not any(selection.matches_pattern(name, use.namespaces) for name in there)
         reason = f"no namespace has a name like {fields.listing(use.namespaces)}" if gone else "it matches no object"
         yield _exception_finding(UNUSED_EXCEPTION, number, use, reason)
 
@@ -390,7 +391,7 @@ def _exception_finding(  # noqa: PLR0913 - the fields of a finding
         named_subject(_CONFIG_VERSION, _CONFIG_KIND, use.ticket),
         f"the exception {use.ticket} for {fields.listing(use.checks)}: {message}",
         part=" ".join(",".join(sorted(each)) for each in (use.checks, use.namespaces, use.kinds, use.names) if each),
-        # Of the shards of one cluster some see no object that it matches, and others see that all of them pass.
+        # Some shards of a cluster see no object that it matches. Others see that all these objects pass.
         same_as=UNUSED_EXCEPTION if code == EXCEPTION_NOT_NEEDED else "",
         path=exception_place(number),
         remedy=remedy

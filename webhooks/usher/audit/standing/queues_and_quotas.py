@@ -32,19 +32,19 @@ from usher.authorities.kueue.flavors import Flavor
 from usher.authorities.kueue.queues import GROUP, UNLIMITED, ClusterQueue, LocalQueue
 from usher.authorities.resource_quota import read as resource_quota_read
 from usher.authorities.volcano import read as volcano_read
-from usher.authorities.volcano.named_queues import DEFAULT_QUEUE
+from usher.authorities.volcano.read import DEFAULT_QUEUE
+from usher.check.devices import WHOLE_GPUS
 from usher.dataclass import dataclass
-from usher.reading.lookup import Absence
-from usher.scan.devices import WHOLE_GPUS
+from usher.kinds.reading.values import Absence
 
 _KUEUE: Final = f"{GROUP}/v1beta2"
 _VOLCANO: Final = "scheduling.volcano.sh/v1beta1"
 _OWN_OF_VOLCANO: Final = (DEFAULT_QUEUE, "root")
-"""Queues that Volcano makes by itself."""
+"""Queues that Volcano makes itself."""
 
 
 def queue_findings(situation: Situation) -> Iterator[FindingEntry]:
-    """Unused queues with accelerators; nothing where not all workloads were read."""
+    """Unused queues with accelerators; empty if usher could not read all workloads."""
     if situation.estate.complete:
         yield from _of_kueue(situation)
         yield from _of_volcano(situation)
@@ -79,7 +79,7 @@ def _of_kueue(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _nominal_accelerators(queue: ClusterQueue, situation: Situation) -> Mapping[str, int]:
-    """The nominal quota of each accelerator, all flavors together."""
+    """The nominal quota of each accelerator, summed over all flavors."""
     found: dict[str, int] = {}
     for (_, resource), quota in sorted(queue.quotas.by_flavor.items()):
         if situation.known.vocabulary_of_cluster.contains(resource):
@@ -118,7 +118,7 @@ def _local_queue(namespace: str, queue: LocalQueue, situation: Situation) -> Fin
 
 def _of_volcano(situation: Situation) -> Iterator[FindingEntry]:
     groups = fields.listed(situation.estate, *POD_GROUP.key)
-    queues = volcano_read.queues(situation.known.facts)
+    queues = volcano_read.queues_of_cluster(situation.known.facts)
     if groups is None or queues is None:
         return
     used = {fields.text(each, "/spec/queue") or DEFAULT_QUEUE for each in groups}
@@ -140,10 +140,10 @@ def _of_volcano(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def queue_quota_findings(situation: Situation) -> Iterator[FindingEntry]:
-    """A finding for each flavor and accelerator, where queues promise more than the nodes have.
+    """A finding for each flavor and accelerator of which queues promise more than the nodes have.
 
-    The nominal quotas of all queues and cohorts are added up; what a queue may borrow is part of these. Flavors are
-    left out whose nodes or quotas are not known, and those to which an autoscaler may add nodes.
+    It adds up the nominal quotas of all queues and cohorts; they include what a queue may borrow. It skips flavors with
+    unknown nodes or quotas, and flavors to which an autoscaler may add nodes.
     """
     known = kueue_read.cluster(situation.known.facts)
     if known.queues is None or known.flavors is None or situation.estate.nodes is None:
@@ -169,7 +169,7 @@ def queue_quota_findings(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _promised(situation: Situation) -> Mapping[str, Mapping[str, dict[str, int]]]:
-    """By flavor and accelerator, the nominal quota of each queue that has one."""
+    """The nominal quota of each queue that has one, by flavor and accelerator."""
     found: defaultdict[str, defaultdict[str, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
     known = kueue_read.cluster(situation.known.facts)
     for name, queue in sorted((known.queues or {}).items()):
@@ -187,12 +187,12 @@ def _matches(flavor: Flavor, node: Node) -> bool:
 
 _KAI_VERSION: Final = "scheduling.run.ai/v2"
 _OWN_OF_KAI: Final = ("default-queue", "default-parent-queue")
-"""Queues that the chart of KAI makes by itself."""
+"""Queues that KAI's chart makes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KaiQueue:
-    """The GPUs of a queue; None where it has no number for them or no bound."""
+    """The GPUs of a queue; None if it has no number or no bound."""
 
     name: str
     parent: str
@@ -211,7 +211,7 @@ class KaiQueue:
 
 
 def kai_queue_findings(situation: Situation) -> Iterator[FindingEntry]:
-    """The findings about the queues; nothing where the cluster does not serve them or usher may not list them."""
+    """The findings about the queues; empty if the cluster does not serve them or usher may not list them."""
     listed = fields.listed(situation.estate, *KAI_QUEUE.key)
     queues = [_kai_queue(value) for value in listed or ()]
     if situation.estate.complete:
@@ -286,7 +286,7 @@ _NANO: Final = 10**9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Hard:
-    """What a ResourceQuota allows of one accelerator."""
+    """The limit of a ResourceQuota on one accelerator."""
 
     namespace: str
     name: str
@@ -308,7 +308,7 @@ def quota_findings(situation: Situation) -> Iterator[FindingEntry]:
     hard = list(_hard(situation))
     if situation.estate.nodes is not None:
         yield from _above_capacity(hard, situation)
-    # Without all workloads a namespace only seems to be empty.
+    # Unless all workloads were read, an empty namespace proves nothing.
     if situation.complete:
         yield from _without_workloads(hard, situation)
         yield from _gpu_quotas_without_workloads(situation)
@@ -355,7 +355,7 @@ def _above_capacity(hard: list[_Hard], situation: Situation) -> Iterator[Finding
             )
     for resource, quotas in sorted(by_resource.items()):
         has = there.get(resource, 0)
-        # One that is above the capacity by itself has a finding of its own, and bounds nothing.
+        # A quota above the capacity has a finding of its own, and bounds nothing.
         counted = [each for each in quotas if not each.scoped and each.number <= has]
         total = sum(each.number for each in counted)
         if len(counted) > 1 and total > has > 0:
@@ -388,10 +388,10 @@ def _without_workloads(hard: list[_Hard], situation: Situation) -> Iterator[Find
 
 def _gpu_quotas_without_workloads(situation: Situation) -> Iterator[FindingEntry]:
     namespaces = sorted({each.identity.namespace for each in situation.estate.workloads})
-    for quota in assignment.quotas(situation.known):
+    for quota in assignment.all_quotas(situation.known):
         if not isinstance(quota, Quota):
             continue
-        # Labels that are not known may select the namespace.
+        # Unknown labels may select the namespace.
         held = [name for name in namespaces if assignment.holds(quota, name, situation.labels(name)) is not False]
         if not held:
             gpus = max((float(limit.hard.get("gpus", 0)) / _NANO for limit in quota.limits), default=0.0)

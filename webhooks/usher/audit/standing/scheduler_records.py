@@ -18,7 +18,7 @@ from usher.kinds import registry
 from usher.kinds.kind import KueueUnit
 
 _STARTED: Final = ("Inqueue", "Running", "Completed")
-"""Phases of a PodGroup that Volcano does not hold in its queue any more."""
+"""Phases of a PodGroup that has left Volcano's queue."""
 
 _UNSCHEDULABLE: Final = "UnschedulableOnNodePool"
 """The condition of a PodGroup that KAI cannot place (KAI:pkg/apis/scheduling/v2alpha2/podgroup_types.go)."""
@@ -28,7 +28,7 @@ Index = Mapping[str, Sequence[paths.Object]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldBack:
-    """Who holds a workload back, and the words of that authority."""
+    """The authority that holds a workload back, and its messages."""
 
     by: str
     evidence: tuple[str, ...]
@@ -37,7 +37,7 @@ class HeldBack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Records:
-    """By the uid of the owner."""
+    """All records, by the uid of their owner."""
 
     kueue: Index = field(default_factory=dict)
     volcano: Index = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Records:
 
 
 def records_of(estate: Estate) -> Records:
-    """The records of a cluster; empty for kinds that are not known."""
+    """The records of a cluster; empty for unknown kinds."""
     return Records(
         kueue=_by_owner(estate, KUEUE_WORKLOAD.key),
         volcano=_by_owner(estate, POD_GROUP.key),
@@ -54,13 +54,13 @@ def records_of(estate: Estate) -> Records:
 
 
 def gang_members(workload: Workload, records: Records) -> int:
-    """The pods that must run together, as the only PodGroup of a workload says; 0 where no PodGroup says it alone."""
+    """The number of pods that must run together, if a workload has exactly one PodGroup and it says so; else 0."""
     found = gang_sizes(workload, records)
     return found[0] if len(found) == 1 else 0
 
 
 def gang_sizes(workload: Workload, records: Records) -> Sequence[int]:
-    """The pods that must run together, by each PodGroup of a workload; 0 where one does not say it."""
+    """The numbers of pods that must run together, one for each PodGroup of a workload; 0 for a PodGroup without it."""
     return [
         _gang_size(each) for each in (*_of_workload(workload, records.volcano), *_of_workload(workload, records.kai))
     ]
@@ -74,7 +74,7 @@ def _gang_size(group: paths.Object) -> int:
 
 
 def held_by_kueue(workload: Workload, records: Records) -> HeldBack | None:
-    """What Kueue says of a workload that it has not admitted."""
+    """Kueue's record of a workload that it has not admitted."""
     for value in _of_workload(workload, records.kueue):
         known = fields.conditions(value)
         admitted, reserved = known.get("Admitted"), known.get("QuotaReserved")
@@ -94,7 +94,7 @@ def held_by_kueue(workload: Workload, records: Records) -> HeldBack | None:
 
 
 def held_by_volcano(workload: Workload, records: Records) -> HeldBack | None:
-    """What Volcano says of a gang that it has not let into its queue."""
+    """Volcano's record of a gang that it has not let into its queue."""
     for value in _of_workload(workload, records.volcano):
         phase = fields.text(value, "/status/phase")
         if not phase or phase in _STARTED:
@@ -108,7 +108,7 @@ def held_by_volcano(workload: Workload, records: Records) -> HeldBack | None:
 
 
 def held_by_kai(workload: Workload, records: Records) -> HeldBack | None:
-    """What KAI says of a workload that it cannot place."""
+    """KAI's record of a workload that it cannot place."""
     for value in _of_workload(workload, records.kai):
         for condition in fields.objects(value, "/status/schedulingConditions"):
             if fields.text(condition, "/type") == _UNSCHEDULABLE and fields.text(condition, "/status") == "True":
@@ -147,18 +147,18 @@ def _of_workload(workload: Workload, index: Index) -> Iterator[paths.Object]:
 
 
 GRACE: Final = timedelta(minutes=15)
-"""The scheduler places the pods of a gang one after the other, and an autoscaler needs minutes for a node."""
+"""The time that a gang may take to start: the scheduler places its pods one by one, and an autoscaler needs minutes."""
 
 _APPS: Final = "apps"
 
 
 def is_gang(workload: Workload) -> bool:
-    """Whether some of its pods without the others only hold accelerators."""
+    """Whether some of its pods hold accelerators for nothing without the others."""
     return workload.gang and not _has_groups(workload)
 
 
 def _has_groups(workload: Workload) -> bool:
-    """Whether its kind makes groups of pods, each of them a gang of its own."""
+    """Whether its kind makes groups of pods, each a gang of its own."""
     group = workload.identity.api_version.rpartition("/")[0]
     pods = registry.PODS.get((group, workload.identity.kind))
     return pods is not None and pods.kueue_unit is KueueUnit.GROUP
@@ -171,17 +171,17 @@ class HalfStarted:
     held: Sequence[Pod]
     waiting: Sequence[Pod]
     since: datetime
-    """Since when the first of them waits."""
+    """When the first of the waiting pods began to wait."""
 
 
 _NO_RECORDS: Final = Records()
 
 
 def half_started(workload: Workload, now: datetime, recorded: Records = _NO_RECORDS) -> HalfStarted | None:
-    """How a gang has started in part for longer than the grace; None for all other workloads.
+    """How a gang has started in part for longer than the grace; None for any other workload.
 
-    A workload is a gang by its kind, or by its PodGroup, which then says how many pods it needs. Each group of
-    pods of a LeaderWorkerSet is a gang of its own.
+    A workload is a gang by its kind, or by its PodGroup, which has the number of pods that it needs. Each group of pods
+    of a LeaderWorkerSet is a gang of its own.
     """
     members = gang_members(workload, recorded)
     if members > 1:
@@ -206,7 +206,7 @@ def half_started(workload: Workload, now: datetime, recorded: Records = _NO_RECO
 
 
 def _half(pods: Sequence[Pod], needed: int, workload: Workload, now: datetime) -> HalfStarted | None:
-    """How a gang of some pods has started in part. Its pods without accelerators may be any of the workload."""
+    """How a gang of some pods has started in part. Pods without accelerators may come from the whole workload."""
     held = [pod for pod in pods if pod.holds and not pod.terminating]
     waiting = [pod for pod in pods if waits_for_node(pod)]
     if not held or not waiting or len(held) + workload.other_pods >= needed:
@@ -216,18 +216,18 @@ def _half(pods: Sequence[Pod], needed: int, workload: Workload, now: datetime) -
 
 
 def is_schedule(workload: Workload) -> bool:
-    """Whether it makes runs by a schedule, so that it has no pods between them."""
+    """Whether it starts runs by a schedule, so that it has no pods between them."""
     group = workload.identity.api_version.rpartition("/")[0]
     pods = registry.PODS.get((group, workload.identity.kind))
     return pods is not None and pods.kueue_unit is KueueUnit.RUN
 
 
 def misses_pods(workload: Workload) -> bool:
-    """Whether it has fewer pods than it wants, and not because some of them have ended.
+    """Whether it has fewer pods than it wants for another reason than that some have ended.
 
-    A controller of apps keeps its pods. A job that runs at once has none at all only where they were refused. Of other
-    kinds an estate does not tell: between its runs a schedule has no pods, and a service may scale to zero. Where the
-    controller says that nothing refuses its pods, they come by themselves.
+    A controller of apps keeps its pods. A job that runs at once has no pods only if they were refused. For other kinds
+    the number of pods proves nothing: a schedule has no pods between its runs, and a service may scale to zero. If the
+    controller reports that nothing refuses its pods, they will come.
     """
     if workload.reported.refused is False:
         return False

@@ -24,15 +24,15 @@ from usher.authorities.authority import Case
 from usher.authorities.kueue import read as kueue_read
 from usher.authorities.kueue.queues import ClusterQueue
 from usher.authorities.kueue.read import QUEUE_LABEL
+from usher.authorities.nodes import judge as node_verdicts
 from usher.authorities.nodes import read as nodes_read
-from usher.authorities.nodes import remembered as node_verdicts
-from usher.authorities.nodes.obstacles import Obstacles
-from usher.authorities.outlook import Section, together
+from usher.authorities.nodes.places import Obstacles
+from usher.authorities.outlook import Section, answer_of_sections
 from usher.authorities.verdict import Answer
+from usher.check import devices
+from usher.check.devices import WHOLE_GPUS
 from usher.dataclass import dataclass
 from usher.kinds import registry
-from usher.scan import devices
-from usher.scan.devices import WHOLE_GPUS
 
 _HOLDING: Final = (Answer.NEVER, Answer.NOT_NOW)
 _NAMES: Final = {"nodes": "the nodes", "classes": "the priority classes"}
@@ -41,7 +41,7 @@ _OWN_METADATA: Final = (
     *("name", "generateName", "uid", "resourceVersion", "generation"),
     *("creationTimestamp", "managedFields", "selfLink", "annotations"),
 )
-"""Metadata that no authority reads; annotations are added without kubectl's copy of the manifest."""
+"""Metadata that no authority reads. The code also ignores the annotation with kubectl's copy of the manifest."""
 _APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _NUMBERED: Final = (
     *("controller-uid", "batch.kubernetes.io/controller-uid"),
@@ -49,11 +49,11 @@ _NUMBERED: Final = (
 )
 """Labels that the Job controller gives the pods of each Job."""
 _MOST_REASONS: Final = 8
-"""Reasons of one authority that are shown."""
+"""The most reasons that usher shows of one authority."""
 
 _KUEUE: Final = "Kueue"
 _LARGEST: Final = 16
-"""The most GPUs of one machine that a node may be."""
+"""The most GPUs of one machine that can be a node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,15 +64,15 @@ class Verdicts:
 
     @property
     def never(self) -> bool:
-        return together(self.sections) is Answer.NEVER
+        return answer_of_sections(self.sections) is Answer.NEVER
 
     def holding(self, answer: Answer | None = None) -> list[Section]:
-        """The authorities that hold the workload back, for ever or now; those with one answer if it is given."""
+        """The authorities that hold the workload back, for ever or now; only those with the given answer, if any."""
         wanted = _HOLDING if answer is None else (answer,)
         return [each for each in self.sections if each.answer in wanted]
 
     def refusing(self) -> list[Section]:
-        """The quotas and limits that may refuse pods: some of them, where the others could start."""
+        """The quotas and limits that may refuse some pods while the others could start."""
         said = [each for each in self.sections if each.authority in _REFUSING and each.answer is not Answer.UNKNOWN]
         return [each for each in said if each.answer in _HOLDING or (each.answer is Answer.COULD and each.reasons)]
 
@@ -81,19 +81,19 @@ NO_VERDICTS: Final = Verdicts()
 
 
 class Outlooks:
-    """The verdicts about many workloads. Those that differ by their names alone are judged once."""
+    """The verdicts about many workloads. usher judges workloads that differ only in their names once."""
 
     def __init__(self, situation: Situation) -> None:
         self._manifests = situation.estate.manifests
         self._known = situation.known
         self._autoscaler = situation.autoscaler
         self._made: dict[bytes, Verdicts] = {}
-        """By what decides."""
+        """Verdicts by the digest of everything that decides them."""
 
     def of(self, workload: Workload) -> Verdicts:
-        """The verdicts about a workload; nothing where its manifest is not known, or makes no pods by itself.
+        """The verdicts about a workload; empty if its manifest is unknown, or makes no pods itself.
 
-        The object is taken as it is: admission has changed it already.
+        It judges the object unchanged, because admission has changed it already.
         """
         value = self._manifests.get(workload.uid) if workload.uid else None
         if value is None:
@@ -101,7 +101,7 @@ class Outlooks:
         try:
             key = _deciding(value, workload.identity.namespace)
         except orjson.JSONEncodeError:
-            # Half a character, or a number of more than 64 bits.
+            # Half a surrogate pair, or a number of more than 64 bits.
             return self._judged(value, workload.identity.namespace)
         if key not in self._made:
             self._made[key] = self._judged(value, workload.identity.namespace)
@@ -113,12 +113,12 @@ class Outlooks:
             return NO_VERDICTS
         sections = authorities.sections(Case(workload=written), self._known)
         if written.managed_by == MULTI_KUEUE:
-            # Its pods run in another cluster, and a queue of this one decides whether they may.
+            # Its pods run in another cluster. A queue of this cluster decides whether they may.
             return Verdicts(sections=tuple(each for each in sections if each.authority == _KUEUE))
         return Verdicts(sections=tuple(self._provisional(each, written) for each in sections))
 
     def _provisional(self, section: Section, workload: model.Workload) -> Section:
-        """The section of nodes as one that may change, where nodes may come that hold the pods."""
+        """The section of nodes, marked as temporary if new nodes could hold the pods."""
         if not section.is_of_nodes or section.answer is not Answer.NEVER:
             return section
         adding = self._adds_nodes(workload)
@@ -136,7 +136,9 @@ class Outlooks:
         )
 
     def _adds_nodes(self, workload: model.Workload) -> str:
-        """What may add nodes for a workload; empty where nothing is known to. Pools of usher.yaml say it themselves."""
+        """The object that may add nodes for a workload; empty if usher knows no object that does, or if usher.yaml has
+        pools, which already show it.
+        """
         queue = self._cluster_queue(workload)
         if queue is not None and queue.has_checks is not False:
             return f"an admission check of ClusterQueue {fields.excerpt(queue.name)}"
@@ -148,22 +150,24 @@ class Outlooks:
         return None if local is None else (kueue_read.cluster(facts).queues or {}).get(local.cluster_queue)
 
     def _could_hold(self, workload: model.Workload) -> bool:
-        """Whether other nodes than those of now could hold the pods."""
-        verdicts = node_verdicts.verdicts(self._known)
+        """Whether other nodes than the current ones could hold the pods."""
+        verdicts = node_verdicts.node_verdicts(self._known)
         if verdicts is None:
             return True
-        found = [verdicts.of(each).nearest for each in nodes_read.demands(workload, self._known)]
+        found = [verdicts.of(each).nearest for each in nodes_read.demands_of_workload(workload, self._known)]
         return not any(nearest is not None and _stays(nearest.obstacles) for nearest in found)
 
 
 def _stays(obstacles: Obstacles) -> bool:
-    """Whether new nodes would not help: those of a pool have its taint too, and no machine has that many GPUs."""
+    """Whether new nodes would not help: nodes of a pool have the same taint, and no machine has that many GPUs."""
     too_many = any(each.resource in WHOLE_GPUS and each.asked > _LARGEST for each in obstacles.amounts)
     return bool(obstacles.taints or obstacles.names or obstacles.nowhere or too_many)
 
 
 def _deciding(value: paths.Object, namespace: str) -> bytes:
-    """A digest of an object without its status, its name and what the API server and the Job controller number."""
+    """A digest of an object without its status, its name, and the fields that the API server and the Job controller
+    number.
+    """
     metadata = {key: each for key, each in paths.metadata(value).items() if key not in _OWN_METADATA}
     annotations = {key: text for key, text in fields.strings(value, "/metadata/annotations").items() if key != _APPLIED}
     rest = {key: each for key, each in value.items() if key not in ("metadata", "status")}
@@ -174,7 +178,7 @@ def _deciding(value: paths.Object, namespace: str) -> bytes:
 
 
 def _without_numbers(spec: paths.Json) -> paths.Json:
-    """The spec of a Job without its selector, and without the labels by which its pods are selected."""
+    """The spec of a Job without its selector and without the labels that select its pods."""
     template = fields.at(spec, "/template")
     metadata = fields.at(template, "/metadata")
     if not isinstance(spec, dict) or not isinstance(template, dict) or not isinstance(metadata, dict):
@@ -185,12 +189,12 @@ def _without_numbers(spec: paths.Json) -> paths.Json:
 
 
 def authority_name(section: Section) -> str:
-    """The authority for people: `Kueue`, `the nodes`."""
+    """The authority as people call it: `Kueue`, `the nodes`."""
     return _NAMES.get(section.authority, section.authority)
 
 
 def reasons_of(section: Section) -> Iterator[str]:
-    """Why an authority holds the workload, each as a sentence that names the authority."""
+    """The reasons why an authority holds the workload, each as a sentence that names the authority."""
     way = " of ".join(section.way[:2])
     who = (
         way
@@ -206,7 +210,7 @@ def reasons_of(section: Section) -> Iterator[str]:
 
 
 def _missing_on_nodes(section: Section) -> Iterator[str]:
-    """What the nodes lack for the pods that no node holds."""
+    """The resources that nodes lack for the pods that do not fit."""
     for each in section.holding:
         if each.answer is section.answer and each.missing:
             of_pod_set = f"{each.pod_set}: " if each.pod_set else ""
@@ -215,14 +219,14 @@ def _missing_on_nodes(section: Section) -> Iterator[str]:
 
 
 HALF_STARTED: Final = "USA002"
-"""The headline number of half-started gangs is the sum of the GPUs of these findings."""
+"""The sum of the GPUs of these findings is the headline number of half-started gangs."""
 
 _PREVENTING_HALVES: Final = ("USH501", "USH502", "USH503", "USH509", "USH417", "USH516", "USH331")
-"""Checks whose denial keeps a gang from starting in parts."""
+"""Checks that keep a gang from starting in part, if they deny."""
 
 
 def half_started_findings(situation: Situation) -> Iterator[FindingEntry]:
-    """A finding for each gang that holds GPUs and has waited for its other pods longer than the grace."""
+    """A finding for each gang that holds GPUs while its other pods have waited longer than the grace."""
     for workload in situation.estate.workloads:
         yield from _half_started(workload, situation)
 
@@ -254,7 +258,7 @@ def _half_started(workload: Workload, situation: Situation) -> Iterator[FindingE
 
 
 def _cost_of_half(half: scheduler_records.HalfStarted, situation: Situation) -> float | None:
-    """What the GPUs cost in an hour that the gang holds; None where one of them has no price."""
+    """The cost in an hour of the GPUs that the gang holds; None if one of them has no price."""
     costs = [(situation.held([pod]), situation.price(pod.node)) for pod in half.held]
     known = [number * price for number, price in costs if price is not None]
     return sum(known) if known and len(known) == len(costs) else None
@@ -269,7 +273,7 @@ _PREVENTING_WAITS: Final = {
     "classes": ("USH620", "USH621", "USH1226"),
     "nodes": ("USH330", "USH331", "USH301", "USH307", "USH314", "USH711"),
 }
-"""By authority, the checks that find the same before the workload comes in."""
+"""For each authority, the checks that find the same mistake before a workload is created."""
 
 _PODS: Final = ("pods", "Pod")
 _AUTHOR: Final = "its author"
@@ -280,24 +284,24 @@ _REMEDIES: Final = {
     _NODE: "Read the events of the pods (kubectl describe pod): most often an image or a volume is missing, or an init "
     "container does not end.",
 }
-"""What to do where no authority can give way."""
+"""Remedies for cases in which no authority can give way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wait:
-    """How a workload waits."""
+    """The way in which a workload waits."""
 
     waiting: Sequence[Pod]
-    """Pods that have no node."""
+    """Pods without a node."""
     starting: Sequence[Pod]
-    """Pods that have a node and do not run."""
+    """Pods that have a node and do not run yet."""
     runs: bool
     """Whether a pod holds accelerators."""
     since: datetime | None
 
 
 def waiting_findings(situation: Situation) -> Iterator[FindingEntry]:
-    """The findings about each workload that waits, by the worst of them alone."""
+    """One finding for each waiting workload: the worst."""
     known, looks = situation.records, Outlooks(situation)
     all_pods = _knows_all_pods(situation.estate)
     for workload in situation.estate.workloads:
@@ -307,8 +311,8 @@ def waiting_findings(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _knows_all_pods(estate: Estate) -> bool:
-    """Whether each workload has all of its pods: one whose pods or whose ReplicaSets were not read only seems to have
-    too few.
+    """Whether each workload has all of its pods. If pods or ReplicaSets were not read, it may only seem to have too
+    few.
     """
     unlisted = {each.source for each in estate.unlisted_owners}
     between = any(".".join(filter(None, (kind, group))) in unlisted for group, kind in registry.WORKLOADS)
@@ -316,7 +320,7 @@ def _knows_all_pods(estate: Estate) -> bool:
 
 
 def _wait(workload: Workload, *, all_pods: bool) -> _Wait | None:
-    """How a workload waits; None for one that does not wait."""
+    """How a workload waits; None if it does not wait."""
     if workload.is_template or workload.deleting:
         return None
     if not workload.exists:
@@ -325,7 +329,7 @@ def _wait(workload: Workload, *, all_pods: bool) -> _Wait | None:
     starting = [pod for pod in workload.pods if pod.holds and pod.phase == "Pending" and not pod.terminating]
     runs = any(pod.holds for pod in workload.pods)
     too_few = all_pods and workload.managed_by != MULTI_KUEUE and scheduler_records.misses_pods(workload)
-    # A schedule that is suspended waits for nothing.
+    # A suspended schedule waits for nothing.
     suspended = workload.suspended and not scheduler_records.is_schedule(workload)
     if not waiting and not starting and not suspended and not too_few:
         return None
@@ -354,7 +358,7 @@ def _findings_of(
 
 
 def _is_queued(workload: Workload, known: Records) -> bool:
-    """Whether a queue holds it before its pods are made."""
+    """Whether a queue holds it before it has pods."""
     return any(
         held(workload, known) is not None
         for held in (scheduler_records.held_by_kueue, scheduler_records.held_by_volcano)
@@ -407,14 +411,14 @@ def _pending(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records
 
 
 def _because(evidence: Sequence[str]) -> str:
-    """The first reason, without the authority that gives it: texts show findings without their evidence."""
+    """The first reason without the name of the authority: texts show findings without their evidence."""
     first = next(filter(None, evidence), "")
     _, colon, words = first.partition(": ")
     return f": {words if colon else first}" if first else ""
 
 
 def _held_back(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records) -> HeldBack:
-    """The authority that holds a workload: who gates or suspends it, then who queues it, then the scheduler."""
+    """The authority that holds a workload: what gates or suspends it, else its queue, else the scheduler."""
     own = [reason for section in verdicts.holding() for reason in reasons_of(section)]
     kueue, volcano = (
         scheduler_records.held_by_kueue(workload, known),
@@ -454,7 +458,7 @@ def _gatekeeper(gates: Iterable[str]) -> str:
 
 
 def _scheduler_words(pods: Iterable[Pod]) -> list[str]:
-    """What the scheduler says, each sentence once."""
+    """The messages of the scheduler, each once."""
     return [f"scheduler: {fields.excerpt(words)}" for words in sorted({pod.waiting for pod in pods if pod.waiting})[:3]]
 
 

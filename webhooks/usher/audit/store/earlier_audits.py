@@ -16,7 +16,7 @@ from usher.kinds import registry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """A finding that an audit had."""
+    """A finding of earlier audits."""
 
     fingerprint: str
     code: str
@@ -26,7 +26,7 @@ class Seen:
     first_seen: str
     last_seen: str
     gone: str = ""
-    """The audit that no longer had it; empty while it is open."""
+    """The first audit without it; empty while it is open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +36,14 @@ class Past:
     points: tuple[Point, ...] = ()
     """Oldest first."""
     left_out: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """The sources that an audit left out, by the time of the audit; at least of those that saw an open finding last."""
+    """The sources that an audit left out, by the time of the audit; at least for the audits that saw an open finding
+    last.
+    """
     findings: tuple[Seen, ...] = ()
 
 
 def past_of(audit: Audit) -> Past:
-    """A past of this one audit, as if a history began with it."""
+    """The past of a history that begins with this audit."""
     findings = tuple(newly_seen(each, at=audit.taken) for each in audit.findings)
     first_seen = audit.trend.first_seen
     return Past(
@@ -65,7 +67,7 @@ def newly_seen(finding: FindingEntry, *, at: str) -> Seen:
 
 
 def left_out_of(audit: Audit) -> frozenset[str]:
-    """What an audit left out on purpose: sources, and checks without a verdict as `check CODE`."""
+    """The parts that an audit left out on purpose: sources, and checks without a verdict as `check CODE`."""
     sources = {each.source for each in audit.completeness.left_out}
     return frozenset(sources | {f"check {each.code}" for each in audit.not_evaluated})
 
@@ -98,15 +100,15 @@ _CHECK: Final = "check "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What an audit adds to a history."""
+    """The changes that an audit makes to a history."""
 
     trend: Trend
     written: tuple[Seen, ...]
-    """Findings as they are from now on: those that are new, still there or gone."""
+    """Findings in their new state: those that are new, remain or are gone."""
 
 
 def compare(known: Past, audit: Audit) -> Change:
-    """The trend that an audit shows beside what was known before.
+    """The trend of an audit, compared with the known past.
 
     An audit that is older than the last known one adds its findings and fixes none.
     """
@@ -117,7 +119,7 @@ def compare(known: Past, audit: Audit) -> Change:
     before = {each.fingerprint: each for each in known.findings}
     written = [_joined(before.get(key), each) for key, each in now.items()]
     unseen = [each for key, each in before.items() if key not in now and not each.gone]
-    # Another audit of the same second saw those that are left out here.
+    # Another audit in the same second may have seen the findings that this one leaves out.
     missing = [] if later else [each for each in unseen if each.last_seen < audit.taken]
     hiding = {each.fingerprint: _hiding(each, known, audit) for each in missing}
     gone = [replace(each, gone=audit.taken) for each in missing if not hiding[each.fingerprint]]
@@ -138,19 +140,19 @@ def trend_since(earlier: Audit, audit: Audit, *, former: Collection[str] = ()) -
 
     Args:
         earlier: the audit of the file.
-        audit: the one of now.
-        former: names that an earlier usher gave to the cluster of now.
+        audit: the present audit.
+        former: names that an earlier usher gave to the present cluster.
     """
     if reason := why_not_since(earlier, audit, former=former):
         return Trend(problems=(reason,))
     found = compare(past_of(earlier), audit).trend
-    # The earlier report may itself know what came before it.
+    # The earlier report may know the audits before it.
     points = {each.taken: each for each in (*earlier.trend.points, *found.points)}
     return found.model_copy(update={"points": _last_points(points.values())})
 
 
 def why_not_since(earlier: Audit, audit: Audit, *, former: Collection[str] = ()) -> str:
-    """Why an earlier audit says nothing about this one; empty where it does."""
+    """Why an earlier audit cannot be compared with this one; empty if it can."""
     if not _is_same(earlier.cluster, audit.cluster, former):
         return (
             f"the earlier report is of cluster {earlier.cluster.name}, so it is not compared with this one, of "
@@ -165,14 +167,14 @@ def why_not_since(earlier: Audit, audit: Audit, *, former: Collection[str] = ())
 
 
 def _is_same(earlier: Cluster, now: Cluster, former: Collection[str]) -> bool:
-    """By the ids of the clusters; by name where one of them is not known."""
+    """Whether two clusters are the same: by their ids, or by name if an id is unknown."""
     if earlier.id and now.id:
         return earlier.id == now.id
     return earlier.name in (now.name, *former)
 
 
 def _remedy(earlier: Cluster, now: Cluster) -> str:
-    """What joins two names of one cluster; nothing joins two ids."""
+    """The remedy that joins two names of one cluster; empty for two ids, which cannot be joined."""
     return "" if earlier.id and now.id else "; if they are the same cluster, give its name with --cluster-name"
 
 
@@ -181,7 +183,7 @@ def _scope_name(namespace: str) -> str:
 
 
 def _joined(before: Seen | None, now: Seen) -> Seen:
-    """The finding with its whole time; one that was gone begins again."""
+    """The finding with its whole duration; a finding that was gone starts again."""
     if before is None or (before.gone and before.gone < now.last_seen):
         return now
     return replace(
@@ -193,7 +195,7 @@ def _joined(before: Seen | None, now: Seen) -> Seen:
 
 
 def _hiding(finding: Seen, known: Past, audit: Audit) -> list[str]:
-    """The sources that could hold the finding, which this audit did not read and the last one that saw it did."""
+    """The sources that could hold the finding, that this audit did not read, and that its last audit did."""
     gaps = {each.source for each in audit.completeness.gaps}
     if not audit.completeness.complete and not gaps:
         gaps = {"a part of the cluster"}
@@ -202,7 +204,7 @@ def _hiding(finding: Seen, known: Past, audit: Audit) -> list[str]:
 
 
 def _covers(source: str, finding: Seen) -> bool:
-    """Whether a source that was not read could hold a finding; one that usher does not know could hold any."""
+    """Whether an unread source could hold a finding. A source that usher does not know could hold any."""
     if source.startswith(_CHECK):
         return finding.code == source.removeprefix(_CHECK)
     if source.startswith(_NAMESPACE):
@@ -214,7 +216,7 @@ def _covers(source: str, finding: Seen) -> bool:
 
 @cache
 def _workload_kinds() -> dict[str, tuple[str, str]]:
-    """Group and kind of workloads by resource. Not pods: a finding on any kind may rest on them."""
+    """Group and kind of workloads by resource, without pods: a finding about any kind may rest on pods."""
     return {each.resource: (each.group, each.kind) for each in registry.WORKLOADS.values() if each.resource != "pods"}
 
 
@@ -245,7 +247,7 @@ def _last_points(points: Iterable[Point]) -> tuple[Point, ...]:
 
 
 _MOST_FLEET_POINTS: Final = 400
-"""Points of a trend: a year of days, or eight of weeks."""
+"""The most points of a trend: a year of days, or eight years of weeks."""
 
 
 def newest_fleet(earlier: Sequence[Fleet]) -> Fleet | None:
@@ -254,7 +256,7 @@ def newest_fleet(earlier: Sequence[Fleet]) -> Fleet | None:
 
 
 def compared_clusters(rows: Sequence[FleetRow], before: Fleet | None) -> tuple[FleetRow, ...]:
-    """The clusters with their numbers in the earlier document; they are known again by their ids, or their names."""
+    """The clusters with their numbers in the earlier document, matched by id or name."""
     known = {} if before is None else {each.id or each.name: each for each in before.clusters}
     return tuple(
         each.model_copy(update={"findings_before": old.findings, "idle_before": old.usage.idle})
@@ -279,7 +281,7 @@ def fleet_trend(now: Fleet, there: Mapping[str, str], earlier: Sequence[Fleet]) 
         clusters_new=()
         if before is None
         else tuple(sorted(there[key] for key in there.keys() - old.keys()))[:_MOST_FLEET_POINTS],
-        # An earlier document may have summed its smallest clusters, which are not known to be gone.
+        # An earlier document may have summed its smallest clusters, so usher does not know that they are gone.
         clusters_gone=tuple(sorted(old[key] for key in old.keys() - there.keys()))[:_MOST_FLEET_POINTS],
     )
 

@@ -1,4 +1,4 @@
-"""The embedded database of a merge: it reads files of its own folder alone, and loads nothing from elsewhere."""
+"""The embedded database of a merge. It only reads files of its own folder, and loads no extensions."""
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from usher import errors
+from usher.audit.reports import data_tables
 from usher.audit.store.part_selection import CopiedTable
-from usher.reports.audit import columns
-from usher.reports.audit.typed_columns import Type
 
 KEPT: Final[Mapping[str, str]] = {
     "audits": "version nodes objects pods server gpus gpus_allocatable gpus_usable gpus_free gpus_allocated "
@@ -23,21 +22,23 @@ KEPT: Final[Mapping[str, str]] = {
     "readiness": "id area title standing",
     "accelerators": "resource nodes capacity allocated waiting never",
 }
-"""The columns that a merge reads, by table. Each part has these tables but `_LATER`."""
+"""The columns that a merge reads, by table. Each part has these tables, except `_LATER`."""
 
 _LATER: Final = frozenset({"accelerators"})
 """Tables that parts of an earlier usher lack."""
 
 MOST_ROWS: Final = 20_000_000
-"""Of one table of one part."""
+"""The most rows of one table of one part."""
 
 _TOO_LARGE: Final = "the merge needs more memory or disk than its limits; merge fewer folders at once, or see --memory"
 
 _LONGEST: Final = 500
-"""Characters of a text that are kept: names of Kubernetes have at most 253."""
+"""The most characters that it keeps of a text: Kubernetes names have at most 253."""
 
 _TYPES: Final = {
-    table.name: {column.name: column.type for column in table.columns} for table in columns.TABLES if table.name in KEPT
+    table.name: {column.name: column.type for column in table.columns}
+    for table in data_tables.TABLES
+    if table.name in KEPT
 }
 
 
@@ -45,7 +46,7 @@ class Database:
     """The rows of all parts, by cluster and shard."""
 
     def __init__(self, folder: Path, *, memory: str = "512MB", disk: str = "20GB") -> None:
-        """Opens an empty database in a folder, which has the files to read as well.
+        """Opens an empty database in a folder, which also has the files to read.
 
         Raises:
             InputError: DuckDB is not installed.
@@ -60,7 +61,7 @@ class Database:
             # Rows beyond the memory limit go to the temporary directory, and no commit waits for the disk.
             ":memory:",
             config={
-                # With one thread sums have one order, and the same parts give the same bytes.
+                # With one thread, sums always have the same order, so the same parts give the same bytes.
                 "threads": 1,
                 "memory_limit": memory,
                 "temp_directory": str(folder / "spill"),
@@ -82,10 +83,10 @@ class Database:
         self._connection.close()
 
     def load(self, tables: Iterable[CopiedTable], *, cluster: int, shard: int) -> None:
-        """Adds the rows of a part: all of them or, on an error, not one. The files are deleted.
+        """Adds all rows of a part, or no row if there is an error. It deletes the files.
 
         Raises:
-            ValueError: a table is missing or is not one of an audit; the message says which.
+            ValueError: a table is missing or does not come from an audit; the message names it.
             InputError: the disk or the memory of the merge is too small.
         """
         self._connection.execute("BEGIN")
@@ -97,7 +98,7 @@ class Database:
         self._connection.execute("COMMIT")
 
     def _load(self, given: CopiedTable, cluster: int, shard: int) -> str:
-        """Adds the rows of one of the tables that are kept, and returns its name."""
+        """Adds the rows of one of the tables that a merge keeps, and returns its name."""
         with self._reading(given.table):
             path = str(given.path)
             counted = self._connection.execute("SELECT num_rows FROM parquet_file_metadata(?)", [path]).fetchone()
@@ -114,7 +115,7 @@ class Database:
 
     @contextlib.contextmanager
     def _reading(self, table: str) -> Iterator[None]:
-        """Errors of DuckDB as ours; their texts may quote the file, so messages leave them out."""
+        """Turns errors of DuckDB into ours. Their texts may quote the file, so messages leave them out."""
         import duckdb
 
         try:
@@ -150,10 +151,10 @@ def _check_tables(loaded: set[str]) -> None:
         raise ValueError(f"the table {missing[0]} is missing")
 
 
-def _column(name: str, kind: Type) -> str:
-    """A column of a file: texts bounded, numbers finite."""
-    if kind is Type.TEXT:
+def _column(name: str, kind: data_tables.Type) -> str:
+    """The SQL for a column of a file, with bounded texts and finite numbers."""
+    if kind is data_tables.Type.TEXT:
         return f'left(CAST("{name}" AS VARCHAR), {_LONGEST})'
-    if kind is Type.NUMBER:
+    if kind is data_tables.Type.NUMBER:
         return f'CASE WHEN isfinite(CAST("{name}" AS DOUBLE)) THEN CAST("{name}" AS DOUBLE) END'
     return f'CAST("{name}" AS {kind.value})'

@@ -120,7 +120,7 @@ def accelerator_rows(database: Database, *, most: int) -> tuple[AcceleratorRow, 
 
 
 def largest_savings(database: Database, chosen: Sequence[ChosenCluster], *, most: int) -> tuple[FleetSaving, ...]:
-    """The largest savings that add up."""
+    """The largest savings that count in the sum."""
     return tuple(
         FleetSaving(
             cluster=chosen[row["cluster"]].name,
@@ -146,7 +146,7 @@ def _subject_of_row(row: Mapping[str, Any]) -> Subject:
 
 
 def readiness_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple[ReadinessRow, ...]:
-    """The items of the checklist, those that fail in most clusters first."""
+    """The items of the checklist; first those that fail in the most clusters."""
     standings = defaultdict[str, dict[str, int]](dict)
     failing, titles = dict[str, tuple[str, ...]](), dict[str, tuple[str, str]]()
     for row in database.rows(_READINESS):
@@ -173,12 +173,12 @@ class Limits:
 
     clusters: int = 1000
     groups: int = 200
-    """Rows of each table of groups."""
+    """The most rows of each table of groups."""
     objects: int = 100
-    """Idle workloads, and savings."""
+    """The most idle workloads, and the most savings."""
     problems: int = 500
     memory: str = "512MB"
-    """Of the database; it uses the disk beyond that."""
+    """Memory of the database; it uses the disk beyond that."""
 
 
 def merge(
@@ -188,12 +188,12 @@ def merge(
 
     Args:
         folders: paths, or URLs that fsspec knows.
-        version: of this usher.
+        version: the version of this usher.
         earlier: documents of earlier merges, for the trend.
         limits: the bounds of the document.
 
     Raises:
-        InputError: a folder cannot be read, has no parts, or not one part is usable; or a library is not installed.
+        InputError: a folder cannot be read or has no parts, no part is usable, or a library is not installed.
     """
     bounds = limits or Limits()
     opened = [part_stores.store_at(each) for each in folders]
@@ -233,7 +233,7 @@ def _loaded(
     return usable, problems
 
 
-def _document(  # noqa: PLR0913 - the parts of the document, all named
+def _document(  # noqa: PLR0913 - all parts of the document by name
     database: Database,
     clusters: Sequence[ChosenCluster],
     problems: Sequence[FleetProblem],

@@ -12,7 +12,7 @@ from usher.audit.store.part_selection import ChosenCluster, missing_shards
 from usher.dataclass import dataclass
 
 DIGITS: Final = 6
-"""Of numbers in documents."""
+"""Digits of numbers in documents."""
 
 _CHOSEN: Final = """
 CREATE TEMP TABLE chosen AS SELECT unnest(?::INTEGER[]) AS cluster, unnest(?::VARCHAR[]) AS name,
@@ -52,7 +52,7 @@ r AS (
 SELECT chosen.*, nodes, workloads_never, objects, pods, server, version, share,
     -- As a document shows them, so that the rows of its table add up to their sum.
     round(gpus, 6) AS gpus, round(gpus_allocatable, 6) AS gpus_allocatable,
-    -- The pods of a missing shard hold some of what the others leave.
+    -- The pods of a missing shard hold some of the accelerators that the other shards count as free.
     CASE WHEN shards_missing = 0 AND gpus_left IS NOT NULL THEN round(greatest(0, gpus_left), 6) END AS gpus_free,
     round(gpus_allocated, 6) AS gpus_allocated, round(gpus_waiting, 6) AS gpus_waiting,
     round(gpus_never, 6) AS gpus_never, round(gpus_half_started, 6) AS gpus_half_started,
@@ -104,7 +104,7 @@ _EXCEPTIONS: Final = """
 SELECT coalesce(sum(number), 0) AS number
 FROM (SELECT max(exceptions_ending) AS number FROM audits GROUP BY cluster)
 """
-"""Exceptions that end soon, in all clusters; the shards of one cluster read the same ones."""
+"""The number of exceptions in all clusters that end soon. The shards of one cluster read the same exceptions."""
 
 _COUNTED: Final = ("workloads", "workloads_never", "objects", "pods")
 _KNOWN: Final = (
@@ -132,7 +132,7 @@ class Totals:
 
 
 def totals(database: Database, chosen: Sequence[ChosenCluster], *, most: int, missing: int) -> Totals:
-    """The rows of the `most` largest clusters, and all sums; `missing` more clusters have no part."""
+    """The rows of the `most` largest clusters, and all sums; `missing` is the number of clusters without a part."""
     _place(database, chosen, most)
     costs = defaultdict[int | None, list[Cost]](list)
     for row in database.rows(_CLUSTER_COSTS):
@@ -186,7 +186,7 @@ def _cluster_row(row: Mapping[str, Any], costs: Sequence[Cost], *, is_rest: bool
 
 
 def fleet_usage(row: Mapping[str, Any], costs: tuple[Cost, ...]) -> FleetUsage:
-    """The usage of a row of a query with the columns `memory` and `weight` for the mean share of memory."""
+    """The usage from a query row with the columns `memory` and `weight` for the mean share of memory."""
     measured, used = row["measured"], row["used"]
     return FleetUsage(
         gpus_now=rounded(row["gpus_now"]) or 0,
@@ -216,7 +216,7 @@ def rounded(number: float | None) -> float | None:
 
 
 def _summary(database: Database, whole: Mapping[str, Any], costs: Sequence[Cost], *, missing: int) -> FleetSummary:
-    """The headline numbers of all clusters."""
+    """The headline numbers of all clusters; `missing` is the number of further clusters without a part."""
     (savings,), (exceptions,) = database.rows(_SAVINGS), database.rows(_EXCEPTIONS)
     saved = {row["currency"]: rounded(row["cost"]) or 0 for row in database.rows(_SAVED)}
     numbers: dict[str, Any] = {name: whole[name] for name in ("clusters", *_CLUSTERS_WITHOUT, *_COUNTED)}
@@ -233,16 +233,16 @@ def _summary(database: Database, whole: Mapping[str, Any], costs: Sequence[Cost]
 
 
 GROUPED_BY: Final = ("team", "product", "capacityType", "priority")
-"""The groups that mean the same in all clusters; namespaces and queues do not."""
+"""The groups that mean the same in all clusters. Namespaces and queues do not."""
 
 PROVEN_ONCE: Final = ("ai-operator",)
-"""Items of the checklist that one workload proves: they pass where one shard has it."""
+"""Items of the checklist that one workload proves: they pass if they pass in one shard."""
 
 _VIEWS: Final = (
     """
     CREATE TEMP TABLE present AS SELECT cluster, count(DISTINCT shard) AS shards FROM audits GROUP BY cluster
     """,
-    # Shards know the whole of what has no namespace, and each reports it.
+    # Shards know all objects without a namespace, and each shard reports them.
     """
     CREATE TEMP VIEW kept_findings AS
     SELECT findings.* REPLACE (
@@ -256,7 +256,7 @@ _VIEWS: Final = (
         AND (NOT list_contains(getvariable('about_absence'), code) OR count(DISTINCT shard) OVER same >= shards)
     )
     """,
-    # Items about tenants look at the workloads of the shard, so an item is as bad as in the worst one.
+    # Items about tenants look at the workloads of the shard, so an item gets the verdict of the worst shard.
     """
     CREATE TEMP VIEW kept_readiness AS
     SELECT cluster, id, min(area) AS area, min(title) AS title,
@@ -265,7 +265,7 @@ _VIEWS: Final = (
         AS standing
     FROM readiness GROUP BY cluster, id
     """,
-    # Where usage was not measured, a part may have no table of teams; and a team may have findings alone.
+    # Without measured usage, a part may have no table of teams; and a team may have only findings.
     """
     INSERT INTO usage (cluster, shard, "by", name, workloads, gpus_now)
     SELECT cluster, shard, 'team', coalesce(team, ''), count(*), fsum(gpus_now) FROM workloads
@@ -309,7 +309,7 @@ SELECT place, count(*) AS findings FROM kept_findings JOIN ranked ON coalesce(te
 
 
 def prepare(database: Database) -> None:
-    """Makes the views of rows that count once. All parts are loaded before."""
+    """Makes the views of rows that count once. Load all parts before."""
     for name, values in (
         ("about_absence", sorted(ABOUT_ABSENCE)),
         ("about_workloads", sorted(ABOUT_WORKLOADS)),
@@ -321,7 +321,7 @@ def prepare(database: Database) -> None:
 
 
 def group_tables(database: Database, *, most: int) -> tuple[FleetTable, ...]:
-    """The tables that have rows, each with the `most` largest groups and the sum of the rest."""
+    """The tables with rows, each with the `most` largest groups and the sum of the rest."""
     found = (_group_table(database, by, most) for by in GROUPED_BY)
     return tuple(each for each in found if each.rows)
 

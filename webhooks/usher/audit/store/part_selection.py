@@ -23,17 +23,17 @@ from usher.audit.store.audit_parts import Record
 from usher.dataclass import dataclass
 
 RUN: Final = timedelta(hours=24)
-"""Parts of one run are at most this far apart; an older shard is of an earlier run, and missing in this one."""
+"""The longest time between parts of one run. An older shard belongs to an earlier run, and is missing in this one."""
 
 OLD: Final = timedelta(days=8)
-"""A cluster whose newest part is older than the newest of the fleet by more than this is reported."""
+"""usher reports a cluster whose newest part is older than the newest of the fleet by more than this."""
 
 _MOST_SHOWN: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundPart:
-    """A record, and where it is: the number of its store, and its folder there."""
+    """A record and its place: the number of its store, and its folder there."""
 
     store: int
     folder: str
@@ -62,7 +62,7 @@ class Selection:
 
 
 def select_parts(found: Iterable[FoundPart], *, version: str) -> Selection:
-    """The parts to count; `version` is that of this usher."""
+    """The parts to count; `version` is the version of this usher."""
     by_cluster = defaultdict[str, list[FoundPart]](list)
     for each in found:
         by_cluster[each.record.cluster_id or f"name {each.record.cluster}"].append(each)
@@ -83,7 +83,7 @@ def _age_order(found: FoundPart) -> tuple[str, int, str]:
 
 
 def _cluster_names(by_cluster: dict[str, list[FoundPart]]) -> dict[str, str]:
-    """A name for each cluster; where two have one name, the beginning of their ids makes them differ."""
+    """A unique name for each cluster: for equal names, with the beginning of the cluster id."""
     plain = {key: max(parts, key=_age_order).record.cluster for key, parts in by_cluster.items()}
     taken = list(plain.values())
     return {
@@ -93,7 +93,7 @@ def _cluster_names(by_cluster: dict[str, list[FoundPart]]) -> dict[str, str]:
 
 
 def _of_newest_run(parts: Sequence[FoundPart]) -> tuple[FoundPart, ...]:
-    """The newest part of each shard, among those of the run of the newest part. The parts come newest first."""
+    """The newest part of each shard in the run of the newest part. The given parts come newest first."""
     first = parts[0].record
     shards: dict[int, FoundPart] = {}
     for each in parts:
@@ -103,7 +103,7 @@ def _of_newest_run(parts: Sequence[FoundPart]) -> tuple[FoundPart, ...]:
 
 
 def moment(text: str) -> datetime:
-    """The time of a record, whose spelling is checked; one that no calendar has is the oldest."""
+    """The time of a record, whose spelling is already checked. A date that does not exist counts as the oldest."""
     try:
         return datetime.fromisoformat(text)
     except ValueError:
@@ -163,14 +163,14 @@ class CopiedTable:
     table: str
     path: Path
     rows: int
-    """As the record says."""
+    """The number of rows in the record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatheredRecords:
     found: tuple[FoundPart, ...]
     problems: tuple[FleetProblem, ...]
-    """Records that cannot be read."""
+    """Problems of records that cannot be read."""
 
 
 def gathered_records(folders: Sequence[part_stores.Store]) -> GatheredRecords:
@@ -197,10 +197,10 @@ def gathered_records(folders: Sequence[part_stores.Store]) -> GatheredRecords:
 def copied_tables(
     found: FoundPart, store: part_stores.Store, target: Path, numbers: "count[int]", *, wanted: Collection[str]
 ) -> Iterator[CopiedTable]:
-    """Copies the wanted tables of a part, under names of our own.
+    """Copies the wanted tables of a part, with file names of our own.
 
     Raises:
-        ValueError: a file is missing, or is not the one of the record; the message says which.
+        ValueError: a file is missing, or differs from the record; the message names it.
     """
     for file in found.record.files:
         if file.table not in wanted:
@@ -217,7 +217,7 @@ def copied_tables(
 
 
 def damaged_part(cluster: str, place: str, reason: str) -> FleetProblem:
-    """A part that cannot be used, and so is missing."""
+    """The problem of a part that cannot be used, and so is missing."""
     return FleetProblem(kind=ProblemKind.DAMAGED, cluster=cluster, reason=f"{place}: {reason}; it is left out")
 
 
@@ -233,7 +233,7 @@ class _ListFile(Part):
     api_version: Literal["gpu-usher.io/v1alpha1"] = "gpu-usher.io/v1alpha1"
     kind: Literal["AuditClusters"] = "AuditClusters"
     began: Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")]
-    """When a shard of the list began last, in UTC."""
+    """When the last shard with this list began, in UTC."""
     names: Annotated[
         tuple[Annotated[str, StringConstraints(min_length=1, max_length=500)], ...],
         Field(min_length=1, max_length=shards.MOST_CLUSTERS),
@@ -249,14 +249,14 @@ class ClusterList:
 
 
 def write_cluster_list(store: part_stores.Store, names: Sequence[str], *, began: str) -> None:
-    """Writes the list of a run; each of its shards does, and the same list has one file. Raises InputError."""
+    """Writes the list of a run. Every shard of it does so; equal lists share one file. Raises InputError."""
     digest = hashlib.sha256("\0".join(names).encode(errors="surrogatepass")).hexdigest()[:16]
     content = _ListFile(began=began, names=tuple(names)).model_dump_json(by_alias=True, indent=2)
     store.write(f"clusters-{digest}/{LIST_NAME}", content.encode() + b"\n")
 
 
 def read_cluster_lists(folders: Sequence[part_stores.Store]) -> tuple[ClusterList, ...]:
-    """The lists below some folders. One that cannot be read is left out: another shard writes it again.
+    """The lists below some folders. It skips unreadable ones, because another shard writes them again.
 
     Raises:
         InputError: a folder cannot be read.

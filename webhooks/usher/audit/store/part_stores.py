@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 from usher import errors
 
 DEPTH: Final = 5
-"""Folders below the given one that are searched: a run, a cluster, a shard, and some to spare."""
+"""How deep usher searches below the given folder: a run, a cluster, a shard, and two spare levels."""
 
 
 def checked_name(name: str) -> str:
-    """The name, which must not leave its folder. Raises InputError."""
+    """The name, after a check that it does not leave its folder. Raises InputError."""
     parts = name.split("/")
     if not name or "\\" in name or "\0" in name or any(part in {"", ".", ".."} for part in parts):
         raise errors.InputError(f"{name[:100]!r} is not the name of a file in the folder")
@@ -27,9 +27,9 @@ def checked_name(name: str) -> str:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Writes a file, with the folders above it. A full disk leaves the old file. Raises OSError.
+    """Writes a file and makes the folders above it. A full disk leaves the old file. Raises OSError.
 
-    It does not wait for the disk: after a crash, digests show which files are not whole.
+    It does not wait for the disk: after a crash, digests show which files are incomplete.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
@@ -49,7 +49,7 @@ _DRIVERS: Final = {
     **dict.fromkeys(("gs", "gcs"), "gcsfs"),
     **dict.fromkeys(("abfs", "abfss", "az", "adl"), "adlfs"),
 }
-"""The library by scheme. These stores have no folders: to make one would make a bucket."""
+"""The library for each scheme. These stores have no folders; making one would make a bucket."""
 
 _CREDENTIALS: Final = {
     "s3fs": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role of the pod",
@@ -59,18 +59,18 @@ _CREDENTIALS: Final = {
 _ENDPOINT: Final = {"s3fs": "AWS_ENDPOINT_URL"}
 _CHUNK: Final = 1 << 20
 _AT_ONCE: Final = 32 << 20
-"""Bytes of a file that is read by one request."""
+"""Bytes of a file that one request reads."""
 
 _T = TypeVar("_T")
 
 
 def driver(scheme: str) -> str:
-    """The library that this scheme of URLs needs beside fsspec; empty where it needs no other."""
+    """The library that a URL scheme needs in addition to fsspec; empty if it needs no other."""
     return _DRIVERS.get(scheme, "")
 
 
 class ObjectStore:
-    """A folder of an object store. Credentials come from the environment, as its library reads them."""
+    """A folder of an object store. The library of the store reads credentials from the environment."""
 
     def __init__(self, url: str) -> None:
         """Opens the folder; most libraries make no request yet.
@@ -85,12 +85,14 @@ class ObjectStore:
 
     @property
     def place(self) -> str:
-        """Without the user, the password and the query, which may hold credentials."""
+        """The URL without user, password and query, which may hold credentials."""
         parts = urlsplit(self._url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
     def find(self, name: str) -> Iterator[str]:
-        """As `Store.find`. A folder that cannot be listed is an InputError too, so that no part is overlooked."""
+        """As `Store.find`. It also raises InputError for a folder that cannot be listed, so that it
+        overlooks no part.
+        """
         yield from sorted(self._attempt("list", lambda: list(self._found(name))))
 
     def _found(self, name: str) -> Iterator[str]:
@@ -105,7 +107,7 @@ class ObjectStore:
         def read() -> Iterator[bytes]:
             try:
                 if most < _AT_ONCE:
-                    # To open it would take a request more, and a merge of many clusters reads thousands.
+                    # Opening it would take another request, and a merge of many clusters reads thousands.
                     yield self._files.cat_file(path, start=0, end=most + 1)
                 else:
                     with self._files.open(path, "rb") as stream:
@@ -123,7 +125,7 @@ class ObjectStore:
         return read()
 
     def write(self, name: str, content: bytes) -> None:
-        # Object stores show an object once it is complete.
+        # Object stores show an object only when it is complete.
         path = f"{self._root}/{checked_name(name)}"
         self._attempt("write", lambda: self._put(path, content))
 
@@ -145,7 +147,7 @@ class ObjectStore:
         return files, root.rstrip("/")
 
     def _attempt(self, verb: str, action: Callable[[], _T]) -> _T:
-        """What the action returns. Raises InputError."""
+        """The result of the action. Raises InputError."""
         try:
             return action()
         except errors.InputError:
@@ -186,7 +188,7 @@ class ObjectStore:
 
 
 def _is_unreachable(error: Exception) -> bool:
-    """Whether the store as a whole cannot be used. The libraries' own errors of connections are no OSError."""
+    """Whether the whole store cannot be used. The libraries' own connection errors are not OSErrors."""
     name = type(error).__name__
     return isinstance(error, (ConnectionError, TimeoutError)) or any(
         word in name for word in ("Connect", "Timeout", "Endpoint", "Credential", "Auth")
@@ -198,15 +200,15 @@ class Store(Protocol):
 
     @property
     def place(self) -> str:
-        """The folder in messages, without credentials."""
+        """The folder as messages show it, without credentials."""
         ...
 
     def find(self, name: str) -> Iterator[str]:
-        """All files of a name, at most `DEPTH` folders deep, in a stable order. Raises InputError."""
+        """All files with a name, at most `DEPTH` folders deep, in a stable order. Raises InputError."""
         ...
 
     def chunks(self, name: str, *, most: int) -> Iterator[bytes]:
-        """A file in pieces, or its beginning of more than `most` bytes.
+        """The chunks of a file; of a larger file only the beginning, slightly more than `most` bytes.
 
         Raises:
             OSError: the file is missing, or cannot be read.
@@ -215,7 +217,7 @@ class Store(Protocol):
         ...
 
     def write(self, name: str, content: bytes) -> None:
-        """Replaces a file: readers see all of the old or all of the new content. Raises InputError."""
+        """Replaces a file. Readers see the complete old or the complete new content. Raises InputError."""
         ...
 
 
@@ -233,12 +235,12 @@ def store_at(place: str) -> Store:
 
 
 def read_file(store: Store, name: str, *, most: int) -> bytes:
-    """The content of a file. Raises as `chunks`, and OSError where the file has more than `most` bytes."""
+    """The content of a file. Raises as `chunks`, and OSError if the file has more than `most` bytes."""
     return b"".join(_bounded(store, name, most))
 
 
 def copy_file(store: Store, name: str, target: Path, *, most: int) -> str:
-    """Copies a file to this machine, and returns the SHA-256 of what was copied. Raises as `read`."""
+    """Copies a file to this machine, and returns the SHA-256 of the copied bytes. Raises as `read`."""
     digest = hashlib.sha256()
     with target.open("wb") as copied:
         for chunk in _bounded(store, name, most):

@@ -1,9 +1,9 @@
 """Records audits in a history: a file of SQLite, or a database of PostgreSQL. The SQL of the tables is that of both.
 
-A cluster is known by the uid of its namespace kube-system. Names change with contexts, and two clusters may have one
-name. Where the uid was not read, the name decides; so does it in histories of an earlier usher, which had names alone.
+The uid of the namespace kube-system identifies a cluster. Names change with contexts, and two clusters may have the
+same name. The name decides if usher could not read the uid, and in histories of an earlier usher, which only had names.
 
-A version is added by a list of statements at the end of MIGRATIONS; older histories get them at their next use.
+Add a version as a list of statements at the end of MIGRATIONS. Older histories run them at their next use.
 """
 
 import contextlib
@@ -23,19 +23,19 @@ Row = Sequence[str]
 
 
 class Session(Protocol):
-    """A transaction. Parameters are the `?` of a statement."""
+    """A transaction. `?` in a statement stands for a parameter."""
 
     def rows(self, statement: str, parameters: Sequence[str] = ()) -> list[Row]:
-        """The rows of a question; also of a statement without rows."""
+        """The rows of a query; it also runs statements without rows."""
         ...
 
     def many(self, statement: str, parameters: Iterable[Sequence[str]]) -> None:
-        """Does a statement for each of the parameters."""
+        """Runs a statement once for each of the parameters."""
         ...
 
 
 def clean_texts(texts: Iterable[str]) -> list[str]:
-    """Texts that every database holds: without NUL, and with whole characters only."""
+    """Texts that every database accepts: without NUL, and with whole characters only."""
     return [each.replace("\0", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode() for each in texts]
 
 
@@ -54,7 +54,7 @@ _REMEDIES: Final = (
     ("SQLITE_CORRUPT", "restore a copy, or name a new file"),
     ("SQLITE_IOERR", "see that its disk has room, and can lock files as SQLite needs it: NFS often cannot"),
 )
-"""By the code of SQLite: https://www.sqlite.org/rescode.html."""
+"""Remedies by SQLite's error code: https://www.sqlite.org/rescode.html."""
 
 
 class _SqliteSession:
@@ -70,15 +70,15 @@ class _SqliteSession:
 
 @contextlib.contextmanager
 def sqlite_session(path: Path) -> Iterator[_SqliteSession]:
-    """A transaction, which no other run reads or writes beside. It counts as a whole, or not at all after an error.
+    """A transaction that locks out other runs. An error rolls all of it back.
 
     Raises:
-        InputError: the file cannot be read or written, or is something else.
+        InputError: the file cannot be read or written, or is not a history.
     """
     try:
         connection = sqlite3.connect(path, timeout=_LOCK_SECONDS, isolation_level=None)
         with contextlib.closing(connection):
-            # Until the first statement SQLite has not read the file.
+            # SQLite does not read the file before the first statement.
             connection.execute("BEGIN IMMEDIATE")
             try:
                 _check_application(connection, path)
@@ -92,7 +92,7 @@ def sqlite_session(path: Path) -> Iterator[_SqliteSession]:
 
 
 def _sqlite_reason(error: sqlite3.Error, path: Path) -> str:
-    """Why the file cannot be used, and what to do about it. SQLite says the same for many causes."""
+    """Why the file cannot be used, with a remedy. SQLite has the same message for many causes."""
     if path.is_dir():
         return "this is a folder; name a file in it, for example history.sqlite"
     if not path.parent.is_dir():
@@ -114,7 +114,7 @@ def _check_application(connection: sqlite3.Connection, path: Path) -> None:
 POSTGRES_SCHEMES: Final = ("postgresql://", "postgres://")
 
 _CONNECTING: Final = 10
-"""Seconds for a connection."""
+"""Seconds to wait for a connection."""
 _ADVISORY_LOCK: Final = 0x75736872
 """The advisory lock that a run holds: https://www.postgresql.org/docs/current/explicit-locking.html."""
 
@@ -134,7 +134,7 @@ class _PostgresSession:
 
 @contextlib.contextmanager
 def postgres_session(url: str) -> Iterator[_PostgresSession]:
-    """A transaction, beside which no other run changes the history. It counts as a whole, or not at all after an error.
+    """A transaction that locks the history against other runs. An error rolls all of it back.
 
     Raises:
         InputError: psycopg is not installed, or the database cannot be used.
@@ -146,7 +146,7 @@ def postgres_session(url: str) -> Iterator[_PostgresSession]:
             "a history in PostgreSQL needs the library psycopg: pip install 'gpu-usher[history-postgres]'"
         ) from None
     if not _is_readable(url):
-        # The message of the library would repeat parts of the URL.
+        # The library's message would repeat parts of the URL.
         raise errors.InputError(
             "the URL of the history cannot be read; write postgresql://USER@HOST/DATABASE, and special characters "
             "of the password as %XX"
@@ -165,7 +165,7 @@ def postgres_session(url: str) -> Iterator[_PostgresSession]:
 def shown_url(url: str) -> str:
     """The URL without its password and parameters."""
     scheme, _, rest = url.partition("://")
-    # A password with a slash or a question mark ends at the last @ all the same.
+    # Even a password with a slash or a question mark ends at the last @.
     user, at, host = rest.rpartition("@")
     return f"{scheme}://{user.partition(':')[0]}{at}{host.partition('?')[0]}"
 
@@ -178,7 +178,7 @@ def _is_readable(url: str) -> bool:
         parts = conninfo.conninfo_to_dict(url)
     except psycopg.Error:
         return False
-    # Half of a password that is not escaped looks like a port.
+    # The rest of an unescaped password looks like a port.
     return all(not port or port.isdecimal() for port in str(parts.get("port") or "").split(","))
 
 
@@ -192,16 +192,16 @@ def _without_password(text: str, url: str) -> str:
 
 
 def _adapted(statement: str) -> bytes:
-    """The statement with the marks of psycopg."""
+    """The statement with psycopg's placeholders."""
     return statement.replace("%", "%%").replace("?", "%s").encode()
 
 
 def history_key(session: Session, cluster: Cluster, *, former: Sequence[str] = ()) -> str:
-    """The key of the rows of a history. Rows that have a name as their key get the id, once it is known.
+    """The key of the history's rows. Rows with a name as key get the id as soon as usher knows it.
 
     Args:
-        session: the tables are up to date.
-        cluster: that of the audit.
+        session: a session with up-to-date tables.
+        cluster: the cluster of the audit.
         former: names that an earlier usher gave to the cluster.
     """
     names = [key_of_name(each, cluster) for each in (cluster.name, *former)]
@@ -214,13 +214,15 @@ def history_key(session: Session, cluster: Cluster, *, former: Sequence[str] = (
 
 
 def key_of_name(name: str, cluster: Cluster) -> str:
-    """A name or an id of a cluster, with the only namespace of an audit."""
+    """A name or an id of a cluster, with the namespace if the audit covers only one."""
     (found,) = clean_texts([f"{name}\nnamespace {cluster.namespace}" if cluster.namespace else name])
     return found
 
 
 def _by_names(session: Session, names: Sequence[str]) -> str:
-    """The key that the audits of a name have; the name itself where they have none, or are of several clusters."""
+    """The key in use for audits with a name; the name itself if there are no audits, or they belong to several
+    clusters.
+    """
     for name in names:
         rows = session.rows("SELECT DISTINCT cluster FROM gpu_usher_audits WHERE name = ?", [name])
         if len(rows) == 1:
@@ -231,7 +233,7 @@ def _by_names(session: Session, names: Sequence[str]) -> str:
 
 
 def _adopt_rows(session: Session, found: str, names: Sequence[str]) -> None:
-    """Gives the rows of the first name that has some to an id."""
+    """Moves the rows of the first name that has any to an id."""
     old = next((each for each in names if _has_rows(session, each)), None)
     if old is not None:
         session.rows("UPDATE gpu_usher_audits SET cluster = ? WHERE cluster = ?", [found, old])
@@ -274,7 +276,7 @@ _OF_ALL: Final = "AND left_out NOT LIKE '%\"--namespace %'"
 
 
 def prepare_tables(session: Session, *, place: str) -> None:
-    """Makes the tables, or brings those of an earlier version up to date.
+    """Makes the tables, or migrates tables of an earlier version.
 
     Raises:
         InputError: a later usher has written them.
@@ -294,7 +296,7 @@ def prepare_tables(session: Session, *, place: str) -> None:
 
 
 def read_past(session: Session, audit: Audit, *, key: str) -> Past:
-    """What is known of the cluster beside an audit: other audits, and findings that are not gone before this one."""
+    """The past of the cluster of an audit: other audits, and findings that were not gone before this audit."""
     points = session.rows(
         # An earlier usher added audits of one namespace to the history of their cluster.
         f"SELECT point FROM gpu_usher_audits WHERE cluster = ? {'' if audit.cluster.namespace else _OF_ALL} "  # noqa: S608
@@ -319,7 +321,7 @@ def read_past(session: Session, audit: Audit, *, key: str) -> Past:
 
 
 def write_audit(session: Session, audit: Audit, change: Change, *, key: str) -> None:
-    """Adds an audit, and its findings as they are from now on. An audit that is there already is replaced."""
+    """Adds an audit and the new state of its findings. It replaces an audit that exists already."""
     session.rows(
         "INSERT INTO gpu_usher_audits (cluster, taken, point, left_out, name) VALUES (?, ?, ?, ?, ?) "
         "ON CONFLICT (cluster, taken) DO UPDATE SET point = excluded.point, left_out = excluded.left_out, "
@@ -367,15 +369,15 @@ def _seen_of_row(row: Row) -> Seen:
 
 
 def record(place: str, audit: Audit, *, former: Sequence[str] = ()) -> Trend:
-    """Adds an audit to a history, and compares it with the audits before. Two runs at once wait for each other.
+    """Adds an audit to a history, and compares it with the earlier audits. Two simultaneous runs wait for each other.
 
     Args:
         place: a file of SQLite, which is made if it is missing, or a URL of PostgreSQL.
-        audit: its `trend` is not looked at.
+        audit: the audit; it ignores its `trend`.
         former: names that an earlier usher gave to the cluster.
 
     Raises:
-        InputError: the history cannot be read or written, or a later usher has written it; it is as it was before.
+        InputError: the history cannot be read or written, or a later usher wrote it. The history stays unchanged.
     """
     with _session_at(place) as session:
         prepare_tables(session, place=shown_place(place))
@@ -393,12 +395,12 @@ def record(place: str, audit: Audit, *, former: Sequence[str] = ()) -> Trend:
 
 
 def shown_place(place: str) -> str:
-    """The place in messages, without a password."""
+    """The place as messages show it, without a password."""
     return shown_url(place) if place.startswith(POSTGRES_SCHEMES) else place
 
 
 def check_place(place: str) -> None:
-    """Raises InputError for a URL of a database that cannot hold a history; a file is looked at when it is used."""
+    """Raises InputError for a URL of a database that cannot hold a history. It checks a file only on use."""
     scheme, is_url, _ = place.partition("://")
     if is_url and not place.startswith(POSTGRES_SCHEMES):
         raise errors.InputError(

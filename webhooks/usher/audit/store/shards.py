@@ -15,8 +15,8 @@ import pydantic
 from pydantic import StringConstraints
 
 from usher import errors, paths
-from usher.cluster import listing
-from usher.cluster.api import JSON, Answer, Lists, root
+from usher.cluster import api as cluster_api
+from usher.cluster.api import JSON, Answer, Lists, group_path
 from usher.dataclass import dataclass
 from usher.documents import reader
 
@@ -26,7 +26,7 @@ _SPELLING: Final = re.compile(r"([0-9]{1,5})/([0-9]{1,5})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """One of `of` shards, counted from 0. Shard 0 also has the nodes and all that belongs to no namespace."""
+    """One of `of` shards, counted from 0. Shard 0 also has the nodes and all cluster-scoped objects."""
 
     index: int = 0
     of: int = 1
@@ -51,7 +51,7 @@ class Shard:
 
     @property
     def namespace(self) -> str:
-        """A shard is no single namespace."""
+        """Empty, because a shard is not a single namespace."""
         return ""
 
     @property
@@ -59,7 +59,7 @@ class Shard:
         return self.index == 0
 
     def has(self, namespace: str) -> bool:
-        """Whether a namespace belongs to the shard; the empty one, of cluster-scoped objects, is in shard 0."""
+        """Whether a namespace belongs to the shard; the empty name, of cluster-scoped objects, belongs to shard 0."""
         return home_shard(namespace, self.of) == self.index if namespace else self.has_nodes
 
 
@@ -98,13 +98,14 @@ class FleetCluster:
     """Its name in reports."""
     context: str | None
     kubeconfig: Path | None
-    """None for the one of the environment."""
+    """None for the kubeconfig of the environment."""
 
 
 def read_clusters(file: Path) -> tuple[FleetCluster, ...]:
     """The clusters of a file, in its order: a list of entries with `name`, and `context`, `kubeconfig` or both.
 
-    A kubeconfig is a path from the folder of the file. The order counts, because a shard is a place in it.
+    A kubeconfig is a path relative to the folder of the file. The order matters: the number of a shard is the place of
+    its cluster.
 
     Raises:
         InputError: the file cannot be read, or an entry is not usable; the message names it.
@@ -150,7 +151,7 @@ _DEPTH: Final = {"api": 3, "apis": 4}
 class Namespaces:
     names: tuple[str, ...]
     cluster_id: str
-    """The uid of kube-system, which a cluster keeps for its life; empty where it has no such namespace."""
+    """The uid of kube-system, which a cluster never changes; empty if it has no such namespace."""
 
 
 def list_namespaces(api: Lists) -> Namespaces:
@@ -160,8 +161,10 @@ def list_namespaces(api: Lists) -> Namespaces:
         ClusterError: the API server does not answer, or usher may not list namespaces.
     """
     names, cluster_id = [], ""
-    for page in listing.pages(api, f"{root('', 'v1')}/namespaces", size=_PAGE, accept=listing.NAMES, resume=True):
-        if isinstance(page, listing.Refused):
+    for page in cluster_api.list_pages(
+        api, f"{group_path('', 'v1')}/namespaces", size=_PAGE, accept=cluster_api.NAMES, resume=True
+    ):
+        if isinstance(page, cluster_api.Refused):
             raise errors.ClusterError(
                 f"{api.name}: a shard needs the verb list on namespaces, to know which are its own: {page.reason}"
             )
@@ -175,14 +178,16 @@ def list_namespaces(api: Lists) -> Namespaces:
 
 
 class PartialLists:
-    """The API server, of whose namespaced objects only those of some namespaces are seen.
+    """The API server, limited to the objects of some namespaces and to cluster-scoped objects.
 
-    A list over all namespaces is answered from the lists of each namespace, page by page; a list of one page is asked
-    for as a whole, and other namespaces are taken out of it. All other requests go through unchanged.
+    It answers a list over all namespaces from the lists of each namespace, page by page. It requests a list of one page
+    as a whole, and removes other namespaces from it. All other requests pass unchanged.
     """
 
     def __init__(self, api: Lists, *, names: Sequence[str], shared: set[str] | None = None) -> None:
-        """Takes the namespaces to see, and a set for the paths of the objects of no namespace that it lists."""
+        """Takes the namespaces to see, and a set that collects the paths of the cluster-scoped objects that
+        it lists.
+        """
         self._api = api
         self._names = tuple(names)
         self._seen = frozenset(names)
@@ -223,7 +228,7 @@ class PartialLists:
             answer = asked(self._names[index], inner)
             following = _following(answer)
             if answer.status != 200:
-                # What came before is a page of its own; the next request meets the refusal again.
+                # The objects so far are a page of their own. The next request gets the refusal again.
                 return _with_items(last, items, f"{index}:{inner}") if items else _refusal(answer, index, following)
             items += _items(answer)
             last, inner = answer, following
@@ -234,7 +239,7 @@ class PartialLists:
         return isinstance(item, dict) and paths.text(paths.metadata(item).get("namespace")) in self._seen
 
     def _list_over_namespaces(self, path: str) -> tuple[str, str] | None:
-        """The group's path and the plural of a list over all namespaces that has to be parted; None for others."""
+        """The group's path and the plural of a list over all namespaces that must be split; None for other requests."""
         parts = path.strip("/").split("/")
         if len(parts) != _DEPTH.get(parts[0], math.inf):
             return None
@@ -271,7 +276,7 @@ def _with_items(answer: Answer, items: list[paths.Json], token: str) -> Answer:
 
 
 def _refusal(answer: Answer, index: int, following: str) -> Answer:
-    """A refusal; where the server offers a way on (410), the token leads to the same namespace."""
+    """A refusal. If the server offers to continue (410), the token leads to the same namespace."""
     metadata = {**paths.metadata(answer.value), "continue": f"{index}:{following}" if following else ""}
     return Answer(status=answer.status, value={**answer.value, "metadata": metadata})
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Final, NamedTuple
 
-from usher.accelerators import profiles
+from usher.accelerators import mig
 from usher.audit.gather import estate, gpus
 from usher.audit.gather.gpus import NodeType
 from usher.audit.usage import series
@@ -32,29 +32,29 @@ def _zeros(length: int) -> list[float]:
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """GPU-hours: whole GPUs, and parts of GPUs by their share. Filled while points are counted, then only read."""
+    """GPU-hours of whole GPUs, and of parts of GPUs by their share. Counting fills it; later code only reads it."""
 
     allocated: float = 0.0
     measured: float = 0.0
-    """Of the allocated ones, those whose activity is known."""
+    """The allocated hours with a known activity."""
     used: float = 0.0
-    """Of the measured ones, each weighted with its activity."""
+    """The measured hours, each weighted with its activity."""
     idle: float = 0.0
-    """Of the measured ones, those in idle stretches."""
+    """The measured hours in idle stretches."""
     memory: float = 0.0
-    """Of the allocated ones, those whose share of used memory is known."""
+    """The allocated hours with a known share of used memory."""
     memory_used: float = 0.0
-    """Of those, each weighted with that share."""
+    """The hours of `memory`, each weighted with the share of used memory."""
     memory_peak: float = 0.0
-    """MiB on one device."""
+    """In MiB on one device."""
     memory_total: float = 0.0
-    """MiB of the largest device."""
+    """In MiB of the largest device."""
     first: int | None = None
-    """The first point of the window at which a GPU was held."""
+    """The first point of the window at which the pod held a GPU."""
     bins: list[float] = field(default_factory=lambda: _zeros(ACTIVITY_BINS + 1))
-    """Measured ones by activity in whole percent."""
+    """Measured hours by activity in whole percent."""
     allocated_by_hour: list[float] = field(default_factory=lambda: _zeros(HOURS_OF_DAY))
-    """By hour of the day, in UTC."""
+    """Allocated hours by hour of the day, in UTC."""
     measured_by_hour: list[float] = field(default_factory=lambda: _zeros(HOURS_OF_DAY))
     used_by_hour: list[float] = field(default_factory=lambda: _zeros(HOURS_OF_DAY))
 
@@ -67,7 +67,7 @@ class Tally:
         return self.memory_used / self.memory if self.memory else None
 
     def activity_at(self, share: float) -> float | None:
-        """The activity that the measured GPU-hours stay at or below for that share of them, in whole percent."""
+        """The activity, in whole percent, that this share of the measured GPU-hours does not exceed."""
         if not self.measured:
             return None
         passed = 0.0
@@ -79,7 +79,7 @@ class Tally:
 
 
 def total_tally(tallies: Iterable[Tally]) -> Tally:
-    """The sum; of peaks the highest."""
+    """The sum of the tallies, with the highest of their peaks."""
     found = Tally()
     for each in tallies:
         if each.first is not None:
@@ -106,9 +106,9 @@ def total_tally(tallies: Iterable[Tally]) -> Tally:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleRule:
     below: float
-    """Activity from 0 to 1."""
+    """Idle below this activity, from 0 to 1."""
     points: int
-    """The fewest points in a row that are a stretch."""
+    """The fewest idle points in a row that count as a stretch."""
 
 
 class Place(NamedTuple):
@@ -124,11 +124,12 @@ class HeldDevice:
 
     track: Track
     weights: Line
-    """NaN where the pod did not hold it."""
+    """Shares of a GPU; NaN at points where the pod did not hold the device."""
 
 
 def held_devices(tracks: Iterable[Track], share: Callable[[Track], float | None]) -> Iterator[HeldDevice]:
-    """The tracks of pods with their weights: the share of the device, divided by the pods that hold it at a point.
+    """The tracks of pods with their weights: the share of the device divided by the number of pods that hold it at a
+    point.
 
     A track without a share is left out.
     """
@@ -144,7 +145,7 @@ def held_devices(tracks: Iterable[Track], share: Callable[[Track], float | None]
 
 
 def count_hours(held: Line, found: Iterable[HeldDevice], *, grid: Grid, idle: IdleRule) -> Tally:
-    """The GPU-hours of one pod on one node: `held` are the GPUs that it is known to have held."""
+    """The GPU-hours of one pod on one node; `held` are the GPUs that it is known to have held."""
     tally = Tally()
     mine = [device for device in found if device.weights.values]
     lines = [held, *(device.weights for device in mine)]
@@ -185,7 +186,7 @@ def _has_samples(track: Track, first: int, end: int) -> list[bool]:
 
 
 def _count_allocated(tally: Tally, held: Line, mine: list[HeldDevice], points: range, grid: Grid) -> "array[float]":
-    """Counts what was held; gives, by point, the part of the devices that counts."""
+    """Counts the allocated GPU-hours, and gives for each point the part of the devices that counts."""
     factors = array("d")
     hours = grid.hours
     weights = [series.spread_values(device.weights, points.start, points.stop) for device in mine]
@@ -202,7 +203,9 @@ def _count_allocated(tally: Tally, held: Line, mine: list[HeldDevice], points: r
 
 
 def _counted(device: HeldDevice, factors: "array[float]", first: int, grid: Grid) -> "array[float]":
-    """The GPU-hours of each point of a device that count for the pod; NaN where it did not hold it."""
+    """The GPU-hours of a device that count for the pod at each point; NaN at points where it did not hold
+    the device.
+    """
     start = device.weights.first - first
     of_device = factors[start : start + len(device.weights.values)]
     return array("d", map(operator.mul, device.weights.values, (factor * grid.hours for factor in of_device)))
@@ -244,9 +247,9 @@ def _count_memory(tally: Tally, device: HeldDevice, counted: "array[float]") -> 
 
 
 def stretches(device: HeldDevice, *, below: float, points: int) -> Iterator[tuple[int, int]]:
-    """The stretches in which a held device stayed below an activity, each as its first point and the point after it.
+    """The stretches in which a held device stayed below an activity, each with its first point and the point after it.
 
-    A point that was not measured ends a stretch.
+    A point without a measurement ends a stretch.
     """
     first, weights = device.weights.first, device.weights
     activities = series.spread_values(device.track.activity, first, weights.end)
@@ -273,11 +276,13 @@ _RANDOM: Final = "[bcdfghjklmnpqrstvwxz2456789]"
 _TAIL: Final = re.compile(
     rf"(?:-(?:{_ROLES}|{_RANDOM}{{6,10}}|\d{{1,10}}|{_RANDOM}{{5}})){{0,4}}-(?:\d{{1,6}}|{_RANDOM}{{5}})"
 )
-"""What controllers add to the name of a workload for its pods: roles, hashes, numbers, five random letters."""
+"""The suffixes that controllers add to the name of a workload for its pods: roles, hashes, numbers, five random
+letters.
+"""
 
 
 class Owner(NamedTuple):
-    """The workload of a pod by its place in the estate; -1 where it is not known, so that its namespace has it."""
+    """The workload of a pod by its place in the estate; -1 if unknown: then the pod counts for its namespace."""
 
     workload: int
     namespace: str
@@ -300,7 +305,7 @@ class Attribution:
     """The workloads of each namespace, the longest names first."""
 
     def owner(self, pod: PodName) -> Owner:
-        """By the pods of now, else by the recorded owners, else by the name of the pod."""
+        """The owner of a pod: from the existing pods, else from the recorded owners, else from the name of the pod."""
         known = self.pods.get(pod)
         if known is None:
             known = self._by_owners(pod)
@@ -328,7 +333,7 @@ class Attribution:
 def attribution_of(
     workloads: Iterable[estate.Workload], *, pods: Answer, replicasets: Answer, jobs: Answer
 ) -> Attribution:
-    """Knows the pods of an estate, and the owners that kube-state-metrics recorded."""
+    """An attribution that knows the pods of an estate, and the owners that kube-state-metrics recorded."""
     known: dict[PodName, int] = {}
     objects: dict[_Object, int] = {}
     names: dict[str, list[tuple[str, int]]] = {}
@@ -371,15 +376,15 @@ def _pod_of_label(label: str) -> Callable[[Mapping[str, str]], PodName | None]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What one pod did on one node."""
+    """The GPU-hours of one pod on one node."""
 
     place: Place
     owner: Owner
     tally: Tally
     node_type: NodeType
-    """The board, and how its node is paid for."""
+    """The board, and the payment type of its node."""
     price: float | None
-    """Of a GPU for an hour; None where no rule has it."""
+    """Price of a GPU for an hour; None if no rule sets one."""
     profile: str = ""
     """The MIG profile of its devices; empty for whole GPUs."""
 
@@ -392,7 +397,7 @@ class AllDevices:
     used: float
 
 
-def ledger_entries(  # noqa: PLR0913 - what is joined, all named
+def ledger_entries(  # noqa: PLR0913 - all sources by name
     tracks: Iterable[Track],
     held: Mapping[tuple[PodName, str], Line],
     *,
@@ -402,7 +407,7 @@ def ledger_entries(  # noqa: PLR0913 - what is joined, all named
     grid: Grid,
     idle: IdleRule,
 ) -> tuple[Entry, ...]:
-    """The entries, by pod and node."""
+    """The entries by pod and node."""
     homes = _homes(held)
     found: dict[Place, list[HeldDevice]] = {Place(*key): [] for key in held}
     for device in held_devices(tracks, lambda track: share_of_track(track, nodes)):
@@ -428,11 +433,11 @@ def ledger_entries(  # noqa: PLR0913 - what is joined, all named
 
 
 def share_of_track(track: Track, nodes: Mapping[str, estate.Node]) -> float | None:
-    """The share of a GPU that the device of a track is; None where it is not known."""
+    """The share of a GPU that the device of a track has; None if unknown."""
     if not track.device.instance:
         return 1.0
     node = nodes.get(track.node)
-    profile = profiles.parse(track.profile)
+    profile = mig.parse_profile(track.profile)
     return None if profile is None else float(gpus.of_profile(profile, node.product if node else track.product))
 
 
@@ -454,7 +459,7 @@ def all_device_hours(tracks: Iterable[Track], nodes: Mapping[str, estate.Node], 
 
 
 def _homes(held: Iterable[tuple[PodName, str]]) -> dict[PodName, str]:
-    """The node of each pod that was on one node alone."""
+    """The node of each pod that ran on only one node."""
     nodes: dict[PodName, set[str]] = {}
     for pod, node in held:
         nodes.setdefault(pod, set()).add(node)

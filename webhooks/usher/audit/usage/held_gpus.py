@@ -47,7 +47,7 @@ from usher.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allocation:
-    """The GPUs that a pod held on a node; NaN where it is not known."""
+    """The GPUs that a pod held on a node; NaN at points where unknown."""
 
     pod: PodName
     node: str
@@ -55,7 +55,7 @@ class Allocation:
 
 
 def recorded_allocations(requests: Answer, phases: Answer, nodes: Mapping[str, estate.Node]) -> tuple[Allocation, ...]:
-    """What kube-state-metrics recorded: requests of pods on a node, while they had not ended."""
+    """Allocations that kube-state-metrics recorded: the requests of pods on a node until they ended."""
     alive = {pod: bridged(merged_line(series)) for pod, series in _by_pod(phases.series).items()}
     found = []
     for pod, series in sorted(_by_pod(requests.series).items()):
@@ -75,7 +75,7 @@ def recorded_allocations(requests: Answer, phases: Answer, nodes: Mapping[str, e
 def present_allocations(
     workloads: Iterable[estate.Workload], nodes: Mapping[str, estate.Node], grid: Grid
 ) -> tuple[Allocation, ...]:
-    """What the pods hold that the cluster has now: from the moment when they were placed, to the end of the window."""
+    """Allocations of the existing pods: from the moment when each was placed to the end of the window."""
     found = []
     for workload in workloads:
         for pod in workload.pods:
@@ -92,7 +92,7 @@ def present_allocations(
 
 
 def held_now(pod: estate.Pod, nodes: Mapping[str, estate.Node]) -> float:
-    """The GPUs that a pod holds: whole ones, and parts by their share. 0 where it holds none."""
+    """The GPUs that a pod holds: whole ones, and parts by their share. 0 if it holds no GPU."""
     if not pod.holds:
         return 0.0
     node = nodes.get(pod.node)
@@ -100,7 +100,7 @@ def held_now(pod: estate.Pod, nodes: Mapping[str, estate.Node]) -> float:
 
 
 def joined_allocations(first: Iterable[Allocation], second: Iterable[Allocation]) -> dict[tuple[PodName, str], Line]:
-    """By pod and node; the second says what the first does not know."""
+    """The allocations by pod and node; the second list fills the points that the first does not know."""
     lines: dict[tuple[PodName, str], list[Line]] = {}
     for each in (*first, *second):
         lines.setdefault((each.pod, each.node), []).append(each.gpus)
@@ -120,11 +120,11 @@ def _by_pod(series: Iterable[Series]) -> dict[PodName, list[Series]]:
 
 
 def _units_by_node(series: Iterable[Series]) -> dict[tuple[str, str], Line]:
-    """The units of each resource on each node, of all containers of a pod together."""
+    """The units of each resource on each node, for all containers of a pod together."""
     containers: dict[tuple[str, str], dict[str, list[Series]]] = {}
     for each in series:
         key = label_value(each.labels, "node"), each.labels.get("resource", "")
-        # Several kube-state-metrics may report one container, so a container counts once.
+        # Several instances of kube-state-metrics may report one container, which counts once.
         container = label_value(each.labels, "container")
         containers.setdefault(key, {}).setdefault(container, []).append(each)
     return {
@@ -139,7 +139,7 @@ def is_amount(value: float) -> bool:
 
 
 def added_lines(lines: Iterable[Line]) -> Line:
-    """The sum at each point, of those lines that know it."""
+    """The sum at each point over the lines that have a value there."""
     parts = [line for line in lines if line.values]
     if len(parts) < 2:
         return parts[0] if parts else EMPTY_LINE
@@ -162,23 +162,23 @@ def _while_alive(held: Line, alive: Line) -> Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeHours:
-    """Of one node."""
+    """The GPU-hours of one node."""
 
     free: float
     out_of_use: float
     known: float
-    """Hours of the window in which its capacity is known."""
+    """Hours of the window with a known capacity."""
 
 
 def hours_of_nodes(
     readings: Readings, held: Mapping[tuple[PodName, str], Line], nodes: Mapping[str, estate.Node], grid: Grid
 ) -> dict[str, NodeHours] | None:
-    """By node; None where no series says what nodes have.
+    """The GPU-hours by node; None if no series shows the capacity of nodes.
 
     Args:
-        readings: with the answers about nodes.
+        readings: the answers, including those about nodes.
         held: the GPUs that pods held, by pod and node.
-        nodes: those of now, which say what a resource stands for.
+        nodes: the current nodes, which define the meaning of a resource.
         grid: the steps of the window.
     """
     found = _gpus_by_node(readings.of(usage_metrics.NODE_CAPACITY), nodes)
@@ -227,7 +227,7 @@ def _hours_of_node(
 
 
 def _gpus_by_node(answer: Answer, nodes: Mapping[str, estate.Node]) -> dict[str, Line]:
-    """The GPUs of each node: whole ones, and parts of GPUs by their share."""
+    """The GPUs of each node: whole ones, and parts by their share."""
     found: dict[tuple[str, str], list[Series]] = {}
     for each in answer.series:
         key = label_value(each.labels, "node"), each.labels.get("resource", "")
@@ -249,29 +249,29 @@ def _flags(answer: Answer) -> dict[str, Line]:
 
 
 _HIGHEST_SHARE: Final = 1.01
-"""Times the unit: a little more than all of it is rounding. DCGM writes very large numbers for what it cannot read."""
+"""Times the unit. A little more than 1 is rounding. DCGM writes very large numbers for values that it cannot read."""
 
 _MOST_MEBIBYTES: Final = 2**24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
-    """A device while one pod held it, or `holder` is None."""
+    """A device while one pod held it; `holder` is None while no pod did."""
 
     device: Device
     holder: PodName | None
     node: str
-    """Empty where no label names a node that is known."""
+    """Empty if no label names a known node."""
     product: str
-    """By the labels of its series; empty where they do not say it."""
+    """From the labels of its series; empty if they do not have it."""
     profile: str
     """The MIG profile; empty for whole GPUs."""
     activity: Line
     """From 0 to 1."""
     by_kernels: bool = False
-    """Whether the activity is that of DCGM_FI_DEV_GPU_UTIL: the time in which any kernel ran."""
+    """Whether the activity comes from DCGM_FI_DEV_GPU_UTIL: the time in which any kernel ran."""
     memory_used: Line = EMPTY_LINE
-    """MiB, as the following."""
+    """In MiB, like the next one."""
     memory_total: Line = EMPTY_LINE
     memory_peak: Line = EMPTY_LINE
 
@@ -296,7 +296,7 @@ class _Parts:
     series: dict[Question, list[Series]] = field(default_factory=dict)
 
     def line(self, question: Question, most: float) -> Line:
-        """The values from 0 to `most`; others are what an exporter writes where it could not read a device."""
+        """The values from 0 to `most`. An exporter writes other values if it could not read the device."""
 
         def usable(value: float) -> bool:
             return 0 <= value <= most
@@ -336,7 +336,7 @@ def _track(key: TrackKey, parts: _Parts, nodes: KnownNodes, *, has_engine: bool)
     activity = parts.share(usage_metrics.ENGINE_ACTIVE, 1)
     by_kernels = False
     if not has_engine and not device.instance:
-        # Of a MIG device GPU_UTIL is 0 whatever it does.
+        # The GPU_UTIL of a MIG device is always 0.
         activity = parts.share(usage_metrics.GPU_UTIL, 100)
         by_kernels = bool(activity.values)
     if not activity.values:
@@ -360,7 +360,7 @@ def _either(parts: _Parts, nvidia: Question, amd: Question) -> Line:
 
 
 def _total(parts: _Parts) -> Line:
-    """The memory of the device: as it is reported, else used + free + reserved."""
+    """The memory of the device: the reported total, else used + free + reserved."""
     total = _either(parts, usage_metrics.MEMORY_TOTAL, usage_metrics.AMD_MEMORY_TOTAL)
     if total.values:
         return total
@@ -368,19 +368,19 @@ def _total(parts: _Parts) -> Line:
     reserved = parts.memory(usage_metrics.MEMORY_RESERVED)
 
     others = (spread_values(line, used.first, used.end) for line in (free, reserved))
-    # The sum with NaN is NaN, except that old exporters have no reserved memory.
+    # A sum with NaN is NaN, except that old exporters do not report reserved memory.
     sums = (a + b + (0.0 if math.isnan(c) else c) for a, b, c in zip(used.values, *others, strict=True))
     return Line(first=used.first, values=array("d", sums))
 
 
 def _product(found: Mapping[str, str]) -> str:
-    """As GPU feature discovery writes it in node labels: `NVIDIA-H100-80GB-HBM3`."""
+    """The product as GPU feature discovery writes it in node labels: `NVIDIA-H100-80GB-HBM3`."""
     name = found.get("modelName") or found.get("card_series") or found.get("card_model", "")
     return "-".join(name.split())
 
 
 def _without_divided_gpus(tracks: Iterable[Track]) -> list[Track]:
-    """Without the series of whole GPUs that MIG divides: their MIG devices count instead."""
+    """The tracks without whole GPUs that MIG divides: their MIG devices count instead."""
     found = list(tracks)
     divided = {track.device.gpu for track in found if track.device.instance}
     return [track for track in found if track.device.instance or track.holder or track.device.gpu not in divided]
@@ -390,15 +390,15 @@ def _without_divided_gpus(tracks: Iterable[Track]) -> list[Track]:
 class JoinedTracks:
     tracks: tuple[Track, ...]
     by_node: tuple[str, ...] = ()
-    """The nodes whose series were given to the one pod that holds all their GPUs."""
+    """The nodes whose series went to the one pod that holds all their GPUs."""
     not_attributed: tuple[str, ...] = ()
-    """Nodes where pods hold GPUs, and no series names a pod."""
+    """The nodes where pods hold GPUs but no series names a pod."""
 
 
 def join_pods(
     tracks: Sequence[Track], found: estate.Estate, nodes: Mapping[str, estate.Node], grid: Grid
 ) -> JoinedTracks:
-    """The tracks, with the pods of those nodes whose series name none."""
+    """The tracks with their pods, also for the nodes whose series name no pod."""
     holders = _holders(found.workloads, nodes)
     silent = {track.node for track in tracks if track.node} - {track.node for track in tracks if track.holder}
     joined: list[str] = []
@@ -409,7 +409,7 @@ def join_pods(
         if not holding:
             continue
         devices = len({track.device for track in tracks if track.node == node and not track.device.instance})
-        # The series that name pods of another part of the cluster are not here.
+        # The series that name pods of another part of the cluster were not read.
         there = devices if found.scope.is_whole else max(devices, gpus.capacity_of(nodes[node]))
         if len(holding) == 1 and devices and held_now(holding[0], nodes) >= there:
             pods[node] = holding[0]
@@ -430,7 +430,7 @@ def _holders(workloads: Iterable[estate.Workload], nodes: Mapping[str, estate.No
 
 
 def _track_parts(track: Track, pod: estate.Pod | None, grid: Grid) -> Iterable[Track]:
-    """The track before the pod came, and since then."""
+    """Splits a track into the time before the pod came and the time since then."""
     since = None if pod is None else pod.scheduled or pod.created
     if pod is None or since is None:
         return [track]

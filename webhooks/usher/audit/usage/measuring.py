@@ -23,10 +23,10 @@ from usher.audit.usage.possible_savings import all_savings
 from usher.audit.usage.series import Answer, Grid, Source
 from usher.audit.usage.usage_amounts import Holding, Measured, Now
 from usher.audit.usage.usage_metrics import Readings
-from usher.config.audit import Audit
+from usher.check.findings import Identity
+from usher.config.audit_settings import Audit
 from usher.config.fields import seconds
 from usher.dataclass import dataclass
-from usher.scan.findings import Identity
 
 _LATE_POINTS: Final = 3
 
@@ -35,13 +35,13 @@ _INTEL: Final = frozenset({"intel.com/gpu", "gpu.intel.com/i915", "gpu.intel.com
 
 
 def sources_of_numbers(readings: Readings) -> Iterator[str]:
-    """Where numbers come from that could come from several sources."""
+    """The source of each number that could come from several sources."""
     if readings.has_requests:
         yield "Allocated GPU-hours are those that kube-state-metrics recorded"
 
 
 def source_problems(readings: Readings, grid: Grid, tracks: Sequence[Track], *, idle_seconds: float) -> Iterator[str]:
-    """What the source lacks as a whole."""
+    """Data that the source lacks as a whole."""
     if readings.of(usage_metrics.REQUESTS).series and not readings.has_requests:
         yield (
             f"Prometheus has {usage_metrics.REQUESTS.metric} but no {usage_metrics.PHASES.metric}, which says "
@@ -77,7 +77,9 @@ def source_problems(readings: Readings, grid: Grid, tracks: Sequence[Track], *, 
 
 
 def missing_series_problem(selection: str) -> str:
-    """Nothing to measure by. `selection` are the labels that series must have; empty for all series."""
+    """The sentence for a source without series to measure. `selection` are the labels that series must have; empty for
+    all series.
+    """
     exporters = (
         f"dcgm-exporter ({usage_metrics.ENGINE_ACTIVE.metric}, {usage_metrics.GPU_UTIL.metric}) and of AMD's exporter "
         f"({usage_metrics.AMD_ACTIVE.metric})"
@@ -94,7 +96,7 @@ def missing_series_problem(selection: str) -> str:
 
 
 def device_problems(tracks: Iterable[Track], nodes: Mapping[str, estate.Node]) -> Iterator[str]:
-    """What series say less well than they could."""
+    """Weaknesses of the series about devices."""
     found = list(tracks)
     by_kernels = {track.device for track in found if track.by_kernels}
     if by_kernels:
@@ -118,7 +120,7 @@ def device_problems(tracks: Iterable[Track], nodes: Mapping[str, estate.Node]) -
 
 
 def node_problems(joined: JoinedTracks, nodes: Mapping[str, estate.Node]) -> Iterator[str]:
-    """Nodes that are not measured."""
+    """The nodes that are not measured."""
     measured = {track.node for track in joined.tracks}
     missing = sorted(name for name, node in nodes.items() if node.capacity and name not in measured)
     if missing and any(track.node for track in joined.tracks):
@@ -132,7 +134,7 @@ def node_problems(joined: JoinedTracks, nodes: Mapping[str, estate.Node]) -> Ite
 
 
 def attribution_problems(joined: JoinedTracks) -> Iterator[str]:
-    """Nodes whose series name no pods."""
+    """The nodes whose series name no pods."""
     if joined.by_node:
         yield (
             f"Series of {fields.listing(joined.by_node)} name no pods; they count for the one pod that holds all GPUs "
@@ -148,7 +150,7 @@ def attribution_problems(joined: JoinedTracks) -> Iterator[str]:
 def capacity_problems(
     hours: Mapping[str, NodeHours] | None, nodes: Mapping[str, estate.Node], grid: Grid
 ) -> Iterator[str]:
-    """What is not known of GPUs that no pod held."""
+    """Missing data about GPUs that no pod held."""
     if hours is None:
         if nodes:
             yield (
@@ -171,7 +173,7 @@ def capacity_problems(
 
 
 def sum_problems(entries: Iterable[Entry], total: Tally) -> Iterator[str]:
-    """What could not be measured, and what belongs to no workload."""
+    """GPU-hours that could not be measured, or belong to no workload."""
     if total.allocated - total.measured > 0.01:
         yield (
             f"{total.allocated - total.measured:.1f} of {total.allocated:.1f} allocated GPU-hours have no sample of "
@@ -186,33 +188,33 @@ def sum_problems(entries: Iterable[Entry], total: Tally) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """The entries of the ledger, and what they come from."""
+    """The entries of the ledger, and the data behind them."""
 
     readings: Readings
-    """Without the series of devices, which are most of the memory of an audit."""
+    """Answers without the series of devices, which are most of the memory of an audit."""
     grid: Grid
     tracks: tuple[Track, ...]
     entries: tuple[Entry, ...]
     node_hours: Mapping[str, NodeHours] | None
-    """By node; None where no series says what nodes have."""
+    """By node; None if no series shows the capacity of nodes."""
     problems: tuple[str, ...]
     failures: tuple[str, ...]
-    """Those of the problems for which usage is missing."""
+    """The problems because of which usage is missing."""
 
     def all_devices(self, nodes: Mapping[str, Node]) -> AllDevices | None:
-        """The devices of all tracks together; None where no device was measured."""
+        """The devices of all tracks together; None if no device was measured."""
         return gpu_hours.all_device_hours(self.tracks, nodes, self.grid) if self.tracks else None
 
 
 def observe_usage(
     estate: Estate, source: Source, *, nodes: Mapping[str, Node], config: Audit, grid: Grid
 ) -> Observation:
-    """Reads all series, and joins them with the pods and nodes of the estate.
+    """Reads all series and joins them with the pods and nodes of the estate.
 
     Args:
         estate: the workloads of the cluster.
-        source: of the series; what it cannot answer is one of the problems.
-        nodes: those of the estate, by name.
+        source: the source of the series. A question that it cannot answer becomes a problem.
+        nodes: the nodes of the estate, by name.
         config: the section `audit` of usher.yaml.
         grid: the window.
     """
@@ -238,7 +240,7 @@ def observe_usage(
             grid=grid,
             idle=_idle_rule(config, grid),
         )
-    # A series may name its pod in a way that only all series together explain.
+    # Some series need all other series to find out which pod they name.
     entries = tuple(each for each in entries if estate.scope.has(each.owner.namespace))
     has_series = joined.tracks or elsewhere or not is_answered
     no_series = () if has_series else (missing_series_problem(source.selection),)
@@ -269,7 +271,7 @@ def _idle_rule(config: Audit, grid: Grid) -> IdleRule:
     return IdleRule(below=config.idle.below, points=max(math.ceil(seconds(config.idle.lasting) / grid.step), 1))
 
 
-def _problems_of_series(  # noqa: PLR0913 - all that was read, named
+def _problems_of_series(  # noqa: PLR0913 - all results by name
     readings: Readings,
     joined: JoinedTracks,
     entries: tuple[Entry, ...],
@@ -280,18 +282,18 @@ def _problems_of_series(  # noqa: PLR0913 - all that was read, named
     config: Audit,
     grid: Grid,
 ) -> Iterator[str]:
-    """What the series lack, where the source answers at all."""
+    """Sentences about missing data, from a source that answers at all."""
     yield from source_problems(readings, grid, joined.tracks, idle_seconds=seconds(config.idle.lasting))
     yield from device_problems(joined.tracks, nodes)
     yield from attribution_problems(joined)
     if estate.scope.is_whole:
-        # The nodes of other parts only seem to have no series.
+        # To this part, the nodes of other parts only seem to have no series.
         yield from node_problems(joined, nodes)
         yield from capacity_problems(node_hours, nodes, grid)
     yield from sum_problems(entries, gpu_hours.total_tally(entry.tally for entry in entries))
 
 
-def measure(  # noqa: PLR0913 - the arguments of an audit, all named
+def measure(  # noqa: PLR0913 - all arguments of an audit by name
     estate: Estate,
     source: Source | None,
     *,
@@ -300,15 +302,16 @@ def measure(  # noqa: PLR0913 - the arguments of an audit, all named
     now: datetime,
     step: timedelta | None = None,
 ) -> Measured:
-    """The usage of an estate; without a source only what its pods hold now.
+    """The usage of an estate; without a source, only what its pods hold now.
 
     Args:
         estate: the nodes and workloads of the cluster.
-        source: of the series; what it cannot answer is a problem of the measurement, not an error.
+        source: the source of the series. A question that it cannot answer becomes a problem of the measurement, not an
+            error.
         config: the section `audit` of usher.yaml.
-        window: how far back from `now`; whole steps of it are measured.
+        window: the time to measure back from `now`, in whole steps.
         now: the time of the audit, aware.
-        step: the length of a step; without it one by the window, so that it has at most 1,100 steps.
+        step: the length of a step; by default chosen so that the window has at most 1,100 steps.
     """
     nodes = {node.name: node for node in estate.nodes or ()}
     holdings = tuple(_holdings(estate, nodes, config))
@@ -319,7 +322,7 @@ def measure(  # noqa: PLR0913 - the arguments of an audit, all named
     return _sums_of(estate, observed, holdings, nodes=nodes, config=config, source=source)
 
 
-def _sums_of(  # noqa: PLR0913 - what the sums are of, named
+def _sums_of(  # noqa: PLR0913 - all addends by name
     estate: Estate,
     observed: Observation | None,
     holdings: Sequence[Holding],
@@ -370,7 +373,7 @@ def _sums_of(  # noqa: PLR0913 - what the sums are of, named
 
 
 def _holdings(estate: Estate, nodes: Mapping[str, Node], config: Audit) -> Iterator[Holding]:
-    """What pods hold now, each at the price of its node."""
+    """The GPUs that pods hold now, each at the price of its node."""
     node_types = {name: node_type_of(node) for name, node in nodes.items()}
     for index, workload in enumerate(estate.workloads):
         for pod in workload.pods:
@@ -394,7 +397,7 @@ def _usage_by_workload(
 
 
 def _waited(estate: Estate, observed: Observation | None) -> tuple[float | None, str]:
-    """Seconds that workloads waited in queues, and how they were computed."""
+    """The queue wait of workloads in seconds, and how it was computed."""
     if observed is None:
         return usage_metrics.queue_wait(estate, Answer(), start=None)
     start = datetime.fromtimestamp(observed.grid.start, tz=UTC)

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from usher import model
-from usher.accelerators import boards, profiles
-from usher.accelerators.profiles import Board, Variant
+from usher.accelerators import boards, mig
+from usher.accelerators.mig import Board, Variant
 from usher.audit.document.audit_entries import Saving
 from usher.audit.gather import estate, gpus
 from usher.audit.gather import object_fields as fields
@@ -25,25 +25,25 @@ from usher.audit.usage import gpu_hours
 from usher.audit.usage.gpu_hours import HOURS_OF_DAY, Entry
 from usher.audit.usage.saving_cases import Candidate, Case, hours_text, percent_text, saving_of
 from usher.audit.usage.series import Grid
-from usher.config.audit import Audit
+from usher.config.audit_settings import Audit
 from usher.config.fields import seconds
 from usher.dataclass import dataclass
 
 IDLE_WORKLOAD: Final = "idle workload"
 
 _MOSTLY: Final = 0.5
-"""Of the measured GPU-hours: from this idle share on a workload has too many replicas."""
+"""Idle share of the measured GPU-hours above which a workload has too many replicas."""
 
 _NEARLY_ALWAYS: Final = 0.8
-"""Of the measured GPU-hours: from this idle share on a workload may be stopped as a whole."""
+"""Idle share of the measured GPU-hours above which the whole workload may be stopped."""
 
 _STOPPED: Final = "kubeflow-resource-stopped"
-"""Annotation with which Kubeflow stops a Notebook (kinds/kubeflow/notebooks.py)."""
+"""The annotation by which Kubeflow stops a Notebook (kinds/kubeflow/training_jobs.py)."""
 
 _MOST_OF_THE_TIME: Final = 0.95
 
 _NOT_USED: Final = 0.01
-"""Mean activity below which no replica is needed."""
+"""Mean activity below which the workload needs no replica."""
 
 
 def find_idle(case: Case) -> Candidate | None:
@@ -83,7 +83,7 @@ def _half(case: Case) -> HalfStarted | None:
 
 
 def _other_half(case: Case) -> Iterator[str]:
-    """Why a gang is idle: it would work if its other pods had room."""
+    """The reason why a gang is idle: its other pods have no room."""
     half = _half(case)
     if half is not None:
         waiting = half.waiting
@@ -93,7 +93,7 @@ def _other_half(case: Case) -> Iterator[str]:
 
 
 def _room_for_others(case: Case, waiting: Sequence[estate.Pod]) -> Iterator[str]:
-    """How many of the pods that wait the free devices of its boards have room for."""
+    """How many of the waiting pods the free devices of its boards have room for."""
     if not case.offers.free_known:
         return
     products = {entry.node_type.product for entry in case.entries}
@@ -109,7 +109,7 @@ def _room_for_others(case: Case, waiting: Sequence[estate.Pod]) -> Iterator[str]
 
 
 def _kept(case: Case) -> int:
-    """The replicas that do the work of 95 % of the time at the highest activity of the targets; 0 without any work."""
+    """The replicas that do the work of 95 % of the time at the highest target activity; 0 if there was no work."""
     activity = case.tally.activity_at(_MOST_OF_THE_TIME) or 0.0
     if not case.replicas_path or (case.tally.activity or 0.0) < _NOT_USED:
         return 0
@@ -136,24 +136,26 @@ def _idle_change(case: Case, kept: int) -> str:
 SMALLER_MIG_PROFILE: Final = "smaller MIG profile"
 
 MARGIN: Final = 1.2
-"""Times the peak of memory: room for what the window did not show."""
+"""Factor on the peak of memory: room for peaks outside the window."""
 
 _USABLE: Final = 0.95
-"""A device has a little less than its slices: `nvidia-smi mig -lgip` lists 9.5 GiB for 1g.10gb of an A100-80."""
+"""Usable share: a device has a little less than its slices. `nvidia-smi mig -lgip` lists 9.5 GiB for 1g.10gb of an
+A100-80.
+"""
 
 _DIVIDING_ROLES: Final = frozenset({model.Role.INFERENCE, model.Role.INTERACTIVE, model.Role.SERVICE, model.Role.BATCH})
 """Training needs whole GPUs: MIG devices have no NVLink and no peer-to-peer access (docs/domain/mig.md)."""
 
 _MOST_NODES: Final = 3
-"""Nodes named in one sentence; the others are counted."""
+"""The most nodes that one sentence names; it counts the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Choice:
-    """A profile, and where nodes with the same board offer it; empty where no node does."""
+    """A profile, and the nodes with the same board that offer it; empty if no node does."""
 
-    offer: profiles.Offer
-    profile: profiles.Profile
+    offer: mig.Offer
+    profile: mig.Profile
     on: tuple[Offer, ...] = ()
 
     @property
@@ -197,8 +199,8 @@ def find_mig_profile(case: Case) -> Candidate | None:
     return Candidate(saving=found, takes=choice.on, number=len(case.holding))
 
 
-def _offered(case: Case, board: Board, fitting: Sequence[profiles.Offer]) -> _Choice | None:
-    """The smallest profile with enough free devices, else the smallest that nodes offer at all."""
+def _offered(case: Case, board: Board, fitting: Sequence[mig.Offer]) -> _Choice | None:
+    """The smallest profile with enough free devices, else the smallest that nodes offer."""
     found = []
     for offer in fitting:
         for profile in offer.names:
@@ -239,7 +241,7 @@ def _profile_change(case: Case, choice: _Choice) -> str:
 
 
 def _divided_gpus(case: Case, board: Board, choice: _Choice) -> str:
-    """Which GPUs the platform team has to divide, and whether they are free."""
+    """A sentence: which GPUs the platform team has to divide, and whether they are free."""
     each = choice.offer.shape.maximum
     number = -(-len(case.holding) // each)
     gpus = "1 GPU" if number == 1 else f"{number} GPUs"
@@ -256,7 +258,7 @@ def _divided_gpus(case: Case, board: Board, choice: _Choice) -> str:
 
 
 def _divided_board(case: Case) -> Board | None:
-    """The board of all its GPUs, where each of its pods holds one whole GPU of a board that MIG divides."""
+    """The board of all its GPUs, if each of its pods holds one whole GPU of a board that MIG can divide."""
     if case.workload.role not in _DIVIDING_ROLES or not case.holding:
         return None
     for pod in case.holding:
@@ -269,8 +271,8 @@ def _divided_board(case: Case) -> Board | None:
     return known.board if known is not None else None
 
 
-def _fitting(board: Board, *, activity: float, peak: float, memory: float) -> list[profiles.Offer]:
-    """Those that have room for the work, the smallest first."""
+def _fitting(board: Board, *, activity: float, peak: float, memory: float) -> list[mig.Offer]:
+    """The profiles with enough room for the work, the smallest first."""
     fitting = [
         offer
         for offer in board.offers
@@ -282,8 +284,8 @@ def _fitting(board: Board, *, activity: float, peak: float, memory: float) -> li
     return sorted(fitting, key=lambda offer: (offer.shape.compute, offer.shape.memory))
 
 
-def _profile_memory(board: Board, offer: profiles.Offer, memory: float) -> float:
-    """MiB of a profile: its memory slices of what the device was measured to have, or of what the board has."""
+def _profile_memory(board: Board, offer: mig.Offer, memory: float) -> float:
+    """The memory of a profile in MiB: its slices of the measured memory of the device, or else of the board's."""
     return _USABLE * (memory or board.memory * 1024) * offer.shape.memory / board.memory_slices
 
 
@@ -300,7 +302,7 @@ _SPOT_LABELS: Final = (
 
 
 def find_spot(case: Case) -> Candidate | None:
-    """The saving is in money alone: the GPU-hours stay."""
+    """A saving of money only: the GPU-hours stay."""
     if case.workload.role not in _INTERRUPTIBLE_ROLES or not case.holding:
         return None
     saved: dict[int, float] = {}
@@ -345,7 +347,7 @@ def _missing_spot_nodes(case: Case, products: set[str]) -> str:
 
 
 def _spot_selector(nodes: Iterable[estate.Node]) -> str:
-    """The label by which the spot nodes of the cluster are known; that of Karpenter where it has none."""
+    """The label that selects the spot nodes of the cluster; Karpenter's if the cluster has no spot nodes."""
     for node in nodes:
         for key, value in _SPOT_LABELS:
             if node.capacity_type is CapacityType.SPOT and node.labels.get(key) == value:
@@ -358,7 +360,7 @@ FEWER_AT_NIGHT: Final = "fewer replicas at night"
 _FEWEST_DAYS: Final = 3
 _SHORTEST: Final = 4
 _LONGEST: Final = 16
-"""Hours in a row. What is quiet for longer has too many replicas all day: that is another saving."""
+"""Hours in a row. A service that is quiet for longer has too many replicas all day, which is another saving."""
 
 _SERVICE_ROLES: Final = frozenset({model.Role.INFERENCE, model.Role.SERVICE})
 
@@ -407,7 +409,7 @@ def _activity_of_hour(case: Case, hour: int) -> float | None:
 
 
 def _needed_replicas(case: Case, replicas: int) -> list[int | None]:
-    """The replicas that the work of each hour of the day needs; None for an hour that was not measured."""
+    """The replicas that the work of each hour of the day needs; None for an hour without a measurement."""
     high = case.config.targets.activity.high
     return [
         None if activity is None else max(1, math.ceil(activity * replicas / high - 1e-9))
@@ -416,7 +418,7 @@ def _needed_replicas(case: Case, replicas: int) -> list[int | None]:
 
 
 def _longest_run(quiet: list[bool]) -> list[int]:
-    """The hours of the longest run, which may pass midnight."""
+    """The hours of the longest quiet run, which may pass midnight."""
     best: list[int] = []
     for start in range(HOURS_OF_DAY):
         run: list[int] = []
@@ -430,17 +432,17 @@ def _longest_run(quiet: list[bool]) -> list[int]:
 _KINDS = (find_idle, find_mig_profile, find_spot, find_nights)
 
 _Taken = Counter[tuple[str, str]]
-"""Devices that larger savings take, by node and resource."""
+"""Number of devices that larger savings take, by node and resource."""
 
 
 def all_savings(
     estate: Estate, entries: Mapping[int, Sequence[Entry]], *, config: Audit, grid: Grid
 ) -> tuple[Saving, ...]:
-    """Each device that is free now counts for one saving, so that all that add up can be made together.
+    """All savings. Each free device counts for one saving, so that the savings in the sum can be made together.
 
     Args:
         estate: the nodes and workloads.
-        entries: what was measured, by the place of the workload in the estate.
+        entries: the measured entries, by the place of the workload in the estate.
         config: the section `audit` of usher.yaml.
         grid: the window.
     """
@@ -489,7 +491,7 @@ def _of_one(candidates: list[Candidate], taken: _Taken, offered: Offers) -> Iter
 
 
 def _short(candidate: Candidate, taken: _Taken, offered: Offers) -> str:
-    """What is missing of the devices that it takes; empty where enough are free."""
+    """The sentence about missing devices for a saving; empty if enough are free."""
     left = sum(offer.free - taken[offer.node.name, offer.resource] for offer in candidate.takes)
     if left >= candidate.number:
         return ""
@@ -516,5 +518,5 @@ def _case_order(candidates: list[Candidate]) -> tuple[float, float, str, str]:
 
 
 def _size(saving: Saving) -> tuple[float, float]:
-    """Smaller for a larger saving: by money, else by GPU-hours."""
+    """A sort key, smaller for a larger saving: by money, else by GPU-hours."""
     return -(saving.cost or 0), -saving.gpu_hours

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
-from usher.accelerators import profiles
+from usher.accelerators import mig
 from usher.dataclass import dataclass
 
 
@@ -35,7 +35,7 @@ class Grid:
 
     @property
     def hours(self) -> float:
-        """Hours that one point stands for."""
+        """Hours of one step."""
         return self.step / 3600
 
     def time(self, point: int) -> int:
@@ -52,7 +52,7 @@ class Grid:
 
 
 class Fold(StrEnum):
-    """How the samples within a step become one value; the functions of PromQL."""
+    """How the samples within a step become one value, as functions of PromQL."""
 
     MEAN = "avg_over_time"
     PEAK = "max_over_time"
@@ -73,18 +73,18 @@ class Question:
 
     metric: str
     also: str = ""
-    """Another name that exporters give to the metric."""
+    """Another name that some exporters give to the metric."""
     fold: Fold = Fold.MEAN
     matchers: tuple[Matcher, ...] = ()
     only_positive: bool = False
-    """Leaves out values that are not above 0."""
+    """Leaves out values of 0 and below."""
     pods_of: "Question | None" = None
-    """Only series of pods that this question has as well: it bounds metrics that every pod of a cluster has."""
+    """Keeps only series of pods that this question has too. It bounds metrics that every pod of a cluster has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """The values of one set of labels, from point `first` on; NaN where there was no sample within a step."""
+    """The values of one set of labels, from point `first` on; NaN for a step without a sample."""
 
     labels: Mapping[str, str]
     first: int
@@ -93,40 +93,40 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`series` are in the order of their labels; `warnings` say what a source knows to be missing."""
+    """The series in the order of their labels; `warnings` name data that a source knows to be missing."""
 
     series: tuple[Series, ...] = ()
     warnings: tuple[str, ...] = ()
     left_out: int = 0
-    """The series that a source has and leaves out, because they belong to other parts of the cluster."""
+    """The number of series that a source leaves out because they belong to other parts of the cluster."""
 
 
 class Source(Protocol):
-    """What provides series.
+    """A source of series.
 
-    `read` raises `errors.PrometheusError` where it gets no usable answer.
+    `read` raises `errors.PrometheusError` if it gets no usable answer.
     """
 
     @property
     def name(self) -> str:
-        """`prometheus` or `demo`, as `Measurement.source` says it."""
+        """`prometheus` or `demo`, as in `Measurement.source`."""
         ...
 
     @property
     def url(self) -> str:
-        """The address without user and password; empty where there is none."""
+        """The address without user and password; empty if there is none."""
         ...
 
     @property
     def selection(self) -> str:
-        """The labels that a user chose series by, as `cluster=prod`; empty where all series count."""
+        """The labels by which a user chose series, as `cluster=prod`; empty if all series count."""
         ...
 
     def read(self, question: Question, grid: Grid, /) -> Answer: ...
 
 
 def ordered_series(series: Sequence[Series]) -> tuple[Series, ...]:
-    """The series in the order of their labels, so that the same cluster gives the same numbers."""
+    """The series in the order of their labels, so that the same cluster always gives the same numbers."""
     return tuple(sorted(series, key=lambda each: (sorted(each.labels.items()), each.first)))
 
 
@@ -135,7 +135,7 @@ _MOST_POINTS: Final = 1100
 
 
 def grid_of_window(window: timedelta, *, now: datetime, step: timedelta | None = None) -> Grid:
-    """The steps of a window. The last one ends at a multiple of the step before `now`."""
+    """The steps of a window. The last one ends at the latest multiple of the step before `now`."""
     length = int(window.total_seconds())
     each = int(step.total_seconds()) if step else next((s for s in _STEPS if length <= s * _MOST_POINTS), _STEPS[-1])
     each = max(each, 1)
@@ -145,12 +145,12 @@ def grid_of_window(window: timedelta, *, now: datetime, step: timedelta | None =
 
 
 BRIDGED_POINTS: Final = 2
-"""Points without a sample that take the value before them; a longer hole is not measured."""
+"""The longest hole, in points, that takes the value before it. Longer holes are not measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """Values from point `first` on; NaN where nothing was measured."""
+    """Values from point `first` on; NaN at points without a measurement."""
 
     first: int
     values: "array[float]"
@@ -161,7 +161,7 @@ class Line:
         return self.first + len(self.values)
 
     def at(self, point: int) -> float:
-        """The value of a point; NaN outside of the line."""
+        """The value at a point; NaN outside of the line."""
         place = point - self.first
         return self.values[place] if 0 <= place < len(self.values) else math.nan
 
@@ -207,13 +207,13 @@ def bridged(line: Line, *, most: int = BRIDGED_POINTS) -> Line:
 
 
 def cut_line(line: Line, start: int, end: int) -> Line:
-    """The part of a line from one point up to, and without, another."""
+    """The part of a line from `start` up to, and without, `end`."""
     first = max(start, line.first)
     return Line(first=first, values=line.values[first - line.first : max(end, first) - line.first])
 
 
 def mapped_line(line: Line, change: Callable[[float], float]) -> Line:
-    """The line with each value changed; what was not measured stays so."""
+    """The line with each measured value changed."""
     values = array("d", [value if math.isnan(value) else change(value) for value in line.values])
     return Line(first=line.first, values=values)
 
@@ -223,7 +223,7 @@ def scaled_line(line: Line, factor: float) -> Line:
 
 
 def holes(values: Sequence[float]) -> Iterator[tuple[int, int]]:
-    """The runs of NaN, each as its start and the place after its end."""
+    """The runs of NaN, each with its start and the place after its end."""
     start = -1
     for place, value in enumerate(values):
         if math.isnan(value):
@@ -253,12 +253,14 @@ _NODE_LABELS: Final = (
     *("exported_node", "node", "kubernetes_node", "nodename", "node_name", "NodeName", "k8s_node_name"),
     *("Hostname", "exported_hostname", "hostname", "exported_instance", "instance"),
 )
-"""Hostname is the node where the exporter knows it (NODE_NAME), and else the name of its own pod."""
+"""Labels that name the node. `Hostname` is the node if the exporter knows it (NODE_NAME), else the name of the
+exporter's pod.
+"""
 
 _CLUSTER_LABELS: Final = ("cluster", "cluster_name", "k8s_cluster_name", "cluster_id")
 
 _UNDIVIDED: Final = frozenset({"", "spx", "na"})
-"""Modes of AMD's GPUs that leave them whole."""
+"""Modes of AMD's GPUs that do not divide them."""
 
 
 class PodName(NamedTuple):
@@ -275,11 +277,11 @@ class Device(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownNodes:
-    """The names of nodes, by which a label is recognised as one."""
+    """The known node names, which show that the value of a label is a node."""
 
     names: frozenset[str]
     short: Mapping[str, str]
-    """Names by their part before the first dot, where it is the part of one name alone."""
+    """Full names by their part before the first dot, if only one name has that part."""
 
 
 def known_nodes(names: Iterable[str]) -> KnownNodes:
@@ -292,7 +294,7 @@ def known_nodes(names: Iterable[str]) -> KnownNodes:
 
 
 def node_of(labels: Labels, known: KnownNodes) -> str:
-    """The node of a series; empty where no label names a node that is known."""
+    """The node of a series; empty if no label names a known node."""
     for key in _NODE_LABELS:
         value = labels.get(key, "")
         if key.endswith("instance"):
@@ -306,8 +308,8 @@ def node_of(labels: Labels, known: KnownNodes) -> str:
 def device_of(labels: Labels, known: KnownNodes) -> Device:
     """The device of a series of DCGM or of AMD's exporter.
 
-    A GPU has a UUID that is unique; without it, the node and the number on the node are. dcgm-exporter calls it `uuid`
-    where it writes the names of its first version (render_metrics.go).
+    The UUID identifies a GPU; without it, the node and the number on the node do. dcgm-exporter calls it `uuid` when it
+    writes the names of its first version (render_metrics.go).
     """
     host = node_of(labels, known) or labels.get("Hostname") or labels.get("hostname") or labels.get("instance", "")
     number = labels.get("gpu") or labels.get("gpu_id", "")
@@ -319,7 +321,7 @@ def device_of(labels: Labels, known: KnownNodes) -> Device:
 
 
 def clusters_of(series: Iterable[Series]) -> tuple[str, list[str]]:
-    """The label that names the clusters of the series, and its values; empty where no label does."""
+    """The label that names the clusters of the series, and its values; empty if no label does."""
     found = list(series)
     for name in _CLUSTER_LABELS:
         values = {each.labels[name] for each in found if each.labels.get(name)}
@@ -329,9 +331,9 @@ def clusters_of(series: Iterable[Series]) -> tuple[str, list[str]]:
 
 
 def renamed_labels(series: Iterable[Series]) -> frozenset[tuple[str, str]]:
-    """Jobs and the labels of the exporter that their scraper renames: `namespace`, `pod`, or both.
+    """The jobs, each with a label of the exporter that their scraper renames: `namespace`, `pod`, or both.
 
-    Google's collector sets a namespace and no pod, so it renames the namespace alone.
+    Google's collector sets a namespace and no pod, so it renames only the namespace.
     """
     return frozenset(
         (each.labels.get("job", ""), name)
@@ -342,11 +344,11 @@ def renamed_labels(series: Iterable[Series]) -> frozenset[tuple[str, str]]:
 
 
 def holder_of(labels: Labels, changed: frozenset[tuple[str, str]]) -> PodName | None:
-    """The pod that holds the device of a series; None where the exporter names none.
+    """The pod that holds the device of a series; None if the exporter names no pod.
 
     Args:
-        labels: those of the series.
-        changed: what the scrapers of all series renamed.
+        labels: the labels of the series.
+        changed: the labels that scrapers renamed, from all series.
     """
     job = labels.get("job", "")
     is_changed = [(job, name) in changed for name in ("namespace", "pod")]
@@ -396,9 +398,9 @@ _MIG_RESOURCE: Final = re.compile(
 
 
 def resource_of(name: str) -> str:
-    """The resource that kube-state-metrics calls by that name; the name itself where it is unknown."""
+    """The resource for a name of kube-state-metrics; the name itself if unknown."""
     match = _MIG_RESOURCE.fullmatch(name)
     if match is None:
         return _RESOURCES.get(name, name)
     variant = {"": "", "_me": ".me", "_me_all": ".me.all", "_gfx": ".gfx", "__me": "-me"}[match["variant"]]
-    return f"{profiles.RESOURCE_PREFIX}{match['slices']}.{match['size']}{variant}"
+    return f"{mig.MIG_RESOURCE_PREFIX}{match['slices']}.{match['size']}{variant}"

@@ -11,25 +11,25 @@ from usher.audit.usage import gpu_hours
 from usher.audit.usage.gpu_hours import AllDevices, Entry, Owner, Tally
 from usher.audit.usage.held_gpus import NodeHours
 from usher.audit.usage.usage_metrics import MEBIBYTE
-from usher.config.audit import Prices, Range, Targets
+from usher.check.findings import Identity
+from usher.config.audit_settings import Prices, Range, Targets
 from usher.config.fields import seconds
 from usher.dataclass import dataclass
-from usher.scan.findings import Identity
 
 _DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Now:
-    """What a pod holds now."""
+    """The GPUs that a pod holds now."""
 
     gpus: float
     price: float | None
-    """Of a GPU for an hour."""
+    """Price of a GPU for an hour."""
 
 
 def usage_of(entries: Iterable[Entry], now: Iterable[Now], *, currency: str) -> Usage:
-    """The sums. Without entries nothing was measured: only what pods hold now is known."""
+    """The summed usage. Without entries it only has what pods hold now."""
     found, holding = list(entries), list(now)
     gpus = sum(each.gpus for each in holding)
     priced = [each.gpus * each.price for each in holding if each.price is not None]
@@ -53,7 +53,7 @@ def usage_of(entries: Iterable[Entry], now: Iterable[Now], *, currency: str) -> 
 
 
 def cost_of(entries: Iterable[Entry], *, currency: str) -> Cost | None:
-    """The money of the entries that have a price; None where none of them has, or none held a GPU."""
+    """The money of the entries that have a price; None if no entry has one, or the priced entries held no GPU."""
     priced = [(each.tally, each.price) for each in entries if each.price is not None]
     if not any(tally.allocated for tally, _ in priced):
         return None
@@ -71,7 +71,7 @@ def cost_of(entries: Iterable[Entry], *, currency: str) -> Cost | None:
 
 
 def rounded(value: float) -> float:
-    """As the document has numbers: six digits, and no -0."""
+    """A number as the document writes it: six digits, and no -0."""
     return round(value, _DIGITS) + 0.0
 
 
@@ -88,20 +88,20 @@ Price = Callable[[NodeType], float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rest:
-    """What no pod holds of one node: GPUs of now, or GPU-hours of the window."""
+    """The GPUs or GPU-hours of one node that no pod holds: GPUs now, or GPU-hours of the window."""
 
     node_type: NodeType
     price: float | None
-    """Of a GPU for an hour."""
+    """Price of a GPU for an hour."""
     free: float
     out_of_use: float
     capacity: float = 0.0
-    """GPUs of now; 0 for the window."""
+    """GPUs of the node now; 0 for the window."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rests:
-    """The rests of all nodes; None where nodes are not known, or where their hours were not measured."""
+    """The rests of all nodes; None if the nodes are unknown or their hours were not measured."""
 
     now: tuple[Rest, ...] | None = None
     window: tuple[Rest, ...] | None = None
@@ -109,30 +109,30 @@ class Rests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotHeld:
-    """GPUs that are free or out of use; None where that is not known, not measured, or not priced."""
+    """GPUs that are free or out of use; None if unknown, not measured or not priced."""
 
     gpus_not_priced: float | None = None
-    """Of all GPUs of the nodes of now."""
+    """How many GPUs of all current nodes have no price."""
     free_per_hour: float | None = None
-    """Money."""
+    """Cost of the free GPUs for an hour."""
     out_of_use_per_hour: float | None = None
     free: float | None = None
-    """GPU-hours of the window."""
+    """Free GPU-hours of the window."""
     out_of_use: float | None = None
     cost_free: float | None = None
-    """Of those hours that have a price."""
+    """Cost of the free GPU-hours that have a price."""
     cost_out_of_use: float | None = None
 
 
 def rests(
     splits: Sequence[NodeSplit] | None, hours: Mapping[str, NodeHours] | None, entries: Iterable[Entry], *, price: Price
 ) -> Rests:
-    """The rests by node.
+    """The rest of each node.
 
     Args:
-        splits: the GPUs of the nodes of now; None where these are not known.
-        hours: of the window, by node; None where they were not measured.
-        entries: what pods held, which says the board of a node that is gone.
+        splits: the GPUs of the current nodes; None if unknown.
+        hours: the GPU-hours of the window by node; None if not measured.
+        entries: what pods held; they name the board of a node that is gone.
         price: the price of a GPU for an hour.
     """
     boards = {entry.place.node: entry.node_type for entry in entries}
@@ -177,7 +177,7 @@ def _rounded_sum(values: Iterable[float]) -> float:
 
 
 def money_of(parts: Iterable[tuple[float, float | None]]) -> float | None:
-    """The money of the numbers that have a price; None where not one of them has."""
+    """The money of the amounts that have a price; None if no amount has one."""
     everything = list(parts)
     there = [each for each in everything if each[0]] or everything
     priced = [number * price for number, price in there if price is not None]
@@ -186,7 +186,7 @@ def money_of(parts: Iterable[tuple[float, float | None]]) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holding:
-    """What a pod of the estate holds now."""
+    """The GPUs that a pod of the estate holds now."""
 
     workload: int
     node_type: NodeType
@@ -195,7 +195,7 @@ class Holding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupedRow:
-    """An entry, a holding or a workload with the values that tables group by."""
+    """An entry, a holding or a workload with the values by which tables group."""
 
     owner: Owner
     node_type: NodeType
@@ -209,10 +209,10 @@ _OF_NODES: Final[Mapping[str, Callable[[NodeType], str]]] = {
     "product": lambda node_type: node_type.product,
     "capacityType": lambda node_type: node_type.capacity_type.value,
 }
-"""The properties that nodes have too, so that the GPUs that no pod held have them."""
+"""The groupings that also apply to nodes, and so to GPUs that no pod held."""
 
 
-def group_tables(  # noqa: PLR0913 - what is added up, all named
+def group_tables(  # noqa: PLR0913 - all addends by name
     entries: Iterable[Entry],
     holdings: Iterable[Holding],
     *,
@@ -221,10 +221,11 @@ def group_tables(  # noqa: PLR0913 - what is added up, all named
     teams: Mapping[str, str],
     currency: str,
 ) -> tuple[GroupTable, ...]:
-    """The tables. `rests` are what no pod held; `teams` those of namespaces, for pods whose workload is not known.
+    """The tables. `rests` are what no pod held; `teams` are the teams of namespaces, for pods whose workload is
+    unknown.
 
-    Each workload counts in its team, namespace, queue and priority, also one that holds nothing, and in the products
-    and capacity types that it held.
+    Each workload counts in its team, namespace, queue and priority, even if it holds no GPU, and in the products and
+    capacity types that it held.
     """
     rows = [*_grouped_rows(entries, holdings, workloads)]
     everything = [*rows, *_members(workloads)]
@@ -249,7 +250,9 @@ def group_tables(  # noqa: PLR0913 - what is added up, all named
 
 
 def _members(workloads: Sequence[estate.Workload]) -> Iterator[GroupedRow]:
-    """The workloads of a cluster: without templates, which make pods only for others, and without manifests."""
+    """The workloads that run in a cluster. Leaves out templates, which make pods only for other workloads, and
+    manifests.
+    """
     for index, each in enumerate(workloads):
         if each.exists and (each.pods or not each.is_template):
             yield GroupedRow(owner=Owner(index, each.identity.namespace), node_type=NodeType(product=""))
@@ -327,7 +330,7 @@ class _PriceKey(NamedTuple):
     product: str
     capacity_type: str
     rule: int
-    """-1 without one."""
+    """Index of the rule; -1 without a rule."""
     price: float
     formula: str
 
@@ -335,13 +338,13 @@ class _PriceKey(NamedTuple):
 def price_rows(
     config: Prices, nodes: Mapping[str, estate.Node], entries: Iterable[Entry], *, is_measured: bool
 ) -> tuple[PriceEntry, ...]:
-    """One row for each board, way of paying and price; those with the most GPUs first.
+    """One row for each board, payment type and price; the rows with the most GPUs first.
 
     Args:
         config: the section `audit.prices`.
-        nodes: those of now, by name.
+        nodes: the current nodes, by name.
         entries: what pods held in the window, also on nodes that are gone.
-        is_measured: whether there was a source of usage.
+        is_measured: whether a source of usage exists.
     """
     of_nodes: dict[_PriceKey, list[estate.Node]] = {}
     hours: dict[_PriceKey, float] = {}
@@ -384,14 +387,14 @@ def _price_row(key: _PriceKey, nodes: Sequence[estate.Node], allocated: float | 
 def target_rows(
     wanted: Targets, *, devices: AllDevices | None, tally: Tally | None, queue_wait: float | None, wait_formula: str
 ) -> tuple[Target, ...]:
-    """The targets; `actual` is None where it was not measured.
+    """The targets; `actual` is None if it was not measured.
 
     Args:
         wanted: the section `audit.targets` of usher.yaml.
-        devices: all of the cluster.
-        tally: of what pods held.
-        queue_wait: seconds.
-        wait_formula: how the wait was computed.
+        devices: all devices of the cluster.
+        tally: the sum of what pods held.
+        queue_wait: the measured wait, in seconds.
+        wait_formula: how usher computed the wait.
     """
     measured = devices.measured if devices is not None and devices.measured else None
     activity = devices.used / measured if devices is not None and measured else None
@@ -447,7 +450,7 @@ class Measured:
 
     measurement: Measurement = field(default_factory=lambda: Measurement(source="none"))
     total: Usage = field(default_factory=Usage)
-    """Of all workloads together, and of pods that belong to no workload of the estate."""
+    """The sum over all workloads, and over pods without a workload of the estate."""
     workloads: Mapping[Identity, Usage] = field(default_factory=dict)
     """By the identity of each workload of the estate."""
     groups: tuple[GroupTable, ...] = ()
@@ -457,28 +460,28 @@ class Measured:
     savings: tuple[Saving, ...] = ()
     queue_wait_p95_seconds: float | None = None
     currency: str = ""
-    """Of the prices."""
+    """The currency of all prices."""
 
     @property
     def savings_gpu_hours(self) -> float | None:
-        """The sum of the savings that add up; None where nothing was measured."""
+        """The summed GPU-hours of the savings that count; None if nothing was measured."""
         if self.total.measured is None:
             return None
         return round(sum(saving.gpu_hours for saving in self.savings if saving.adds_up), 6)
 
     @property
     def savings_cost(self) -> float | None:
-        """The money of the savings that add up; None where they have no price."""
+        """The summed money of the savings that count; None if they have no price."""
         return self._sum(lambda saving: saving.cost)
 
     @property
     def savings_cost_saved(self) -> float | None:
-        """Of `savings_cost`: on nodes that are billed while they are there."""
+        """The part of `savings_cost` on nodes that are billed only while they exist."""
         return self._sum(lambda saving: saving.cost_saved)
 
     @property
     def savings_cost_freed(self) -> float | None:
-        """Of `savings_cost`: on nodes that are paid for anyway."""
+        """The part of `savings_cost` on nodes that are paid for anyway."""
         return self._sum(lambda saving: saving.cost_freed)
 
     def _sum(self, money: Callable[[Saving], float | None]) -> float | None:

@@ -25,20 +25,20 @@ MEBIBYTE: Final = 2**20
 ENGINE_ACTIVE: Final = Question(metric="DCGM_FI_PROF_GR_ENGINE_ACTIVE")
 """Share of the time in which the graphics or compute engine was active: 0 to 1, for MIG devices too."""
 GPU_UTIL: Final = Question(metric="DCGM_FI_DEV_GPU_UTIL")
-"""Share of the time in which any kernel ran: 0 to 100. It is 0 for MIG devices whatever they do."""
+"""Share of the time in which any kernel ran: 0 to 100. It is always 0 for MIG devices."""
 MEMORY_USED: Final = Question(metric="DCGM_FI_DEV_FB_USED")
-"""MiB, as all framebuffer metrics of DCGM."""
+"""In MiB, like all framebuffer metrics of DCGM."""
 MEMORY_PEAK: Final = Question(metric="DCGM_FI_DEV_FB_USED", fold=Fold.PEAK)
 MEMORY_FREE: Final = Question(metric="DCGM_FI_DEV_FB_FREE")
 MEMORY_RESERVED: Final = Question(metric="DCGM_FI_DEV_FB_RESERVED")
-"""Of the driver; it is part of the total, but neither used nor free."""
+"""Memory of the driver; it is part of the total, but neither used nor free."""
 MEMORY_TOTAL: Final = Question(metric="DCGM_FI_DEV_FB_TOTAL")
 
-# MetricsFieldPrefix of AMD's exporter puts a prefix before all names; its example has `amd_`.
+# MetricsFieldPrefix of AMD's exporter adds a prefix to all names; its example uses `amd_`.
 AMD_ACTIVE: Final = Question(metric="gpu_gfx_activity", also="amd_gpu_gfx_activity")
-"""Percent."""
+"""In percent."""
 AMD_MEMORY_USED: Final = Question(metric="gpu_used_vram", also="amd_gpu_used_vram")
-"""MiB, which the exporter calls MB."""
+"""In MiB, which the exporter calls MB."""
 AMD_MEMORY_PEAK: Final = Question(metric="gpu_used_vram", also="amd_gpu_used_vram", fold=Fold.PEAK)
 AMD_MEMORY_TOTAL: Final = Question(metric="gpu_total_vram", also="amd_gpu_total_vram")
 
@@ -50,7 +50,9 @@ REQUESTS: Final = Question(
     fold=Fold.LAST,
     matchers=(_OF_GPUS,),
 )
-"""By container. kube-state-metrics writes names of resources with `_` for what is no letter and no digit."""
+"""Requests by container. kube-state-metrics writes `_` for each character of a resource name that is not a letter or
+digit.
+"""
 PHASES: Final = Question(
     metric="kube_pod_status_phase",
     fold=Fold.LAST,
@@ -58,7 +60,7 @@ PHASES: Final = Question(
     only_positive=True,
     pods_of=REQUESTS,
 )
-"""1 for the phase that a pod is in. A pod of these phases holds its devices once it is on a node."""
+"""1 for the current phase of a pod. A pod in one of these phases holds its devices once it is on a node."""
 POD_OWNERS: Final = Question(metric="kube_pod_owner", fold=Fold.LAST, pods_of=REQUESTS)
 REPLICASET_OWNERS: Final = Question(
     metric="kube_replicaset_owner",
@@ -71,7 +73,7 @@ JOB_OWNERS: Final = Question(
 
 NODE_CAPACITY: Final = Question(metric="kube_node_status_capacity", fold=Fold.LAST, matchers=(_OF_GPUS,))
 NODE_ALLOCATABLE: Final = Question(metric="kube_node_status_allocatable", fold=Fold.LAST, matchers=(_OF_GPUS,))
-"""Without the devices that are not healthy."""
+"""Excludes unhealthy devices."""
 NODE_CORDONED: Final = Question(metric="kube_node_spec_unschedulable", fold=Fold.LAST, only_positive=True)
 NODE_NOT_READY: Final = Question(
     metric="kube_node_status_condition",
@@ -81,7 +83,9 @@ NODE_NOT_READY: Final = Question(
 )
 
 QUEUE_WAIT: Final = Question(metric="kueue_admission_wait_time_seconds_bucket", fold=Fold.LAST)
-"""Cumulative counts by `le`: the time from the creation, or a return to the queue, until the admission."""
+"""Cumulative counts by `le`: the time from the creation of a Workload, or its return to the queue, until
+its admission.
+"""
 
 
 OF_DEVICES: Final = (
@@ -100,13 +104,13 @@ OF_DEVICES: Final = (
 OF_PODS: Final = (REQUESTS, PHASES, POD_OWNERS, REPLICASET_OWNERS, JOB_OWNERS)
 OF_NODES: Final = (NODE_CAPACITY, NODE_ALLOCATABLE, NODE_CORDONED, NODE_NOT_READY)
 OF_CLUSTER: Final = (*OF_NODES, QUEUE_WAIT)
-"""About nodes and queues, which all namespaces share."""
+"""Questions about nodes and queues, which all namespaces share."""
 
 _MOST_NAMED: Final = 5
-"""Clusters named in one sentence."""
+"""The most clusters that one sentence names."""
 
 _ENOUGH: Final = 3
-"""Metrics that get no answer for one reason, after which usher asks no more."""
+"""The number of metrics with the same failure after which usher asks no more."""
 
 _NO_ANSWER: Final = Answer()
 
@@ -118,7 +122,7 @@ class Readings:
     answers: dict[Question, Answer] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
-    """Those of the problems that say which metrics got no answer."""
+    """The problems that say which metrics got no answer."""
 
     def of(self, question: Question) -> Answer:
         return self.answers.get(question, _NO_ANSWER)
@@ -129,25 +133,25 @@ class Readings:
 
     @property
     def devices_left_out(self) -> int:
-        """Series of devices that belong to other parts of the cluster."""
+        """The number of device series that belong to other parts of the cluster."""
         return sum(answer.left_out for answer in self.devices.values())
 
     def forget_devices(self) -> None:
-        """Lets go of the series of devices, which are most of the memory of an audit."""
+        """Frees the series of devices, which are most of the memory of an audit."""
         for question in OF_DEVICES:
             if question in self.answers:
                 self.answers[question] = Answer(left_out=self.answers[question].left_out)
 
     @property
     def has_requests(self) -> bool:
-        """Whether kube-state-metrics says what pods held: requests alone do not say when a pod ended."""
+        """Whether kube-state-metrics shows what pods held. Requests alone do not show when a pod ended."""
         return bool(self.of(REQUESTS).series and self.of(PHASES).series)
 
 
 def read_all(source: Source, grid: Grid) -> Readings:
-    """Asks everything, until the first question gets no answer, or several metrics get none for the same reason.
+    """Asks all questions, until the first one gets no answer or several metrics fail for the same reason.
 
-    A server that hangs takes minutes for each question.
+    It stops early because a server that hangs takes minutes for each question.
     """
     found = Readings()
     missing: dict[str, dict[str, None]] = {}
@@ -182,7 +186,7 @@ def _named_metrics(names: Collection[str]) -> str:
 
 
 def _cluster_problems(found: Readings) -> Iterator[str]:
-    """What a Prometheus of several clusters makes of the numbers."""
+    """The effect on the numbers of a Prometheus that scrapes several clusters."""
     held = (*OF_DEVICES, REQUESTS)
     label, names = series.clusters_of(each for question in held for each in found.of(question).series)
     if len(names) > 1:
@@ -198,11 +202,11 @@ SHARE_ADMITTED: Final = 0.95
 _WORKLOADS: Final = ("kueue.x-k8s.io", "Workload")
 
 _LATE_COUNTER: Final = 3
-"""A counter whose series begins so many points after the window began, or later, began at 0."""
+"""A counter whose series begins this many points after the start of the window, or later, began at 0."""
 
 
 def queue_wait(estate: Estate, answer: Answer, *, start: datetime | None) -> tuple[float | None, str]:
-    """Seconds, and how they were computed: by the metrics of Kueue, else by its Workloads since `start`."""
+    """The wait in seconds and how it was computed: from the metrics of Kueue, else from its Workloads since `start`."""
     if answer.series:
         formula = f"histogram_quantile(0.95) over the growth of {QUEUE_WAIT.metric} of all queues"
         return histogram_wait(answer), formula
@@ -214,9 +218,10 @@ def queue_wait(estate: Estate, answer: Answer, *, start: datetime | None) -> tup
 
 
 def histogram_wait(answer: Answer, *, share: float = SHARE_ADMITTED) -> float | None:
-    """Seconds, by the counters of a histogram: as `histogram_quantile` of PromQL interpolates within a bucket.
+    """Seconds from the counters of a histogram, interpolated within a bucket as `histogram_quantile` of PromQL does.
 
-    Beyond the last finite bound it is that bound, so the wait is at least as long. None where nothing was counted.
+    If the quantile lies beyond the last finite bound, it is that bound: the real wait may be longer. None if the
+    histogram is empty.
     """
     buckets: dict[float, float] = {}
     for each in answer.series:
@@ -238,7 +243,7 @@ def histogram_wait(answer: Answer, *, share: float = SHARE_ADMITTED) -> float | 
 
 
 def counter_increase(values: Sequence[float], *, first: int) -> float:
-    """By how much a counter grew. A value below the one before means that it began again at 0."""
+    """The growth of a counter. A value below the one before means that the counter restarted at 0."""
     before = 0.0 if first >= _LATE_COUNTER else math.nan
     grown = 0.0
     for value in values:
@@ -251,7 +256,7 @@ def counter_increase(values: Sequence[float], *, first: int) -> float:
 
 
 def workloads_wait(objects: Iterable[paths.Object], *, start: datetime, share: float = SHARE_ADMITTED) -> float | None:
-    """Seconds, by the Workloads of Kueue that the cluster still has and that were admitted since `start`."""
+    """Seconds from the Workloads of Kueue that still exist and were admitted since `start`."""
     waits = sorted(wait for value in objects if (wait := _admission_wait(value, start)) is not None)
     return waits[math.ceil(share * len(waits)) - 1] if waits else None
 
@@ -280,15 +285,15 @@ _OF_ALL_PODS: Final = frozenset(OF_CLUSTER)
 
 
 def source_of_part(source: Source, scope: Scope) -> Source:
-    """What a part of a cluster measures; all of it for the whole."""
+    """A source for a part of a cluster; the given source for the whole."""
     return source if scope.is_whole else PartialSeries(source, scope)
 
 
 class PartialSeries:
-    """A source without the series of other parts, so that each GPU-hour is in one part.
+    """A source without the series of other parts, so that each GPU-hour counts in one part.
 
-    Series of a device that no pod holds stay: only the workloads of its node know whose it is. What nodes have and what
-    queues do says nothing about a part, so it is not asked for.
+    Series of a device that no pod holds stay, because only the workloads of its node show who uses it. Series of nodes
+    and queues cover the whole cluster, so usher does not ask for them.
     """
 
     def __init__(self, source: Source, scope: Scope) -> None:
@@ -319,7 +324,9 @@ class PartialSeries:
         return not namespace or self._scope.has(namespace)
 
     def _of_device(self, answer: Answer) -> Callable[[Mapping[str, str]], str]:
-        """Gives the namespace of the pod that holds a device; `namespace` alone may be that of the exporter."""
+        """A function that gives the namespace of the pod that holds a device; the label `namespace` alone may be the
+        exporter's.
+        """
         renamed = series.renamed_labels(answer.series)
 
         def namespace(found: Mapping[str, str]) -> str:

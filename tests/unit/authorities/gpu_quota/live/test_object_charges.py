@@ -1,17 +1,17 @@
 """What pods are charged is worked out once for those of one workload, and is what each would be charged by itself."""
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import builders
-from unit.mutation import generated
+import generated_examples
+from unit.policy.mutation import generated
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.gpu_quota.live.object_charges import ObjectCharges, RememberedCharges
+from usher.authorities.gpu_quota.live.holdings import ObjectCharges, RememberedCharges
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 
 GPU_QUOTA = builders.gpu_quota("all", 100)
 
@@ -44,8 +44,7 @@ def test_remembered_charges_follow_the_quotas() -> None:
     assert charges.of(pod("a")) == {}
 
 
-@pytest.mark.thorough
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=generated_examples.up_to(100), suppress_health_check=[HealthCheck.too_slow])
 @given(values=st.lists(generated.any_manifests(), max_size=4))
 def test_a_remembered_charge_equals_the_charge_of_the_object(values: list[paths.Object]) -> None:
     alone = ObjectCharges(known=knowledge(GPU_QUOTA))

@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import builders
+import generated_examples
 from unit.authorities.gpu_quota.live.earlier_replica import EarlierReplica
 from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, charges, gpu_quota, job, owned
 from usher import errors, paths
-from usher.authorities.gpu_quota import parts
-from usher.authorities.gpu_quota.live import account_heads
+from usher.authorities.gpu_quota import entries
+from usher.authorities.gpu_quota.live import account_store
 from usher.cluster.api import Answer
-
-pytestmark = pytest.mark.thorough
 
 HARD: Final = 10
 RESERVATION: Final = 71
@@ -76,9 +75,9 @@ class Cluster(RuleBasedStateMachine):
     )
     def begin(self, replicas: int, everybody_asks: bool, most_changes: int, earlier: bool) -> None:
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(parts, "MOST_CHANGES", most_changes)
-        self.patch.setattr(parts, "MOST_BYTES", 1)
-        self.patch.setattr(account_heads, "UPGRADE", 100)
+        self.patch.setattr(entries, "MOST_CHANGES", most_changes)
+        self.patch.setattr(entries, "MOST_BYTES", 1)
+        self.patch.setattr(account_store, "UPGRADE", 100)
         self.now = 1_000_000.0
         self.everybody_asks = everybody_asks
         self.forced = False
@@ -317,4 +316,6 @@ class Cluster(RuleBasedStateMachine):
 
 
 TestCluster = Cluster.TestCase
-TestCluster.settings = hypothesis.settings(max_examples=30, stateful_step_count=30, deadline=None)
+TestCluster.settings = hypothesis.settings(
+    max_examples=generated_examples.up_to(30), stateful_step_count=30, deadline=None
+)
