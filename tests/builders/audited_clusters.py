@@ -30,7 +30,7 @@ from usher.audit.document import (
     WorkloadEntry,
     WorkloadState,
 )
-from usher.audit.document.history import Entry
+from usher.audit.document.audit_document import Entry
 
 TAKEN: Final = datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
 HOURS: Final = 168

@@ -11,9 +11,9 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from builders.estates import NOW
 from builders.standings import knowledge
 from usher import paths
-from usher.audit import readiness
+from usher.audit import sections
 from usher.audit.document import ReadinessItem
-from usher.audit.estate import Estate
+from usher.audit.gather.estate import Estate
 from usher.config import models
 from usher.kinds.kind import Key
 
@@ -28,7 +28,7 @@ def checklist(
 ) -> dict[str, ReadinessItem]:
     """All items by id; `without` are kinds of facts that are known and have no object."""
     known = knowledge(facts, config=config, without=without)
-    found = readiness.items(estate, known, config=known.config, now=NOW, server_version=server)
+    found = sections.checklist_items(estate, known, config=known.config, now=NOW, server_version=server)
     return {each.id: each for each in found}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from builders.objects import GPU
 from usher import model, paths
-from usher.audit.estate import CapacityType, Estate, Missing, Node, Phase, Pod, Workload
+from usher.audit.gather.estate import CapacityType, Estate, Missing, Node, Phase, Pod, Workload
 from usher.check.devices import Amount, Devices
 from usher.check.findings import Identity
 from usher.kinds.kind import Key

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from builders import usage as build
 from usher import model
-from usher.audit import estate
-from usher.audit.document.usage import Saving
+from usher.audit.document.audit_entries import Saving
+from usher.audit.gather import estate
 from usher.audit.usage.measuring import measure
 from usher.audit.usage.series import Series
 from usher.config.audit_settings import Audit

@@ -8,9 +8,9 @@ from typing import Any
 from builders.estates import NOW
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.audit import standing
+from usher.audit import sections
 from usher.audit.document import FindingEntry
-from usher.audit.estate import Estate, Workload
+from usher.audit.gather.estate import Estate, Workload
 from usher.authorities.knowledge import Knowledge
 from usher.check import findings as scan
 from usher.check.findings import ExceptionState, ExceptionUse
@@ -130,5 +130,5 @@ def found(
         codes: the findings that the test is about; all of them without one.
     """
     known = knowledge(facts, config=config, without=without)
-    entries = standing.findings(estate, known, report=of or report(), config=known.config, now=NOW)
+    entries = sections.standing_findings(estate, known, report=of or report(), config=known.config, now=NOW)
     return [each for each in entries if not codes or each.code in codes]

@@ -13,7 +13,7 @@ from typing import Any, Final
 from builders import estates
 from builders.objects import GPU
 from usher import errors, model
-from usher.audit import estate
+from usher.audit.gather import estate
 from usher.audit.usage.series import Answer, Grid, Question, Series
 from usher.check.devices import Amount, Devices
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from integration import command
-from usher.audit.demo.stories import STORIES
+from usher.audit.demo.synthetic_stories import STORIES
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import builders
 from integration.command import BAD_EXAMPLE, EXAMPLES, manifest, usher
-from usher.audit.standing.catalogue import ENTRIES
+from usher.audit.standing.finding_catalogue import ENTRIES
 
 
 def test_a_code_and_a_name_give_the_same_page() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from integration import command, headline_oracle
 from integration.headline_oracle import Object
-from usher.audit.demo import cluster, usage
+from usher.audit.demo import synthetic_cluster, synthetic_records
 from usher.audit.document import Summary
 from usher.audit.usage.series import Grid, Question
 
@@ -41,7 +41,7 @@ def document() -> Any:
 @pytest.fixture(scope="module")
 def objects(document: Any) -> Sequence[Object]:
     """What the audit read."""
-    return [dict(each) for each in cluster.objects(datetime.fromisoformat(document["taken"]))]
+    return [dict(each) for each in synthetic_cluster.objects(datetime.fromisoformat(document["taken"]))]
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_the_money_of_an_hour_is_that_of_all_gpus(
 def test_the_gpu_hours_and_the_money_are_those_of_the_series(
     document: Any, summary: Mapping[str, Any], objects: Sequence[Object], grid: Grid
 ) -> None:
-    hours = headline_oracle.hours(objects, usage.Source(objects), grid, prices=PRICES)
+    hours = headline_oracle.hours(objects, synthetic_records.SyntheticSource(objects), grid, prices=PRICES)
     targets = {each["name"]: each["actual"] for each in document["targets"]}
 
     assert summary["allocated"] == summary["measured"] == pytest.approx(hours.allocated)
@@ -142,7 +142,7 @@ def test_the_gpu_hours_and_the_money_are_those_of_the_series(
 def test_what_no_pod_held_is_divided_by_board_and_by_how_it_is_paid_for(
     document: Any, objects: Sequence[Object], grid: Grid, by: str, pools: Mapping[str, Sequence[str]]
 ) -> None:
-    hours = headline_oracle.hours(objects, usage.Source(objects), grid, prices=PRICES).not_held
+    hours = headline_oracle.hours(objects, synthetic_records.SyntheticSource(objects), grid, prices=PRICES).not_held
     (rows,) = [{row["name"]: row for row in table["rows"]} for table in document["usage"] if table["by"] == by]
 
     assert rows.keys() == pools.keys()
@@ -199,7 +199,7 @@ def test_the_wait_in_queues_is_the_quantile_of_the_growth_of_the_buckets(
     question = Question(metric="kueue_admission_wait_time_seconds_bucket")
     grown = {
         float(each.labels["le"]): each.values[-1] - each.values[0]
-        for each in usage.Source(objects).read(question, grid).series
+        for each in synthetic_records.SyntheticSource(objects).read(question, grid).series
     }
 
     assert summary["queueWaitP95Seconds"] == pytest.approx(headline_oracle.wait(grown, 0.95), abs=1e-6)

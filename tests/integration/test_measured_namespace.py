@@ -6,10 +6,10 @@ import pytest
 
 from integration import test_measured_usage
 from integration.test_measured_usage import a_cluster, measure_all, measured, prometheus, source
+from usher.audit.gather.estate import OneNamespace
 from usher.audit.prometheus.promql_source import PrometheusSource
-from usher.audit.scopes import OneNamespace
-from usher.audit.usage import partial_series
-from usher.audit.usage.measured import Measured
+from usher.audit.usage import usage_metrics
+from usher.audit.usage.usage_amounts import Measured
 
 __all__ = ["measured", "prometheus", "source"]
 
@@ -24,7 +24,9 @@ def test_one_namespace_has_the_numbers_of_its_row(source: PrometheusSource, meas
     scope, whole = OneNamespace(name=namespace), a_cluster()
     own = tuple(each for each in whole.workloads if each.identity.namespace == namespace)
 
-    found = measure_all(partial_series.of(source, scope), dataclasses.replace(whole, workloads=own, scope=scope))
+    found = measure_all(
+        usage_metrics.source_of_part(source, scope), dataclasses.replace(whole, workloads=own, scope=scope)
+    )
 
     assert found.total == row.usage
     assert found.not_held.free is found.not_held.out_of_use is found.queue_wait_p95_seconds is None

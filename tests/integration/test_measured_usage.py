@@ -19,14 +19,14 @@ from integration import usage_oracle
 from integration.recorded_gpus import HOURS, SCRAPE, START, Samples, Stay, lines, requests
 from server_process import BOUND
 from usher import model
-from usher.audit import estate
-from usher.audit.document.usage import Usage
-from usher.audit.estate import CapacityType
+from usher.audit.document.audit_entries import Usage
+from usher.audit.gather import estate
+from usher.audit.gather.estate import CapacityType
 from usher.audit.prometheus import endpoint, query_client
 from usher.audit.prometheus.promql_source import PrometheusSource
-from usher.audit.usage.measured import Measured
 from usher.audit.usage.measuring import measure
 from usher.audit.usage.series import Answer, Grid, Question, Source
+from usher.audit.usage.usage_amounts import Measured
 from usher.config.audit_settings import Audit
 
 pytestmark = [

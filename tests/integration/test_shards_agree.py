@@ -12,7 +12,7 @@ import pytest
 from integration import command
 from integration.api_server import ApiServer, kubeconfig, running
 from usher import paths
-from usher.audit.demo import cluster, usage
+from usher.audit.demo import synthetic_cluster, synthetic_records
 from usher.kinds import registry
 
 NOW = datetime(2026, 11, 23, 6, tzinfo=UTC)
@@ -23,7 +23,7 @@ EMPTY = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
 
 @pytest.fixture(scope="module")
 def objects() -> list[paths.Object]:
-    return list(cluster.objects(NOW))
+    return list(synthetic_cluster.objects(NOW))
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +56,12 @@ def options(
             return cls.fromtimestamp(NOW.timestamp(), tz)
 
     monkeypatch.setattr("usher.cli.audit.datetime", Clock)
-    monkeypatch.setattr("usher.audit.prometheus.promql_source.PrometheusSource", lambda *_, **__: usage.Source(objects))
+    monkeypatch.setattr(
+        "usher.audit.prometheus.promql_source.PrometheusSource",
+        lambda *_, **__: synthetic_records.SyntheticSource(objects),
+    )
     config = tmp_path / "usher.yaml"
-    config.write_text(json.dumps(cluster.configuration(NOW.date()).model_dump(mode="json", by_alias=True)))
+    config.write_text(json.dumps(synthetic_cluster.configuration(NOW.date()).model_dump(mode="json", by_alias=True)))
     file = kubeconfig(tmp_path / "kubeconfig", api.url)
     return "audit", "--kubeconfig", file, "--config", config, "--prometheus", "http://127.0.0.1:9"
 

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.audit.building.builder import EstateBuilder
-from usher.audit.building.wanted import Wanted
-from usher.audit.estate import Estate, Workload
-from usher.audit.scopes import WHOLE, Scope
+from usher.audit.gather.estate import WHOLE, Estate, Scope, Workload
+from usher.audit.gather.estate_builder import EstateBuilder
+from usher.audit.gather.needed_inputs import Wanted
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config.models import Config

@@ -10,12 +10,11 @@ import builders
 from builders import estates, standings
 from builders.estates import NOW, entry, estate, gpu_node
 from unit.check.formats import made
-from usher.audit import assembly
+from usher.audit import document_assembly
 from usher.audit.document import Audit, FindingEntry, Saving, Severity, Subject, Usage, WorkloadState
-from usher.audit.estate import Estate, Missing
-from usher.audit.scopes import OneNamespace
+from usher.audit.gather.estate import Estate, Missing, OneNamespace
 from usher.audit.sections import Sections
-from usher.audit.usage.measured import Measured
+from usher.audit.usage.usage_amounts import Measured
 from usher.check import findings
 from usher.check.devices import Amount
 from usher.check.findings import ExceptionState
@@ -26,7 +25,7 @@ from usher.policy.mutation.merge import Merged
 def document(found: Estate, report: findings.Report | None = None, **fields: Any) -> Audit:
     given = made.made(command=findings.Command.AUDIT) if report is None else report
     config = fields.pop("config", Config())
-    return assembly.document(report=given, estate=found, config=config, cluster="prod", now=NOW, **fields)
+    return document_assembly.document(report=given, estate=found, config=config, cluster="prod", now=NOW, **fields)
 
 
 def running(name: str, gpus: int = 8, **fields: Any) -> Any:

@@ -9,11 +9,12 @@ from builders import audit_documents as audits
 from builders import estates
 from builders.estates import estate
 from unit.check.formats import made
-from usher.audit import needs, partial
+from usher.audit import partial
 from usher.audit.document import AcceleratorEntry, FindingEntry, Subject, Summary
-from usher.audit.document.part import Part
-from usher.audit.needs import Need
-from usher.audit.scopes import WHOLE, OneNamespace, Scope
+from usher.audit.document.audit_entries import Part
+from usher.audit.gather import needed_inputs
+from usher.audit.gather.estate import WHOLE, OneNamespace, Scope
+from usher.audit.gather.needed_inputs import Need
 from usher.audit.store.shards import Shard
 from usher.check import findings
 
@@ -21,16 +22,16 @@ OURS = OneNamespace(name="ml-research")
 NODES_ARE_OURS = Shard(index=0, of=2)
 
 
-@pytest.mark.parametrize("kind", list(needs.TABLES), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", list(needed_inputs.NEEDS), ids=lambda kind: kind.__name__)
 def test_each_field_has_its_needs(kind: type[Part]) -> None:
-    assert needs.TABLES[kind].keys() == kind.model_fields.keys()
+    assert needed_inputs.NEEDS[kind].keys() == kind.model_fields.keys()
 
 
 @pytest.mark.parametrize("kind", [Summary, AcceleratorEntry], ids=lambda kind: kind.__name__)
 def test_each_number_with_a_need_may_be_unknown(kind: type[Part]) -> None:
     full: Any = kind.model_validate({"resource": "google.com/tpu"})
 
-    lacking = needs.without(full, set(Need))
+    lacking = needed_inputs.without_unknown(full, set(Need))
 
     assert kind.model_validate_json(lacking.model_dump_json()) == lacking
 
@@ -47,7 +48,7 @@ def test_each_number_with_a_need_may_be_unknown(kind: type[Part]) -> None:
     ids=["whole", "only shard", "namespace", "shard", "shard with the nodes"],
 )
 def test_a_part_of_a_cluster_lacks_what_others_hold(scope: Scope, lacks: set[Need]) -> None:
-    assert needs.beyond(scope) == lacks
+    assert needed_inputs.beyond_scope(scope) == lacks
 
 
 def test_the_whole_of_a_cluster_is_as_it_was_found() -> None:
@@ -84,7 +85,7 @@ def test_an_exception_that_covers_nothing_in_a_part_is_not_unused() -> None:
 def lacking(found: Any, *, origin: str = "prod", problems: tuple[str, ...] = (), never: bool = False) -> set[Need]:
     said = tuple(findings.Problem(source=each, reason="HTTP status 500") for each in problems)
     report = replace(made.made(command=findings.Command.AUDIT), origin=origin, problems=said)
-    return set(needs.unread(found, report, finds_never=never))
+    return set(needed_inputs.unread_inputs(found, report, finds_never=never))
 
 
 RUNS = estates.entry("Job", pods=[estates.running()])

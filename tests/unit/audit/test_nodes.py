@@ -9,9 +9,8 @@ from builders.objects import JsonValue, as_json
 from unit.audit.building import builder, built
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.audit import gpus
-from usher.audit.building import claimable, node_labels, nodes
-from usher.audit.estate import CapacityType, Node
+from usher.audit.gather import accelerator_nodes, gpus, needed_inputs
+from usher.audit.gather.estate import CapacityType, Node
 from usher.check.devices import Amount
 from usher.cluster.facts.snapshot import Recorded, State
 from usher.config.models import Config
@@ -24,7 +23,7 @@ def read(labels: dict[str, str] | None = None, **resources: Any) -> Node:
     amounts = {name.replace("__", "/"): str(number) for name, number in resources.items()}
     value = builders.node(labels=labels or {}, allocatable=amounts)
     value = builders.replaced(value, "/status/capacity", as_json(amounts))
-    found = nodes.read(value, Vocabulary(Config().accelerators))
+    found = accelerator_nodes.read_node(value, Vocabulary(Config().accelerators))
     assert found is not None
     return found
 
@@ -46,7 +45,7 @@ def read(labels: dict[str, str] | None = None, **resources: Any) -> Node:
     ],
 )
 def test_the_board_is_named_as_labels_name_it(labels: dict[str, str], product: str) -> None:
-    assert node_labels.product(labels) == product
+    assert accelerator_nodes.read_product(labels) == product
 
 
 @pytest.mark.parametrize(
@@ -68,7 +67,7 @@ def test_the_board_is_named_as_labels_name_it(labels: dict[str, str], product: s
     ],
 )
 def test_the_capacity_type_follows_from_labels_of_clouds(labels: dict[str, str], expected: CapacityType) -> None:
-    assert node_labels.capacity_type(labels) is expected
+    assert accelerator_nodes.read_capacity_type(labels) is expected
 
 
 @pytest.mark.parametrize(
@@ -83,7 +82,7 @@ def test_the_capacity_type_follows_from_labels_of_clouds(labels: dict[str, str],
     ],
 )
 def test_the_memory_of_a_device_is_in_bytes(labels: dict[str, str], expected: int | None) -> None:
-    assert node_labels.memory(labels) == expected
+    assert accelerator_nodes.read_memory(labels) == expected
 
 
 def test_replicas_of_a_shared_gpu_count_once() -> None:
@@ -91,7 +90,7 @@ def test_replicas_of_a_shared_gpu_count_once() -> None:
 
     node = read(labels, **{"nvidia.com__gpu": 32})
 
-    assert (node.shared_by, gpus.capacity(node)) == (4, 8)
+    assert (node.shared_by, gpus.capacity_of(node)) == (4, 8)
     assert gpus.number({"nvidia.com/gpu": Amount(number=1)}, node) == 0.25
 
 
@@ -100,7 +99,7 @@ def test_replicas_under_another_name_count_once() -> None:
 
     node = read(labels, **{"nvidia.com__gpu.shared": 20})
 
-    assert gpus.capacity(node) == 2
+    assert gpus.capacity_of(node) == 2
     assert gpus.number({"nvidia.com/gpu.shared": Amount(number=5)}, node) == 0.5
 
 
@@ -110,21 +109,21 @@ def test_clients_that_share_a_gpu_on_gke_count_once() -> None:
         "cloud.google.com/gke-max-shared-clients-per-gpu": "2",
     }
 
-    assert gpus.capacity(read(labels, **{"nvidia.com__gpu": 4})) == 2
+    assert gpus.capacity_of(read(labels, **{"nvidia.com__gpu": 4})) == 2
 
 
 @pytest.mark.parametrize("replicas", ["0", "-3", "many", "99999999999"])
 def test_a_wrong_number_of_replicas_does_not_divide(replicas: str) -> None:
     labels = {"nvidia.com/gpu.sharing-strategy": "time-slicing", "nvidia.com/gpu.replicas": replicas}
 
-    assert gpus.capacity(read(labels, **{"nvidia.com__gpu": 8})) == 8
+    assert gpus.capacity_of(read(labels, **{"nvidia.com__gpu": 8})) == 8
 
 
 def test_slices_of_the_strategy_single_go_by_their_profile() -> None:
     node = read({"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3-MIG-1g.10gb"}, **{"nvidia.com__gpu": 56})
 
     assert node.capacity == {"nvidia.com/mig-1g.10gb": Amount(number=56)}
-    assert gpus.capacity(node) == 8
+    assert gpus.capacity_of(node) == 8
     assert gpus.number({"nvidia.com/gpu": Amount(number=7)}, node) == 1
 
 
@@ -172,14 +171,14 @@ def test_a_cordoned_node_that_is_not_ready_says_so() -> None:
 
 
 def test_gpus_that_a_driver_offers_for_claims_count_where_no_resource_names_them() -> None:
-    made = builder(wanted=(claimable.WANTED,))
-    made.record(Recorded(kind=claimable.WANTED.fact_kind, state=State.KNOWN, values=[_slice("dra-0", 4)]))
+    made = builder(wanted=(needed_inputs.RESOURCE_SLICE,))
+    made.record(Recorded(kind=needed_inputs.RESOURCE_SLICE.fact_kind, state=State.KNOWN, values=[_slice("dra-0", 4)]))
     made.add(builders.node("dra-0"))
     made.add(builders.node("both-0", gpus=8))
     found = made.built().nodes
     assert found is not None
 
-    assert {each.name: gpus.capacity(each) for each in found} == {"both-0": 8, "dra-0": 4}
+    assert {each.name: gpus.capacity_of(each) for each in found} == {"both-0": 8, "dra-0": 4}
 
 
 def _slice(node: str, number: int) -> paths.Object:

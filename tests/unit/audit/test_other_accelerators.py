@@ -8,9 +8,9 @@ import pytest
 from builders import audit_documents, estates
 from builders.estates import devices, entry, estate, gpu_node
 from unit.check.formats import made
-from usher.audit import assembly, other_accelerators
+from usher.audit import document_assembly
 from usher.audit.document import AcceleratorEntry, Subject
-from usher.audit.estate import Estate, Node, Pod
+from usher.audit.gather.estate import Estate, Node, Pod
 from usher.check import findings
 from usher.config.models import Config
 
@@ -36,7 +36,7 @@ def asking(name: str, *pods: Pod, resource: str = TPU, number: int = 4, **fields
 
 
 def only(found: Estate) -> AcceleratorEntry:
-    [result] = other_accelerators.entries(found, ())
+    [result] = document_assembly.accelerator_entries(found, ())
     return result
 
 
@@ -71,7 +71,7 @@ def test_what_can_never_run_counts_once_for_each_workload() -> None:
     never = audit_documents.finding(subject=about, never=True, other_accelerators={TPU: 64.0})
     cluster = estate(nodes=[node("a")], workloads=[asking("large", waiting("large-0", number=64), number=64)])
 
-    [found] = other_accelerators.entries(cluster, [never, never])
+    [found] = document_assembly.accelerator_entries(cluster, [never, never])
 
     assert found.never == 64
 
@@ -79,7 +79,7 @@ def test_what_can_never_run_counts_once_for_each_workload() -> None:
 def test_gpus_are_in_no_entry_and_each_other_resource_is_in_one() -> None:
     nodes = [gpu_node("gpus"), node("a"), node("b", resource=GAUDI)]
     cores = asking("inference", waiting("inference-0", CORES, 2), resource=CORES, number=2)
-    found = other_accelerators.entries(estate(nodes=nodes, workloads=[cores]), ())
+    found = document_assembly.accelerator_entries(estate(nodes=nodes, workloads=[cores]), ())
 
     assert [(each.resource, each.capacity, each.waiting) for each in found] == [
         (CORES, 0, 2),
@@ -89,7 +89,10 @@ def test_gpus_are_in_no_entry_and_each_other_resource_is_in_one() -> None:
 
 
 def test_access_to_the_metrics_of_devices_counts_as_0_devices() -> None:
-    assert other_accelerators.entries(estate(nodes=[node("a", resource="gpu.intel.com/i915_monitoring")]), ()) == ()
+    assert (
+        document_assembly.accelerator_entries(estate(nodes=[node("a", resource="gpu.intel.com/i915_monitoring")]), ())
+        == ()
+    )
 
 
 def test_without_nodes_their_numbers_are_not_known() -> None:
@@ -102,7 +105,7 @@ def test_without_pods_nothing_is_known_of_what_they_hold() -> None:
     given = replace(estate(nodes=[node("a")], workloads=[asking("train")]), pods_known=False)
     report = made.made(command=findings.Command.AUDIT)
 
-    [found] = assembly.document(
+    [found] = document_assembly.document(
         report=report, estate=given, config=Config(), cluster="prod", now=estates.NOW
     ).other_accelerators
 

@@ -10,8 +10,8 @@ from builders import container, existing, pytorch_job, template
 from builders.estates import API_VERSIONS
 from unit.audit.building import built, only
 from usher import paths
-from usher.audit.building import reports
-from usher.audit.estate import NOTHING_REPORTED, Reported
+from usher.audit.gather import accelerator_workloads
+from usher.audit.gather.estate import NOTHING_REPORTED, Reported
 
 SINCE = "2026-11-23T05:00:00Z"
 THEN = datetime(2026, 11, 23, 5, tzinfo=UTC)
@@ -52,7 +52,7 @@ MADE = Reported(refused=False)
     ],
 )
 def test_the_status_says_whether_pods_are_refused(value: paths.Object, expected: Reported) -> None:
-    assert reports.read(value) == expected
+    assert accelerator_workloads.read_report(value) == expected
 
 
 def starting(*containers: tuple[str, str], message: str = "") -> paths.Object:

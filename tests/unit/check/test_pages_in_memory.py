@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import engines
 from usher import paths
-from usher.audit.building.builder import EstateBuilder
+from usher.audit.gather.estate_builder import EstateBuilder
 from usher.check import cluster_objects, findings, judging, runner
 from usher.cli.audit_run import Inputs
 from usher.cluster.api import JSON, Answer

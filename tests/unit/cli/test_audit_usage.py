@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from builders import usage as build
 from usher import errors
 from usher.audit.prometheus.promql_source import PrometheusSource
-from usher.audit.usage import metrics
+from usher.audit.usage import usage_metrics
 from usher.cli import audit_usage
 from usher.config.audit_settings import Audit
 
@@ -58,10 +58,10 @@ def test_labels_and_the_name_of_the_cluster_choose_the_series() -> None:
     named = dataclasses.replace(options, cluster="prod-1").source()
 
     assert isinstance(named, PrometheusSource)
-    assert named.expression(metrics.GPU_UTIL, step=60) == (
+    assert named.expression(usage_metrics.GPU_UTIL, step=60) == (
         'avg_over_time(DCGM_FI_DEV_GPU_UTIL{cluster="prod-1", region="eu"}[60s])'
     )
-    assert named.expression(metrics.AMD_ACTIVE, step=60) == (
+    assert named.expression(usage_metrics.AMD_ACTIVE, step=60) == (
         '(avg_over_time(gpu_gfx_activity{cluster="prod-1", region="eu"}[60s])'
         ' or avg_over_time(amd_gpu_gfx_activity{cluster="prod-1", region="eu"}[60s]))'
     )

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
-from usher.audit import needs
 from usher.audit.document import Audit, FindingEntry, GroupTable
-from usher.audit.needs import Need
-from usher.audit.scopes import Scope
+from usher.audit.gather import needed_inputs
+from usher.audit.gather.estate import Scope
+from usher.audit.gather.needed_inputs import Need
 
 ABOUT_ABSENCE: Final = frozenset({"USA010", "USA012", "USA020", "USA024", "USA032"})
 """Codes of findings that nothing uses or needs an object: true only if every part of a cluster reports it."""
@@ -32,10 +32,10 @@ def of(audit: Audit, scope: Scope) -> Audit:
         for each in narrowed.findings
         if each.subject.namespace or (scope.has_nodes and each.code not in ABOUT_ABSENCE | ABOUT_WORKLOADS)
     )
-    return needs.without(narrowed, needs.beyond(scope)).model_copy(
+    return needed_inputs.without_unknown(narrowed, needed_inputs.beyond_scope(scope)).model_copy(
         update={
             "findings": findings,
-            "summary": needs.without(narrowed.summary, needs.beyond(scope)).model_copy(
+            "summary": needed_inputs.without_unknown(narrowed.summary, needed_inputs.beyond_scope(scope)).model_copy(
                 update={"findings": _outcomes(findings)}
             ),
             "exceptions": tuple(each for each in audit.exceptions if each.state not in _ABOUT_ABSENCE_OF_USE),
@@ -55,17 +55,19 @@ def of_objects(audit: Audit, scope: Scope, *, keeping: Collection[str] = ()) -> 
     """
     findings = tuple(each for each in audit.findings if not each.subject.namespace or scope.has(each.subject.namespace))
     workloads = tuple(each for each in audit.workloads if scope.has(each.subject.namespace))
-    lacking = needs.beyond(scope)
-    summary = needs.without(audit.summary, lacking, keeping=keeping)
+    lacking = needed_inputs.beyond_scope(scope)
+    summary = needed_inputs.without_unknown(audit.summary, lacking, keeping=keeping)
     cluster = audit.cluster if scope.has_nodes else audit.cluster.model_copy(update={"nodes": None})
-    return needs.without(audit, lacking, keeping=keeping).model_copy(
+    return needed_inputs.without_unknown(audit, lacking, keeping=keeping).model_copy(
         update={
             "cluster": cluster,
             "summary": summary.model_copy(update={"workloads": len(workloads), "findings": _outcomes(findings)}),
             "workloads": workloads,
             "findings": findings,
             "savings": tuple(each for each in audit.savings if scope.has(each.subject.namespace)),
-            "other_accelerators": tuple(needs.without(each, lacking) for each in audit.other_accelerators),
+            "other_accelerators": tuple(
+                needed_inputs.without_unknown(each, lacking) for each in audit.other_accelerators
+            ),
             "usage": tuple(_held(table, lacking) for table in audit.usage),
         }
     )
@@ -76,7 +78,7 @@ def _held(table: GroupTable, lacking: frozenset[Need]) -> GroupTable:
     if not lacking:
         return table
     rows = [each for each in table.rows if each.workloads or each.usage.gpus_now or each.usage.allocated]
-    return table.model_copy(update={"rows": tuple(needs.without(each, lacking) for each in rows)})
+    return table.model_copy(update={"rows": tuple(needed_inputs.without_unknown(each, lacking) for each in rows)})
 
 
 def _outcomes(findings: Iterable[FindingEntry]) -> Mapping[str, int]:

@@ -204,14 +204,14 @@ def comparison_options(command: inputs.Command) -> inputs.Command:
 
 
 def _read_earlier_report(file: Path) -> "Audit":
-    from usher.audit.document import reading
+    from usher.audit.document import audit_document
 
     try:
         with file.open("rb") as stream:
-            content = stream.read(reading.LARGEST + 1)
+            content = stream.read(audit_document.LARGEST + 1)
     except OSError as error:
         raise errors.InputError(f"{file}: cannot be read: {error.strerror}") from None
-    return reading.loads(content, source=str(file))
+    return audit_document.loads(content, source=str(file))
 
 
 if TYPE_CHECKING:

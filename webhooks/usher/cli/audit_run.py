@@ -16,9 +16,9 @@ from usher.config import fields
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from usher.audit.building.builder import EstateBuilder
-    from usher.audit.building.wanted import Wanted
     from usher.audit.gather.dumps import Survey
+    from usher.audit.gather.estate_builder import EstateBuilder
+    from usher.audit.gather.needed_inputs import Wanted
     from usher.audit.usage.series import Source
     from usher.check.batches import Batch
     from usher.check.runner import Watch
@@ -106,7 +106,7 @@ def live_inputs(
     Raises:
         ClusterError: the API server does not answer.
     """
-    from usher.audit.building.packed import Packed
+    from usher.audit.gather.compressed_objects import Packed
     from usher.check import cluster_objects
     from usher.cluster import connection, recording
 
@@ -149,32 +149,31 @@ def demo_inputs(now: datetime, *, wanted: "Sequence[Wanted]") -> Inputs:
 
     It has no objects of the kinds that it does not show, so usher knows all kinds.
     """
-    from usher.audit.demo import cluster as demo_cluster
-    from usher.audit.demo import usage
+    from usher.audit.demo import synthetic_cluster, synthetic_records
     from usher.audit.gather.dumps import Survey
     from usher.check.batches import Batch, Item
     from usher.kinds.registry import FACTS
 
-    objects = list(demo_cluster.objects(now))
-    read = Batch(source=demo_cluster.NAME, items=tuple(Item(value=value) for value in objects), is_file=False)
+    objects = list(synthetic_cluster.objects(now))
+    read = Batch(source=synthetic_cluster.NAME, items=tuple(Item(value=value) for value in objects), is_file=False)
     survey = Survey({each.key: each.keep for each in wanted})
     survey.add(read)
     facts = survey.facts
     for key in FACTS:
         if facts.knows(*key):
             continue
-        if demo_cluster.serves(key[0]):
+        if synthetic_cluster.serves(key[0]):
             facts.replace(key, ())
         else:
             facts.lacks(key)
     return Inputs(
-        name=demo_cluster.NAME,
+        name=synthetic_cluster.NAME,
         origin="the synthetic cluster of the demo",
-        server=demo_cluster.SERVER,
+        server=synthetic_cluster.SERVER,
         batches=[survey.settled(read)],
         facts=facts,
         recorded=_recorded(wanted, survey),
-        series=usage.Source(objects),
+        series=synthetic_records.SyntheticSource(objects),
     )
 
 
@@ -220,7 +219,7 @@ def file_inputs(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_fact
 
 def _recorded(wanted: "Iterable[Wanted]", survey: "Survey") -> "list[Recorded]":
     """The kinds that sections want, each with all of its objects."""
-    from usher.audit.building.packed import Packed
+    from usher.audit.gather.compressed_objects import Packed
     from usher.cluster.facts.snapshot import Recorded, State
 
     return [Recorded(kind=each.fact_kind, state=State.KNOWN, values=Packed(survey.kept(each.key))) for each in wanted]
@@ -257,9 +256,9 @@ def require_namespace(name: str, facts: "Store") -> None:
 
 
 if TYPE_CHECKING:
-    from usher.audit.building.wanted import Wanted
     from usher.audit.document import ReadinessItem
-    from usher.audit.estate import Estate
+    from usher.audit.gather.estate import Estate
+    from usher.audit.gather.needed_inputs import Wanted
     from usher.audit.sections import Sections
     from usher.authorities.knowledge import Knowledge
     from usher.check import findings
@@ -267,9 +266,9 @@ if TYPE_CHECKING:
 
 def wanted_kinds() -> "tuple[Wanted, ...]":
     """The kinds that the sections read beside workloads, nodes and pods."""
-    from usher.audit.wanted import merged
+    from usher.audit.gather.needed_inputs import merged_kinds
 
-    return merged()
+    return merged_kinds()
 
 
 def analyse(
@@ -291,12 +290,12 @@ def analyse(
         audited: the cluster or the files.
         now: the time of the audit, in UTC.
     """
-    from usher.audit import standing
+    from usher.audit import sections
     from usher.audit.sections import Sections
 
     return Sections(
         measured=usage.measure(estate, config=known.config.audit, now=now, source=audited.series),
-        standing=tuple(standing.findings(estate, known, report=report, config=known.config, now=now)),
+        standing=tuple(sections.standing_findings(estate, known, report=report, config=known.config, now=now)),
         readiness=_readiness(estate, known, now, server_version=audited.server),
         window=usage.window,
     )
@@ -305,19 +304,18 @@ def analyse(
 def _readiness(
     estate: "Estate", known: "Knowledge", now: datetime, *, server_version: str
 ) -> "tuple[ReadinessItem, ...]":
-    """The production checklist; empty without a cluster."""
-    from usher.audit import readiness
+    """The production checklist, which is about a cluster."""
+    from usher.audit import sections
 
     if not estate.knows_cluster:
         return ()
-    return readiness.items(estate, known, config=known.config, now=now, server_version=server_version)
+    return sections.checklist_items(estate, known, config=known.config, now=now, server_version=server_version)
 
 
 if TYPE_CHECKING:
-    from usher.audit.building.builder import EstateBuilder
     from usher.audit.document import Audit
-    from usher.audit.estate import Estate
-    from usher.audit.scopes import Scope
+    from usher.audit.gather.estate import Estate, Scope
+    from usher.audit.gather.estate_builder import EstateBuilder
     from usher.check import findings, judging
     from usher.check.runner import Watch
     from usher.cluster.api import Lists
@@ -365,7 +363,7 @@ class AuditRun:
         Raises:
             UsherError: the objects cannot be read, or not be judged.
         """
-        from usher.audit import pod_evidence
+        from usher.audit.gather import folded_workloads
 
         with given_policies.started_policies(self.policies, opa=self.chosen.policies.opa) as site:
             audited = self._inputs(now, site, watch=watch)
@@ -375,12 +373,12 @@ class AuditRun:
             # Frees the engine before the estate is made.
             self._require(found)
             estate = builder.built(results=found.results)
-            found = pod_evidence.settled(found, estate)
+            found = folded_workloads.settled_by_pods(found, estate)
             document = self._document(audited, evaluator, found, estate, now=now)
         return Taken(found=found, audit=document, api=audited.api)
 
     def _builder(self, audited: "Inputs", evaluator: "Evaluator") -> "EstateBuilder":
-        from usher.audit.building.builder import EstateBuilder
+        from usher.audit.gather.estate_builder import EstateBuilder
 
         if self.chosen.namespace and audited.api is not None:
             require_namespace(self.chosen.namespace, evaluator.facts)
@@ -421,10 +419,10 @@ class AuditRun:
         *,
         now: datetime,
     ) -> "Audit":
-        from usher.audit import assembly
+        from usher.audit import document_assembly
 
         sections = analyse(estate, evaluator.knowledge, found, usage=self.chosen.usage, audited=audited, now=now)
-        document = assembly.document(
+        document = document_assembly.document(
             report=self._noted(found),
             estate=estate,
             config=evaluator.config,
@@ -435,9 +433,9 @@ class AuditRun:
         )
         if not (self.chosen.demo and self.scope.is_whole):
             return document
-        from usher.audit.demo import past
+        from usher.audit.demo import synthetic_records
 
-        return past.with_past(document, now=now)
+        return synthetic_records.with_past(document, now=now)
 
     def _noted(self, found: "findings.Report") -> "findings.Report":
         """The report with a note, if it is about one namespace."""
@@ -479,10 +477,10 @@ class AuditRun:
             ) as evaluator:
                 yield evaluator
             return
-        from usher.audit.demo import cluster
-        from usher.policy import assembly as policy_assembly
+        from usher.audit.demo import synthetic_cluster
+        from usher.policy import assembly
 
-        evaluator = policy_assembly.embedded(cluster.configuration(now.date()), facts=audited.facts)
+        evaluator = assembly.embedded(synthetic_cluster.configuration(now.date()), facts=audited.facts)
         with contextlib.closing(evaluator.engine) as engine:
             engine.ready()
             yield evaluator

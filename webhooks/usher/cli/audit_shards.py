@@ -63,13 +63,15 @@ class Sharding:
             UsageError: files cannot be sharded.
             ClusterError: the cluster does not answer, or does not list the namespaces that a shard has to know.
         """
-        from usher.audit import times
+        from usher.audit import document_entries
         from usher.audit.store import audit_parts, part_selection
 
         if self.cluster is not None:
             name = self.cluster.name
-            # Written before the first request: a merge knows the cluster even if it does not answer.
-            part_selection.write_cluster_list(self.store, self.listed, began=times.text(datetime.now(UTC)))
+            # Before the cluster is asked: where it does not answer, a merge knows of it all the same.
+            part_selection.write_cluster_list(
+                self.store, self.listed, began=document_entries.time_text(datetime.now(UTC))
+            )
         if paths:
             if self.cluster is not None or not self.shard.is_whole:
                 raise click.UsageError("shards and --clusters are for live clusters; leave out PATH")

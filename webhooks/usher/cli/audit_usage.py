@@ -192,10 +192,9 @@ def duration_text(length: timedelta) -> str:
 
 if TYPE_CHECKING:
     from usher.audit.document import Measurement
-    from usher.audit.estate import Estate
-    from usher.audit.scopes import Scope
-    from usher.audit.usage.measured import Measured
+    from usher.audit.gather.estate import Estate, Scope
     from usher.audit.usage.series import Source
+    from usher.audit.usage.usage_amounts import Measured
     from usher.config.audit_settings import Audit
 
 _SHORTEST_WINDOW: Final = timedelta(hours=1)
@@ -224,10 +223,10 @@ class UsageOptions:
         """
         if self.prometheus is None:
             return None
-        from usher.audit.usage import partial_series
+        from usher.audit.usage import usage_metrics
 
         found = self.prometheus.source(cluster=self.cluster)
-        return found if scope is None else partial_series.of(found, scope)
+        return found if scope is None else usage_metrics.source_of_part(found, scope)
 
     def measure(
         self, estate: "Estate", *, config: "Audit", now: datetime, source: "Source | None" = None
@@ -238,9 +237,9 @@ class UsageOptions:
             InputError: the options cannot be used. If Prometheus does not answer, the measurement has a problem,
                 and the rest of the report is still written.
         """
-        from usher.audit.usage import measuring, partial_series
+        from usher.audit.usage import measuring, usage_metrics
 
-        given = self.source(estate.scope) if source is None else partial_series.of(source, estate.scope)
+        given = self.source(estate.scope) if source is None else usage_metrics.source_of_part(source, estate.scope)
         return measuring.measure(estate, given, config=config, window=self.window, now=now, step=self.step)
 
     def finish(self, code: int, measurement: "Measurement", *, quiet: bool) -> int:
@@ -300,7 +299,7 @@ def usage_options(command: Command) -> Command:
 
 
 if TYPE_CHECKING:
-    from usher.audit.scopes import Scope
+    from usher.audit.gather.estate import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,8 +323,8 @@ class AuditOptions:
 
     @property
     def scope(self) -> "Scope":
-        """The audited part of the cluster, if no shard is given."""
-        from usher.audit.scopes import WHOLE, OneNamespace
+        """The part of the cluster that is audited, where no shard is."""
+        from usher.audit.gather.estate import WHOLE, OneNamespace
 
         return OneNamespace(name=self.namespace) if self.namespace else WHOLE
 

@@ -198,9 +198,9 @@ def audit_role(*, policies: given_policies.PolicyOptions, helm_values: bool) -> 
 
 def _others() -> Sequence[tuple[str, str]]:
     """Groups and plurals of the kinds that only audits read."""
-    from usher.audit.wanted import merged
+    from usher.audit.gather.needed_inputs import merged_kinds
 
-    return [(each.group, each.plural) for each in merged()]
+    return [(each.group, each.plural) for each in merged_kinds()]
 
 
 def _rules_of(listed: Sequence[tuple[str, str]]) -> "Sequence[paths.Json]":

@@ -29,14 +29,14 @@ def paragraphs(text: str) -> Iterator[str]:
 
 
 if TYPE_CHECKING:
-    from usher.audit.standing.catalogue import Entry
+    from usher.audit.standing.finding_catalogue import CatalogueEntry
 
 _FIELDS: Final = ("code", "name", "title", "severity", "category", "why", "remedy", "source")
 
 
-def find_audit_entry(code_or_name: str) -> "Entry | None":
+def find_audit_entry(code_or_name: str) -> "CatalogueEntry | None":
     """The entry with this code, in any case, or name."""
-    from usher.audit.standing.catalogue import BY_CODE, ENTRIES
+    from usher.audit.standing.finding_catalogue import BY_CODE, ENTRIES
 
     named = (entry for entry in ENTRIES if entry.name == code_or_name)
     return BY_CODE.get(code_or_name.upper()) or next(named, None)
@@ -44,13 +44,13 @@ def find_audit_entry(code_or_name: str) -> "Entry | None":
 
 def audit_words() -> Iterator[str]:
     """The codes and names of all entries."""
-    from usher.audit.standing.catalogue import ENTRIES
+    from usher.audit.standing.finding_catalogue import ENTRIES
 
     for entry in ENTRIES:
         yield from (entry.code, entry.name)
 
 
-def write_audit_page(entry: "Entry", *, format_name: str) -> None:
+def write_audit_page(entry: "CatalogueEntry", *, format_name: str) -> None:
     """Writes its page to standard output, or its fields as JSON."""
     if format_name == "json":
         click.echo(json.dumps({name: getattr(entry, name) for name in _FIELDS}, indent=2, sort_keys=True))
@@ -58,7 +58,7 @@ def write_audit_page(entry: "Entry", *, format_name: str) -> None:
         click.echo("\n".join(_audit_page(entry)))
 
 
-def _audit_page(entry: "Entry") -> Iterator[str]:
+def _audit_page(entry: "CatalogueEntry") -> Iterator[str]:
     yield f"{entry.code} {entry.name}"
     yield entry.title
     yield ""

@@ -13,7 +13,7 @@ from usher.check.formats.known_formats import FLEET_FORMATS
 from usher.cli import output
 
 if TYPE_CHECKING:
-    from usher.audit.document.fleet import Fleet
+    from usher.audit.document.fleet_document import Fleet
 
 _MOST_BYTES: Final = 256 << 20
 """The most bytes of an earlier document."""
@@ -121,7 +121,7 @@ def _by_ending(file: Path | None) -> str:
 def _read(file: Path) -> "Fleet":
     import pydantic
 
-    from usher.audit.document.fleet import Fleet
+    from usher.audit.document.fleet_document import Fleet
 
     try:
         if file.stat().st_size > _MOST_BYTES:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from builders import audit_documents as audits
 from usher import errors
-from usher.audit.document import reading
+from usher.audit.document import audit_document
 from usher.audit.reports import json_document
 
 
@@ -19,12 +19,12 @@ def saved(**changes: Any) -> bytes:
 
 def refused(data: bytes) -> str:
     with pytest.raises(errors.InputError) as raised:
-        reading.loads(data, source="last.json")
+        audit_document.loads(data, source="last.json")
     return str(raised.value)
 
 
 def test_a_document_reads_back_as_it_was() -> None:
-    assert reading.loads(saved(), source="last.json") == audits.full()
+    assert audit_document.loads(saved(), source="last.json") == audits.full()
 
 
 def test_a_document_of_an_earlier_usher_lacks_the_fields_that_came_later() -> None:
@@ -34,11 +34,11 @@ def test_a_document_of_an_earlier_usher_lacks_the_fields_that_came_later() -> No
         del document[later]
     del document["findings"][0]["evidence"]
 
-    assert reading.loads(json.dumps(document).encode(), source="last.json").savings == ()
+    assert audit_document.loads(json.dumps(document).encode(), source="last.json").savings == ()
 
 
 def test_fields_of_a_later_usher_are_left_out() -> None:
-    assert reading.loads(saved(later={"a": 1}), source="last.json") == audits.full()
+    assert audit_document.loads(saved(later={"a": 1}), source="last.json") == audits.full()
 
 
 def test_a_document_of_another_version_is_named() -> None:
@@ -76,7 +76,7 @@ def test_broken_json_is_named_by_line_and_column() -> None:
 
 
 def test_a_file_that_is_too_large_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "LARGEST", 2**20)
+    monkeypatch.setattr(audit_document, "LARGEST", 2**20)
 
     assert refused(b" " * (2**20 + 1)) == "last.json: larger than 1 MiB, so it is not read"
 

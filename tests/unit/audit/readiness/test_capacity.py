@@ -10,8 +10,8 @@ from builders.checklists import checklist
 from builders.estates import H100, entry, estate, gpu_node
 from usher import model, paths
 from usher.audit.document import Standing
-from usher.audit.estate import Estate
-from usher.audit.readiness.wanted import API_SERVICE
+from usher.audit.gather.estate import Estate
+from usher.audit.gather.needed_inputs import API_SERVICE
 from usher.check.devices import Amount
 from usher.config import models
 from usher.kinds.kind import Key

@@ -12,12 +12,11 @@ import generated_examples
 from builders.checklists import checklist
 from builders.estates import entry, estate, gpu_node
 from usher import paths
-from usher.audit import readiness
+from usher.audit import sections
 from usher.audit.document import ReadinessItem, Standing
-from usher.audit.readiness.judgement import Item
-from usher.audit.readiness.wanted import WANTED
-from usher.audit.standing import wanted as standing_wanted
-from usher.audit.wanted import merged
+from usher.audit.gather import needed_inputs
+from usher.audit.gather.needed_inputs import Section, merged_kinds
+from usher.audit.readiness.checklist import Item
 
 ROOT = Path(__file__).parents[4]
 AREAS = ["drivers", "monitoring", "scheduling", "isolation", "capacity", "recovery"]
@@ -30,14 +29,14 @@ CONFORMANCE = {
 
 
 def test_ids_are_unique_and_areas_come_in_their_order() -> None:
-    ids = Counter(each.id for each in readiness.ITEMS)
+    ids = Counter(each.id for each in sections.CHECKLIST)
 
     assert set(ids.values()) == {1}
-    assert list(dict.fromkeys(each.area for each in readiness.ITEMS)) == AREAS
-    assert {each.conformance for each in readiness.ITEMS} - {""} == CONFORMANCE
+    assert list(dict.fromkeys(each.area for each in sections.CHECKLIST)) == AREAS
+    assert {each.conformance for each in sections.CHECKLIST} - {""} == CONFORMANCE
 
 
-@pytest.mark.parametrize("each", readiness.ITEMS, ids=lambda each: each.id)
+@pytest.mark.parametrize("each", sections.CHECKLIST, ids=lambda each: each.id)
 def test_an_item_has_all_its_texts(each: Item) -> None:
     page, _, anchor = each.reference.partition("#")
 
@@ -56,7 +55,9 @@ def test_a_cluster_that_cannot_be_read_passes_nothing() -> None:
 
 
 def test_the_kinds_that_may_not_be_listed_pass_nothing_either() -> None:
-    keys = {each.key for each in (*WANTED, *standing_wanted.WANTED)}
+    keys = {
+        each.key for each in (*needed_inputs.kinds_of(Section.READINESS), *needed_inputs.kinds_of(Section.STANDING))
+    }
     found = checklist(estate(nodes=[gpu_node()], workloads=[entry()], unknown=keys), server="")
 
     assert {each.id for each in found.values() if each.standing is Standing.PASS} == {"node-labels", "node-taints"}
@@ -72,14 +73,14 @@ _OPEN = (Standing.FAIL, Standing.NOT_KNOWN)
 
 
 def test_the_kinds_of_the_checklist_are_read_once_and_hold_no_secrets() -> None:
-    keys = [each.key for each in WANTED]
+    keys = [each.key for each in needed_inputs.kinds_of(Section.READINESS)]
 
     assert len(set(keys)) == len(keys)
-    assert {("", "Secret"), ("", "ConfigMap")}.isdisjoint(each.key for each in merged())
+    assert {("", "Secret"), ("", "ConfigMap")}.isdisjoint(each.key for each in merged_kinds())
 
 
 def test_of_a_service_it_keeps_the_annotations_of_prometheus() -> None:
-    keep = {each.kind: each.keep for each in WANTED}["Service"]
+    keep = needed_inputs.SERVICE.keep
     annotations: paths.Object = {"prometheus.io/scrape": "true", "note": "secret"}
     value: paths.Object = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a", "annotations": annotations}}
 
@@ -105,7 +106,7 @@ JSON = st.recursive(
 @settings(max_examples=generated_examples.up_to(60), deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6), max_size=8))
 def test_objects_of_any_shape_do_no_harm(values: list[paths.Object]) -> None:
-    wanted = merged()
+    wanted = merged_kinds()
     objects = []
     for index, value in enumerate(values):
         each = wanted[index % len(wanted)]

@@ -11,10 +11,9 @@ from builders.checklists import checklist, definitions
 from builders.estates import devices, estate, gpu_node
 from usher import paths
 from usher.audit.document import ReadinessItem, Standing
-from usher.audit.estate import Estate
-from usher.audit.readiness import versions
-from usher.audit.readiness.wanted import CLUSTER_POLICY, POD_MONITOR, SERVICE, SERVICE_MONITOR
-from usher.audit.standing.wanted import DAEMON_SET
+from usher.audit.gather.estate import Estate
+from usher.audit.gather.needed_inputs import CLUSTER_POLICY, DAEMON_SET, POD_MONITOR, SERVICE, SERVICE_MONITOR
+from usher.audit.readiness.checklist import ESCAPES, read_version
 from usher.check.devices import Amount, Devices
 from usher.kinds.kind import DEFINITION
 from usher.policy.checks import catalogue
@@ -70,9 +69,9 @@ def test_an_operator_that_is_not_ready_fails_with_a_remedy() -> None:
     ("seen", "standing"),
     [
         (nvidia(daemon("k8s-device-plugin:v1"), without=[CLUSTER_POLICY.key]), Standing.NOT_APPLICABLE),
-        (nvidia(without=[CLUSTER_POLICY.key, DAEMON_SET]), Standing.NOT_APPLICABLE),
+        (nvidia(without=[CLUSTER_POLICY.key, DAEMON_SET.key]), Standing.NOT_APPLICABLE),
         (
-            estate(nodes=[gpu_node(allocatable=0)], without=[CLUSTER_POLICY.key, DAEMON_SET]),
+            estate(nodes=[gpu_node(allocatable=0)], without=[CLUSTER_POLICY.key, DAEMON_SET.key]),
             Standing.FAIL,
         ),
         (nvidia(without=[CLUSTER_POLICY.key]), Standing.NOT_KNOWN),
@@ -133,8 +132,8 @@ def test_each_container_escape_is_named_up_to_its_last_version(version: str, esc
 
 def test_the_lowest_version_that_the_check_allows_has_no_known_escape() -> None:
     check = catalogue.parse(CATALOGUE.read_bytes()).checks["objects/toolkit_version_vulnerable"]
-    lowest = versions.read(str(check.parameters["minimum"].default))
-    last = max(each.last for each in versions.ESCAPES)
+    lowest = read_version(str(check.parameters["minimum"].default))
+    last = max(each.last for each in ESCAPES)
 
     assert lowest == (*last[:2], last[2] + 1)
 
@@ -187,19 +186,19 @@ def test_a_daemon_set_passes_if_all_its_pods_are_ready(item: str, image: str) ->
         ("DaemonSet gpu-operator/stack: 1 of 2 pods are ready",),
     )
     assert checklist(nvidia(daemon(image, ready=0, wanted=0)))[item].standing is Standing.FAIL
-    assert checklist(estate(nodes=[gpu_node(allocatable=0)], without=[DAEMON_SET]))[item].standing is Standing.FAIL
+    assert checklist(estate(nodes=[gpu_node(allocatable=0)], without=[DAEMON_SET.key]))[item].standing is Standing.FAIL
     assert checklist(nvidia({**daemon(image), "status": "x"}))[item].standing is Standing.NOT_KNOWN
-    assert checklist(nvidia(unknown=[DAEMON_SET]))[item].standing is Standing.NOT_KNOWN
+    assert checklist(nvidia(unknown=[DAEMON_SET.key]))[item].standing is Standing.NOT_KNOWN
 
 
 def test_where_the_nodes_offer_gpus_without_a_daemon_set_no_device_plugin_is_missing() -> None:
     claimed = gpu_node(capacity=eight("gpu.nvidia.com"), allocatable_devices=eight("gpu.nvidia.com"))
 
-    assert told(checklist(nvidia(without=[DAEMON_SET]))["device-plugin"]) == (
+    assert told(checklist(nvidia(without=[DAEMON_SET.key]))["device-plugin"]) == (
         Standing.NOT_APPLICABLE,
         ("no DaemonSet of the device plugin; the nodes offer GPUs, as where the image of a node brings the plugin",),
     )
-    assert told(checklist(estate(nodes=[claimed], without=[DAEMON_SET]))["device-plugin"]) == (
+    assert told(checklist(estate(nodes=[claimed], without=[DAEMON_SET.key]))["device-plugin"]) == (
         Standing.NOT_APPLICABLE,
         ("no DaemonSet of the device plugin; drivers of device claims offer the GPUs",),
     )
@@ -209,11 +208,11 @@ def test_labels_of_a_service_stand_for_those_of_feature_discovery() -> None:
     labels = {"cloud.google.com/gke-accelerator": "nvidia-h100-80gb"}
     of_service = replace(gpu_node(product="nvidia-h100-80gb"), labels=labels)
 
-    assert told(checklist(estate(nodes=[of_service], without=[DAEMON_SET]))["feature-discovery"]) == (
+    assert told(checklist(estate(nodes=[of_service], without=[DAEMON_SET.key]))["feature-discovery"]) == (
         Standing.NOT_APPLICABLE,
         ("no DaemonSet of the GPU feature discovery; labels of the service say the board of each node",),
     )
-    assert checklist(nvidia(without=[DAEMON_SET]))["feature-discovery"].standing is Standing.FAIL
+    assert checklist(nvidia(without=[DAEMON_SET.key]))["feature-discovery"].standing is Standing.FAIL
 
 
 def test_feature_discovery_is_known_by_its_name_where_it_shares_the_image_of_the_device_plugin() -> None:

@@ -10,9 +10,8 @@ from builders.estates import entry, estate, gpu_node
 from builders.standings import namespaces
 from usher import paths
 from usher.audit.document import Standing
-from usher.audit.estate import Estate
-from usher.audit.readiness.wanted import NETWORK_POLICY
-from usher.audit.standing.wanted import VALIDATING
+from usher.audit.gather.estate import Estate
+from usher.audit.gather.needed_inputs import NETWORK_POLICY, VALIDATING
 from usher.install.manifests import webhooks as made
 from usher.install.manifests.webhooks import Client
 from usher.kinds.kind import Key
@@ -123,7 +122,7 @@ def test_where_only_the_system_uses_accelerators_tenancy_does_not_apply() -> Non
 def access(version: str = "1.20.0", *, webhooks: bool = True) -> Estate:
     policies = custom("nvidia.com/v1", "ClusterPolicy", {"toolkit": {"version": version}}, name="p", namespace=None)
     ours = made.configurations(client=Client())[1:] if webhooks else []
-    return estate(nodes=[gpu_node()], objects=[policies, *ours], without=[VALIDATING] if not webhooks else [])
+    return estate(nodes=[gpu_node()], objects=[policies, *ours], without=[VALIDATING.key] if not webhooks else [])
 
 
 def test_access_to_accelerators_needs_a_safe_toolkit_and_judged_pods() -> None:

@@ -7,8 +7,8 @@ import pytest
 from builders.checklists import ca_certificate, checklist, definitions
 from builders.estates import estate, gpu_node
 from usher.audit.document import Standing
-from usher.audit.estate import Estate
-from usher.audit.standing.wanted import MUTATING, VALIDATING
+from usher.audit.gather.estate import Estate
+from usher.audit.gather.needed_inputs import MUTATING, VALIDATING
 from usher.install.manifests import webhooks as made
 from usher.install.manifests.webhooks import Client
 
@@ -34,10 +34,10 @@ def test_webhooks_without_all_kinds_fail() -> None:
     rules = [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"], "operations": ["CREATE"]}]
 
     assert checklist(installed(rules=rules))["usher-webhooks"].standing is Standing.FAIL
-    nothing = checklist(estate(without=[MUTATING, VALIDATING]))
+    nothing = checklist(estate(without=[MUTATING.key, VALIDATING.key]))
     assert nothing["usher-webhooks"].standing is Standing.FAIL
     assert nothing["usher-certificate"].standing is Standing.NOT_APPLICABLE
-    assert checklist(estate(without=[MUTATING]))["usher-webhooks"].standing is Standing.NOT_KNOWN
+    assert checklist(estate(without=[MUTATING.key]))["usher-webhooks"].standing is Standing.NOT_KNOWN
 
 
 @pytest.mark.parametrize(("days", "standing"), [(300, Standing.PASS), (5, Standing.FAIL), (-1, Standing.FAIL)])

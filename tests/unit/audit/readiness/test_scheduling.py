@@ -9,8 +9,8 @@ from builders.checklists import checklist, definitions
 from builders.estates import entry, estate, running
 from usher import model, paths
 from usher.audit.document import Standing
-from usher.audit.estate import Workload
-from usher.audit.readiness.wanted import HYPER_NODE
+from usher.audit.gather.estate import Workload
+from usher.audit.gather.needed_inputs import HYPER_NODE
 from usher.kinds.kind import DEFINITION, Key
 
 LOCAL_QUEUE: Key = ("kueue.x-k8s.io", "LocalQueue")

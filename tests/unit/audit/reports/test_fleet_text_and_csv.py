@@ -14,7 +14,7 @@ import pytest
 from builders import fleets
 from unit.audit.store import written
 from usher.audit.document import Gap, Subject
-from usher.audit.document.fleet import Fleet
+from usher.audit.document.fleet_document import Fleet
 from usher.audit.reports import csv_tables, fleet_text
 from usher.audit.store.fleet_merge import Limits
 

@@ -8,8 +8,8 @@ from builders import custom
 from builders.estates import ago, entry, estate, running, waiting
 from builders.standings import change, found, judged, judgement, report, result
 from usher import model, paths
-from usher.audit.estate import Estate
-from usher.audit.standing.wanted import VALIDATING
+from usher.audit.gather.estate import Estate
+from usher.audit.gather.needed_inputs import VALIDATING
 
 CODES = ("USA040", "USA041", "USA042")
 TRACE = frozenset({"gpu-usher.io/mutated"})
@@ -112,7 +112,7 @@ def test_a_change_without_values_does_not_count() -> None:
 
 def test_without_webhooks_no_workload_came_before_them() -> None:
     workload = entry(pods=[running()])
-    seen, of = judged(estate(workloads=[workload], without=[VALIDATING]), result(workload, judgement()))
+    seen, of = judged(estate(workloads=[workload], without=[VALIDATING.key]), result(workload, judgement()))
 
     assert found(seen, of=of, codes=CODES) == []
 

@@ -9,8 +9,8 @@ from builders.estates import entry, estate, gpu_node, waiting
 from builders.standings import found, knowledge
 from usher import paths
 from usher.audit.document import FindingEntry
-from usher.audit.estate import MULTI_KUEUE, Estate
-from usher.audit.standing import autoscalers as seen_autoscalers
+from usher.audit.gather.estate import MULTI_KUEUE, Estate
+from usher.audit.standing import cluster_equipment
 from usher.config import models
 
 CODES = ("USA001", "USA003", "USA004")
@@ -127,6 +127,6 @@ def test_a_node_pool_is_for_accelerators_by_what_it_names_or_by_its_nodes(
     pool: paths.Object, *, is_for_accelerators: bool
 ) -> None:
     nodes = [gpu_node(labels={"karpenter.sh/nodepool": "filled"})]
-    pools = seen_autoscalers.node_pools(estate(nodes=nodes, objects=[pool]), knowledge().vocabulary)
+    pools = cluster_equipment.karpenter_pools(estate(nodes=nodes, objects=[pool]), knowledge().vocabulary)
 
     assert bool(pools) is is_for_accelerators

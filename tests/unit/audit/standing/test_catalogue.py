@@ -8,8 +8,9 @@ import pytest
 
 from usher import paths
 from usher.audit.document import Severity
-from usher.audit.standing import catalogue, wanted
-from usher.audit.standing.catalogue import Entry
+from usher.audit.gather import needed_inputs
+from usher.audit.standing import finding_catalogue
+from usher.audit.standing.finding_catalogue import CatalogueEntry
 from usher.kinds.kind import Key
 
 ROOT = Path(__file__).parents[4]
@@ -17,15 +18,15 @@ MODULES = sorted((ROOT / "webhooks/usher/audit/standing").glob("*.py"))
 
 
 def test_codes_and_names_are_unique_and_in_order() -> None:
-    codes = [each.code for each in catalogue.ENTRIES]
+    codes = [each.code for each in finding_catalogue.ENTRIES]
 
     assert codes == sorted(set(codes))
-    assert len({each.name for each in catalogue.ENTRIES}) == len(codes)
+    assert len({each.name for each in finding_catalogue.ENTRIES}) == len(codes)
     assert all(re.fullmatch(r"USA\d{3}", code) for code in codes)
 
 
-@pytest.mark.parametrize("each", catalogue.ENTRIES, ids=lambda each: each.code)
-def test_an_entry_has_all_its_texts(each: Entry) -> None:
+@pytest.mark.parametrize("each", finding_catalogue.ENTRIES, ids=lambda each: each.code)
+def test_an_entry_has_all_its_texts(each: CatalogueEntry) -> None:
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", each.name)
     assert each.severity in set(Severity)
     assert min(len(each.title), len(each.why), len(each.remedy)) > 10
@@ -33,8 +34,8 @@ def test_an_entry_has_all_its_texts(each: Entry) -> None:
     assert not each.title.endswith(".")
 
 
-@pytest.mark.parametrize("each", catalogue.ENTRIES, ids=lambda each: each.code)
-def test_the_source_of_an_entry_is_a_heading_of_ours_or_a_page_of_its_project(each: Entry) -> None:
+@pytest.mark.parametrize("each", finding_catalogue.ENTRIES, ids=lambda each: each.code)
+def test_the_source_of_an_entry_is_a_heading_of_ours_or_a_page_of_its_project(each: CatalogueEntry) -> None:
     page, _, anchor = each.source.partition("#")
     if page.startswith("https://"):
         return
@@ -48,11 +49,11 @@ def test_every_entry_is_made_by_some_module_and_every_code_is_in_the_catalogue()
              if isinstance(node, ast.Constant) and isinstance(node.value, str)]  # fmt: skip
     made = {text for text in texts if re.fullmatch(r"USA\d{3}", text)}
 
-    assert made == set(catalogue.BY_CODE)
+    assert made == set(finding_catalogue.BY_CODE)
 
 
 def test_the_kinds_that_findings_read_are_unique_and_hold_no_secrets() -> None:
-    keys: list[Key] = [each.key for each in wanted.WANTED]
+    keys: list[Key] = [each.key for each in needed_inputs.kinds_of(needed_inputs.Section.STANDING)]
 
     assert len(set(keys)) == len(keys)
     assert ("", "Secret") not in keys
@@ -73,7 +74,9 @@ def test_of_a_daemon_set_it_keeps_images_and_no_variables() -> None:
         },
         "status": {"numberReady": 3, "desiredNumberScheduled": 4, "other": 1},
     }
-    keep = {each.key: each.keep for each in wanted.WANTED}[wanted.DAEMON_SET]
+    keep = {each.key: each.keep for each in needed_inputs.kinds_of(needed_inputs.Section.STANDING)}[
+        needed_inputs.DAEMON_SET.key
+    ]
 
     assert keep(value) == {
         "apiVersion": "apps/v1",
@@ -100,7 +103,9 @@ def test_of_a_node_it_keeps_one_condition() -> None:
         "spec": {"unschedulable": True, "providerID": "x"},
         "status": {"conditions": [{"type": "Ready"}, {"type": "DiskPressure"}], "images": [{}]},
     }
-    keep = {each.key: each.keep for each in wanted.WANTED}[wanted.NODE]
+    keep = {each.key: each.keep for each in needed_inputs.kinds_of(needed_inputs.Section.STANDING)}[
+        needed_inputs.NODE.key
+    ]
 
     assert keep(value) == {
         "apiVersion": "v1",

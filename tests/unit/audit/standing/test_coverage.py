@@ -7,8 +7,8 @@ import pytest
 from builders.estates import entry, estate, gpu_node
 from builders.standings import found, namespaces
 from usher import model, paths
-from usher.audit.estate import Estate, Workload
-from usher.audit.standing.wanted import MUTATING, VALIDATING
+from usher.audit.gather.estate import Estate, Workload
+from usher.audit.gather.needed_inputs import MUTATING, VALIDATING
 from usher.config import models
 from usher.install.manifests import webhooks as made
 from usher.install.manifests.webhooks import Client
@@ -39,7 +39,7 @@ def test_with_all_webhooks_every_kind_is_covered() -> None:
 
 
 def test_without_webhooks_nothing_is_judged() -> None:
-    seen = estate(workloads=[entry()], without=[VALIDATING, MUTATING])
+    seen = estate(workloads=[entry()], without=[VALIDATING.key, MUTATING.key])
 
     (finding,) = found(seen, namespaces(SPACE), codes=COVERAGE)
     assert (finding.code, finding.message) == (
@@ -49,8 +49,8 @@ def test_without_webhooks_nothing_is_judged() -> None:
 
 
 def test_a_cluster_without_accelerators_needs_no_webhooks() -> None:
-    assert found(estate(without=[VALIDATING, MUTATING]), namespaces(SPACE), codes=COVERAGE) == []
-    assert len(found(estate(nodes=[gpu_node()], without=[VALIDATING, MUTATING]), codes=COVERAGE)) == 1
+    assert found(estate(without=[VALIDATING.key, MUTATING.key]), namespaces(SPACE), codes=COVERAGE) == []
+    assert len(found(estate(nodes=[gpu_node()], without=[VALIDATING.key, MUTATING.key]), codes=COVERAGE)) == 1
 
 
 @pytest.mark.parametrize(("resource", "codes"), [("pods", []), ("jobs", ["USA051"])])
@@ -71,7 +71,7 @@ def test_of_a_kind_that_usher_does_not_know_it_judges_the_pods(resource: str, co
 
 
 def test_where_webhooks_may_not_be_listed_it_has_no_findings() -> None:
-    assert found(estate(workloads=[entry()], unknown=[VALIDATING]), codes=(*COVERAGE, *OTHERS)) == []
+    assert found(estate(workloads=[entry()], unknown=[VALIDATING.key]), codes=(*COVERAGE, *OTHERS)) == []
 
 
 def test_a_kind_without_a_rule_is_reported_with_its_workloads() -> None:
@@ -141,8 +141,8 @@ def configured(kind: str, *webhooks: paths.Object) -> paths.Object:
 
 
 def test_timeouts_that_add_up_are_reported_with_the_longest() -> None:
-    slow = configured(MUTATING[1], *(other(name=f"slow-{number}", timeout=30) for number in range(2)))
-    seen = estate(objects=[slow], without=[VALIDATING])
+    slow = configured(MUTATING.kind, *(other(name=f"slow-{number}", timeout=30) for number in range(2)))
+    seen = estate(objects=[slow], without=[VALIDATING.key])
 
     (finding,) = found(seen, namespaces(SPACE), codes=("USA054",))
     assert finding.message == (
@@ -155,17 +155,17 @@ def test_timeouts_that_add_up_are_reported_with_the_longest() -> None:
 
 @pytest.mark.parametrize("resource", ["nodes", "pods"])
 def test_a_webhook_that_blocks_recovery_is_named(resource: str) -> None:
-    seen = estate(objects=[configured(VALIDATING[1], other(resource=resource))], without=[MUTATING])
+    seen = estate(objects=[configured(VALIDATING.kind, other(resource=resource))], without=[MUTATING.key])
 
     (finding,) = found(seen, namespaces("kyverno"), codes=OTHERS)
-    assert (finding.code, finding.subject.kind, finding.subject.name) == ("USA055", VALIDATING[1], "kyverno")
+    assert (finding.code, finding.subject.kind, finding.subject.name) == ("USA055", VALIDATING.kind, "kyverno")
     assert finding.path == 'webhooks["validate.kyverno.svc"]'
 
 
 def test_webhooks_that_fail_open_or_spare_their_own_namespace_are_fine() -> None:
     spared: paths.Object = {**other(), "namespaceSelector": {"matchLabels": {"webhooks": "yes"}}}
     seen = estate(
-        objects=[configured(VALIDATING[1], {**other(), "failurePolicy": "Ignore"}, spared)], without=[MUTATING]
+        objects=[configured(VALIDATING.kind, {**other(), "failurePolicy": "Ignore"}, spared)], without=[MUTATING.key]
     )
 
     assert found(seen, namespaces("kyverno"), codes=OTHERS) == []

@@ -8,7 +8,7 @@ import pytest
 from builders.estates import estate
 from builders.standings import exception, found, namespaces, report
 from usher.audit.document import FindingEntry, Severity, Subject
-from usher.audit.estate import Estate, Missing
+from usher.audit.gather.estate import Estate, Missing
 from usher.check.findings import ExceptionState, ExceptionUse, Failure, Identity, Note
 
 CODES = ("USA010", "USA011", "USA012")

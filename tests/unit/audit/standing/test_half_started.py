@@ -8,7 +8,7 @@ import pytest
 from builders.estates import H100, entry, estate, gpu_node, running, waiting
 from builders.standings import found, judged, judgement, result
 from usher import model
-from usher.audit.estate import Estate, Pod, Workload
+from usher.audit.gather.estate import Estate, Pod, Workload
 from usher.config import models
 
 CODES = ("USA002",)

@@ -16,16 +16,17 @@ from builders.estates import NOW, entry, estate, gpu_node, running, waiting
 from builders.standings import found, knowledge, namespaces, report
 from shared_files import Corpus, corpora
 from usher import paths
-from usher.audit import standing
+from usher.audit import sections
 from usher.audit.document import FindingEntry
-from usher.audit.estate import Estate
-from usher.audit.standing.wanted import WANTED
+from usher.audit.gather.estate import Estate
+from usher.audit.gather.needed_inputs import Section, kinds_of
 from usher.config import models
 
 KEYS = (
     *("metadata", "spec", "status", "name", "namespace", "labels", "ownerReferences", "conditions", "webhooks"),
     *("rules", "template", "containers", "tolerations", "taints", "queueName", "admissionChecks", "type", "uid"),
 )
+STANDING_KINDS = kinds_of(Section.STANDING)
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.just("2026-99-99T00:00:00Z"),
@@ -47,7 +48,7 @@ def full(objects: Sequence[paths.Object], manifests: dict[str, paths.Object] | N
 
 
 def typed(value: paths.Object, index: int) -> paths.Object:
-    each = WANTED[index % len(WANTED)]
+    each = STANDING_KINDS[index % len(STANDING_KINDS)]
     version = f"{each.group}/{each.versions[0]}" if each.group else each.versions[0]
     return {**value, "apiVersion": version, "kind": each.kind}
 
@@ -56,7 +57,7 @@ def typed(value: paths.Object, index: int) -> paths.Object:
 @given(st.lists(OBJECTS, max_size=6))
 def test_objects_of_any_shape_do_no_harm(values: list[paths.Object]) -> None:
     objects = [typed(value, index) for index, value in enumerate(values)]
-    kept = [next(each for each in WANTED if each.kind == value["kind"]).keep(value) for value in objects]
+    kept = [next(each for each in STANDING_KINDS if each.kind == value["kind"]).keep(value) for value in objects]
     forwards, backwards = found(full(kept)), found(full(kept[::-1]))
 
     assert [each.model_dump() for each in forwards] == [each.model_dump() for each in backwards]
@@ -92,7 +93,7 @@ def _documents(file: Path) -> list[paths.Object]:
 def test_published_manifests_lead_to_the_same_findings_in_any_order(corpus: Corpus) -> None:
     named = {_identity(each): each for each in manifests(corpus) if isinstance(each.get("metadata"), dict)}
     values = list(named.values())
-    wanted = {each.key for each in WANTED}
+    wanted = {each.key for each in STANDING_KINDS}
     objects = [each for each in values if _key(each) in wanted]
     waits = {f"uid-{number}": each for number, each in enumerate(values)}
     workloads = tuple(entry("Job", f"job-{number}", uid=uid, suspended=True) for number, uid in enumerate(waits))
@@ -103,7 +104,7 @@ def test_published_manifests_lead_to_the_same_findings_in_any_order(corpus: Corp
         seen = replace(seen, workloads=(*seen.workloads, *workloads))
         known = knowledge(facts)
         config = models.Config()
-        return list(standing.findings(seen, known, report=report(), config=config, now=NOW))
+        return list(sections.standing_findings(seen, known, report=report(), config=config, now=NOW))
 
     entries = judged(reverse=False)
     assert entries == judged(reverse=True)

@@ -8,7 +8,7 @@ from builders.estates import entry, estate, gpu_node, running, waiting
 from builders.standings import found
 from usher import model, paths
 from usher.audit.document import FindingEntry
-from usher.audit.standing.wanted import KAI_POD_GROUP, KAI_QUEUE
+from usher.audit.gather.needed_inputs import KAI_POD_GROUP, KAI_QUEUE
 
 SPACE = "ml-research"
 
@@ -103,8 +103,8 @@ def test_a_queue_without_pod_groups_is_named_with_what_it_promises() -> None:
 
 
 def test_where_pod_groups_may_not_be_listed_no_queue_is_unused() -> None:
-    assert found(estate(objects=QUEUES, unknown=[KAI_POD_GROUP]), codes=("USA020",)) == []
-    assert found(estate(unknown=[KAI_QUEUE]), codes=("USA020",)) == []
+    assert found(estate(objects=QUEUES, unknown=[KAI_POD_GROUP.key]), codes=("USA020",)) == []
+    assert found(estate(unknown=[KAI_QUEUE.key]), codes=("USA020",)) == []
 
 
 def test_queues_that_promise_more_gpus_than_there_are_are_named() -> None:

@@ -11,10 +11,9 @@ from builders import custom
 from builders.estates import H100, ago, devices, entry, estate, gpu_node, running
 from builders.standings import found
 from usher import paths
-from usher.audit.building.claimable import SLICE
 from usher.audit.document import FindingEntry, Severity, Subject
-from usher.audit.estate import Node
-from usher.audit.scopes import OneNamespace
+from usher.audit.gather.estate import Node, OneNamespace
+from usher.audit.gather.needed_inputs import RESOURCE_SLICE
 from usher.check.devices import Amount
 from usher.config import models
 
@@ -236,7 +235,7 @@ def test_where_claims_for_gpus_exist_and_their_slices_were_not_read_nothing_is_l
     classes = [custom("resource.k8s.io/v1", "DeviceClass", {}, name="gpu.nvidia.com", namespace=None)]
 
     assert found(estate(objects=objects), classes, codes=HEALTH) == []
-    assert len(found(estate(objects=objects, without=[SLICE]), classes, codes=HEALTH)) == 1
+    assert len(found(estate(objects=objects, without=[RESOURCE_SLICE.key]), classes, codes=HEALTH)) == 1
 
 
 def mig_node() -> Node:

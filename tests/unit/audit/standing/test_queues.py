@@ -9,8 +9,8 @@ from builders.estates import H100, entry, estate, gpu_node
 from builders.standings import found, namespaces
 from usher import paths
 from usher.audit.document import FindingEntry, Subject
-from usher.audit.estate import Estate, Missing
-from usher.audit.standing.wanted import KUEUE_WORKLOAD, POD_GROUP
+from usher.audit.gather.estate import Estate, Missing
+from usher.audit.gather.needed_inputs import KUEUE_WORKLOAD, POD_GROUP
 from usher.config import models
 
 UNUSED = ("USA020",)
@@ -59,7 +59,7 @@ def test_a_queue_without_workloads_is_named_once_with_what_it_promises() -> None
 
 
 def test_a_workload_with_accelerators_uses_its_queue_before_kueue_has_seen_it() -> None:
-    seen = estate(workloads=[entry(queue="also-unused")], without=[KUEUE_WORKLOAD])
+    seen = estate(workloads=[entry(queue="also-unused")], without=[KUEUE_WORKLOAD.key])
 
     assert "ClusterQueue idle" not in " ".join(subjects(found(seen, KUEUE, codes=UNUSED)))
 
@@ -67,9 +67,9 @@ def test_a_workload_with_accelerators_uses_its_queue_before_kueue_has_seen_it() 
 @pytest.mark.parametrize(
     "seen",
     [
-        estate(unknown=[KUEUE_WORKLOAD]),
+        estate(unknown=[KUEUE_WORKLOAD.key]),
         estate(),
-        estate(without=[KUEUE_WORKLOAD], missing=[Missing(source="jobs.batch", reason="forbidden")]),
+        estate(without=[KUEUE_WORKLOAD.key], missing=[Missing(source="jobs.batch", reason="forbidden")]),
     ],
     ids=["Workloads may not be listed", "Workloads were not asked for", "an incomplete audit"],
 )
@@ -93,7 +93,7 @@ def test_a_queue_of_volcano_without_pod_groups_is_unused() -> None:
     entries = found(estate(objects=groups), facts, codes=UNUSED)
     assert subjects(entries) == ["Queue idle: no PodGroup is in it", "Queue leaf: no PodGroup is in it"]
     assert entries[0].evidence == ("capability: 8 nvidia.com/gpu",)
-    assert found(estate(unknown=[POD_GROUP]), facts, codes=UNUSED) == []
+    assert found(estate(unknown=[POD_GROUP.key]), facts, codes=UNUSED) == []
 
 
 def promising(*gpus: int, **spec: Any) -> list[paths.Object]:

@@ -7,7 +7,7 @@ from builders.autoscalers import STATUS, node_pool
 from builders.estates import entry, estate, gpu_node
 from builders.standings import found, namespaces
 from usher import paths
-from usher.audit.estate import Estate, Missing, Node
+from usher.audit.gather.estate import Estate, Missing, Node
 from usher.check.devices import Amount
 from usher.config import models
 

@@ -8,9 +8,9 @@ from builders import custom
 from builders.estates import H100, entry, estate, gpu_node
 from builders.standings import found, judged, judgement, result
 from usher import paths
-from usher.audit.estate import Node
-from usher.audit.standing import gpu_stack
-from usher.audit.standing.wanted import DAEMON_SET
+from usher.audit.gather.estate import Node
+from usher.audit.gather.needed_inputs import DAEMON_SET
+from usher.audit.standing import cluster_equipment
 from usher.check.devices import Amount, Devices
 
 TAINTS = ("USA030", "USA031")
@@ -177,7 +177,7 @@ def test_plugins_of_other_devices_are_left_out_of_the_gpu_stack(image: str) -> N
 def test_one_image_holds_several_programs_so_names_come_first(name: str, part: str) -> None:
     value = daemon_set(PLUGIN, containers=[{"name": f"{name}-ctr", "image": PLUGIN}])
 
-    assert gpu_stack.part(value) == part
+    assert cluster_equipment.stack_part(value) == part
 
 
 def test_the_stack_of_one_vendor_need_not_reach_nodes_of_another() -> None:
@@ -189,5 +189,5 @@ def test_the_stack_of_one_vendor_need_not_reach_nodes_of_another() -> None:
 
 
 def test_where_daemon_sets_or_nodes_are_not_known_it_has_no_findings() -> None:
-    assert found(estate(nodes=[gpu_node(taints=OTHER_TAINT)], unknown=[DAEMON_SET]), codes=TAINTS) == []
+    assert found(estate(nodes=[gpu_node(taints=OTHER_TAINT)], unknown=[DAEMON_SET.key]), codes=TAINTS) == []
     assert found(estate(nodes=None, objects=[daemon_set(PLUGIN)]), codes=TAINTS) == []

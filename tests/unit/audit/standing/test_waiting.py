@@ -11,8 +11,8 @@ from builders.estates import ago, entry, estate, running, waiting
 from builders.standings import found, judged, judgement, namespaces, result
 from usher import paths
 from usher.audit.document import FindingEntry, Severity, Subject
-from usher.audit.estate import Estate, Missing, Phase, Reported
-from usher.audit.standing.wanted import KUEUE_WORKLOAD, POD_GROUP
+from usher.audit.gather.estate import Estate, Missing, Phase, Reported
+from usher.audit.gather.needed_inputs import KUEUE_WORKLOAD, POD_GROUP
 from usher.authorities import registry
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
@@ -339,7 +339,7 @@ def test_pods_are_not_missing_where_they_could_not_be_read() -> None:
 
 
 def test_the_kinds_that_kueue_and_volcano_write_may_be_unknown() -> None:
-    seen = estate(workloads=[entry(pods=[waiting()])], unknown=[KUEUE_WORKLOAD, POD_GROUP])
+    seen = estate(workloads=[entry(pods=[waiting()])], unknown=[KUEUE_WORKLOAD.key, POD_GROUP.key])
 
     assert [each.held_by for each in found(seen, codes=CODES)] == ["scheduler"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from builders import fleets
 from unit.audit.store import written
-from usher.audit.document.fleet import ProblemKind
+from usher.audit.document.fleet_document import ProblemKind
 from usher.audit.store import part_selection, part_stores
 
 OLDER = "2026-11-16T06:00:00Z"

@@ -8,7 +8,7 @@ import pytest
 from builders import fleets
 from unit.audit.store import written
 from usher import errors
-from usher.audit.document.fleet import Fleet
+from usher.audit.document.fleet_document import Fleet
 from usher.audit.store import audit_parts, part_stores
 from usher.audit.store.part_stores import ObjectStore
 

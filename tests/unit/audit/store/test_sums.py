@@ -10,7 +10,7 @@ import pytest
 from builders import fleets
 from unit.audit.store import written
 from usher.audit.document import Audit, Usage, WorkloadEntry
-from usher.audit.document.fleet import Fleet, FleetUsage
+from usher.audit.document.fleet_document import Fleet, FleetUsage
 from usher.audit.store.fleet_merge import Limits
 
 HOURS = ("gpus_now", "allocated", "measured", "used", "idle", "activity", "memory_share")

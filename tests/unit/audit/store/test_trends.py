@@ -4,7 +4,7 @@ from pathlib import Path
 
 from builders import fleets
 from unit.audit.store import written
-from usher.audit.document.fleet import Fleet
+from usher.audit.document.fleet_document import Fleet
 
 OLDER = "2026-11-16T06:00:00Z"
 

@@ -14,7 +14,7 @@ from builders import fleets
 from unit.audit.store import written
 from usher import errors
 from usher.audit.document import Gap, Subject
-from usher.audit.document.fleet import Fleet, ProblemKind
+from usher.audit.document.fleet_document import Fleet, ProblemKind
 from usher.audit.reports import fleet_text
 from usher.audit.store import audit_parts
 

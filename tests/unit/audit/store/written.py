@@ -7,7 +7,7 @@ from typing import Any
 
 from builders import fleets
 from usher.audit.document import Audit
-from usher.audit.document.fleet import Fleet
+from usher.audit.document.fleet_document import Fleet
 from usher.audit.store import audit_parts, fleet_merge, part_stores
 from usher.audit.store.audit_parts import PartKey, Record
 from usher.audit.store.shards import Shard

@@ -3,9 +3,8 @@
 import pytest
 
 from builders import usage as build
-from usher.audit.usage.attribution import Attribution, Owner, attribution
-from usher.audit.usage.labels import PodName
-from usher.audit.usage.series import Answer, Series
+from usher.audit.usage.gpu_hours import Attribution, Owner, attribution_of
+from usher.audit.usage.series import Answer, PodName, Series
 
 NOTHING = Answer()
 WORKLOADS = [
@@ -22,7 +21,7 @@ def owned(kind: str, name: str, **labels: str) -> Answer:
 
 
 def known(*, pods: Answer = NOTHING, replicasets: Answer = NOTHING, jobs: Answer = NOTHING) -> Attribution:
-    return attribution(WORKLOADS, pods=pods, replicasets=replicasets, jobs=jobs)
+    return attribution_of(WORKLOADS, pods=pods, replicasets=replicasets, jobs=jobs)
 
 
 def owner(found: Attribution, pod: str, namespace: str = "red") -> str:
@@ -73,7 +72,7 @@ def test_the_name_of_a_pod_that_is_gone_says_its_workload(pod: str, name: str) -
 
 def test_of_two_names_that_a_pod_begins_with_the_longer_one_is_its_workload() -> None:
     workloads = [build.workload("train"), build.workload("train-0")]
-    found = attribution(workloads, pods=NOTHING, replicasets=NOTHING, jobs=NOTHING)
+    found = attribution_of(workloads, pods=NOTHING, replicasets=NOTHING, jobs=NOTHING)
 
     assert [found.owner(PodName("red", pod)).workload for pod in ("train-0-1", "train-1-1")] == [1, 0]
 

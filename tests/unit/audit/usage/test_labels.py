@@ -3,9 +3,8 @@
 import pytest
 
 from builders import usage as build
-from usher.audit.usage import labels
-from usher.audit.usage.labels import Device, PodName
-from usher.audit.usage.series import Series
+from usher.audit.usage import series
+from usher.audit.usage.series import Device, PodName, Series
 
 EXPORTER = {"namespace": "gpu-operator", "pod": "nvidia-dcgm-exporter-4x7zq", "container": "nvidia-dcgm-exporter"}
 HELD = PodName("red", "train-0")
@@ -13,7 +12,7 @@ HELD = PodName("red", "train-0")
 
 def holder(*all_labels: dict[str, str]) -> PodName | None:
     found = [Series(labels=each, first=0, values=[1.0]) for each in all_labels]
-    return labels.holder(all_labels[0], labels.renamed(found))
+    return series.holder_of(all_labels[0], series.renamed_labels(found))
 
 
 @pytest.mark.parametrize(
@@ -78,9 +77,9 @@ def test_where_a_scraper_renames_labels_the_pod_is_never_the_holder() -> None:
     ],
 )
 def test_a_node_is_a_label_that_names_a_node_of_the_cluster(given: dict[str, str], name: str) -> None:
-    known = labels.nodes(["n1.example.com", "n2", "same.a", "same.b"])
+    known = series.known_nodes(["n1.example.com", "n2", "same.a", "same.b"])
 
-    assert labels.node(given, known) == name
+    assert series.node_of(given, known) == name
 
 
 @pytest.mark.parametrize(
@@ -108,7 +107,7 @@ def test_a_node_is_a_label_that_names_a_node_of_the_cluster(given: dict[str, str
     ],
 )
 def test_the_device_of_a_series(given: dict[str, str], device: Device) -> None:
-    assert labels.device(given, labels.nodes(["n1"])) == device
+    assert series.device_of(given, series.known_nodes(["n1"])) == device
 
 
 def test_where_only_the_namespace_is_renamed_a_free_gpu_has_no_holder() -> None:
@@ -121,14 +120,14 @@ def test_where_only_the_namespace_is_renamed_a_free_gpu_has_no_holder() -> None:
 def test_the_clusters_of_series_are_those_of_the_first_label_that_names_some() -> None:
     found = [Series(labels={"cluster": name}, first=0, values=[1.0]) for name in ("b", "a", "b", "")]
 
-    assert labels.clusters(found) == ("cluster", ["a", "b"])
-    assert labels.clusters(found[3:]) == ("", [])
+    assert series.clusters_of(found) == ("cluster", ["a", "b"])
+    assert series.clusters_of(found[3:]) == ("", [])
 
 
 def test_labels_of_kube_state_metrics_may_be_renamed() -> None:
     given = {"namespace": "ops", "pod": "ksm-0", "exported_namespace": "red", "exported_pod": "train-0", "node": "n1"}
 
-    assert labels.pod(given) == HELD
-    assert labels.pod({"namespace": "ops", "exported_namespace": "red", "pod": "train-0"}) == HELD
-    assert labels.value({**given, "exported_node": "n2"}, "node") == "n2"
+    assert series.pod_of(given) == HELD
+    assert series.pod_of({"namespace": "ops", "exported_namespace": "red", "pod": "train-0"}) == HELD
+    assert series.label_value({**given, "exported_node": "n2"}, "node") == "n2"
     assert build.dcgm(1.0, 1).labels["UUID"] == "GPU-n1-0"

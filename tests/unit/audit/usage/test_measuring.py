@@ -9,10 +9,10 @@ import pytest
 import builders
 from builders import usage as build
 from unit.audit.building import built
-from usher.audit import estate
-from usher.audit.usage import grids, measuring, metrics
-from usher.audit.usage.measured import Measured
-from usher.audit.usage.series import Series, Source
+from usher.audit.gather import estate
+from usher.audit.usage import measuring, usage_metrics
+from usher.audit.usage.series import Series, Source, grid_of_window
+from usher.audit.usage.usage_amounts import Measured
 from usher.config.audit_settings import Audit
 
 HOURS = 24
@@ -312,7 +312,7 @@ def test_a_workload_that_only_waits_counts_in_its_groups_and_in_no_product() -> 
     [(1, 60), (24, 120), (7 * 24, 600), (30 * 24, 3600), (90 * 24, 7200)],
 )
 def test_a_window_has_at_most_1100_steps_that_end_at_round_times(window: int, step: int) -> None:
-    grid = grids.of_window(timedelta(hours=window), now=NOW + timedelta(seconds=59))
+    grid = grid_of_window(timedelta(hours=window), now=NOW + timedelta(seconds=59))
 
     assert grid.step == step
     assert grid.points <= 1100
@@ -333,4 +333,4 @@ def test_every_question_is_about_a_metric_of_the_list() -> None:
     measure(source)
 
     names = {question.metric for question in source.asked}
-    assert {ACTIVE, "DCGM_FI_DEV_GPU_UTIL", "kube_pod_status_phase", metrics.QUEUE_WAIT.metric} <= names
+    assert {ACTIVE, "DCGM_FI_DEV_GPU_UTIL", "kube_pod_status_phase", usage_metrics.QUEUE_WAIT.metric} <= names

@@ -6,9 +6,8 @@ from array import array
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.audit.usage import merging
-from usher.audit.usage.merging import Line
-from usher.audit.usage.series import Series
+from usher.audit.usage import series
+from usher.audit.usage.series import Line, Series
 
 NAN = math.nan
 
@@ -31,14 +30,14 @@ def test_a_merged_line_has_the_first_known_value_of_each_point(parts: list[tuple
             if not math.isnan(value):
                 expected.setdefault(point, value)
 
-    merged = merging.merge([Series(labels={}, first=first, values=found) for first, found in parts])
+    merged = series.merged_line([Series(labels={}, first=first, values=found) for first, found in parts])
 
     assert known(merged) == expected
     assert [merged.first, merged.end] == ([min(expected), max(expected) + 1] if expected else [0, 0])
 
 
 def test_values_that_cannot_be_are_not_measured() -> None:
-    found = merging.merge(
+    found = series.merged_line(
         [Series(labels={}, first=0, values=[0.5, 9.2e18, -1, 0.5])], usable=lambda value: 0 <= value <= 1
     )
 
@@ -47,12 +46,12 @@ def test_values_that_cannot_be_are_not_measured() -> None:
 
 @given(values)
 def test_only_holes_of_at_most_two_points_are_bridged(found: list[float]) -> None:
-    bridged = merging.bridge(line(*found))
+    bridged = series.bridged(line(*found))
 
     for point, value in enumerate(found):
         if not math.isnan(value):
             assert bridged.at(point) == value
-    for start, end in merging.holes(found):
+    for start, end in series.holes(found):
         filled = start > 0 and end - start <= 2
         for point in range(start, end):
             assert math.isnan(bridged.at(point)) != filled
@@ -63,6 +62,6 @@ def test_only_holes_of_at_most_two_points_are_bridged(found: list[float]) -> Non
 def test_a_cut_line_has_the_points_between(found: list[float], start: int, end: int) -> None:
     whole = line(*found)
 
-    part = merging.cut(whole, max(start, 0), end)
+    part = series.cut_line(whole, max(start, 0), end)
 
     assert known(part) == {point: value for point, value in known(whole).items() if max(start, 0) <= point < end}

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 from builders import usage as build
-from usher.audit import estate
 from usher.audit.document import Group
-from usher.audit.estate import CapacityType
-from usher.audit.scopes import OneNamespace
-from usher.audit.usage.measured import Measured
+from usher.audit.gather import estate
+from usher.audit.gather.estate import CapacityType, OneNamespace
 from usher.audit.usage.measuring import measure
 from usher.audit.usage.series import Series
+from usher.audit.usage.usage_amounts import Measured
 from usher.config.audit_settings import Audit
 
 POINTS = 24

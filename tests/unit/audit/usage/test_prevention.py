@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from usher.audit.document import FindingEntry, Severity, Subject, Usage, WorkloadEntry, WorkloadState
-from usher.audit.document.usage import Cost, Prevented
+from usher.audit.document.audit_entries import Cost, Prevented
 from usher.audit.usage.prevention import prevented
 
 NOW = datetime(2026, 3, 9, tzinfo=UTC)

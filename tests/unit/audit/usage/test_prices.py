@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from builders import usage as build
-from usher.audit.estate import CapacityType
-from usher.audit.usage import prices
-from usher.audit.usage.prices import NodeType
+from usher.audit.gather import gpus
+from usher.audit.gather.estate import CapacityType
+from usher.audit.gather.gpus import NodeType
 from usher.config.audit_settings import Prices
 
 
@@ -32,7 +32,7 @@ H100 = NodeType(product=build.H100, capacity_type=CapacityType.SPOT, instance_ty
     ],
 )
 def test_a_rule_prices_what_it_matches(rule: dict[str, Any], price: float | None) -> None:
-    assert prices.per_gpu_hour(rules(rule), H100) == (None if price is None else pytest.approx(price))
+    assert gpus.price_per_hour(rules(rule), H100) == (None if price is None else pytest.approx(price))
 
 
 def test_the_first_rule_that_matches_decides() -> None:
@@ -40,28 +40,28 @@ def test_the_first_rule_that_matches_decides() -> None:
         {"product": "NVIDIA-A100-*", "perGpuHour": 1}, {"product": "*-H100-*", "perGpuHour": 2}, {"perGpuHour": 3}
     )
 
-    assert prices.per_gpu_hour(found, H100) == 2
+    assert gpus.price_per_hour(found, H100) == 2
 
 
 def test_a_price_of_a_node_is_shared_by_its_gpus() -> None:
     found = rules({"perNodeHour": 100}, gpuShare=0.9)
     divided = build.node("n", product=build.A100, capacity={"nvidia.com/mig-3g.40gb": 16})
 
-    assert prices.per_gpu_hour(found, prices.of_node(build.node("n", gpus=4))) == pytest.approx(22.5)
+    assert gpus.price_per_hour(found, gpus.node_type_of(build.node("n", gpus=4))) == pytest.approx(22.5)
     # Two devices of 4/8 are a GPU.
-    assert prices.per_gpu_hour(found, prices.of_node(divided)) == pytest.approx(90 / 8)
+    assert gpus.price_per_hour(found, gpus.node_type_of(divided)) == pytest.approx(90 / 8)
     # MIG may leave a part of a GPU unused, which the node costs all the same.
     left = build.node("n", product=build.A100, capacity={"nvidia.com/mig-3g.40gb": 15})
-    assert prices.per_gpu_hour(found, prices.of_node(left)) == pytest.approx(90 / 8)
+    assert gpus.price_per_hour(found, gpus.node_type_of(left)) == pytest.approx(90 / 8)
     # The GPUs of a node that is gone are not known.
-    assert prices.per_gpu_hour(found, NodeType(product=build.H100)) is None
+    assert gpus.price_per_hour(found, NodeType(product=build.H100)) is None
 
 
 def test_rules_that_match_nothing_and_boards_without_price_are_said() -> None:
     found = rules({"product": "NVIDIA-H800-*", "perGpuHour": 1}, {"product": "NVIDIA-A100-*", "perGpuHour": 2})
     seen = [H100, NodeType(product=build.A100), NodeType(product="")]
 
-    unmatched, unpriced = prices.problems(found, seen)
+    unmatched, unpriced = gpus.price_problems(found, seen)
 
     assert unmatched == (
         "audit.prices.rules[0] matches no node (product NVIDIA-H800-*, instance type *, capacity type *). The GPUs "
@@ -74,7 +74,7 @@ def test_rules_that_match_nothing_and_boards_without_price_are_said() -> None:
 
 
 def test_one_sentence_says_that_a_site_has_no_prices() -> None:
-    assert list(prices.problems(Prices(), [H100])) == [
+    assert list(gpus.price_problems(Prices(), [H100])) == [
         "audit.prices of usher.yaml has no rules, so GPU-hours are not priced"
     ]
-    assert list(prices.problems(Prices(), [])) == []
+    assert list(gpus.price_problems(Prices(), [])) == []

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.audit import estate
-from usher.audit.usage import queue_wait
+from usher.audit.gather import estate
+from usher.audit.usage import usage_metrics
 from usher.audit.usage.series import Answer, Series
 
 
@@ -28,19 +28,19 @@ def test_a_counter_that_begins_again_loses_nothing(steps: list[float], reset: in
     # A restart cannot be seen where the new count is at least the old one.
     seen = not restarted or found[reset + 1] < found[reset]
 
-    grown = queue_wait.increase(found, first=0)
+    grown = usage_metrics.counter_increase(found, first=0)
 
     assert grown == pytest.approx(sum(steps)) or not seen
 
 
 def test_gaps_do_not_count() -> None:
-    assert queue_wait.increase([1.0, math.nan, 4.0, math.nan, 6.0], first=0) == 5.0
+    assert usage_metrics.counter_increase([1.0, math.nan, 4.0, math.nan, 6.0], first=0) == 5.0
 
 
 def test_a_series_that_begins_within_the_window_began_at_0() -> None:
-    assert queue_wait.increase([7.0, 9.0], first=0) == 2.0
-    assert queue_wait.increase([7.0, 9.0], first=2) == 2.0
-    assert queue_wait.increase([7.0, 9.0], first=3) == 9.0
+    assert usage_metrics.counter_increase([7.0, 9.0], first=0) == 2.0
+    assert usage_metrics.counter_increase([7.0, 9.0], first=2) == 2.0
+    assert usage_metrics.counter_increase([7.0, 9.0], first=3) == 9.0
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_series_that_begins_within_the_window_began_at_0() -> None:
 def test_the_quantile_interpolates_within_a_bucket(
     counts: list[tuple[str, list[float]]], expected: float | None
 ) -> None:
-    assert queue_wait.of_histogram(histogram(*counts)) == (None if expected is None else pytest.approx(expected))
+    assert usage_metrics.histogram_wait(histogram(*counts)) == (None if expected is None else pytest.approx(expected))
 
 
 def admitted(created: str, at: str) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def test_without_metrics_the_workloads_of_kueue_say_how_long_they_waited() -> No
     ]
     found = estate.Estate(nodes=(), workloads=(), objects={("kueue.x-k8s.io", "Workload"): objects})
 
-    seconds, formula = queue_wait.of_estate(found, Answer(), start=datetime(2026, 3, 1, tzinfo=UTC))
+    seconds, formula = usage_metrics.queue_wait(found, Answer(), start=datetime(2026, 3, 1, tzinfo=UTC))
 
     assert seconds == 18 * 60
     assert "Admitted - creationTimestamp" in formula

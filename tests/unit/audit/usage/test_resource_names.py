@@ -2,7 +2,7 @@
 
 import pytest
 
-from usher.audit.usage import resource_names
+from usher.audit.usage import series
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from usher.audit.usage import resource_names
     ],
 )
 def test_names_of_kube_state_metrics_are_read_as_resources(recorded: str, resource: str) -> None:
-    assert resource_names.resource(recorded) == resource
+    assert series.resource_of(recorded) == resource

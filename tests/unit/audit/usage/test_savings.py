@@ -8,8 +8,8 @@ import pytest
 from builders import usage as build
 from builders.savings import DAYS, POINTS, gpu, notebook, savings
 from usher import model
-from usher.audit import estate
-from usher.audit.estate import CapacityType
+from usher.audit.gather import estate
+from usher.audit.gather.estate import CapacityType
 
 SPOT = {"capacityType": "spot", "perGpuHour": 1.0}
 ON_DEMAND = {"perGpuHour": 3.0}

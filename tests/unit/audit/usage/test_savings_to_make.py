@@ -9,9 +9,9 @@ import pytest
 from builders import usage as build
 from builders.savings import POINTS, gpu, notebook, savings
 from usher import model
-from usher.audit import estate
-from usher.audit.document.usage import Saving
-from usher.audit.estate import CapacityType
+from usher.audit.document.audit_entries import Saving
+from usher.audit.gather import estate
+from usher.audit.gather.estate import CapacityType
 
 SEVENTH = "nvidia.com/mig-1g.10gb"
 PRICE = {"perGpuHour": 3.0}

@@ -9,8 +9,8 @@ import pytest
 
 from builders import usage as build
 from usher.audit.usage import measuring
-from usher.audit.usage.measured import Measured
 from usher.audit.usage.series import Answer, Grid, Question, Series, Source
+from usher.audit.usage.usage_amounts import Measured
 from usher.config.audit_settings import Audit
 
 HOURS = 24

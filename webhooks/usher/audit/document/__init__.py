@@ -5,26 +5,33 @@ Within v1alpha1 fields may be added; fields keep their names and meaning. A numb
 0. Only `taken` and the measured window differ between two audits of an unchanged cluster.
 """
 
-from usher.audit.document.accelerators import AcceleratorEntry
-from usher.audit.document.audit import Audit, Cluster, Completeness, Gap, Summary
-from usher.audit.document.findings import (
+from usher.audit.document.audit_document import (
+    AcceleratorEntry,
+    Audit,
+    Cluster,
+    Completeness,
+    Entry,
+    Gap,
+    Point,
+    ReadinessItem,
+    Standing,
+    Summary,
+    Trend,
+)
+from usher.audit.document.audit_entries import (
+    Cost,
     ExceptionEntry,
     FindingEntry,
-    NotEvaluatedEntry,
-    NotJudgedEntry,
-    Severity,
-    Subject,
-)
-from usher.audit.document.history import Entry, Point, Trend
-from usher.audit.document.readiness import ReadinessItem, Standing
-from usher.audit.document.usage import (
-    Cost,
     Group,
     GroupTable,
     Measurement,
+    NotEvaluatedEntry,
+    NotJudgedEntry,
     Prevented,
     PriceEntry,
     Saving,
+    Severity,
+    Subject,
     Target,
     Usage,
     WorkloadEntry,

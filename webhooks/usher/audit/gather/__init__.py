@@ -1,0 +1,1 @@
+"""Builds the `Estate` of an audit from the objects of a cluster, a snapshot or manifests, page by page."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final, TextIO
 
 from usher.audit.document import Audit
-from usher.audit.document.fleet import Fleet, FleetRow
+from usher.audit.document.fleet_document import Fleet, FleetRow
 from usher.audit.reports import data_tables
 from usher.check.formats import wording
 

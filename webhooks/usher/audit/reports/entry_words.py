@@ -18,7 +18,7 @@ from usher.audit.document import (
     WorkloadEntry,
     WorkloadState,
 )
-from usher.audit.document.fleet import FleetSummary
+from usher.audit.document.fleet_document import FleetSummary
 from usher.audit.reports.numbers import TEXT
 from usher.audit.reports.web import cells
 from usher.check.findings import Identity

@@ -11,7 +11,7 @@ import orjson
 from pydantic import BaseModel
 
 from usher.audit.document import Audit
-from usher.audit.document.fleet import Fleet
+from usher.audit.document.fleet_document import Fleet
 from usher.check.formats import wording
 
 

@@ -1,4 +1,8 @@
-"""Findings about GPU nodes whose GPUs no pod can get: out of service, with unhealthy devices, or without a driver."""
+"""GPU nodes whose GPUs no pod can get, or that pods without accelerators may fill.
+
+A node may be out of service, have unhealthy devices, lack a driver or a taint, keep the GPU stack itself away, or offer
+MIG profiles that no workload asks for.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,14 +11,154 @@ from typing import Final
 
 from usher import paths
 from usher.accelerators import vocabulary
-from usher.audit import capacity, fields, gpus
-from usher.audit.building import node_labels
-from usher.audit.building.claimable import SLICE
+from usher.accelerators.mig import MIG_RESOURCE_PREFIX
 from usher.audit.document import FindingEntry, Subject
-from usher.audit.estate import Node
-from usher.audit.standing import entries
-from usher.audit.standing.situation import Situation, span
-from usher.audit.standing.wanted import NODE
+from usher.audit.gather import accelerator_nodes, gpus
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import Estate, Node
+from usher.audit.gather.needed_inputs import DAEMON_SET, NODE, RESOURCE_SLICE
+from usher.audit.standing import cluster_equipment
+from usher.audit.standing.situation import (
+    Situation,
+    cluster_finding,
+    cluster_subject,
+    counted,
+    named_subject,
+    object_subject,
+    span,
+)
+from usher.cluster.facts.nodes import Taint
+from usher.model import placement
+
+_MOMENTARY: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "ToBeDeletedByClusterAutoscaler")
+"""Taints of the control plane: the controller of DaemonSets tolerates most of them, and they pass."""
+
+
+def taint_findings(situation: Situation) -> Iterator[FindingEntry]:
+    """The findings about taints, one for each pool or DaemonSet; nothing where nodes are not known."""
+    nodes = situation.estate.nodes or ()
+    yield from _untainted(nodes, situation)
+    for daemon_set in fields.listed(situation.estate, *DAEMON_SET.key) or ():
+        part = cluster_equipment.stack_part(daemon_set)
+        if part:
+            vendor = cluster_equipment.vendor_of(daemon_set)
+            of_vendor = [node for node in nodes if any(name.startswith(vendor) for name in node.capacity)]
+            yield from _kept_away(daemon_set, part, of_vendor, situation)
+
+
+def keeps_off(node: Node) -> bool:
+    """Whether a lasting taint keeps pods without accelerators off a node."""
+    return any(_keeps_off(*taint) for taint in node.taints)
+
+
+def _keeps_off(key: str, _: str, effect: str) -> bool:
+    return effect in placement.GUARDING and not key.startswith(_MOMENTARY)
+
+
+def have_other_nodes(estate: Estate) -> bool:
+    """Whether pods without accelerators have nodes of their own: else a taint would leave them without any.
+
+    True where the other nodes are not known.
+    """
+    listed = fields.listed(estate, *NODE.key)
+    with_accelerators = {node.name for node in estate.nodes or ()}
+    others = [value for value in listed or () if fields.name(value) not in with_accelerators]
+    return listed is None or not all(map(_is_kept_for_others, others))
+
+
+def _is_kept_for_others(node: paths.Object) -> bool:
+    """Whether a node without accelerators takes no ordinary pods, as those of a control plane."""
+    found = fields.objects(node, "/spec/taints")
+    return any(_keeps_off(fields.text(each, "/key"), "", fields.text(each, "/effect")) for each in found)
+
+
+def _untainted(nodes: Sequence[Node], situation: Situation) -> Iterator[FindingEntry]:
+    if not have_other_nodes(situation.estate):
+        return
+    by_pool: defaultdict[str, list[Node]] = defaultdict(list)
+    for node in nodes:
+        if not keeps_off(node):
+            by_pool[cluster_equipment.pool_of(node)].append(node)
+    for pool, found in sorted(by_pool.items()):
+        names = [node.name for node in found]
+        yield cluster_finding(
+            "USA030",
+            cluster_subject(pool),
+            f"{counted(len(found), 'node')} of {pool} {'has' if len(found) == 1 else 'have'} no taint that "
+            "keeps other pods off",
+            remedy=f"Taint the nodes with {_taint_key(found[0])}=present:NoSchedule, in their node pool so that new "
+            "nodes get it too.",
+            evidence=(f"nodes: {fields.listing(names)}",),
+            gpus=sum(map(gpus.capacity_of, found)),
+            prevention=situation.preventing_anywhere("USH1430"),
+        )
+
+
+def _taint_key(node: Node) -> str:
+    """The usual key of the taint of a node: the resource of its devices, and for all devices of NVIDIA that of GPUs."""
+    names = sorted(node.capacity)
+    # A driver of device claims offers devices by their class.
+    resource = (names[0] if "/" in names[0] else vocabulary.meaning_of_class(names[0]).resource) if names else ""
+    return resource if resource and not resource.startswith("nvidia.com/") else "nvidia.com/gpu"
+
+
+def _kept_away(
+    daemon_set: paths.Object, part: str, nodes: Sequence[Node], situation: Situation
+) -> Iterator[FindingEntry]:
+    """The taints of nodes that the DaemonSet selects and does not tolerate, each with its nodes."""
+    tolerations = fields.objects(daemon_set, f"{cluster_equipment.POD_SPEC}/tolerations")
+    by_taint: defaultdict[Taint, list[Node]] = defaultdict(list)
+    for node in nodes:
+        if not cluster_equipment.selects_node(daemon_set, node):
+            continue
+        lasting = [Taint(*taint) for taint in node.taints if not taint[0].startswith(_MOMENTARY)]
+        for taint in placement.untolerated(tolerations, lasting):
+            by_taint[taint].append(node)
+    for taint, found in sorted(by_taint.items()):
+        yield cluster_finding(
+            "USA031",
+            object_subject(daemon_set),
+            f"the {part} does not tolerate the taint {taint} of {counted(len(found), 'node')}",
+            part=str(taint),
+            path="spec.template.spec.tolerations",
+            evidence=(f"nodes: {fields.listing([node.name for node in found])}",),
+            gpus=sum(map(gpus.capacity_of, found)),
+            prevention=situation.preventing_anywhere("USH1431"),
+        )
+
+
+def mig_profile_findings(situation: Situation) -> Iterator[FindingEntry]:
+    """A finding for each profile that workloads neither use nor wait for.
+
+    Profiles are left out where nodes are not known, or where not all workloads were read.
+    """
+    if situation.estate.nodes is None or not situation.complete:
+        return
+    asked = {resource for workload in situation.estate.workloads for resource in workload.asks}
+    asked |= {resource for workload in situation.estate.workloads for pod in workload.pods for resource in pod.devices}
+    offering: defaultdict[str, list[Node]] = defaultdict(list)
+    for node in situation.estate.nodes:
+        if node.partition:
+            # Pods ask for its slices by the name of whole GPUs.
+            continue
+        for resource, amount in node.capacity.items():
+            if resource.startswith(MIG_RESOURCE_PREFIX) and amount.number > 0 and resource not in asked:
+                offering[resource].append(node)
+    for resource, nodes in sorted(offering.items()):
+        number = sum(node.capacity[resource].number for node in nodes)
+        yield cluster_finding(
+            "USA032",
+            cluster_subject(resource),
+            f"{counted(len(nodes), 'node')} {'offers' if len(nodes) == 1 else 'offer'} {number:,} {resource}, "
+            "and no workload asks for it",
+            gpus=sum(gpus.of_devices({resource: node.capacity[resource]}, node) for node in nodes),
+            evidence=(
+                f"nodes: {fields.listing([node.name for node in nodes])}",
+                *sorted({f"configuration: {node.labels['nvidia.com/mig.config']}"
+                         for node in nodes if node.labels.get("nvidia.com/mig.config")})[:3],
+            ),
+        )  # fmt: skip
+
 
 _CORDON: Final = "node.kubernetes.io/unschedulable"
 """The taint that the control plane adds to a cordoned node, with the time."""
@@ -27,7 +171,7 @@ _OF_SERVICES: Final = {
     "karpenter.k8s.aws/instance-gpu-name": "karpenter.k8s.aws/instance-gpu-count",
     "karpenter.azure.com/sku-gpu-name": "karpenter.azure.com/sku-gpu-count",
 }
-"""Labels of services on nodes with GPUs, each with the label for their number (docs/domain/nodes.md#labels)."""
+"""Labels of services for nodes with GPUs, each with the label of their number (docs/domain/nodes.md#labels)."""
 
 _ON_PURPOSE: Final = {
     "nvidia.com/gpu.workload.config": ("vm-passthrough", "vm-vgpu"),
@@ -51,9 +195,9 @@ _STATE: Final = "nvidia.com/mig.config.state"
 _WANTED: Final = "nvidia.com/mig.config"
 
 
-def findings(situation: Situation) -> Iterator[FindingEntry]:
-    """The findings about each node; empty if the nodes are unknown."""
-    listed = fields.listed(situation.estate, *NODE)
+def node_findings(situation: Situation) -> Iterator[FindingEntry]:
+    """The findings about each node; nothing where nodes are not known."""
+    listed = fields.listed(situation.estate, *NODE.key)
     objects = {fields.name(value): value for value in listed or ()}
     nodes = situation.estate.nodes
     lost = _lost(situation)
@@ -64,7 +208,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
         yield from _unhealthy(node, lost.get(node.name), situation)
         if node.labels.get(_STATE) == "failed":
             offered = [f"{amount.number:,} {resource}" for resource, amount in sorted(node.allocatable.items())]
-            yield _divided(node.name, node.labels, offered, gpus.capacity(node))
+            yield _divided(node.name, node.labels, offered, gpus.capacity_of(node))
     if nodes is not None and not _may_claim_unseen(situation):
         there = {node.name for node in nodes}
         for name, value in sorted(objects.items()):
@@ -83,13 +227,13 @@ def _pods_on(names: set[str], situation: Situation) -> Mapping[str, list[str]]:
 
 
 def _lost(situation: Situation) -> Mapping[str, float]:
-    """The GPUs out of use, by node; empty if usher could not read all pods."""
+    """The GPUs of each node that are out of use, by node; empty where the pods were not all read."""
     known = situation.estate.pods_known and situation.estate.scope.is_whole
-    return {each.node.name: each.out_of_use for each in capacity.splits(situation.estate) or ()} if known else {}
+    return {each.node.name: each.out_of_use for each in gpus.splits_of_nodes(situation.estate) or ()} if known else {}
 
 
 def _state(node: Node, lasting: str) -> str:
-    """`has not been ready for 2 days, and is cordoned`; the present state without a time if `lasting` is empty."""
+    """`has not been ready for 2 days, and is cordoned`; without a time, how it is now."""
     if node.ready:
         return f"has been cordoned{lasting}" if lasting else "is cordoned"
     return (f"has not been ready{lasting}" if lasting else "is not ready") + (
@@ -100,7 +244,7 @@ def _state(node: Node, lasting: str) -> str:
 def _out_of_service(
     node: Node, value: paths.Object, pods: Sequence[str], lost: float | None, situation: Situation
 ) -> Iterator[FindingEntry]:
-    """A finding about a node that is out of service for longer than the threshold, or for an unknown time."""
+    """One that is out of service for longer than the threshold, or for a time that is not known."""
     if node.ready and not node.cordoned:
         return
     since = _not_ready_since(value) if not node.ready else _cordoned_since(value)
@@ -108,18 +252,18 @@ def _out_of_service(
         return
     lasting = f" for {span(since, situation.now)}" if since is not None else ""
     reason = fields.conditions(value).get("Ready")
-    yield entries.finding(
+    yield cluster_finding(
         "USA034",
-        _subject(node.name),
+        _node_subject(node.name),
         f"it {_state(node, lasting)}; pods cannot get its {_amounts(node)}",
         evidence=(
             f"kubelet: {reason.message}" if reason is not None and not node.ready and reason.message else "",
             f"pods with accelerators on it: {fields.listing(pods)}" if pods else "no pod with accelerators is on it",
             "" if since is not None else "since when is not known",
             _update(node.labels),
-            _cost(node, gpus.capacity(node), situation),
+            _cost_text(node, gpus.capacity_of(node), situation),
         ),
-        gpus=gpus.capacity(node),
+        gpus=gpus.capacity_of(node),
         gpus_lost=lost,
         cost_per_hour=_per_hour(node, lost, situation),
         since=since,
@@ -139,18 +283,16 @@ def _cordoned_since(value: paths.Object) -> datetime | None:
 
 
 def _unhealthy(node: Node, out_of_use: float | None, situation: Situation) -> Iterator[FindingEntry]:
-    """A finding for each resource with unhealthy devices. A node that takes no pods has another finding for its
-    devices.
-    """
+    """A finding for each resource; a node that takes no pods at all has lost its devices by another finding."""
     for resource, amount in sorted(node.capacity.items()):
         offered = node.allocatable.get(resource)
         number = offered.number if offered is not None else 0
         if number < amount.number and node.ready:
             sick = gpus.of_devices({resource: type(amount)(number=amount.number - number)}, node)
             lost = None if out_of_use is None or node.cordoned else min(sick, out_of_use)
-            yield entries.finding(
+            yield cluster_finding(
                 "USA035",
-                _subject(node.name),
+                _node_subject(node.name),
                 f"it offers {number:,} of its {amount.number:,} {resource}",
                 part=resource,
                 path=f'status.allocatable["{resource}"]',
@@ -158,7 +300,7 @@ def _unhealthy(node: Node, out_of_use: float | None, situation: Situation) -> It
                 evidence=(
                     f"board: {node.product}" if node.product else "",
                     _update(node.labels),
-                    _cost(node, sick, situation),
+                    _cost_text(node, sick, situation),
                 ),
                 gpus=sick,
                 gpus_lost=lost,
@@ -166,13 +308,13 @@ def _unhealthy(node: Node, out_of_use: float | None, situation: Situation) -> It
             )
 
 
-def _cost(node: Node, number: float, situation: Situation) -> str:
-    """A sentence with the cost of GPUs of a node; empty without a price."""
+def _cost_text(node: Node, number: float, situation: Situation) -> str:
+    """What GPUs of a node cost; empty without a price."""
     cost, currency = _per_hour(node, number, situation), situation.config.audit.prices.currency
     if not cost:
         return ""
     money = f"{cost:,.2f} {currency} an hour, {24 * cost:,.2f} {currency} a day"
-    return f"{entries.counted(number, 'GPU')} cost{'s' if number == 1 else ''} {money}, by audit.prices"
+    return f"{counted(number, 'GPU')} cost{'s' if number == 1 else ''} {money}, by audit.prices"
 
 
 def _per_hour(node: Node, number: float | None, situation: Situation) -> float | None:
@@ -181,15 +323,15 @@ def _per_hour(node: Node, number: float | None, situation: Situation) -> float |
 
 
 def _update(labels: Mapping[str, str]) -> str:
-    """The progress of the GPU operator's driver update; empty if there is no update."""
+    """How far the GPU operator is with an update of the driver; empty where it makes none."""
     state = labels.get(_UPDATE, "")
     return "" if state in _UPDATED else f"the GPU operator updates its driver: {fields.excerpt(state)}"
 
 
 def _divided(name: str, labels: Mapping[str, str], offered: Sequence[str], number: float) -> FindingEntry:
-    return entries.finding(
+    return cluster_finding(
         "USA033",
-        _subject(name),
+        _node_subject(name),
         f"the MIG manager could not apply {fields.excerpt(labels.get(_WANTED, '')) or 'its configuration'}",
         path=f'metadata.labels["{_STATE}"]',
         evidence=(f"it offers {fields.listing(offered)}" if offered else "it offers no accelerator",),
@@ -198,16 +340,16 @@ def _divided(name: str, labels: Mapping[str, str], offered: Sequence[str], numbe
 
 
 def _may_claim_unseen(situation: Situation) -> bool:
-    """Whether nodes may offer GPUs for claims that the audit did not read: the cluster has a device class for them."""
+    """Whether nodes may offer GPUs for claims that the audit did not read: the cluster has a class for them."""
     classes = situation.known.facts.names("resource.k8s.io", "DeviceClass") or ()
-    return fields.listed(situation.estate, *SLICE) is None and any(
+    return fields.listed(situation.estate, *RESOURCE_SLICE.key) is None and any(
         vocabulary.meaning_of_class(name).accelerator for name in classes
     )
 
 
 def _offers_nothing(name: str, value: paths.Object, situation: Situation) -> Iterator[FindingEntry]:
-    """A finding about a node that has GPUs by its labels but offers no accelerator. A new node gets minutes to install
-    the driver.
+    """One that has GPUs by its labels and that is none of the nodes with accelerators. The driver of a new node takes
+    minutes to install.
     """
     labels, created = fields.labels(value), fields.when(value, "/metadata/creationTimestamp")
     if any(labels.get(key) in found for key, found in _ON_PURPOSE.items()):
@@ -229,10 +371,10 @@ def _offers_nothing(name: str, value: paths.Object, situation: Situation) -> Ite
 
 
 def _without_plugin(name: str, labels: Mapping[str, str], why: str, count: str, *, remedy: str = "") -> FindingEntry:
-    product = node_labels.product(labels)
-    return entries.finding(
+    product = accelerator_nodes.read_product(labels)
+    return cluster_finding(
         "USA036",
-        _subject(name),
+        _node_subject(name),
         f"{why}, and it offers no accelerator",
         remedy=remedy,
         evidence=(
@@ -252,5 +394,5 @@ def _amounts(node: Node) -> str:
     return ", ".join(f"{amount.number:,} {resource}" for resource, amount in sorted(node.capacity.items()))
 
 
-def _subject(name: str) -> Subject:
-    return entries.named("v1", "Node", name)
+def _node_subject(name: str) -> Subject:
+    return named_subject("v1", "Node", name)

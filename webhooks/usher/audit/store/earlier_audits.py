@@ -9,7 +9,7 @@ from functools import cache
 from typing import Final
 
 from usher.audit.document import Audit, Cluster, Entry, FindingEntry, Point, Subject, Trend
-from usher.audit.document.fleet import Fleet, FleetPoint, FleetRow, FleetTrend
+from usher.audit.document.fleet_document import Fleet, FleetPoint, FleetRow, FleetTrend
 from usher.dataclass import dataclass
 from usher.kinds import registry
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from usher import errors
 from usher.audit.document import Severity, Subject
-from usher.audit.document.fleet import (
+from usher.audit.document.fleet_document import (
     AcceleratorRow,
     CodeRow,
     Fleet,

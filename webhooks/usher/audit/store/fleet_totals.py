@@ -6,7 +6,7 @@ from math import fsum
 from typing import Any, Final
 
 from usher.audit.document import Cost
-from usher.audit.document.fleet import FleetRow, FleetSummary, FleetTable, FleetUsage, GroupRow, SavingSum
+from usher.audit.document.fleet_document import FleetRow, FleetSummary, FleetTable, FleetUsage, GroupRow, SavingSum
 from usher.audit.partial import ABOUT_ABSENCE, ABOUT_WORKLOADS
 from usher.audit.store.fleet_database import Database
 from usher.audit.store.part_selection import ChosenCluster, missing_shards

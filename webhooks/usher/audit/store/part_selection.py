@@ -16,8 +16,8 @@ import pydantic
 from pydantic import Field, StringConstraints
 
 from usher import errors
-from usher.audit.document.fleet import FleetProblem, ProblemKind
-from usher.audit.document.part import Part
+from usher.audit.document.audit_entries import Part
+from usher.audit.document.fleet_document import FleetProblem, ProblemKind
 from usher.audit.store import audit_parts, part_stores, shards
 from usher.audit.store.audit_parts import Record
 from usher.dataclass import dataclass

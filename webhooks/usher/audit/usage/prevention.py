@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from usher.audit.document.findings import FindingEntry, Subject
-from usher.audit.document.usage import Prevented, WorkloadEntry
-from usher.audit.usage import amounts
+from usher.audit.document.audit_entries import FindingEntry, Prevented, Subject, WorkloadEntry
+from usher.audit.usage import usage_amounts
 
 Key = tuple[str, ...]
 
@@ -87,10 +86,10 @@ def _row(rule: _Rule, title: str, entries: Sequence[WorkloadEntry], stuck: Mappi
         title=title,
         denies=rule.denies,
         workloads=len(entries),
-        gpus=amounts.rounded(sum(entry.usage.gpus_now or entry.known_gpus for entry in entries)),
-        idle=amounts.rounded(sum(idle)) if idle else None,
-        stuck=amounts.rounded(sum(held)),
-        cost=amounts.rounded(sum(costs)) if costs else None,
+        gpus=usage_amounts.rounded(sum(entry.usage.gpus_now or entry.known_gpus for entry in entries)),
+        idle=usage_amounts.rounded(sum(idle)) if idle else None,
+        stuck=usage_amounts.rounded(sum(held)),
+        cost=usage_amounts.rounded(sum(costs)) if costs else None,
     )
 
 

@@ -1,14 +1,21 @@
-"""Series of samples on a grid of times, and the protocol of their sources: Prometheus, or a synthetic cluster.
+"""Series of samples on a grid of times, the protocol of what provides them, and what their labels say.
 
-A source answers by the name of a metric. So a source that is not Prometheus only needs a table of series by metric: it
-may ignore the fold, and also the matchers if all its series match them.
+A source is Prometheus, or a synthetic cluster. It answers by the name of a metric, so one that is not Prometheus needs
+a table of series by metric and nothing else: it may ignore the fold, and the matchers if its series match them anyway.
+
+A scraper without honor_labels renames the labels of an exporter: its own pod is then `pod`, and the pod that holds the
+GPU is `exported_pod`. Where the exporter knows no pod, `pod` is the exporter alone, so it must not count as a holder.
 """
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+import math
+import re
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, NamedTuple, Protocol
 
+from usher.accelerators import mig
 from usher.dataclass import dataclass
 
 
@@ -28,7 +35,7 @@ class Grid:
 
     @property
     def hours(self) -> float:
-        """Hours of one step."""
+        """Hours that one point stands for."""
         return self.step / 3600
 
     def time(self, point: int) -> int:
@@ -45,7 +52,7 @@ class Grid:
 
 
 class Fold(StrEnum):
-    """How the samples within a step become one value, as functions of PromQL."""
+    """How the samples within a step become one value; the functions of PromQL."""
 
     MEAN = "avg_over_time"
     PEAK = "max_over_time"
@@ -66,18 +73,18 @@ class Question:
 
     metric: str
     also: str = ""
-    """Another name that some exporters give to the metric."""
+    """Another name that exporters give to the metric."""
     fold: Fold = Fold.MEAN
     matchers: tuple[Matcher, ...] = ()
     only_positive: bool = False
-    """Leaves out values of 0 and below."""
+    """Leaves out values that are not above 0."""
     pods_of: "Question | None" = None
-    """Keeps only series of pods that this question has too. It bounds metrics that every pod of a cluster has."""
+    """Only series of pods that this question has as well: it bounds metrics that every pod of a cluster has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """The values of one set of labels, from point `first` on; NaN for a step without a sample."""
+    """The values of one set of labels, from point `first` on; NaN where there was no sample within a step."""
 
     labels: Mapping[str, str]
     first: int
@@ -86,38 +93,312 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The series in the order of their labels; `warnings` name data that a source knows to be missing."""
+    """`series` are in the order of their labels; `warnings` say what a source knows to be missing."""
 
     series: tuple[Series, ...] = ()
     warnings: tuple[str, ...] = ()
     left_out: int = 0
-    """The number of series that a source leaves out because they belong to other parts of the cluster."""
+    """The series that a source has and leaves out, because they belong to other parts of the cluster."""
 
 
 class Source(Protocol):
-    """A source of series.
+    """What provides series.
 
-    `read` raises `errors.PrometheusError` if it gets no usable answer.
+    `read` raises `errors.PrometheusError` where it gets no usable answer.
     """
 
     @property
     def name(self) -> str:
-        """`prometheus` or `demo`, as in `Measurement.source`."""
+        """`prometheus` or `demo`, as `Measurement.source` says it."""
         ...
 
     @property
     def url(self) -> str:
-        """The address without user and password; empty if there is none."""
+        """The address without user and password; empty where there is none."""
         ...
 
     @property
     def selection(self) -> str:
-        """The labels by which a user chose series, as `cluster=prod`; empty if all series count."""
+        """The labels that a user chose series by, as `cluster=prod`; empty where all series count."""
         ...
 
     def read(self, question: Question, grid: Grid, /) -> Answer: ...
 
 
-def ordered(series: Sequence[Series]) -> tuple[Series, ...]:
-    """The series in the order of their labels, so that the same cluster always gives the same numbers."""
+def ordered_series(series: Sequence[Series]) -> tuple[Series, ...]:
+    """The series in the order of their labels, so that the same cluster gives the same numbers."""
     return tuple(sorted(series, key=lambda each: (sorted(each.labels.items()), each.first)))
+
+
+_STEPS: Final = (60, 120, 300, 600, 900, 1800, 3600, 7200, 14400)
+_MOST_POINTS: Final = 1100
+
+
+def grid_of_window(window: timedelta, *, now: datetime, step: timedelta | None = None) -> Grid:
+    """The steps of a window. The last one ends at a multiple of the step before `now`."""
+    length = int(window.total_seconds())
+    each = int(step.total_seconds()) if step else next((s for s in _STEPS if length <= s * _MOST_POINTS), _STEPS[-1])
+    each = max(each, 1)
+    points = max(length // each, 1)
+    end = int(now.timestamp()) // each * each
+    return Grid(start=end - points * each, step=each, points=points)
+
+
+BRIDGED_POINTS: Final = 2
+"""Points without a sample that take the value before them; a longer hole is not measured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """Values from point `first` on; NaN where nothing was measured."""
+
+    first: int
+    values: "array[float]"
+
+    @property
+    def end(self) -> int:
+        """The point after the last one."""
+        return self.first + len(self.values)
+
+    def at(self, point: int) -> float:
+        """The value of a point; NaN outside of the line."""
+        place = point - self.first
+        return self.values[place] if 0 <= place < len(self.values) else math.nan
+
+
+def spread_values(line: Line, first: int, end: int) -> "array[float]":
+    """The values of the points from `first` up to, and without, `end`; NaN outside of the line."""
+    if first == line.first and end == line.end:
+        return line.values
+    before = max(min(line.first, end) - first, 0)
+    kept = line.values[max(first - line.first, 0) : max(end - line.first, 0)]
+    found = array("d", [math.nan]) * before + kept
+    return found + array("d", [math.nan]) * (end - first - len(found))
+
+
+EMPTY_LINE: Final = Line(first=0, values=array("d"))
+
+
+def merged_line(series: Iterable[Series], *, usable: Callable[[float], bool] = math.isfinite) -> Line:
+    """One line of several series; where several have a value, the first series wins."""
+    parts = [each for each in series if each.values]
+    if not parts:
+        return EMPTY_LINE
+    first = min(each.first for each in parts)
+    if len(parts) == 1:
+        return _trimmed_line(first, array("d", [value if usable(value) else math.nan for value in parts[0].values]))
+    values = array("d", [math.nan]) * (max(each.first + len(each.values) for each in parts) - first)
+    for each in parts:
+        offset = each.first - first
+        for place, value in enumerate(each.values, start=offset):
+            if math.isnan(values[place]) and usable(value):
+                values[place] = value
+    return _trimmed_line(first, values)
+
+
+def bridged(line: Line, *, most: int = BRIDGED_POINTS) -> Line:
+    """The line with its short holes filled by the values before them."""
+    values = array("d", line.values)
+    for start, end in holes(values):
+        if start > 0 and end - start <= most:
+            for place in range(start, end):
+                values[place] = values[start - 1]
+    return Line(first=line.first, values=values)
+
+
+def cut_line(line: Line, start: int, end: int) -> Line:
+    """The part of a line from one point up to, and without, another."""
+    first = max(start, line.first)
+    return Line(first=first, values=line.values[first - line.first : max(end, first) - line.first])
+
+
+def mapped_line(line: Line, change: Callable[[float], float]) -> Line:
+    """The line with each value changed; what was not measured stays so."""
+    values = array("d", [value if math.isnan(value) else change(value) for value in line.values])
+    return Line(first=line.first, values=values)
+
+
+def scaled_line(line: Line, factor: float) -> Line:
+    return mapped_line(line, lambda value: value * factor)
+
+
+def holes(values: Sequence[float]) -> Iterator[tuple[int, int]]:
+    """The runs of NaN, each as its start and the place after its end."""
+    start = -1
+    for place, value in enumerate(values):
+        if math.isnan(value):
+            start = place if start < 0 else start
+        elif start >= 0:
+            yield start, place
+            start = -1
+    if start >= 0:
+        yield start, len(values)
+
+
+def _trimmed_line(first: int, values: "array[float]") -> Line:
+    start, end = 0, len(values)
+    while start < end and math.isnan(values[start]):
+        start += 1
+    while end > start and math.isnan(values[end - 1]):
+        end -= 1
+    return Line(first=first + start, values=values[start:end]) if start < end else EMPTY_LINE
+
+
+Labels = Mapping[str, str]
+
+_EXPORTERS: Final = ("dcgm-exporter", "dcgm_exporter", "metrics-exporter")
+"""Parts of the names of pods and containers that measure GPUs: NVIDIA's and AMD's exporters."""
+
+_NODE_LABELS: Final = (
+    *("exported_node", "node", "kubernetes_node", "nodename", "node_name", "NodeName", "k8s_node_name"),
+    *("Hostname", "exported_hostname", "hostname", "exported_instance", "instance"),
+)
+"""Hostname is the node where the exporter knows it (NODE_NAME), and else the name of its own pod."""
+
+_CLUSTER_LABELS: Final = ("cluster", "cluster_name", "k8s_cluster_name", "cluster_id")
+
+_UNDIVIDED: Final = frozenset({"", "spx", "na"})
+"""Modes of AMD's GPUs that leave them whole."""
+
+
+class PodName(NamedTuple):
+    namespace: str
+    pod: str
+
+
+class Device(NamedTuple):
+    """A GPU or a MIG device; `instance` is empty for a whole GPU."""
+
+    gpu: str
+    instance: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownNodes:
+    """The names of nodes, by which a label is recognised as one."""
+
+    names: frozenset[str]
+    short: Mapping[str, str]
+    """Names by their part before the first dot, where it is the part of one name alone."""
+
+
+def known_nodes(names: Iterable[str]) -> KnownNodes:
+    known = frozenset(names)
+    short: dict[str, str] = {}
+    for name in sorted(known):
+        part = name.partition(".")[0]
+        short[part] = "" if part in short else name
+    return KnownNodes(names=known, short={part: name for part, name in short.items() if name})
+
+
+def node_of(labels: Labels, known: KnownNodes) -> str:
+    """The node of a series; empty where no label names a node that is known."""
+    for key in _NODE_LABELS:
+        value = labels.get(key, "")
+        if key.endswith("instance"):
+            value = value.rpartition(":")[0] or value
+        name = value if value in known.names else known.short.get(value, "")
+        if name:
+            return name
+    return ""
+
+
+def device_of(labels: Labels, known: KnownNodes) -> Device:
+    """The device of a series of DCGM or of AMD's exporter.
+
+    A GPU has a UUID that is unique; without it, the node and the number on the node are. dcgm-exporter calls it `uuid`
+    where it writes the names of its first version (render_metrics.go).
+    """
+    host = node_of(labels, known) or labels.get("Hostname") or labels.get("hostname") or labels.get("instance", "")
+    number = labels.get("gpu") or labels.get("gpu_id", "")
+    uuid = labels.get("UUID") or labels.get("gpu_uuid") or labels.get("uuid", "")
+    mode = labels.get("gpu_compute_partition_type", "").lower()
+    partition = f"{mode} {number}.{labels.get('gpu_partition_id', '')}" if mode not in _UNDIVIDED else ""
+    gpu = uuid or f"{host}/{labels.get('serial_number', '')}/{number}"
+    return Device(gpu=gpu, instance=labels.get("GPU_I_ID", "") or partition)
+
+
+def clusters_of(series: Iterable[Series]) -> tuple[str, list[str]]:
+    """The label that names the clusters of the series, and its values; empty where no label does."""
+    found = list(series)
+    for name in _CLUSTER_LABELS:
+        values = {each.labels[name] for each in found if each.labels.get(name)}
+        if values:
+            return name, sorted(values)
+    return "", []
+
+
+def renamed_labels(series: Iterable[Series]) -> frozenset[tuple[str, str]]:
+    """Jobs and the labels of the exporter that their scraper renames: `namespace`, `pod`, or both.
+
+    Google's collector sets a namespace and no pod, so it renames the namespace alone.
+    """
+    return frozenset(
+        (each.labels.get("job", ""), name)
+        for each in series
+        for name in ("namespace", "pod")
+        if each.labels.get(f"exported_{name}")
+    )
+
+
+def holder_of(labels: Labels, changed: frozenset[tuple[str, str]]) -> PodName | None:
+    """The pod that holds the device of a series; None where the exporter names none.
+
+    Args:
+        labels: those of the series.
+        changed: what the scrapers of all series renamed.
+    """
+    job = labels.get("job", "")
+    is_changed = [(job, name) in changed for name in ("namespace", "pod")]
+    namespace, name = (
+        labels.get(f"exported_{name}" if each else name, "")
+        for name, each in zip(("namespace", "pod"), is_changed, strict=True)
+    )
+    found = _pod_name(namespace, name)
+    if any(is_changed):
+        return found
+    old = _pod_name(labels.get("pod_namespace", ""), labels.get("pod_name", ""))
+    if old is not None:
+        return old
+    return None if found is None or _is_exporter(labels, found) else found
+
+
+def pod_of(labels: Labels) -> PodName | None:
+    """The pod that a series of kube-state-metrics is about."""
+    return _pod_name(label_value(labels, "namespace"), label_value(labels, "pod"))
+
+
+def label_value(labels: Labels, name: str) -> str:
+    """A label of kube-state-metrics that a scraper may have renamed."""
+    return labels.get(f"exported_{name}") or labels.get(name, "")
+
+
+def _pod_name(namespace: str, name: str) -> PodName | None:
+    return PodName(namespace, name) if namespace and name else None
+
+
+def _is_exporter(labels: Labels, found: PodName) -> bool:
+    names = (found.pod, labels.get("container", ""))
+    return found.pod == labels.get("Hostname") or any(part in name for part in _EXPORTERS for name in names)
+
+
+_RESOURCES: Final = {
+    "nvidia_com_gpu": "nvidia.com/gpu",
+    "nvidia_com_gpu_shared": "nvidia.com/gpu.shared",
+    "amd_com_gpu": "amd.com/gpu",
+    "intel_com_gpu": "intel.com/gpu",
+    "gpu_intel_com_i915": "gpu.intel.com/i915",
+    "gpu_intel_com_xe": "gpu.intel.com/xe",
+}
+_MIG_RESOURCE: Final = re.compile(
+    r"nvidia_com_mig_(?P<slices>\dg)_(?P<size>\d+gb)(?P<variant>(?:_me|_me_all|_gfx|__me)?)"
+)
+
+
+def resource_of(name: str) -> str:
+    """The resource that kube-state-metrics calls by that name; the name itself where it is unknown."""
+    match = _MIG_RESOURCE.fullmatch(name)
+    if match is None:
+        return _RESOURCES.get(name, name)
+    variant = {"": "", "_me": ".me", "_me_all": ".me.all", "_gfx": ".gfx", "__me": "-me"}[match["variant"]]
+    return f"{mig.MIG_RESOURCE_PREFIX}{match['slices']}.{match['size']}{variant}"

@@ -1,1 +1,0 @@
-"""Builds the `Estate` of an audit from the objects of a cluster, a snapshot or manifests, page by page."""

@@ -1,0 +1,302 @@
+"""How many GPUs stand behind accelerators, where they are now, and what one of them costs in an hour.
+
+Whole devices count as one, MIG devices by their share, time slices by their part. Other accelerators (TPUs, Neuron
+devices, NPUs) are no GPUs and count by their own name alone. The share of a MIG device is the larger one of its shares
+of compute and memory, so that a GPU that is divided in the usual ways counts as one.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from usher.accelerators import boards, mig, vocabulary
+from usher.accelerators.mig import Board
+from usher.accelerators.names import Unit
+from usher.audit.gather import estate
+from usher.audit.gather.estate import Estate, Node, Pod
+from usher.check.devices import WHOLE_GPUS, Devices
+from usher.config import fields
+from usher.config.audit_settings import PriceRule, Prices
+from usher.dataclass import dataclass
+
+_SHARED: Final = "nvidia.com/gpu.shared"
+_SLICES: Final = 7
+"""Compute slices of most boards that MIG divides."""
+
+
+def number(devices: Devices, node: Node | None = None) -> float:
+    """The GPUs behind the accelerators that pods ask for, rounded to 6 digits.
+
+    Args:
+        devices: the accelerators.
+        node: where they are; without one, `nvidia.com/gpu` counts as a whole device, and a profile as on
+            the largest board that has it.
+    """
+    total = sum((share(name, node) * Fraction(amount.number) for name, amount in devices.items()), start=Fraction())
+    return round(float(total), 6)
+
+
+def least(devices: Devices) -> float:
+    """The GPUs without those that pods ask for at times alone: while a rollout or an autoscaler adds pods."""
+    return number({name: replace(amount, number=amount.least, extra=0) for name, amount in devices.items()})
+
+
+def others(devices: Devices, node: Node | None = None) -> Devices:
+    """The accelerators that are no GPUs. The node as for `number`."""
+    return {name: amount for name, amount in devices.items() if amount and not share(name, node)}
+
+
+def numbers(devices: Devices) -> Mapping[str, float]:
+    """Accelerators by resource, as numbers of JSON."""
+    return {name: round(float(amount.number), 6) for name, amount in sorted(devices.items())}
+
+
+def capacity_of(node: Node) -> float:
+    """The GPUs of a node, healthy or not."""
+    return of_devices(node.capacity, node)
+
+
+def allocatable_of(node: Node) -> float:
+    """The GPUs of a node that pods may get."""
+    return of_devices(node.allocatable, node)
+
+
+def held_by(pods: Iterable[Pod], node: Node | None = None) -> float:
+    """The GPUs that pods hold, on a node where that is known."""
+    return round(sum(number(pod.devices, node) for pod in pods if pod.holds), 6)
+
+
+def of_pods(pods: Iterable[Pod], nodes: Mapping[str, Node]) -> float:
+    """The GPUs that pods hold, each by its node."""
+    return round(sum(held_by([pod], nodes.get(pod.node)) for pod in pods), 6)
+
+
+def of_devices(devices: Devices, node: Node) -> float:
+    """The GPUs behind devices of a node itself, which has counted the replicas of its devices once."""
+    total = sum((_part(name, node.product) * Fraction(each.number) for name, each in devices.items()), start=Fraction())
+    return round(float(total), 6)
+
+
+def share(name: str, node: Node | None) -> Fraction:
+    """The GPUs behind one unit of a resource that pods ask for; 0 for other accelerators. The node as for `number`."""
+    if node is None:
+        return _part(name, "")
+    if name in ("nvidia.com/gpu", _SHARED):
+        whole = _part(node.partition, node.product) if node.partition else Fraction(1)
+        return whole / node.shared_by if name != _SHARED or node.shared_by > 1 else Fraction()
+    return _part(name, node.product)
+
+
+@lru_cache(maxsize=1024)
+def _part(name: str, product: str) -> Fraction:
+    if name in WHOLE_GPUS:
+        return Fraction(1)
+    advertised = mig.profile_of_resource(name)
+    if advertised is not None:
+        return Fraction() if advertised.shared else of_profile(advertised.profile, product)
+    return Fraction(1 if _is_class_of_gpus(name) else 0)
+
+
+def _is_class_of_gpus(name: str) -> bool:
+    meaning = vocabulary.meaning_of_class(name)
+    offered = {meaning.resource, *meaning.offered_as}
+    return bool(meaning.accelerator) and meaning.unit is Unit.DEVICE and not WHOLE_GPUS.isdisjoint(offered)
+
+
+def of_profile(profile: mig.Profile, product: str) -> Fraction:
+    """The part of a GPU that a MIG profile is, on the board of a product; empty for an unknown one."""
+    known = boards.by_product(product) if product else None
+    found = None if known is None else mig.share_of_instance(known.board, profile)
+    if found is not None:
+        return max(found.compute, found.memory)
+    shares = filter(None, (mig.share_of_instance(board, profile) for board in boards.boards_with(profile)))
+    parts = [max(each.compute, each.memory) for each in shares]
+    # One name is a larger part of the board with half the memory, which is the older one.
+    return min(parts, default=min(Fraction(1), Fraction(profile.slices, _SLICES)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeSplit:
+    """The GPUs of one node, or its accelerators of one other resource."""
+
+    node: Node
+    capacity: float
+    usable: float
+    """Allocatable; 0 on a node that is cordoned or not ready."""
+    free: float
+    """Usable and not held."""
+    out_of_use: float
+    """Neither held nor free: pods cannot get them."""
+
+
+def has_gpus(estate: Estate) -> bool:
+    """Whether a node has GPUs; true where the nodes are not known."""
+    return estate.nodes is None or any(capacity_of(node) for node in estate.nodes)
+
+
+def splits_of_nodes(estate: Estate) -> tuple[NodeSplit, ...] | None:
+    """The GPUs of all nodes; None where the nodes are not known."""
+    if estate.nodes is None:
+        return None
+    held = defaultdict[str, float](float)
+    nodes = {node.name: node for node in estate.nodes}
+    for workload in estate.workloads:
+        for pod in workload.pods:
+            if pod.node in nodes:
+                held[pod.node] += held_by([pod], nodes[pod.node])
+    return tuple(
+        split_of_node(node, capacity=capacity_of(node), allocatable=allocatable_of(node), held=held[node.name])
+        for node in estate.nodes
+    )
+
+
+def split_of_node(node: Node, *, capacity: float, allocatable: float, held: float) -> NodeSplit:
+    """Where accelerators of a node are, by what it has, what it offers, and what pods hold there."""
+    usable = allocatable if node.ready and not node.cordoned else 0.0
+    free = max(0.0, usable - held)
+    return NodeSplit(
+        node=node, capacity=capacity, usable=usable, free=free, out_of_use=max(0.0, capacity - held - free)
+    )
+
+
+WHOLE_GPU: Final = "nvidia.com/gpu"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """The devices of one resource on one node."""
+
+    node: estate.Node
+    resource: str
+    """MIG devices by the name of their profile, also where pods ask for them as whole GPUs (strategy `single`)."""
+    devices: int
+    free: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offers:
+    all: tuple[Offer, ...]
+    free_known: bool = True
+    """Whether all pods were read, so that `free` is what they leave."""
+
+    def of(self, board: Board, resource: str) -> tuple[Offer, ...]:
+        """Those of a resource on the nodes with that board, by the name of the node."""
+        return tuple(each for each in self.all if each.resource == resource and board_of(each.node) is board)
+
+    def elsewhere(self, board: Board, resource: str) -> tuple[Offer, ...]:
+        """Those of a resource on nodes with other boards."""
+        return tuple(each for each in self.all if each.resource == resource and board_of(each.node) is not board)
+
+
+def device_offers(found: estate.Estate) -> Offers:
+    """What the nodes offer and their pods leave. Where pods of others were not read, nothing counts as free."""
+    known = found.scope.is_whole and found.pods_known
+    held: dict[str, Counter[str]] = {}
+    for workload in found.workloads:
+        for pod in workload.pods:
+            if pod.holds:
+                numbers = {name: int(amount.number) for name, amount in pod.devices.items()}
+                held.setdefault(pod.node, Counter()).update(numbers)
+    offered = [
+        offer
+        for node in found.nodes or ()
+        if node.ready and not node.cordoned and node.shared_by == 1
+        for offer in _offers_of_node(node, held.get(node.name, {}) if known else None)
+    ]
+    ordered = sorted(offered, key=lambda each: (each.resource, each.node.name))
+    return Offers(all=tuple(ordered), free_known=known)
+
+
+def _offers_of_node(node: estate.Node, held: Mapping[str, int] | None) -> Iterable[Offer]:
+    """Those of a node; `held` is None where it is not known."""
+    for resource, amount in node.allocatable.items():
+        asked_as = WHOLE_GPU if resource == node.partition else resource
+        number = int(amount.number)
+        if number > 0:
+            free = 0 if held is None else max(0, number - held.get(asked_as, 0))
+            yield Offer(node=node, resource=resource, devices=number, free=free)
+
+
+def board_of(node: estate.Node) -> Board | None:
+    """The board of a node; None where it is unknown, or one that MIG does not divide."""
+    known = boards.by_product(node.product)
+    return known.board if known is not None else None
+
+
+_INSTANCE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeType:
+    """What a price follows from. Of a node that is gone only the board is known."""
+
+    product: str
+    capacity_type: estate.CapacityType = estate.CapacityType.UNKNOWN
+    instance_type: str = ""
+    gpus: int = 0
+    """GPUs of the node; 0 where they are not known."""
+
+
+def node_type_of(node: estate.Node) -> NodeType:
+    instance = next((node.labels[key] for key in _INSTANCE_LABELS if key in node.labels), "")
+    return NodeType(
+        product=node.product,
+        capacity_type=node.capacity_type,
+        instance_type=instance,
+        # MIG may leave a part of a GPU unused, which the price of the node covers.
+        gpus=math.ceil(capacity_of(node) - 1e-6),
+    )
+
+
+def price_per_hour(prices: Prices, node_type: NodeType) -> float | None:
+    """The price of one whole GPU for an hour: that of the first rule that matches; None without one.
+
+    A price of a node is multiplied with gpuShare and divided by the GPUs of the node.
+    """
+    place = deciding_rule(prices, node_type)
+    if place is None:
+        return None
+    rule = prices.rules[place]
+    return rule.per_gpu_hour if rule.per_node_hour is None else rule.per_node_hour * prices.gpu_share / node_type.gpus
+
+
+def deciding_rule(prices: Prices, node_type: NodeType) -> int | None:
+    """The place of the rule that gives the price; the price of a node needs the number of its GPUs."""
+    for place, rule in enumerate(prices.rules):
+        if rule_matches(rule, node_type) and (rule.per_gpu_hour is not None or node_type.gpus):
+            return place
+    return None
+
+
+def rule_matches(rule: PriceRule, node_type: NodeType) -> bool:
+    """Whether a rule is about a node. Products are compared without case, because clouds and drivers differ in it."""
+    return (
+        fields.glob_fits(node_type.product.casefold(), rule.product.casefold())
+        and fields.glob_fits(node_type.instance_type, rule.instance_type)
+        and rule.capacity_type in {"*", node_type.capacity_type.value}
+    )
+
+
+def price_problems(prices: Prices, seen: Iterable[NodeType]) -> Iterator[str]:
+    """Rules that match nothing of the cluster, and boards that no rule prices."""
+    known = sorted(set(seen), key=lambda each: (each.product, each.capacity_type, each.instance_type))
+    if not known:
+        return
+    if not prices.rules:
+        yield "audit.prices of usher.yaml has no rules, so GPU-hours are not priced"
+        return
+    for index, rule in enumerate(prices.rules):
+        if not any(rule_matches(rule, node_type) for node_type in known):
+            products = ", ".join(sorted({each.product for each in known if each.product})) or "of no known product"
+            yield (
+                f"audit.prices.rules[{index}] matches no node (product {rule.product}, instance type "
+                f"{rule.instance_type}, capacity type {rule.capacity_type}). The GPUs are {products}"
+            )
+    missing = [each for each in known if price_per_hour(prices, each) is None]
+    if missing:
+        names = sorted({f"{each.product or 'GPUs of unknown product'} ({each.capacity_type})" for each in missing})
+        yield f"audit.prices has no price for {', '.join(names)}: these GPU-hours count as not priced"

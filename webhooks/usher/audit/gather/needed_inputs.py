@@ -1,0 +1,464 @@
+"""What an audit reads beside workloads, nodes and pods, and what each number of its document needs.
+
+The first table has each kind with the fields that are kept of it and the section that wants it; the role of auditors
+allows these kinds too. The second says of each number what has to be read for it: the number is null where that is
+missing, and never 0. A number that is added to `Summary`, `AcceleratorEntry`, `Group` or `Audit` gets its needs here. A
+test holds the tables complete.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from enum import Enum, StrEnum, auto
+from typing import Final, TypeVar
+
+from usher import paths
+from usher.audit.document import AcceleratorEntry, Audit, Group, Summary
+from usher.audit.document.audit_entries import Part
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import Estate, Scope
+from usher.check import findings
+from usher.dataclass import dataclass
+from usher.kinds.kind import FactKind, Keep, Key, keeping
+
+
+class Section(StrEnum):
+    """What an audit makes of the objects that it reads."""
+
+    ESTATE = "estate"
+    """Nodes, workloads and pods."""
+    STANDING = "standing"
+    """Findings about the cluster; the checklist may look at these kinds too."""
+    READINESS = "readiness"
+    """The production checklist."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A kind whose objects a section finds in `Estate.objects`.
+
+    An audit lists it in the first of the versions that the API server serves. It keeps only what `keep` returns. A kind
+    that the API server does not serve is `Absence.MISSING` there, and one that usher may not list or that the source
+    does not hold is `Absence.NOT_KNOWN`. Secrets are never read.
+    """
+
+    group: str
+    versions: tuple[str, ...]
+    """The versions that the section understands, the best first."""
+    plural: str
+    kind: str
+    keep: Keep
+    """The fields to keep; see `usher.kinds.kind.keeping`."""
+    section: Section = Section.ESTATE
+    """The section that wants it."""
+
+    def __post_init__(self) -> None:
+        if (self.group, self.kind) == ("", "Secret"):
+            raise ValueError("an audit never reads Secrets")
+
+    @property
+    def key(self) -> Key:
+        """Group and kind, as in `Estate.objects`."""
+        return self.group, self.kind
+
+    def joined(self, other: "Wanted") -> "Wanted":
+        """The same kind with the fields of both."""
+
+        def keep(value: paths.Object) -> paths.Object:
+            return _joined_fields(self.keep(value), other.keep(value))
+
+        return replace(self, keep=keep)
+
+    @property
+    def fact_kind(self) -> FactKind:
+        """The kind as it is read from a cluster."""
+        return FactKind(group=self.group, versions=self.versions, kind=self.kind, plural=self.plural, keep=self.keep)
+
+    @property
+    def resource(self) -> str:
+        """As in `kubectl get`."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+
+def _joined_fields(one: paths.Object, other: paths.Object) -> paths.Object:
+    result = dict(one)
+    for key, value in other.items():
+        before = result.get(key)
+        result[key] = _joined_fields(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+    return result
+
+
+def _daemon_set(value: paths.Object) -> paths.Object:
+    """Of its containers only names and images, and of annotations of its pods only one: others may be secrets."""
+    kept = _DAEMON_SET_FIELDS(value)
+    template = fields.at(kept, "/spec/template")
+    scrape = fields.strings(value, "/spec/template/metadata/annotations").get(_SCRAPE)
+    if isinstance(template, dict) and scrape is not None:
+        template["metadata"] = {"annotations": {_SCRAPE: scrape}}
+    spec = fields.at(kept, "/spec/template/spec")
+    if isinstance(spec, dict):
+        spec["containers"] = [
+            {"name": each.get("name"), "image": each.get("image")}
+            for each in fields.objects(value, "/spec/template/spec/containers")
+        ]
+    return kept
+
+
+_DAEMON_SET_FIELDS: Final = keeping(
+    "/spec/template/spec/tolerations",
+    "/spec/template/spec/nodeSelector",
+    "/spec/template/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution",
+    "/status/desiredNumberScheduled",
+    "/status/numberReady",
+)
+_SCRAPE: Final = "prometheus.io/scrape"
+
+
+def _node(value: paths.Object) -> paths.Object:
+    """Of its many conditions only the one that says whether it is ready."""
+    kept = _NODE_FIELDS(value)
+    status = kept.setdefault("status", {})
+    if isinstance(status, dict):
+        found = fields.objects(value, "/status/conditions")
+        status["conditions"] = [each for each in found if fields.text(each, "/type") == "Ready"]
+    return kept
+
+
+_NODE_FIELDS: Final = keeping(
+    "/metadata/creationTimestamp", "/spec/taints", "/spec/unschedulable", "/status/capacity", "/status/allocatable"
+)
+
+
+def _service(value: paths.Object) -> paths.Object:
+    """Of the annotations of a Service only those of Prometheus."""
+    kept = _IDENTITY(value)
+    metadata = kept.get("metadata")
+    annotations = fields.strings(value, "/metadata/annotations")
+    if isinstance(metadata, dict):
+        metadata["annotations"] = {key: text for key, text in annotations.items() if key in _SCRAPED}
+    return kept
+
+
+_SCRAPED: Final = (_SCRAPE, "prometheus.io/port", "prometheus.io/path")
+_IDENTITY: Final = keeping()
+
+
+RESOURCE_SLICE: Final = Wanted(
+    group="resource.k8s.io",
+    versions=("v1", "v1beta2", "v1beta1"),
+    plural="resourceslices",
+    kind="ResourceSlice",
+    keep=keeping("/spec/driver", "/spec/nodeName", "/spec/pool/name", "/spec/devices"),
+    section=Section.ESTATE,
+)
+MUTATING: Final = Wanted(
+    group="admissionregistration.k8s.io",
+    versions=("v1",),
+    plural="mutatingwebhookconfigurations",
+    kind="MutatingWebhookConfiguration",
+    keep=keeping("/metadata/creationTimestamp", "/webhooks"),
+    section=Section.STANDING,
+)
+VALIDATING: Final = Wanted(
+    group="admissionregistration.k8s.io",
+    versions=("v1",),
+    plural="validatingwebhookconfigurations",
+    kind="ValidatingWebhookConfiguration",
+    keep=keeping("/metadata/creationTimestamp", "/webhooks"),
+    section=Section.STANDING,
+)
+DAEMON_SET: Final = Wanted(
+    group="apps",
+    versions=("v1",),
+    plural="daemonsets",
+    kind="DaemonSet",
+    keep=_daemon_set,
+    section=Section.STANDING,
+)
+NODE: Final = Wanted(
+    group="",
+    versions=("v1",),
+    plural="nodes",
+    kind="Node",
+    keep=_node,
+    section=Section.STANDING,
+)
+KUEUE_WORKLOAD: Final = Wanted(
+    group="kueue.x-k8s.io",
+    versions=("v1beta2", "v1beta1"),
+    plural="workloads",
+    kind="Workload",
+    keep=keeping(
+        "/metadata/ownerReferences",
+        "/spec/queueName",
+        "/status/conditions",
+        "/status/admissionChecks",
+        "/status/admission/clusterQueue",
+    ),
+    section=Section.STANDING,
+)
+POD_GROUP: Final = Wanted(
+    group="scheduling.volcano.sh",
+    versions=("v1beta1",),
+    plural="podgroups",
+    kind="PodGroup",
+    keep=keeping("/metadata/ownerReferences", "/spec/queue", "/spec/minMember", "/status/phase", "/status/conditions"),
+    section=Section.STANDING,
+)
+KAI_POD_GROUP: Final = Wanted(
+    group="scheduling.run.ai",
+    versions=("v2alpha2",),
+    plural="podgroups",
+    kind="PodGroup",
+    keep=keeping(
+        "/metadata/ownerReferences",
+        "/spec/queue",
+        "/spec/minMember",
+        "/spec/subGroups",
+        "/status/schedulingConditions",
+    ),
+    section=Section.STANDING,
+)
+KAI_QUEUE: Final = Wanted(
+    group="scheduling.run.ai",
+    versions=("v2",),
+    plural="queues",
+    kind="Queue",
+    keep=keeping("/spec/parentQueue", "/spec/resources/gpu"),
+    section=Section.STANDING,
+)
+KARPENTER_POOL: Final = Wanted(
+    group="karpenter.sh",
+    versions=("v1", "v1beta1"),
+    plural="nodepools",
+    kind="NodePool",
+    keep=keeping("/spec/limits", "/spec/template/spec/requirements", "/spec/template/spec/taints"),
+    section=Section.STANDING,
+)
+CLUSTER_POLICY: Final = Wanted(
+    group="nvidia.com",
+    versions=("v1",),
+    plural="clusterpolicies",
+    kind="ClusterPolicy",
+    keep=keeping(
+        "/spec/driver/enabled",
+        "/spec/driver/version",
+        "/spec/toolkit/enabled",
+        "/spec/toolkit/version",
+        "/spec/mig/strategy",
+        "/spec/dcgmExporter/enabled",
+        "/spec/dcgmExporter/serviceMonitor/enabled",
+        "/status/state",
+    ),
+    section=Section.READINESS,
+)
+SERVICE_MONITOR: Final = Wanted(
+    group="monitoring.coreos.com",
+    versions=("v1",),
+    plural="servicemonitors",
+    kind="ServiceMonitor",
+    keep=keeping("/spec/selector"),
+    section=Section.READINESS,
+)
+POD_MONITOR: Final = Wanted(
+    group="monitoring.coreos.com",
+    versions=("v1",),
+    plural="podmonitors",
+    kind="PodMonitor",
+    keep=keeping("/spec/selector"),
+    section=Section.READINESS,
+)
+SERVICE: Final = Wanted(
+    group="",
+    versions=("v1",),
+    plural="services",
+    kind="Service",
+    keep=_service,
+    section=Section.READINESS,
+)
+NETWORK_POLICY: Final = Wanted(
+    group="networking.k8s.io",
+    versions=("v1",),
+    plural="networkpolicies",
+    kind="NetworkPolicy",
+    keep=keeping("/spec/podSelector", "/spec/policyTypes", "/spec/ingress"),
+    section=Section.READINESS,
+)
+API_SERVICE: Final = Wanted(
+    group="apiregistration.k8s.io",
+    versions=("v1",),
+    plural="apiservices",
+    kind="APIService",
+    keep=keeping("/status/conditions"),
+    section=Section.READINESS,
+)
+HYPER_NODE: Final = Wanted(
+    group="topology.volcano.sh",
+    versions=("v1alpha1",),
+    plural="hypernodes",
+    kind="HyperNode",
+    keep=keeping(),
+    section=Section.READINESS,
+)
+
+WANTED: Final = (
+    RESOURCE_SLICE,
+    MUTATING,
+    VALIDATING,
+    DAEMON_SET,
+    NODE,
+    KUEUE_WORKLOAD,
+    POD_GROUP,
+    KAI_POD_GROUP,
+    KAI_QUEUE,
+    KARPENTER_POOL,
+    CLUSTER_POLICY,
+    SERVICE_MONITOR,
+    POD_MONITOR,
+    SERVICE,
+    NETWORK_POLICY,
+    API_SERVICE,
+    HYPER_NODE,
+)
+"""All of them. Secrets and the contents of ConfigMaps are not among them."""
+
+
+def kinds_of(section: Section) -> list[Wanted]:
+    """The kinds that a section wants."""
+    return [each for each in WANTED if each.section is section]
+
+
+def merged_kinds(wanted: tuple[Wanted, ...] = WANTED) -> tuple[Wanted, ...]:
+    """Each kind once, with the fields of all that want it."""
+    found: dict[tuple[str, str], Wanted] = {}
+    for each in wanted:
+        before = found.get(each.key)
+        found[each.key] = each if before is None else before.joined(each)
+    return tuple(found[key] for key in sorted(found))
+
+
+_P = TypeVar("_P", bound=Part)
+
+
+class Need(Enum):
+    """What an audit may lack: it was not read, or does not belong to its part of the cluster."""
+
+    NODES = auto()
+    PODS = auto()
+    """Any pods at all."""
+    ALL_PODS = auto()
+    """The lists of pods to their ends: what is free follows from every pod."""
+    ALL_NAMESPACES = auto()
+    """The pods of one namespace, or of a shard, do not say what no pod holds."""
+    OUTLOOK = auto()
+    """Whether workloads wait, and a cluster in which they could run."""
+
+
+_NOTHING: Final = frozenset[Need]()
+_NODES: Final = frozenset({Need.NODES})
+_PODS: Final = frozenset({Need.PODS})
+_ALL_NAMESPACES: Final = frozenset({Need.ALL_NAMESPACES})
+_NOT_HELD: Final = frozenset({Need.NODES, Need.PODS, Need.ALL_PODS, Need.ALL_NAMESPACES})
+_OUTLOOK: Final = frozenset({Need.OUTLOOK})
+
+Needs = Mapping[str, frozenset[Need]]
+"""By the name of a field."""
+
+
+def _needs_table(**groups: str) -> Needs:
+    by_name = {
+        "nothing": _NOTHING,
+        "nodes": _NODES,
+        "pods": _PODS,
+        "whole": _ALL_NAMESPACES,
+        "not_held": _NOT_HELD,
+        "outlook": _OUTLOOK,
+    }
+    return {name: by_name[group] for group, names in groups.items() for name in names.split()}
+
+
+SUMMARY_NEEDS: Final = _needs_table(
+    nodes="gpus gpus_allocatable gpus_usable gpus_not_priced",
+    pods="gpus_allocated gpus_waiting gpus_half_started accelerators cost_per_hour_allocated",
+    not_held="gpus_free gpus_out_of_use cost_per_hour_free cost_per_hour_out_of_use",
+    # Series say it, also where the cluster does not list its pods.
+    whole="capacity free out_of_use cost_free cost_out_of_use queue_wait_p95_seconds readiness",
+    outlook="gpus_never workloads_never",
+    nothing="workloads gpus_asked gpus_asked_least other_asked workloads_not_known manifests findings allocated "
+    "measured used idle activity memory_share currency cost_allocated cost_idle not_priced savings_gpu_hours "
+    "savings_cost savings_cost_saved savings_cost_freed exceptions_ending",
+)
+ACCELERATOR_NEEDS: Final = _needs_table(
+    nodes="nodes capacity usable",
+    pods="allocated waiting",
+    not_held="free out_of_use",
+    outlook="never",
+    nothing="resource asked",
+)
+GROUP_NEEDS: Final = _needs_table(
+    whole="gpus_free gpus_out_of_use free out_of_use cost_free cost_out_of_use",
+    nothing="name workloads usage",
+)
+AUDIT_NEEDS: Final = _needs_table(
+    nodes="prices",
+    whole="targets readiness",
+    # Those with a namespace are chosen by it.
+    nothing="api_version kind version taken cluster configuration preset completeness summary measurement "
+    "other_accelerators workloads findings not_evaluated not_judged exceptions usage savings prevented trend",
+)
+
+_POD_LISTS: Final = "pods"
+"""The source of problems with lists of a live cluster; those of files have the names of files."""
+
+NEEDS: Final[Mapping[type[Part], Needs]] = {
+    Summary: SUMMARY_NEEDS,
+    AcceleratorEntry: ACCELERATOR_NEEDS,
+    Group: GROUP_NEEDS,
+    Audit: AUDIT_NEEDS,
+}
+
+
+def unread_inputs(estate: Estate, report: findings.Report, *, finds_never: bool) -> frozenset[Need]:
+    """What could not be read.
+
+    Args:
+        estate: what was read.
+        report: with the problems of reading.
+        finds_never: whether a finding says that a workload can never run: an authority of usher.yaml may say it
+            without a cluster.
+    """
+    # Manifests have no pods, so authorities are asked about each of them.
+    manifests_alone = bool(estate.workloads) and not any(each.exists for each in estate.workloads)
+    known = {
+        Need.NODES: estate.nodes is not None,
+        Need.PODS: estate.pods_known,
+        Need.ALL_PODS: not any(each.source == _POD_LISTS or not report.origin for each in report.problems),
+        Need.OUTLOOK: (estate.facts_known or finds_never) and (estate.pods_known or manifests_alone),
+    }
+    return frozenset(need for need, is_known in known.items() if not is_known)
+
+
+def beyond_scope(scope: Scope) -> frozenset[Need]:
+    """What does not belong to a part of a cluster."""
+    if scope.is_whole:
+        return _NOTHING
+    return frozenset({Need.ALL_NAMESPACES} if scope.has_nodes else {Need.ALL_NAMESPACES, Need.NODES})
+
+
+def without_unknown(value: _P, missing: Collection[Need], *, keeping: Collection[str] = ()) -> _P:
+    """A value without what is not known.
+
+    Args:
+        value: of a type of `TABLES`.
+        missing: what the audit lacks.
+        keeping: names of fields that stay all the same.
+    """
+    lacking = frozenset(missing)
+    names = [name for name, needs in NEEDS[type(value)].items() if needs & lacking and name not in keeping]
+    return value.model_copy(update={name: _emptied(getattr(value, name)) for name in names})
+
+
+def _emptied(value: object) -> object:
+    """Null; of a table or a mapping one without entries."""
+    if isinstance(value, tuple):
+        return ()
+    return {} if isinstance(value, Mapping) else None

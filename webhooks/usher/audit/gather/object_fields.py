@@ -1,0 +1,153 @@
+"""Typed reading of objects that may have any shape. A value of another type counts as missing."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from sys import intern
+from typing import Final
+
+from usher import paths
+from usher.audit.gather.estate import Estate
+from usher.dataclass import dataclass
+from usher.kinds.reading.values import Absence
+
+
+def mapping(value: paths.Json) -> paths.Object:
+    return value if isinstance(value, dict) else {}
+
+
+def mappings(value: paths.Json) -> Iterator[paths.Object]:
+    """The JSON objects of a list."""
+    if isinstance(value, list):
+        yield from (each for each in value if isinstance(each, dict))
+
+
+def text_entries(value: paths.Json) -> Mapping[str, str]:
+    """The entries of a mapping whose values are texts: labels, annotations. Many objects have the same texts."""
+    if not isinstance(value, dict):
+        return {}
+    return {key: intern(each) for key, each in value.items() if isinstance(each, str)}
+
+
+def time_of(value: paths.Json) -> datetime | None:
+    """A time as Kubernetes writes it, in UTC; None for anything else."""
+    if not isinstance(value, str) or len(value) > 40:
+        return None
+    try:
+        found = datetime.fromisoformat(value)
+        return None if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+MOST_ENTRIES: Final = 1000
+"""Entries of a list that are read."""
+
+_LONGEST: Final = 300
+
+
+def listed(estate: Estate, group: str, kind: str) -> Sequence[paths.Object] | None:
+    """All objects of a kind, by namespace and name; empty where it is not served, None where they are not known."""
+    found = estate.objects.get((group, kind), Absence.NOT_KNOWN)
+    if isinstance(found, Absence):
+        return () if found is Absence.MISSING else None
+    return sorted(found, key=lambda value: (namespace(value), name(value)))
+
+
+def name(value: paths.Object) -> str:
+    return text(value, "/metadata/name")
+
+
+def namespace(value: paths.Object) -> str:
+    return text(value, "/metadata/namespace")
+
+
+def labels(value: paths.Object) -> Mapping[str, str]:
+    return strings(value, "/metadata/labels")
+
+
+def at(value: paths.Json, pointer: str) -> paths.Json:
+    """The value at a place; None where it is missing."""
+    try:
+        return paths.resolve(value, pointer)
+    except LookupError:
+        return None
+
+
+def text(value: paths.Json, pointer: str) -> str:
+    """The text at a place; empty where it is missing."""
+    return paths.text(at(value, pointer))
+
+
+def whole(value: paths.Json, pointer: str) -> int | None:
+    """The whole number at a place."""
+    found = at(value, pointer)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def strings(value: paths.Json, pointer: str) -> Mapping[str, str]:
+    """The texts of the object at a place, by key."""
+    found = at(value, pointer)
+    entries = found.items() if isinstance(found, dict) else ()
+    return {key: each for key, each in entries if isinstance(each, str)}
+
+
+def objects(value: paths.Json, pointer: str) -> list[paths.Object]:
+    """The objects of the list at a place."""
+    found = at(value, pointer)
+    return [each for each in found[:MOST_ENTRIES] if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def texts(value: paths.Json, pointer: str) -> list[str]:
+    """The texts of the list at a place."""
+    found = at(value, pointer)
+    return [each for each in found[:MOST_ENTRIES] if isinstance(each, str)] if isinstance(found, list) else []
+
+
+def when(value: paths.Json, pointer: str) -> datetime | None:
+    """The time at a place, in UTC."""
+    return time_of(text(value, pointer))
+
+
+def owners(value: paths.Object) -> Iterator[str]:
+    """The uids of the owners of an object."""
+    for reference in objects(value, "/metadata/ownerReferences"):
+        uid = text(reference, "/uid")
+        if uid:
+            yield uid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """A condition of a status."""
+
+    holds: bool | None
+    """None where its status is Unknown, or of a wrong type."""
+    reason: str
+    message: str
+    since: datetime | None
+
+
+def conditions(value: paths.Object) -> Mapping[str, Condition]:
+    """The conditions in the status of an object, by type."""
+    words = {"True": True, "False": False}
+    return {
+        text(each, "/type"): Condition(
+            holds=words.get(text(each, "/status")),
+            reason=excerpt(text(each, "/reason")),
+            message=excerpt(text(each, "/message")),
+            since=when(each, "/lastTransitionTime"),
+        )
+        for each in objects(value, "/status/conditions")
+    }
+
+
+def excerpt(words: str) -> str:
+    """A text in one line, cut where it is long."""
+    line = " ".join(words.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+def listing(names: Sequence[str], *, most: int = 5) -> str:
+    """Some names for a message: `a, b and 3 more`."""
+    shown = ", ".join(map(excerpt, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"

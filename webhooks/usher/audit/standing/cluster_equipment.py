@@ -1,0 +1,225 @@
+"""What a cluster has for accelerators: how many there are and may be, autoscalers, and the DaemonSets of the GPU stack.
+
+Karpenter has a NodePool for each kind of node, and labels its nodes. Cluster Autoscaler, also that of a service, writes
+a ConfigMap with its status. Usher knows only its name, so that it may be for nodes with accelerators or for others.
+
+One image may hold several programs: that of NVIDIA's device plugin holds GPU feature discovery and the control daemon
+of MPS as well. So the names of a DaemonSet and its containers come before its images.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Final
+
+from usher import paths
+from usher.accelerators import vocabulary as accelerators_vocabulary
+from usher.accelerators.vocabulary import Vocabulary
+from usher.audit.gather import object_fields as fields
+from usher.audit.gather.estate import Estate, Node
+from usher.audit.gather.needed_inputs import KARPENTER_POOL
+from usher.audit.standing.situation import Situation
+from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts import node_pools
+from usher.cluster.facts.store import Store
+from usher.kinds.kind import CONFIG_MAP
+from usher.model import placement
+
+_SCALED: Final = (*node_pools.KARPENTER, "node.cluster-x-k8s.io/autoscaled")
+
+_GPU: Final = "nvidia.com/gpu"
+"""The name of MIG devices of nodes with the strategy `single`."""
+
+_SHARED: Final = "nvidia.com/gpu.shared"
+"""The device plugin's name for replicas, where it renames them."""
+
+Number = int | Decimal
+
+
+def accelerators_of(nodes: Iterable[Node]) -> Mapping[str, Number]:
+    """Accelerators of nodes by each resource that pods may ask for, healthy or not; each share of a device counts."""
+    found: dict[str, Number] = {}
+    for node in nodes:
+        for name, amount in node.capacity.items():
+            for resource in _asked_by(name, node):
+                found[resource] = found.get(resource, 0) + amount.number * node.shared_by
+    return found
+
+
+def _asked_by(name: str, node: Node) -> Iterator[str]:
+    """The resources by which pods may ask for devices of a node: an estate has one name for them."""
+    resource = _GPU if name == node.partition else name
+    yield resource
+    if resource == _GPU and node.shared_by > 1:
+        yield _SHARED
+    # A DeviceClass may stand for an extended resource.
+    of_class = accelerators_vocabulary.meaning_of_class(name).resource
+    if of_class:
+        yield of_class
+
+
+def may_grow(resource: str, situation: Situation) -> bool:
+    """Whether an autoscaler may add nodes with a resource: then a number above the capacity of today proves nothing."""
+    if any(pool.scales and resource in pool.resources for pool in situation.config.pools):
+        return True
+    if situation.autoscaler:
+        return True
+    nodes = situation.estate.nodes or ()
+    return any(resource in accelerators_of([node]) and any(key in node.labels for key in _SCALED) for node in nodes)
+
+
+def pool_of(node: Node) -> str:
+    """The pool of a node for people: as its service names it, or by its board, or by its accelerators."""
+    managed = node_pools.managed_pool_label(node.labels)
+    if managed is not None:
+        return f"pool {managed[1]}"
+    return f"board {node.product}" if node.product else f"an unknown board with {fields.listing(sorted(node.capacity))}"
+
+
+AUTOSCALER_STATUS: Final = "cluster-autoscaler-status"
+"""The ConfigMap that Cluster Autoscaler writes into its namespace."""
+
+_REQUIREMENTS: Final = "/spec/template/spec/requirements"
+_TAINTS: Final = "/spec/template/spec/taints"
+_WORDS: Final = ("gpu", "accelerator")
+"""Parts of labels and taints of accelerators (https://karpenter.sh/docs/concepts/scheduling/)."""
+
+_WITHOUT: Final = ("DoesNotExist", "NotIn", "Lt")
+"""Operators that leave accelerators out."""
+
+_MACHINES: Final = (
+    *("karpenter.k8s.aws/instance-category", "karpenter.k8s.aws/instance-family"),
+    *("karpenter.azure.com/sku-family", "node.kubernetes.io/instance-type"),
+)
+_WITH_ACCELERATORS: Final = re.compile(
+    r"(p|g|gr|trn|inf|dl)(\d.*)?|N|Standard_N.*",
+    re.ASCII,
+)
+"""Categories, families and types of machines with accelerators, of AWS and Azure."""
+
+
+def named_autoscaler(estate: Estate, known: Knowledge) -> str:
+    """The autoscaler that may add nodes with accelerators, for people; empty where no object shows one."""
+    pools = [fields.name(each) for each in karpenter_pools(estate, known.vocabulary)]
+    if pools:
+        return f"Karpenter (NodePool {fields.listing(pools)})"
+    return f"Cluster Autoscaler (ConfigMap {AUTOSCALER_STATUS})" if has_autoscaler_status(known.facts) else ""
+
+
+def has_autoscaler_status(facts: Store) -> bool:
+    """Whether Cluster Autoscaler has written its status."""
+    return AUTOSCALER_STATUS in (facts.names(*CONFIG_MAP) or ())
+
+
+def karpenter_pools(estate: Estate, vocabulary: Vocabulary) -> Sequence[paths.Object]:
+    """The NodePools of Karpenter that are for nodes with accelerators."""
+    labels = [node.labels for node in estate.nodes or ()]
+    filled = {each[key] for each in labels for key in node_pools.KARPENTER if key in each}
+    listed = fields.listed(estate, *KARPENTER_POOL.key) or ()
+    return [each for each in listed if fields.name(each) in filled or _is_for_accelerators(each, vocabulary)]
+
+
+def _is_for_accelerators(pool: paths.Object, vocabulary: Vocabulary) -> bool:
+    """Whether a NodePool names accelerators in its limits, taints or requirements."""
+    limits = fields.at(pool, "/spec/limits")
+    if isinstance(limits, dict) and any(vocabulary.contains(name) and str(limits[name]) != "0" for name in limits):
+        return True
+    if any(word in fields.text(taint, "/key") for taint in fields.objects(pool, _TAINTS) for word in _WORDS):
+        return True
+    return any(map(_wants_accelerators, fields.objects(pool, _REQUIREMENTS)))
+
+
+def _wants_accelerators(requirement: paths.Object) -> bool:
+    key, values = fields.text(requirement, "/key"), fields.texts(requirement, "/values")
+    if fields.text(requirement, "/operator") in _WITHOUT:
+        return False
+    if key in _MACHINES:
+        return any(map(_WITH_ACCELERATORS.fullmatch, values))
+    return any(word in key for word in _WORDS) and (not values or any(value != "0" for value in values))
+
+
+POD_SPEC: Final = "/spec/template/spec"
+NODE_TERMS: Final = f"{POD_SPEC}/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms"
+"""The terms of required node affinity."""
+
+DEVICE_PLUGIN: Final = "device plugin"
+FEATURE_DISCOVERY: Final = "GPU feature discovery"
+DCGM_EXPORTER: Final = "DCGM exporter"
+
+_PLUGINS: Final = ("device-plugin", "deviceplugin", "intel-gpu-plugin")
+_PLAIN: Final = ("device-plugin", "k8s-device-plugin")
+"""Names of images that are device plugins of accelerators, whatever their registry."""
+
+_OTHER_DEVICES: Final = ("mps-control-daemon", "sriov", "rdma", "efa-", "kubevirt")
+"""Parts of names of programs that offer no GPUs to containers, from images or with names of device plugins."""
+
+_STACK: Final = {
+    "driver": ("nvidia-driver", "amdgpu-driver"),
+    "container toolkit": ("container-toolkit",),
+    FEATURE_DISCOVERY: ("gpu-feature-discovery",),
+    DEVICE_PLUGIN: _PLUGINS,
+    DCGM_EXPORTER: ("dcgm-exporter",),
+    "MIG manager": ("mig-manager",),
+    "DRA driver": ("dra-driver-nvidia-gpu", "k8s-dra-driver-gpu", "dra-driver-gpu"),
+}
+"""Parts of names and images of the DaemonSets that GPU nodes need, by what they are (NVIDIA/gpu-operator assets/)."""
+
+_VENDORS: Final = {
+    "nvidia.com/": ("nvidia", "container-toolkit", "gpu-feature-discovery", "dcgm", "mig-manager", "hami", "vgpu"),
+    "amd.com/": ("amd", "rocm"),
+    "habana.ai/": ("habana", "gaudi"),
+    "gpu.intel.com/": ("intel",),
+    "aws.amazon.com/neuron": ("neuron",),
+    "google.com/tpu": ("tpu",),
+}
+"""Words in names and images, by what the resources of the vendor begin with."""
+
+
+def stack_part(daemon_set: paths.Object) -> str:
+    """What a DaemonSet is for the GPU nodes; empty for all others."""
+    names, images = list(_names(daemon_set)), list(_images(daemon_set))
+    if any(word in name for word in _OTHER_DEVICES for name in (*names, *images)):
+        return ""
+    for texts in (names, images):
+        for found, words in _STACK.items():
+            if any(word in text for word in words for text in texts) and (
+                found != DEVICE_PLUGIN or vendor_of(daemon_set) or any(_is_plain(image) for image in images)
+            ):
+                return found
+    return ""
+
+
+def vendor_of(daemon_set: paths.Object) -> str:
+    """What the resources begin with that a DaemonSet is for; empty where its names and images name no vendor."""
+    texts = [*_images(daemon_set), *_names(daemon_set)]
+    found = (vendor for vendor, words in _VENDORS.items() if any(word in text for word in words for text in texts))
+    return next(found, "")
+
+
+def selects_node(daemon_set: paths.Object, node: Node) -> bool:
+    """Whether node selector and required affinity let its pods onto a node."""
+    selector = fields.strings(daemon_set, f"{POD_SPEC}/nodeSelector")
+    if any(node.labels.get(key) != value for key, value in selector.items()):
+        return False
+    terms = fields.at(daemon_set, NODE_TERMS)
+    return not isinstance(terms, list) or any(
+        placement.term_matches(term, labels=node.labels, name=node.name)
+        for term in terms[: fields.MOST_ENTRIES]
+        if isinstance(term, dict)
+    )
+
+
+def _is_plain(image: str) -> bool:
+    return image.rpartition("/")[2].partition("@")[0].partition(":")[0] in _PLAIN
+
+
+def _names(daemon_set: paths.Object) -> Iterator[str]:
+    """Its own name before those of its containers."""
+    yield fields.name(daemon_set)
+    for container in fields.objects(daemon_set, f"{POD_SPEC}/containers"):
+        yield fields.text(container, "/name")
+
+
+def _images(daemon_set: paths.Object) -> Iterator[str]:
+    for container in fields.objects(daemon_set, f"{POD_SPEC}/containers"):
+        yield fields.text(container, "/image")

@@ -1,0 +1,452 @@
+"""Which GPUs each pod held at each point, how many no pod held, and what the devices did.
+
+Pods hold what kube-state-metrics says, else what the cluster says of its pods now. What neither knows, the series of
+the devices say: `gpu_hours` adds that. Nodes come and go, so each node counts at the points at which it has a sample of
+its capacity.
+
+A track is what one device did while one pod held it, or while no pod did. Where the series of a node name no pod, one
+pod that holds all GPUs of the node has them. Series of nodes with dynamic resource allocation had no labels of pods
+until dcgm-exporter and the GPU operator could look up claims (NVIDIA/gpu-operator#2706).
+"""
+
+import math
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Final
+
+from usher.audit.gather import estate, gpus
+from usher.audit.usage import usage_metrics
+from usher.audit.usage.series import (
+    EMPTY_LINE,
+    Answer,
+    Device,
+    Grid,
+    KnownNodes,
+    Line,
+    PodName,
+    Question,
+    Series,
+    bridged,
+    cut_line,
+    device_of,
+    holder_of,
+    label_value,
+    mapped_line,
+    merged_line,
+    node_of,
+    pod_of,
+    renamed_labels,
+    resource_of,
+    scaled_line,
+    spread_values,
+)
+from usher.audit.usage.usage_metrics import Readings
+from usher.dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allocation:
+    """The GPUs that a pod held on a node; NaN where it is not known."""
+
+    pod: PodName
+    node: str
+    gpus: Line
+
+
+def recorded_allocations(requests: Answer, phases: Answer, nodes: Mapping[str, estate.Node]) -> tuple[Allocation, ...]:
+    """What kube-state-metrics recorded: requests of pods on a node, while they had not ended."""
+    alive = {pod: bridged(merged_line(series)) for pod, series in _by_pod(phases.series).items()}
+    found = []
+    for pod, series in sorted(_by_pod(requests.series).items()):
+        by_node: dict[str, list[Line]] = {}
+        for (node, resource), parts in _units_by_node(series).items():
+            share = float(gpus.share(resource_of(resource), nodes.get(node)))
+            if node and share:
+                by_node.setdefault(node, []).append(scaled_line(parts, share))
+        living = alive.get(pod, EMPTY_LINE)
+        for node, lines in sorted(by_node.items()):
+            held = _while_alive(added_lines(lines), living)
+            if held.values:
+                found.append(Allocation(pod=pod, node=node, gpus=held))
+    return tuple(found)
+
+
+def present_allocations(
+    workloads: Iterable[estate.Workload], nodes: Mapping[str, estate.Node], grid: Grid
+) -> tuple[Allocation, ...]:
+    """What the pods hold that the cluster has now: from the moment when they were placed, to the end of the window."""
+    found = []
+    for workload in workloads:
+        for pod in workload.pods:
+            since = pod.scheduled or pod.created
+            held = held_now(pod, nodes)
+            if since is None or not held:
+                continue
+            first = grid.first_point_after(since)
+            if first < grid.points:
+                values = array("d", [held]) * (grid.points - first)
+                name = PodName(pod.namespace, pod.name)
+                found.append(Allocation(pod=name, node=pod.node, gpus=Line(first=first, values=values)))
+    return tuple(sorted(found, key=lambda each: (each.pod, each.node)))
+
+
+def held_now(pod: estate.Pod, nodes: Mapping[str, estate.Node]) -> float:
+    """The GPUs that a pod holds: whole ones, and parts by their share. 0 where it holds none."""
+    if not pod.holds:
+        return 0.0
+    node = nodes.get(pod.node)
+    return sum(float(gpus.share(name, node)) * float(amount.number) for name, amount in pod.devices.items())
+
+
+def joined_allocations(first: Iterable[Allocation], second: Iterable[Allocation]) -> dict[tuple[PodName, str], Line]:
+    """By pod and node; the second says what the first does not know."""
+    lines: dict[tuple[PodName, str], list[Line]] = {}
+    for each in (*first, *second):
+        lines.setdefault((each.pod, each.node), []).append(each.gpus)
+    return {
+        key: merged_line(Series(labels={}, first=line.first, values=line.values) for line in found)
+        for key, found in lines.items()
+    }
+
+
+def _by_pod(series: Iterable[Series]) -> dict[PodName, list[Series]]:
+    found: dict[PodName, list[Series]] = {}
+    for each in series:
+        pod = pod_of(each.labels)
+        if pod is not None:
+            found.setdefault(pod, []).append(each)
+    return found
+
+
+def _units_by_node(series: Iterable[Series]) -> dict[tuple[str, str], Line]:
+    """The units of each resource on each node, of all containers of a pod together."""
+    containers: dict[tuple[str, str], dict[str, list[Series]]] = {}
+    for each in series:
+        key = label_value(each.labels, "node"), each.labels.get("resource", "")
+        # Several kube-state-metrics may report one container, so a container counts once.
+        container = label_value(each.labels, "container")
+        containers.setdefault(key, {}).setdefault(container, []).append(each)
+    return {
+        key: added_lines([bridged(merged_line(found, usable=is_amount)) for found in by_container.values()])
+        for key, by_container in containers.items()
+    }
+
+
+def is_amount(value: float) -> bool:
+    """Whether a sample can be a number of devices."""
+    return 0 <= value <= 2**16
+
+
+def added_lines(lines: Iterable[Line]) -> Line:
+    """The sum at each point, of those lines that know it."""
+    parts = [line for line in lines if line.values]
+    if len(parts) < 2:
+        return parts[0] if parts else EMPTY_LINE
+    first, end = min(line.first for line in parts), max(line.end for line in parts)
+    values = array("d", [math.nan]) * (end - first)
+    for line in parts:
+        for place, value in enumerate(line.values, start=line.first - first):
+            if not math.isnan(value):
+                values[place] = value if math.isnan(values[place]) else values[place] + value
+    return Line(first=first, values=values)
+
+
+def _while_alive(held: Line, alive: Line) -> Line:
+    values = [
+        math.nan if math.isnan(alive.at(point)) else held.values[point - held.first]
+        for point in range(held.first, held.end)
+    ]
+    return merged_line([Series(labels={}, first=held.first, values=values)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeHours:
+    """Of one node."""
+
+    free: float
+    out_of_use: float
+    known: float
+    """Hours of the window in which its capacity is known."""
+
+
+def hours_of_nodes(
+    readings: Readings, held: Mapping[tuple[PodName, str], Line], nodes: Mapping[str, estate.Node], grid: Grid
+) -> dict[str, NodeHours] | None:
+    """By node; None where no series says what nodes have.
+
+    Args:
+        readings: with the answers about nodes.
+        held: the GPUs that pods held, by pod and node.
+        nodes: those of now, which say what a resource stands for.
+        grid: the steps of the window.
+    """
+    found = _gpus_by_node(readings.of(usage_metrics.NODE_CAPACITY), nodes)
+    capacity = {node: line for node, line in found.items() if any(value > 0 for value in line.values)}
+    if not capacity:
+        return None
+    allocatable = _gpus_by_node(readings.of(usage_metrics.NODE_ALLOCATABLE), nodes)
+    resting = [_flags(readings.of(each)) for each in (usage_metrics.NODE_CORDONED, usage_metrics.NODE_NOT_READY)]
+    pods: dict[str, list[Line]] = {}
+    for (_, node), line in held.items():
+        pods.setdefault(node, []).append(line)
+    return {
+        name: _hours_of_node(
+            line,
+            allocatable.get(name, EMPTY_LINE),
+            [flags[name] for flags in resting if name in flags],
+            pods.get(name, ()),
+            grid,
+        )
+        for name, line in sorted(capacity.items())
+    }
+
+
+def _hours_of_node(
+    capacity: Line, allocatable: Line, resting: Sequence[Line], pods: Iterable[Line], grid: Grid
+) -> NodeHours:
+    first, end = capacity.first, capacity.end
+    held = array("d", [0.0]) * (end - first)
+    for pod in pods:
+        for place, value in enumerate(spread_values(pod, first, end)):
+            # A comparison with NaN is false.
+            if value > 0:
+                held[place] += value
+    free = out = 0.0
+    for point, (whole, taken) in enumerate(zip(capacity.values, held, strict=True), start=first):
+        if math.isnan(whole):
+            continue
+        left = max(0.0, whole - taken)
+        offered = allocatable.at(point)
+        lost = max(0.0, whole - offered) if offered >= 0 else 0.0
+        gone = left if any(line.at(point) > 0 for line in resting) else min(lost, left)
+        out += gone * grid.hours
+        free += (left - gone) * grid.hours
+    known = sum(not math.isnan(value) for value in capacity.values)
+    return NodeHours(free=free, out_of_use=out, known=known * grid.hours)
+
+
+def _gpus_by_node(answer: Answer, nodes: Mapping[str, estate.Node]) -> dict[str, Line]:
+    """The GPUs of each node: whole ones, and parts of GPUs by their share."""
+    found: dict[tuple[str, str], list[Series]] = {}
+    for each in answer.series:
+        key = label_value(each.labels, "node"), each.labels.get("resource", "")
+        found.setdefault(key, []).append(each)
+    lines: dict[str, list[Line]] = {}
+    for (node, resource), series in found.items():
+        share = float(gpus.share(resource_of(resource), nodes.get(node)))
+        line = bridged(merged_line(series, usable=is_amount))
+        if node and share and line.values:
+            lines.setdefault(node, []).append(scaled_line(line, share))
+    return {node: added_lines(parts) for node, parts in lines.items()}
+
+
+def _flags(answer: Answer) -> dict[str, Line]:
+    found: dict[str, list[Series]] = {}
+    for each in answer.series:
+        found.setdefault(label_value(each.labels, "node"), []).append(each)
+    return {node: bridged(merged_line(series)) for node, series in found.items()}
+
+
+_HIGHEST_SHARE: Final = 1.01
+"""Times the unit: a little more than all of it is rounding. DCGM writes very large numbers for what it cannot read."""
+
+_MOST_MEBIBYTES: Final = 2**24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Track:
+    """A device while one pod held it, or `holder` is None."""
+
+    device: Device
+    holder: PodName | None
+    node: str
+    """Empty where no label names a node that is known."""
+    product: str
+    """By the labels of its series; empty where they do not say it."""
+    profile: str
+    """The MIG profile; empty for whole GPUs."""
+    activity: Line
+    """From 0 to 1."""
+    by_kernels: bool = False
+    """Whether the activity is that of DCGM_FI_DEV_GPU_UTIL: the time in which any kernel ran."""
+    memory_used: Line = EMPTY_LINE
+    """MiB, as the following."""
+    memory_total: Line = EMPTY_LINE
+    memory_peak: Line = EMPTY_LINE
+
+    @property
+    def first(self) -> int:
+        return min((line.first for line in (self.activity, self.memory_used) if line.values), default=0)
+
+    @property
+    def end(self) -> int:
+        """The point after the last one that has a sample."""
+        return max(self.activity.end, self.memory_used.end)
+
+
+TrackKey = tuple[Device, PodName | None]
+
+
+@dataclass(slots=True)
+class _Parts:
+    """The series of one device and holder, by metric."""
+
+    labels: Mapping[str, str]
+    series: dict[Question, list[Series]] = field(default_factory=dict)
+
+    def line(self, question: Question, most: float) -> Line:
+        """The values from 0 to `most`; others are what an exporter writes where it could not read a device."""
+
+        def usable(value: float) -> bool:
+            return 0 <= value <= most
+
+        return bridged(merged_line(self.series.get(question, ()), usable=usable))
+
+    def share(self, question: Question, unit: float) -> Line:
+        """Values from 0 to `unit` as shares from 0 to 1."""
+        found = self.line(question, unit * _HIGHEST_SHARE)
+        return mapped_line(found, lambda value: min(value / unit, 1.0))
+
+    def memory(self, question: Question) -> Line:
+        return self.line(question, _MOST_MEBIBYTES)
+
+
+def read_tracks(answers: Mapping[Question, Answer], nodes: KnownNodes) -> tuple[Track, ...]:
+    """The tracks in the series of all exporters, in the order of their devices and holders."""
+    parts: dict[TrackKey, _Parts] = {}
+    everything = [each for answer in answers.values() for each in answer.series]
+    renamed = renamed_labels(everything)
+    for question, answer in answers.items():
+        for each in answer.series:
+            key = device_of(each.labels, nodes), holder_of(each.labels, renamed)
+            found = parts.setdefault(key, _Parts(labels=each.labels))
+            found.series.setdefault(question, []).append(each)
+    with_engine = {device for (device, _), each in parts.items() if usage_metrics.ENGINE_ACTIVE in each.series}
+    tracks = [
+        _track(key, each, nodes, has_engine=key[0] in with_engine)
+        for key, each in sorted(parts.items(), key=lambda item: (item[0][0], item[0][1] or ("", "")))
+    ]
+    return tuple(_without_divided_gpus(track for track in tracks if track.end))
+
+
+def _track(key: TrackKey, parts: _Parts, nodes: KnownNodes, *, has_engine: bool) -> Track:
+    device, holder = key
+    profile = parts.labels.get("GPU_I_PROFILE", "")
+    activity = parts.share(usage_metrics.ENGINE_ACTIVE, 1)
+    by_kernels = False
+    if not has_engine and not device.instance:
+        # Of a MIG device GPU_UTIL is 0 whatever it does.
+        activity = parts.share(usage_metrics.GPU_UTIL, 100)
+        by_kernels = bool(activity.values)
+    if not activity.values:
+        activity = parts.share(usage_metrics.AMD_ACTIVE, 100)
+    return Track(
+        device=device,
+        holder=holder,
+        node=node_of(parts.labels, nodes),
+        product=_product(parts.labels),
+        profile=profile,
+        activity=activity,
+        by_kernels=by_kernels,
+        memory_used=_either(parts, usage_metrics.MEMORY_USED, usage_metrics.AMD_MEMORY_USED),
+        memory_peak=_either(parts, usage_metrics.MEMORY_PEAK, usage_metrics.AMD_MEMORY_PEAK),
+        memory_total=_total(parts),
+    )
+
+
+def _either(parts: _Parts, nvidia: Question, amd: Question) -> Line:
+    return parts.memory(nvidia if nvidia in parts.series else amd)
+
+
+def _total(parts: _Parts) -> Line:
+    """The memory of the device: as it is reported, else used + free + reserved."""
+    total = _either(parts, usage_metrics.MEMORY_TOTAL, usage_metrics.AMD_MEMORY_TOTAL)
+    if total.values:
+        return total
+    used, free = parts.memory(usage_metrics.MEMORY_USED), parts.memory(usage_metrics.MEMORY_FREE)
+    reserved = parts.memory(usage_metrics.MEMORY_RESERVED)
+
+    others = (spread_values(line, used.first, used.end) for line in (free, reserved))
+    # The sum with NaN is NaN, except that old exporters have no reserved memory.
+    sums = (a + b + (0.0 if math.isnan(c) else c) for a, b, c in zip(used.values, *others, strict=True))
+    return Line(first=used.first, values=array("d", sums))
+
+
+def _product(found: Mapping[str, str]) -> str:
+    """As GPU feature discovery writes it in node labels: `NVIDIA-H100-80GB-HBM3`."""
+    name = found.get("modelName") or found.get("card_series") or found.get("card_model", "")
+    return "-".join(name.split())
+
+
+def _without_divided_gpus(tracks: Iterable[Track]) -> list[Track]:
+    """Without the series of whole GPUs that MIG divides: their MIG devices count instead."""
+    found = list(tracks)
+    divided = {track.device.gpu for track in found if track.device.instance}
+    return [track for track in found if track.device.instance or track.holder or track.device.gpu not in divided]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinedTracks:
+    tracks: tuple[Track, ...]
+    by_node: tuple[str, ...] = ()
+    """The nodes whose series were given to the one pod that holds all their GPUs."""
+    not_attributed: tuple[str, ...] = ()
+    """Nodes where pods hold GPUs, and no series names a pod."""
+
+
+def join_pods(
+    tracks: Sequence[Track], found: estate.Estate, nodes: Mapping[str, estate.Node], grid: Grid
+) -> JoinedTracks:
+    """The tracks, with the pods of those nodes whose series name none."""
+    holders = _holders(found.workloads, nodes)
+    silent = {track.node for track in tracks if track.node} - {track.node for track in tracks if track.holder}
+    joined: list[str] = []
+    left: list[str] = []
+    pods: dict[str, estate.Pod] = {}
+    for node in sorted(silent):
+        holding = holders.get(node, [])
+        if not holding:
+            continue
+        devices = len({track.device for track in tracks if track.node == node and not track.device.instance})
+        # The series that name pods of another part of the cluster are not here.
+        there = devices if found.scope.is_whole else max(devices, gpus.capacity_of(nodes[node]))
+        if len(holding) == 1 and devices and held_now(holding[0], nodes) >= there:
+            pods[node] = holding[0]
+            joined.append(node)
+        else:
+            left.append(node)
+    result = [part for track in tracks for part in _track_parts(track, pods.get(track.node), grid)]
+    return JoinedTracks(tracks=tuple(result), by_node=tuple(joined), not_attributed=tuple(left))
+
+
+def _holders(workloads: Iterable[estate.Workload], nodes: Mapping[str, estate.Node]) -> dict[str, list[estate.Pod]]:
+    found: dict[str, list[estate.Pod]] = {}
+    for workload in workloads:
+        for pod in workload.pods:
+            if held_now(pod, nodes):
+                found.setdefault(pod.node, []).append(pod)
+    return found
+
+
+def _track_parts(track: Track, pod: estate.Pod | None, grid: Grid) -> Iterable[Track]:
+    """The track before the pod came, and since then."""
+    since = None if pod is None else pod.scheduled or pod.created
+    if pod is None or since is None:
+        return [track]
+    point = grid.first_point_after(since)
+    parts = (
+        _cut_track(track, 0, point),
+        replace(_cut_track(track, point, grid.points), holder=PodName(pod.namespace, pod.name)),
+    )
+    return [part for part in parts if part.activity.values or part.memory_used.values]
+
+
+def _cut_track(track: Track, start: int, end: int) -> Track:
+    return replace(
+        track,
+        activity=cut_line(track.activity, start, end),
+        memory_used=cut_line(track.memory_used, start, end),
+        memory_total=cut_line(track.memory_total, start, end),
+        memory_peak=cut_line(track.memory_peak, start, end),
+    )

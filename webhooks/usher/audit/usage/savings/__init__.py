@@ -1,1 +1,0 @@
-"""Changes that free GPUs or make them cheaper, each with its evidence."""
