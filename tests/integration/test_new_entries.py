@@ -17,6 +17,8 @@ from integration import command
 from integration.command import Run, write
 from usher import paths
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[2]
 
 

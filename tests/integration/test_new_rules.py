@@ -19,7 +19,7 @@ from usher.mutation.editing import copied
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator, Request
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.process]
 
 ROOT: Final = Path(__file__).parents[2]
 CHECK: Final = "cost/gpus_by_tens"

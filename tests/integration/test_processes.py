@@ -19,6 +19,8 @@ from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
 from usher.scan import findings, processes, runner, sources
 
+pytestmark = pytest.mark.process
+
 SETTINGS = runner.Settings(command=findings.Command.CHECK, mutated=True)
 make = partial(assembly.embedded, models.Config())
 
