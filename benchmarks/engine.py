@@ -16,7 +16,7 @@ from usher.policy import assembly
 from usher.policy.checks import bundle
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.engines.wasm import WasmEngine
-from usher.review import parsing
+from usher.review import admission_review
 from usher.workloads.normalise import normalise
 
 ROOT = Path(__file__).parents[1]
@@ -58,7 +58,7 @@ def report() -> list[str]:
 def input_document() -> bytes:
     """The input document that the webhook makes for the pod of the other benchmarks."""
     evaluator = assembly.embedded(load(ROOT / "examples" / "usher.yaml"))
-    request = parsing.request_of(parsing.parse(objects.review(objects.gpu_pod())))
+    request = admission_review.request_of(admission_review.parse(objects.review(objects.gpu_pod())))
     workload = normalise(request.value, vocabulary=evaluator.vocabulary, namespace=request.namespace)
     assert workload is not None
     return evaluator.documents.build(workload, review={"operation": "CREATE", "subResource": "", "by": []})

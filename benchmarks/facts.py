@@ -19,7 +19,7 @@ import json_server
 import processes
 import sections
 import yardstick
-from usher.certs import issue
+from usher.server.certs import issue
 
 ROUNDS = 3
 NODES = 5_000

@@ -15,9 +15,9 @@ import commands
 import sections
 from builders import fleets
 from usher.audit.document import Audit
-from usher.fleet import parts, stores
-from usher.fleet.parts import PartKey
-from usher.fleet.shards import Shard
+from usher.audit.store import audit_parts, part_stores
+from usher.audit.store.audit_parts import PartKey
+from usher.audit.store.shards import Shard
 
 SHARDS = 10
 WORKLOADS = 20_000
@@ -78,7 +78,9 @@ def written(folder: Path, index: int) -> float:
 
 
 def write(folder: Path, audit: Audit, key: PartKey) -> None:
-    parts.write(stores.of(str(folder)), key, audit, parts.tables_of(audit), version=fleets.VERSION)
+    audit_parts.write_part(
+        part_stores.store_at(str(folder)), key, audit, audit_parts.tables_of(audit), version=fleets.VERSION
+    )
 
 
 def merged(folder: Path) -> Merge:

@@ -18,7 +18,7 @@ import processes
 import sections
 import yardstick
 from usher import paths
-from usher.certs import issue
+from usher.server.certs import issue
 
 ROUNDS = 3
 REQUESTS = 300

@@ -12,15 +12,15 @@ from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
-from usher.authorities.nodes import pod_demand
+from usher.authorities.nodes import read
 from usher.authorities.nodes.places import Places
-from usher.config import models
-from usher.facts.node_table import NodeTable
+from usher.cluster.facts.nodes import NodeTable
+from usher.config import sections as config_sections
 from usher.workloads.normalise import normalise
 
 ROUNDS = 9
 NUMBERS = (50, 500, 5000)
-VOCABULARY = Vocabulary(models.Accelerators())
+VOCABULARY = Vocabulary(config_sections.Accelerators())
 
 _POOLS = ("h100", "a100", "l40s", "cpu", "cpu-large")
 _ZONES = "abc"
@@ -46,7 +46,7 @@ def report() -> list[str]:
 def _row(number: int) -> str:
     values = [node(index) for index in range(number)]
     kept, table = _size(partial(_table, values))
-    found = nodes_places.of_cluster(table.now, [], VOCABULARY)
+    found = nodes_places.places_of_cluster(table.now, [], VOCABULARY)
     questions = [pod(8, "h100"), pod(16, "h100"), pod(8, "h100", host=f"node-{number // 5 * 5 - 5}")]
     ratios = [_ratio(partial(judge, question, found)) for question in questions]
     changed = [node(7, gpus=4), node(7)] * yardstick.REPETITIONS
@@ -97,7 +97,7 @@ def pod(gpus: int, pool: str, *, host: str = "") -> model.PodSet:
 
 def judge(question: model.PodSet, found: Places) -> nodes_judge.NodeVerdict:
     """The cost for a distinct pod, without remembered answers."""
-    return nodes_judge.judge(pod_demand.of_pod_set(question, VOCABULARY), found)
+    return nodes_judge.judge(read.demand_of_pod_set(question, VOCABULARY), found)
 
 
 def _table(values: Iterable[paths.Object]) -> NodeTable:

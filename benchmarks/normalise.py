@@ -13,12 +13,12 @@ import objects
 import sections
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.config import sections as config_sections
 from usher.workloads.normalise import normalise
 
 ROUNDS = 9
 CONTAINERS = 10_000
-VOCABULARY = Vocabulary(models.Accelerators())
+VOCABULARY = Vocabulary(config_sections.Accelerators())
 
 
 class Case(NamedTuple):

@@ -16,7 +16,7 @@ import objects
 import processes
 import sections
 from usher import paths
-from usher.certs import issue
+from usher.server.certs import issue
 
 ROOT = Path(__file__).parents[1]
 QUIET = 600

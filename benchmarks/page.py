@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 import browser
 import sections
 from builders import audited_clusters as clusters
-from usher.reports import audit_html
+from usher.audit.reports import audit_page
 
 ROUNDS = 7
 LIMIT = 1.0
@@ -43,7 +43,7 @@ def report() -> list[str]:
     for _ in range(3):
         before = time.process_time()
         stream = io.StringIO()
-        audit_html.write(audit, stream)
+        audit_page.write(audit, stream)
         writing.append(time.process_time() - before)
     text = stream.getvalue()
     with tempfile.TemporaryDirectory() as folder, browser.started() as chromium:

@@ -33,8 +33,7 @@ from integration import command
 from server_process import ServerProcess
 from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.live.account_heads import Account
-from usher.authorities.gpu_quota.live.account_store import StatusStore
+from usher.authorities.gpu_quota.live.account_store import Account, StatusStore
 from usher.authorities.gpu_quota.live.accounts import AccountWriter
 from usher.cluster import connection
 from usher.cluster.connection import Api

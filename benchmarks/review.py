@@ -19,10 +19,10 @@ import processes
 import sections
 import yardstick
 from usher import paths
-from usher.certs import issue
 from usher.config.load import load
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
+from usher.server.certs import issue
 from usher.workloads.normalise import normalise
 
 ROOT = Path(__file__).parents[1]

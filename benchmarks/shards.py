@@ -16,7 +16,7 @@ import json_server
 import sections
 from audit_server import scale
 from commands import Taken
-from usher.fleet.shards import home
+from usher.audit.store.shards import home_shard
 from usher.kinds import registry
 
 ROOT = Path(__file__).parents[1]
@@ -46,7 +46,7 @@ def report(factor: float = FACTOR, nodes: int = NODES, shards: int = SHARDS) -> 
         _check(document["summary"], nodes)
         rows = sum(each.stat().st_size for each in parts.rglob("*.parquet"))
     objects = document["summary"]["objects"]
-    namespaces = Counter(home(f"team-{number}", shards) for number in range(cluster_objects.NAMESPACES))
+    namespaces = Counter(home_shard(f"team-{number}", shards) for number in range(cluster_objects.NAMESPACES))
     yield (
         f"{objects:,} objects, {document['summary']['workloads']:,} workloads with GPUs, {nodes:,} nodes; load of the "
         f"machine (a minute, {len(os.sched_getaffinity(0))} processors) {before:.1f} before and "

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import sections
 import yardstick
+from usher.check import findings, judging, runner, sources
+from usher.check.batches import Batch
+from usher.check.formats import text
 from usher.config.load import load
 from usher.policy import assembly
-from usher.reports import text
-from usher.scan import findings, runner, sources
-from usher.scan.batches import Batch
 
 ROOT = Path(__file__).parents[1]
 OBJECTS = 1000
@@ -29,7 +29,7 @@ def report() -> list[str]:
     evaluator = assembly.embedded(load(ROOT / "tests/data/mutations/usher.yaml"))
 
     def judged(batches: list[Batch], *, mutated: bool) -> findings.Report:
-        settings = runner.Settings(command=findings.Command.CHECK, mutated=mutated)
+        settings = judging.Settings(command=findings.Command.CHECK, mutated=mutated)
         return runner.run(batches, evaluator=evaluator, settings=settings)
 
     with tempfile.TemporaryDirectory() as folder:

@@ -23,8 +23,9 @@ import sections
 from e2e import api_server_alone
 from e2e.cluster import Cluster
 from usher import paths
-from usher.cluster import connection, listing
-from usher.cluster.api import lines, loads
+from usher.cluster import api as cluster_api
+from usher.cluster import connection
+from usher.cluster.api import parse_json, stream_lines
 
 PODS = 6_000
 ROUNDS = 5
@@ -128,14 +129,14 @@ def read(way: str, kubeconfig: Path) -> int:
     if way.startswith("pages"):
         size = int(way.rpartition(" ")[2])
         return sum(
-            sum(listing.has_name(item) for item in page.items)
-            for page in listing.pages(api, PATH, size=size)
-            if isinstance(page, listing.Page)
+            sum(cluster_api.object_has_name(item) for item in page.items)
+            for page in cluster_api.list_pages(api, PATH, size=size)
+            if isinstance(page, cluster_api.Page)
         )
     objects = 0
     with api.stream(PATH, query=STREAM, silence=60) as stream:
-        for line in lines(stream.chunks()):
-            event = loads(line)
+        for line in stream_lines(stream.chunks()):
+            event = parse_json(line)
             assert isinstance(event, dict)
             if event["type"] == "BOOKMARK":
                 break

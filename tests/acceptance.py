@@ -9,9 +9,10 @@ import yaml
 import builders
 from usher import model, paths
 from usher.config import models
-from usher.mutation import merge
-from usher.policy.evaluator import Evaluator, Operation, Request
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
+from usher.policy.decision import Operation, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.mutation import merge
 
 DATA = Path(__file__).parent / "data" / "acceptance"
 GPU = builders.GPU

@@ -6,15 +6,11 @@ from pathlib import Path
 import yaml
 
 from usher import paths
+from usher.check.editor import documents
+from usher.check.editor.documents import Analysis, Diagnostic, Document, Encoding, Text
+from usher.check.editor.open_manifests import Manifests, Site
+from usher.check.editor.session import Session
 from usher.config import models
-from usher.editor import changes
-from usher.editor.analysis import Analysis
-from usher.editor.diagnostics import Diagnostic
-from usher.editor.documents import Document
-from usher.editor.manifests import Manifests
-from usher.editor.positions import Encoding, Text
-from usher.editor.session import Session
-from usher.editor.site import Site
 from usher.policy import assembly
 from usher.policy.checks import bundle
 from usher.policy.evaluator import Evaluator
@@ -39,7 +35,7 @@ def session(
     make: Callable[[], Evaluator] = lambda: assembly.embedded(models.Config()),
     *,
     rests_on: Iterable[Path] = (),
-    write: changes.Write | None = None,
+    write: documents.Write | None = None,
 ) -> Session:
     files = tuple(rests_on)
     return Session(Manifests(Site(make, rests_on=lambda: files), namespace="default"), catalogue=CATALOGUE, write=write)

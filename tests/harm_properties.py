@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from mutation_properties import Case
 from usher import model
-from usher.accelerators import offers
-from usher.authorities.nodes import judge, places, pod_demand, pool_slice
+from usher.authorities import pool_fit
+from usher.authorities.nodes import declared_pools, judge, places, read
 from usher.authorities.nodes.places import Place, Places
-from usher.authorities.nodes.pod_demand import PodDemand
+from usher.authorities.nodes.read import PodDemand
 
 _EVERYTHING = {"operator": "Exists"}
 
@@ -45,10 +45,10 @@ def keeps_pods_off_a_pool(case: Case) -> Iterator[str]:
     Pools that usher.yaml keeps for others (`for`) do not count.
     """
     known = case.evaluator.knowledge
-    all_places = places.of_cluster(known.facts.nodes.now, case.evaluator.config.pools, case.evaluator.vocabulary)
+    all_places = places.places_of_cluster(known.facts.nodes.now, case.evaluator.config.pools, case.evaluator.vocabulary)
     now = case.read(case.merged.value)
     for before, after in zip(case.workload.pod_sets, now.pod_sets if now is not None else (), strict=True):
-        first, then = (pod_demand.of_pod_set(each, case.evaluator.vocabulary) for each in (before, after))
+        first, then = (read.demand_of_pod_set(each, case.evaluator.vocabulary) for each in (before, after))
         of_others = _kept_for_others(case, before)
         for place in all_places.all:
             if _offers(place, before, case) and (place.pool is None or place.pool.name not in of_others):
@@ -60,14 +60,14 @@ def _kept_for_others(case: Case, pod_set: model.PodSet) -> frozenset[str]:
     workload = case.evaluator.workload(case.request)
     if workload is None:
         return frozenset()
-    where = pool_slice.placements(case.evaluator.knowledge).where(pod_set, workload=workload)
+    where = declared_pools.placements(case.evaluator.knowledge).where(pod_set, workload=workload)
     return frozenset(kept.pool.name for kept in where.kept_off)
 
 
 def _offers(place: Place, pod_set: model.PodSet, case: Case) -> bool:
     """Whether the nodes may have the devices that the pods claim; true where usher knows no pool with them."""
     pools = case.evaluator.config.pools
-    found = offers.offering(pod_set, pools, case.evaluator.vocabulary)
+    found = pool_fit.offering_pools(pod_set, pools, case.evaluator.vocabulary)
     return place.pool is None or not found.pools or place.pool in found.pools
 
 

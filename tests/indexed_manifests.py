@@ -13,7 +13,7 @@ import yaml
 from shared_files import Corpus
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 from usher.workloads.normalise import normalise
 
 

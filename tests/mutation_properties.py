@@ -9,10 +9,11 @@ import orjson
 import record_mutations
 
 from usher import model, paths
-from usher.mutation import merge
-from usher.mutation import pods as mutation_pods
-from usher.mutation.editing import copied
-from usher.policy.evaluator import Evaluator, Operation, Request
+from usher.policy.decision import Operation, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.mutation import merge
+from usher.policy.mutation import pod_fields as mutation_pods
+from usher.policy.mutation.editing import copied
 from usher.workloads.normalise import normalise
 
 _OWN: Final = paths.join("/metadata/annotations", merge.ANNOTATION)

@@ -21,7 +21,7 @@ from e2e import ports, processes
 from e2e.cluster import wait_until
 from integration import command
 from usher import paths
-from usher.certs import issue
+from usher.server.certs import issue
 
 BOUND = 120.0
 """Seconds after which a test gives up waiting; a busy machine takes many times what a quiet one does."""

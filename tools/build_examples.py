@@ -16,11 +16,11 @@ import orjson
 import yaml
 
 from usher import errors, paths
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
-from usher.policy import example
+from usher.extensions.own_checks import trials
+from usher.kinds.reading import values
 from usher.policy.checks import metadata
-from usher.reading import lookup
 
 FILE: Final = "examples.json"
 DIGESTS: Final = "examples.sha256"
@@ -45,7 +45,7 @@ def build(policies: Path) -> Iterator[tuple[str, Documents]]:
     """The input documents of every check and mutation, by its folder below `usher/`."""
     keys = {
         word: entry.key
-        for entry in metadata.read_all(policies)["checks"]
+        for entry in metadata.read_entries(policies)["checks"]
         for word in (entry.code, entry.name, *entry.aliases)
     }
     for folder in sorted((policies / "usher").glob("*/*/*/examples")):
@@ -107,15 +107,15 @@ def _documents(file: Path) -> list[Any]:
     return list(yaml.load_all(file.read_bytes(), yaml.CSafeLoader))
 
 
-def objects(file: Path) -> lookup.Lookup:
+def objects(file: Path) -> values.Lookup:
     """Looks up the other objects of a file; nothing for a file with one document."""
-    return lookup.Objects(_documents(file)) if others(file) else lookup.NOTHING
+    return values.Objects(_documents(file)) if others(file) else values.NO_OBJECTS
 
 
 def input_document(file: Path, config: models.Config, keys: Mapping[str, str], cluster: Store) -> object:
     """What the rules see of a manifest, or of an AdmissionReview with a user or an old object."""
     try:
-        found = example.document_of(read_yaml(file), objects(file), config=config, keys=keys, cluster=cluster)
+        found = trials.input_of_example(read_yaml(file), objects(file), config=config, keys=keys, cluster=cluster)
     except errors.InputError as error:
         raise SystemExit(f"{file}: {error}") from None
     return orjson.loads(found)

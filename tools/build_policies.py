@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 import pydantic
 
-from usher.policy.checks import bundle, catalogue, generated_rego, metadata
+from usher.policy.checks import bundle, catalogue, metadata
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.input import document
 
@@ -44,7 +44,7 @@ def main() -> None:
     schema = pydantic.TypeAdapter(document.Input).json_schema()
     (policies / "schemas").mkdir(exist_ok=True)
     write_json(policies / "schemas" / "input.json", closed(schema))
-    entries = metadata.read_all(policies)
+    entries = metadata.read_entries(policies)
     refuse_unknown_kinds(entries["checks"])
     generate_rego_files(arguments.opa, policies, entries)
     write_json(
@@ -61,16 +61,16 @@ def main() -> None:
 def generate_rego_files(opa: Path, policies: Path, entries: dict[str, list[catalogue.Entry]]) -> None:
     """The Rego that follows from the METADATA, formatted as opa fmt would."""
     rules_of = {
-        entry.key: generated_rego.rules(
+        entry.key: metadata.rule_names(
             (policies / "usher" / kind / entry.key / f"{entry.key.partition('/')[2]}.rego").read_text(encoding="utf-8")
         )
         for kind in entries
         for entry in entries[kind]
     }
     dispatch = policies / "usher" / "main" / "dispatch.rego"
-    dispatch.write_text(generated_rego.dispatch(entries["checks"], entries["mutations"], rules_of), encoding="utf-8")
+    dispatch.write_text(metadata.dispatch_rego(entries["checks"], entries["mutations"], rules_of), encoding="utf-8")
     parameters = policies / "usher" / "lib" / "parameters.rego"
-    parameters.write_text(generated_rego.parameters(entries["checks"]), encoding="utf-8")
+    parameters.write_text(metadata.parameters_rego(entries["checks"]), encoding="utf-8")
     run(opa, "fmt", "--write", str(dispatch), str(parameters))
 
 

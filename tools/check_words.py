@@ -1,6 +1,7 @@
 """Finds words that readers stumble over, in the files that tools/words.toml lists. Run it through scripts/check.
 
-It prints the file, the line, the words and what to write instead, and exits 1 if there are any.
+It also finds docstrings whose first word does not say what a caller gets. It prints the file, the line, the words and
+what to write instead, and exits 1 if there are any.
 """
 
 import argparse
@@ -29,6 +30,15 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Openings:
+    """Words that must not begin a docstring."""
+
+    avoid: re.Pattern[str]
+    write: str
+    """What to write instead, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     path: Path
     line: int
@@ -42,12 +52,15 @@ def main() -> None:
     arguments = parser.parse_args()
     data = tomllib.loads((ROOT / "tools/words.toml").read_text())
     rules = read(data["words"])
-    found = 0
-    for path in files(ROOT, arguments.scopes or data["scopes"], without=() if arguments.scopes else data["without"]):
-        for finding in check(path, rules):
-            found += 1
-            name = finding.path.relative_to(ROOT)
-            print(f'{name}:{finding.line}: "{finding.words}": write {finding.write}')
+    openings = read_openings(data["docstrings"])
+    with_docstrings = set(files(ROOT, data["docstrings"]["scopes"]))
+    chosen = files(ROOT, arguments.scopes or data["scopes"], without=() if arguments.scopes else data["without"])
+    found = [finding for path in chosen for finding in check(path, rules)]
+    for path in sorted(with_docstrings.intersection(chosen) if arguments.scopes else with_docstrings):
+        found += check_docstrings(path, openings)
+    for finding in found:
+        name = finding.path.relative_to(ROOT)
+        print(f'{name}:{finding.line}: "{finding.words}": write {finding.write}')
     sys.exit(1 if found else 0)
 
 
@@ -61,6 +74,12 @@ def read(entries: Sequence[dict[str, str | list[str]]]) -> list[Rule]:
         )
         for entry in entries
     ]
+
+
+def read_openings(entry: dict[str, str | list[str]]) -> Openings:
+    """The rule for docstrings in a file like tools/words.toml."""
+    words = "|".join(map(re.escape, entry["openings"]))
+    return Openings(avoid=re.compile(rf"\s*({words})\b"), write=str(entry["write"]))
 
 
 def files(root: Path, scopes: Sequence[str], *, without: Sequence[str] = ()) -> list[Path]:
@@ -94,6 +113,13 @@ def check(path: Path, rules: Sequence[Rule]) -> Iterator[Finding]:
         if not _is_harmless(rule, texts, match)
     ]
     yield from sorted(found, key=lambda each: (each.line, each.words))
+
+
+def check_docstrings(path: Path, openings: Openings) -> Iterator[Finding]:
+    """Every docstring of a Python file that begins with a word to avoid, by line."""
+    for line, text in plain_texts.docstrings(path.read_text()):
+        if match := openings.avoid.match(text):
+            yield Finding(path=path, line=line, words=f"{match[1]} ...", write=openings.write)
 
 
 def _is_harmless(rule: Rule, texts: str, match: re.Match[str]) -> bool:

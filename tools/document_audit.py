@@ -2,7 +2,7 @@
 
 import json
 
-from usher.reports.audit import json_document
+from usher.audit.reports import json_document
 
 
 def main() -> None:

@@ -47,7 +47,7 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, required=True, help="docs/coverage.yaml")
     arguments = parser.parse_args()
     rows = yaml.safe_load(arguments.rows.read_text())
-    entries = metadata.read_all(arguments.policies)
+    entries = metadata.read_entries(arguments.policies)
     rules = list(table("Rules", rows["rules"], entries["checks"]))
     routes = list(table("Bypass routes", rows["routes"], entries["checks"]))
     print("\n".join((INTRODUCTION, *rules, "", *routes)))

@@ -72,7 +72,7 @@ def main() -> None:
     parser.add_argument("--policies", type=Path, required=True)
     parser.add_argument("--recorded", type=Path, required=True)
     arguments = parser.parse_args()
-    entries = metadata.read_all(arguments.policies)
+    entries = metadata.read_entries(arguments.policies)
     mutations = sorted(entries["mutations"], key=lambda entry: (entry.order, entry.number))
     print(INTRODUCTION)
     print("\n".join(_index(mutations)))

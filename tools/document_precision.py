@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--policies", type=Path, required=True)
     parser.add_argument("--records", type=Path, required=True, help="folder of the records, one for each corpus")
     arguments = parser.parse_args()
-    checks = metadata.read_all(arguments.policies)["checks"]
+    checks = metadata.read_entries(arguments.policies)["checks"]
     print(_HEAD)
     print("\n".join(page(checks, records(arguments.records))))
 

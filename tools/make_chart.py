@@ -12,8 +12,8 @@ from typing import Any, Final
 import yaml
 
 from usher.config import models
-from usher.manifests import fail_closed, webhooks
-from usher.manifests.calls import Calls, Client, FailurePolicy
+from usher.install.manifests import conditions, webhooks
+from usher.install.manifests.webhooks import Calls, Client, FailurePolicy
 from usher.policy.checks import bundle
 
 Object = dict[str, Any]
@@ -89,7 +89,7 @@ def _webhooks(mutate: FailurePolicy, validate: FailurePolicy) -> Iterator[Object
         validate_timeout=VALIDATE_TIMEOUT,
     )
     closed = "Fail" in (mutate, validate)
-    failing = fail_closed.conditions(models.Config(), bundle.load().catalogue) if closed else ()
+    failing = conditions.fail_closed_conditions(models.Config(), bundle.load().catalogue) if closed else ()
     for each in webhooks.configurations(client=Client(), calls=calls, failing=failing):
         yield {**each}
 

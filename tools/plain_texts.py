@@ -48,6 +48,15 @@ def of_python(source: str) -> str:
     return _blank(_FIELD, _JOINT.sub(lambda joint: re.sub(r"\S", " ", joint[0]), texts))
 
 
+def docstrings(source: str) -> list[tuple[int, str]]:
+    """Line and text of each docstring: of modules, classes, functions and attributes."""
+    return [
+        (node.lineno, node.value.value)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    ]
+
+
 def of_test(source: str) -> str:
     """The names of tests as words, and the docstring of the module; string literals of tests are data."""
     places = _Places(source)

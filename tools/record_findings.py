@@ -9,12 +9,14 @@ import build_examples
 import orjson
 
 from usher import model, paths
+from usher.cluster.facts.store import Store
 from usher.config import load, models
-from usher.facts.store import Store
-from usher.policy import assembly, config_problems, enforcement
+from usher.policy import assembly, config_problems
+from usher.policy import decision as policy_decision
 from usher.policy.checks import catalogue
-from usher.policy.evaluator import Evaluator, Request
-from usher.review import parsing
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
+from usher.review import admission_review
 
 
 def main() -> None:
@@ -50,7 +52,7 @@ def evaluator_with(config: models.Config, *, file: Path | None = None, facts: St
     packaged = _packaged()
     problems = config_problems.problems(config, packaged.catalogue)
     if problems:
-        raise load.refusal(file, problems)
+        raise load.config_error(file, problems)
     config = with_checks_of_strict(config, packaged.catalogue)
     return Evaluator(engine=packaged.engine, entries=packaged.catalogue, config=config, facts=facts)
 
@@ -58,7 +60,7 @@ def evaluator_with(config: models.Config, *, file: Path | None = None, facts: St
 def with_checks_of_strict(config: models.Config, entries: catalogue.Catalogue) -> models.Config:
     """The configuration with the checks that only the preset `strict` has, each with the outcome of its severity."""
     outcomes = {
-        check.name: enforcement.PRESETS[config.enforcement.preset][check.severity]
+        check.name: policy_decision.PRESETS[config.enforcement.preset][check.severity]
         for check in entries.checks.values()
         if check.strict_only and check.severity is not None
     }
@@ -77,8 +79,12 @@ def request_of(file: Path) -> Request:
     value: paths.Object = build_examples.read_yaml(file)
     if value["kind"] != "AdmissionReview":
         return Request(value=value, place="check", objects=build_examples.objects(file))
-    complete = {"apiVersion": parsing.API_VERSION, "kind": value["kind"], "request": {"uid": "example"} | asked(value)}
-    return parsing.request_of(parsing.parse(orjson.dumps(complete)))
+    complete = {
+        "apiVersion": admission_review.API_VERSION,
+        "kind": value["kind"],
+        "request": {"uid": "example"} | asked(value),
+    }
+    return admission_review.request_of(admission_review.parse(orjson.dumps(complete)))
 
 
 def asked(value: paths.Object) -> paths.Object:

@@ -18,12 +18,13 @@ from usher.config import models
 from usher.kinds.kind import Kind
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
+from usher.kinds.reading import values as reading_values
 from usher.kinds.registry import WORKLOADS
-from usher.mutation import merge, skip_reasons
 from usher.policy import explaining
 from usher.policy.checks import catalogue
-from usher.policy.evaluator import Evaluator, Request
-from usher.reading import lookup
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.mutation import editing, merge
 
 SITE: Final = "usher.yaml"
 NAMESPACES: Final = ("ml-queued", "ml-routed", "ml-kai")
@@ -33,7 +34,7 @@ NO_PODS: Final = "its pods are not known here"
 _WIDTH: Final = 160
 _UNREACHABLE: Final = "would not reach"
 """The words of a mutation that knows that a change to the template has no effect on the pods."""
-_BY_THE_USER: Final = frozenset({skip_reasons.ALREADY_THERE, skip_reasons.USER_DECIDES})
+_BY_THE_USER: Final = frozenset({editing.ALREADY_THERE, editing.USER_DECIDES})
 
 
 class Verdict(StrEnum):
@@ -65,7 +66,7 @@ class Subject:
 
     def request(self, namespace: str) -> Request:
         """The request that `usher check` makes for it."""
-        objects = lookup.Objects(self.objects, namespace=namespace)
+        objects = reading_values.Objects(self.objects, namespace=namespace)
         return Request(value=self.value, namespace=namespace, objects=objects, place="check")
 
 

@@ -17,10 +17,11 @@ import record_findings
 import yaml
 
 from usher import paths
+from usher.check import sources
 from usher.config import models
-from usher.policy.evaluator import Evaluator, Request
-from usher.reading import lookup
-from usher.scan import sources
+from usher.kinds.reading import values
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
 
 VERDICTS: Final = ("right", "wrong", "debatable")
 UNJUDGED: Final = "unjudged"
@@ -72,7 +73,7 @@ def firings(corpus: Path) -> Firings:
 
 def _requests(corpus: Path) -> Iterator[tuple[str, paths.Object, Request]]:
     for batch in sources.read([str(corpus)], stdin=io.BytesIO()):
-        objects = lookup.Objects((item.value for item in batch.items), namespace="default")
+        objects = values.Objects((item.value for item in batch.items), namespace="default")
         for item in batch.items:
             request = Request(value=item.value, namespace="default", objects=objects, place="check")
             yield str(Path(batch.source).relative_to(corpus)), item.value, request

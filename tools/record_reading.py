@@ -22,11 +22,12 @@ import yaml
 from document_mutations import alike
 
 from usher import paths
+from usher.check import sources
 from usher.config.load import load
-from usher.mutation import merge
-from usher.policy.evaluator import Evaluator, Request
-from usher.reading import lookup
-from usher.scan import sources
+from usher.kinds.reading import values as reading_values
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.mutation import merge
 
 VERDICTS: Final = ("right", "debatable", "wrong")
 UNREAD: Final = "unread"
@@ -98,7 +99,7 @@ def changed(entry: dict[str, Any], *, corpus: Path, sites: Path) -> Change:
         raise LookupError(f"{len(found)} objects are {named} in {file}; name another object")
     evaluator = _evaluator(sites / f"{entry['site']}.yaml")
     before = _without_namespace(found[0])
-    objects = lookup.Objects(values, namespace=entry["namespace"])
+    objects = reading_values.Objects(values, namespace=entry["namespace"])
     done = evaluator.mutate(Request(value=before, namespace=entry["namespace"], objects=objects, place="check"))
     names = {evaluator.catalogue.mutation_name(intent.mutation) for intent in done.applied}
     return Change(before=before, merged=done, mutations=tuple(sorted(names)))

@@ -8,9 +8,9 @@ from typing import Any, Final, cast
 
 from prometheus_client.metrics import MetricWrapperBase
 
-from usher.certs.serving import Source
-from usher.cluster.live import LiveFacts
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
+from usher.cluster.watching import LiveFacts
+from usher.server.certs.serving import CertificateSource
 from usher.server.metrics import Metrics
 
 _SUFFIXES: Final = {
@@ -60,7 +60,7 @@ _INFO_LABELS: Final[Mapping[str, tuple[str, ...]]] = {"usher_build": ("version",
 def own() -> Iterator[Served]:
     """In alphabetical order, without those of the Prometheus client."""
     metrics = Metrics(engine="wasm", revision="0")
-    metrics.watch_certificate(cast(Source, _NoCertificate()))
+    metrics.watch_certificate(cast(CertificateSource, _NoCertificate()))
     metrics.watch_facts(cast(LiveFacts, _NoFacts()))
     metrics.of_quotas()
     registry: Any = metrics.registry

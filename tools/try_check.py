@@ -21,7 +21,7 @@ import build_policies
 import orjson
 import pydantic
 
-from usher.policy.checks import catalogue, generated_rego, metadata
+from usher.policy.checks import catalogue, metadata
 from usher.policy.input import document
 
 _LIBRARY: Final = re.compile(r"\bdata\.usher\.lib\.(\w+)")
@@ -67,13 +67,13 @@ def prepare(policies: Path, folder: Path, copy: Path) -> Trial:
     own = copy / folder.relative_to(policies)
     shutil.copytree(folder, own)
     copy_libraries(policies, libraries(policies, own.glob("*.rego")), copy)
-    entry = metadata.read(copy, own / f"{own.name}.rego")
+    entry = metadata.read_entry(copy, own / f"{own.name}.rego")
     texts = [file.read_text(encoding="utf-8") for file in copy.glob("usher/**/*.rego")]
     others = [each for each in parametrised(policies, texts) if each.key != entry.key]
     keys = {word: each.key for each in (entry, *others) for word in (each.code, each.name, *each.aliases)}
     # A mutation has no parameters, but may read those of a check.
     checks = [each for each in (entry, *others) if each.severity is not None]
-    (copy / "usher" / "lib" / "parameters.rego").write_text(generated_rego.parameters(checks))
+    (copy / "usher" / "lib" / "parameters.rego").write_text(metadata.parameters_rego(checks))
     (copy / "schemas").mkdir()
     schema = pydantic.TypeAdapter(document.Input).json_schema()
     (copy / "schemas" / "input.json").write_text(json.dumps(build_policies.closed(schema)))
@@ -100,7 +100,7 @@ def parametrised(policies: Path, texts: Iterable[str]) -> list[catalogue.Entry]:
     """The checks whose parameters these Rego files read."""
     read = sorted({found for text in texts for found in _PARAMETER.findall(text)})
     files = [policies / "usher" / "checks" / category / name / f"{name}.rego" for category, name in read]
-    return [metadata.read(policies, file) for file in files]
+    return [metadata.read_entry(policies, file) for file in files]
 
 
 def libraries(policies: Path, files: Iterable[Path]) -> set[str]:

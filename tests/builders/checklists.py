@@ -15,7 +15,7 @@ from usher.audit import readiness
 from usher.audit.document import ReadinessItem
 from usher.audit.estate import Estate
 from usher.config import models
-from usher.kinds.kept_fields import Key
+from usher.kinds.kind import Key
 
 
 def checklist(

@@ -8,10 +8,10 @@ from typing import Any
 from builders.objects import GPU
 from usher import model, paths
 from usher.audit.estate import CapacityType, Estate, Missing, Node, Phase, Pod, Workload
-from usher.kinds.kept_fields import Key
-from usher.reading.lookup import Absence
-from usher.scan.devices import Amount, Devices
-from usher.scan.findings import Identity
+from usher.check.devices import Amount, Devices
+from usher.check.findings import Identity
+from usher.kinds.kind import Key
+from usher.kinds.reading.values import Absence
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 

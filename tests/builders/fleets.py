@@ -28,8 +28,8 @@ from usher.audit.document import (
     WorkloadEntry,
     WorkloadState,
 )
-from usher.fleet import reduction
-from usher.fleet.shards import Shard
+from usher.audit.store import audit_parts
+from usher.audit.store.shards import Shard
 
 TAKEN: Final = audit_documents.TAKEN
 VERSION: Final = "0.1.0"
@@ -143,7 +143,7 @@ def _share(whole: Audit, shard: Shard) -> Audit:
         currency=whole.summary.currency,
         other_accelerators=_accelerators(workloads),
     )
-    return reduction.reduce(part, shard)
+    return audit_parts.reduced_to_shard(part, shard)
 
 
 def summed(usages: Iterable[Usage]) -> Usage:

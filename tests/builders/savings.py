@@ -10,7 +10,7 @@ from usher.audit import estate
 from usher.audit.document.usage import Saving
 from usher.audit.usage.measuring import measure
 from usher.audit.usage.series import Series
-from usher.config.audit import Audit
+from usher.config.audit_settings import Audit
 
 DAYS: Final = 4
 POINTS: Final = DAYS * 24

@@ -12,12 +12,12 @@ from usher.audit import standing
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Estate, Workload
 from usher.authorities.knowledge import Knowledge
+from usher.check import findings as scan
+from usher.check.findings import ExceptionState, ExceptionUse
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
-from usher.kinds.kept_fields import Key
-from usher.mutation.merge import Merged
-from usher.scan import findings as scan
-from usher.scan.exception_uses import ExceptionState, ExceptionUse
+from usher.kinds.kind import Key
+from usher.policy.mutation.merge import Merged
 
 
 def knowledge(

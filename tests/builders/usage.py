@@ -15,7 +15,7 @@ from builders.objects import GPU
 from usher import errors, model
 from usher.audit import estate
 from usher.audit.usage.series import Answer, Grid, Question, Series
-from usher.scan.devices import Amount, Devices
+from usher.check.devices import Amount, Devices
 
 H100: Final = estates.H100
 A100: Final = "NVIDIA-A100-SXM4-80GB"

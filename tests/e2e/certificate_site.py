@@ -27,11 +27,9 @@ from e2e.balancer import Endpoints, balancing
 from e2e.cluster import ApiError, Cluster, Object
 from e2e.processes import LOOPBACK
 from server_process import JSON, ServerProcess, ask
-from usher.certs import rotation
-from usher.certs.managed import ManagedCertificate, Place
-from usher.certs.rotation import Kept
-from usher.certs.secret import SecretName
 from usher.cluster import connection
+from usher.server.certs import managed
+from usher.server.certs.managed import KeptCertificates, ManagedCertificate, Place, SecretName
 
 NAME = "certified"
 """Of the webhook configurations."""
@@ -62,14 +60,14 @@ class Site:
         """A replica without a server: it only keeps the certificate."""
         return ManagedCertificate(connection.connect(kubeconfig=self.account, hurried=True), PLACE)
 
-    def kept(self) -> Kept:
+    def kept(self) -> KeptCertificates:
         """What the Secret holds."""
         data = self.cluster.get("Secret", SECRET, namespace=accounts.NAMESPACE)["data"]
-        kept = rotation.read({part: base64.b64decode(value) for part, value in data.items()}, source="Secret")
+        kept = managed.read_kept({part: base64.b64decode(value) for part, value in data.items()}, source="Secret")
         assert kept is not None
         return kept
 
-    def keep(self, kept: Kept) -> None:
+    def keep(self, kept: KeptCertificates) -> None:
         """Replaces what the Secret holds, as time would."""
         data = {part: base64.b64encode(value).decode() for part, value in kept.data().items()}
         secret = self.cluster.get("Secret", SECRET, namespace=accounts.NAMESPACE)

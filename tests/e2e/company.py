@@ -22,7 +22,7 @@ from starlette.routing import Route
 import builders
 from e2e.cluster import Cluster, Object, wait_until
 from e2e.processes import LOOPBACK
-from usher.certs import issue
+from usher.server.certs import issue
 
 QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 MANAGED_LABEL: Final = "kueue.x-k8s.io/managed"

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from e2e.cluster import Cluster
 from e2e.processes import LOOPBACK
-from usher.certs import issue
+from usher.server.certs import issue
 
 SIDECAR: Final = {"name": "proxy", "image": "registry.example.com/proxy:1"}
 _API_VERSION: Final = "admissionregistration.k8s.io/v1"

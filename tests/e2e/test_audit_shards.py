@@ -15,8 +15,8 @@ import builders
 from e2e import crds
 from e2e.cluster import Cluster, Object
 from integration import command
-from usher.fleet.shards import home
-from usher.reports.audit import report_objects
+from usher.audit.reports import report_objects
+from usher.audit.store.shards import home_shard
 
 SHARDS = 3
 TEAM = "in-parts"
@@ -37,7 +37,7 @@ API_VERSION = f"{FAMILY.group}/{FAMILY.version}"
 @pytest.fixture(scope="module")
 def site(cluster: Cluster) -> Iterator[Cluster]:
     """Namespaces of one team in every shard, with pods that no node takes; and a class that no namespace has."""
-    assert {home(name, SHARDS) for name in SPACES} == set(range(SHARDS))
+    assert {home_shard(name, SHARDS) for name in SPACES} == set(range(SHARDS))
     crds.install(cluster, [f"{FAMILY.group}/{FAMILY.plural}", f"{FAMILY.group}/{FAMILY.cluster_plural}"])
     cluster.create(DEFAULT_CLASS)
     for number, name in enumerate(SPACES):
@@ -135,7 +135,7 @@ def test_each_index_writes_the_reports_of_its_namespaces_and_the_first_that_of_t
     for number in (1, 2, 0):
         assert command.usher(*given, env=index(number)).code == 0
         there = [name for name in SPACES if site.objects(FAMILY.kind, namespace=name, api_version=API_VERSION)]
-        assert there == [name for name in SPACES if number == 0 or home(name, SHARDS) in {1, number}]
+        assert there == [name for name in SPACES if number == 0 or home_shard(name, SHARDS) in {1, number}]
         of_cluster = site.exists(FAMILY.cluster_kind, report_objects.NAME, api_version=API_VERSION)
         assert of_cluster == (number == 0)
     site.delete(FAMILY.cluster_kind, report_objects.NAME, api_version=API_VERSION)

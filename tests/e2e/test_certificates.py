@@ -16,9 +16,9 @@ from e2e import accounts, certificate_site
 from e2e.certificate_site import KINDS, NAME, PLACE, SECRET, Site, now, registered, replica
 from e2e.cluster import Cluster, wait_until
 from server_process import ServerProcess
-from usher.certs import pem
-from usher.certs.authority import CertificateAuthority, new_authority, new_leaf
-from usher.certs.rotation import OVERLAP, Kept
+from usher.server.certs import pem
+from usher.server.certs.authority import CertificateAuthority, new_authority, new_leaf
+from usher.server.certs.managed import OVERLAP, KeptCertificates
 
 PAST = OVERLAP + timedelta(hours=1)
 
@@ -41,21 +41,23 @@ def replicas(site: Site, tmp_path: Path) -> Iterator[list[ServerProcess]]:
             yield both
 
 
-def of_authority(ago: timedelta, *, before: tuple[x509.Certificate, ...] = ()) -> Kept:
+def of_authority(ago: timedelta, *, before: tuple[x509.Certificate, ...] = ()) -> KeptCertificates:
     """What is kept of a CA that was made some time ago, with a leaf of the same age."""
     authority = new_authority(now=now() - ago)
     leaf, key = new_leaf(authority, names=PLACE.names, now=now() - ago)
-    return Kept(authorities=(authority.certificate, *before), authority_key=authority.key, leaf=leaf, leaf_key=key)
+    return KeptCertificates(
+        authorities=(authority.certificate, *before), authority_key=authority.key, leaf=leaf, leaf_key=key
+    )
 
 
-def with_leaf(kept: Kept, ago: timedelta) -> Kept:
+def with_leaf(kept: KeptCertificates, ago: timedelta) -> KeptCertificates:
     """The same with a leaf that was made some time ago."""
     authority = CertificateAuthority(certificate=kept.signer, key=kept.authority_key)
     leaf, key = new_leaf(authority, names=PLACE.names, now=now() - ago)
     return replace(kept, leaf=leaf, leaf_key=key)
 
 
-def with_authority_added(kept: Kept, ago: timedelta) -> Kept:
+def with_authority_added(kept: KeptCertificates, ago: timedelta) -> KeptCertificates:
     """The same as if the CA that signs had been added some time ago: no leaf of it was made yet."""
     authority = new_authority(now=now() - ago)
     return replace(kept, authorities=(authority.certificate, kept.issuer), authority_key=authority.key)

@@ -13,7 +13,7 @@ from e2e import company, crds
 from e2e.cluster import Cluster, Object
 from e2e.company import GATE, QUEUE_LABEL, SIDECAR, Company
 from server_process import ServerProcess
-from usher.manifests import webhooks
+from usher.install.manifests import webhooks
 
 BEFORE, AFTER = "a-company", "z-company"
 """Names that sort before and after that of our configuration."""

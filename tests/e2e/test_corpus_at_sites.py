@@ -20,7 +20,7 @@ from policies.sites import SITES, Site
 from shared_files import OWN, PUBLISHED, Corpus
 from usher.kinds.kind import Kind
 from usher.kinds.registry import WORKLOADS
-from usher.policy.evaluator import Request
+from usher.policy.decision import Request
 
 pytestmark = [pytest.mark.uses_definitions, pytest.mark.thorough]
 

@@ -14,10 +14,10 @@ from e2e.gpu_nodes import accelerator_node
 from unit.workloads.normalised import VOCABULARY, pod_set
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
-from usher.authorities.nodes import pod_demand
+from usher.authorities.nodes import read
 from usher.authorities.nodes.places import Places
 from usher.authorities.verdict import Answer
-from usher.facts.node_table import NodeTable
+from usher.cluster.facts.nodes import NodeTable
 
 SEED: Final = 20260801
 CASES: Final = 240
@@ -146,7 +146,7 @@ def empty_nodes(cluster: Cluster) -> Iterator[Places]:
     with pools.nodes(cluster, *NODES):
         table = NodeTable()
         table.replace(cluster.objects("Node"))
-        yield nodes_places.of_cluster(table.now, [], VOCABULARY)
+        yield nodes_places.places_of_cluster(table.now, [], VOCABULARY)
 
 
 def scheduled(cluster: Cluster, namespace: str, names: Sequence[str]) -> dict[str, Object] | None:
@@ -172,7 +172,7 @@ def node_of(cluster: Cluster, pod: Object) -> str:
 def test_the_scheduler_agrees_with_every_verdict(cluster: Cluster, namespace: str, empty_nodes: Places) -> None:
     pods = {pod["metadata"]["name"]: pod for pod in (generated(number, namespace) for number in range(CASES))}
     verdicts = {
-        name: nodes_judge.judge(pod_demand.of_pod_set(pod_set(pod), VOCABULARY), empty_nodes)
+        name: nodes_judge.judge(read.demand_of_pod_set(pod_set(pod), VOCABULARY), empty_nodes)
         for name, pod in pods.items()
     }
     never = [name for name, found in verdicts.items() if found.answer is Answer.NEVER]

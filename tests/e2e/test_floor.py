@@ -15,7 +15,7 @@ from e2e import accounts, api_server_alone
 from e2e.cluster import ApiError, Cluster, Object, wait_until
 from e2e.pods import running_pods
 from integration import command
-from usher.policy.evaluator import Request
+from usher.policy.decision import Request
 
 EXAMPLES = Path(__file__).parents[2] / "policies/usher/mutations/isolation/visible_devices_void/examples"
 

@@ -11,10 +11,10 @@ from e2e.cluster import ApiError, Cluster, wait_until
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota import status as gpu_quota_status
+from usher.authorities.gpu_quota.amounts import Limit
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Full, Ledger
-from usher.authorities.gpu_quota.limits import Limit
 from usher.quantities import NANO
 
 DEFINITION = Path(__file__).parents[2] / "manifests" / "crds" / "gpu-quota-crd.yaml"
@@ -147,7 +147,7 @@ def full_ledger() -> Ledger:
             amounts={("",): {"gpus": 16 * NANO, "memoryGiB": 1280 * NANO, "slices": 112 * NANO}},
             reserved_until=None,
         )
-        size += ledger.bytes_of(entry)
+        size += ledger.entry_bytes(entry)
         if size > ledger.MOST_BYTES:
             made = ledger.of_entries(entries)
             assert isinstance(ledger.charge(made, entry, (Limit(hard={"gpus": 10**9 * NANO}),)), Full)

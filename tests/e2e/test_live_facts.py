@@ -22,7 +22,7 @@ from server_process import ServerProcess
 from unit.server import asgi
 from usher.cluster import connection
 from usher.cluster import watching as reflector
-from usher.cluster.live import LiveFacts
+from usher.cluster.watching import LiveFacts
 from usher.config.models import Config
 from usher.policy import assembly
 from usher.server.metrics import Metrics

@@ -18,13 +18,14 @@ from e2e import corpus, crds
 from e2e.cluster import ApiError, Cluster, Object, wait_until
 from e2e.registration import registered
 from server_process import running
-from unit.mutation import generated
+from unit.policy.mutation import generated
 from usher import paths
 from usher.config import models
 from usher.kinds.kind import Kind
 from usher.kinds.registry import WORKLOADS
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
 
 pytestmark = pytest.mark.uses_definitions
 

@@ -12,10 +12,10 @@ from e2e import crds
 from e2e.cluster import Cluster
 from integration import command
 from usher.audit.document import Audit, FindingEntry
-from usher.cli import audit_report_objects
+from usher.audit.reports import report_objects
+from usher.audit.reports.report_objects import FAMILIES, Family
+from usher.cli import audit as cli_audit
 from usher.cluster import connection
-from usher.reports.audit import report_objects
-from usher.reports.audit.report_objects import FAMILIES, Family
 
 FIRST, SECOND = "2026-11-16T06:00:00Z", "2026-11-23T06:00:00Z"
 
@@ -36,7 +36,7 @@ def api_version(family: Family) -> str:
 def write(cluster: Cluster, family: Family, audit: Audit) -> int:
     api = connection.connect(kubeconfig=cluster.kubeconfig)
     (name,) = (name for name, each in FAMILIES.items() if each == family)
-    return audit_report_objects.write(name, audit, api)
+    return cli_audit.write_report_objects(name, audit, api)
 
 
 def of(namespace: str, at: str, *findings: FindingEntry) -> Audit:

@@ -12,7 +12,7 @@ import pytest
 
 from e2e import accounts
 from e2e.cluster import ApiError, Cluster, Object, wait_until
-from usher.certs import rotation
+from usher.server.certs import managed
 
 BASE = accounts.MANIFESTS / "base"
 ACCOUNT = f"system:serviceaccount:{accounts.NAMESPACE}:gpu-usher"
@@ -170,7 +170,7 @@ OTHERS = [
 def test_the_api_server_lets_it_change_ca_bundle_and_nothing_else(site: Cluster, server: Cluster, kind: str) -> None:
     """Who steals its token cannot have objects sent elsewhere."""
     path = f"/apis/admissionregistration.k8s.io/v1/{kind}/gpu-usher"
-    bundle = base64.b64encode(rotation.advanced(None, names=["a"], now=datetime.now(UTC), trusted=True).bundle).decode()
+    bundle = base64.b64encode(managed.advance(None, names=["a"], now=datetime.now(UTC), trusted=True).bundle).decode()
     site.kubectl("apply", "--kustomize", str(accounts.MANIFESTS / "webhooks"))
 
     def patch(place: str, value: object) -> None:

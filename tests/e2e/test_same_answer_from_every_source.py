@@ -17,8 +17,8 @@ from e2e.facts_workloads import job, template
 from e2e.verdicts import Said, expected, identity, reported
 from integration import command
 from server_process import ServerProcess
-from usher.facts import snapshot
-from usher.facts.snapshot import State
+from usher.cluster.facts import snapshot
+from usher.cluster.facts.snapshot import State
 
 WORKLOADS = list(facts_workloads.asked_about())
 

@@ -8,7 +8,7 @@ from e2e.cluster import Object
 from e2e.facts_site import NAMESPACE
 from integration import command
 from usher import model
-from usher.review import response
+from usher.review import admission_review
 
 Identity = tuple[str, str]
 """API version and kind in one, and name."""
@@ -46,7 +46,7 @@ def expected(value: Object, said: Any) -> Any:
         ),
     )
     name = f"{value['kind']} {NAMESPACE}/{value['metadata']['name']}"
-    return response.validated(reviews.UID, decision, display_name=name)
+    return admission_review.validation_response(reviews.UID, decision, display_name=name)
 
 
 def _judgement(entry: Any) -> model.Judgement:

@@ -7,8 +7,8 @@ from kubernetes import client
 import builders
 from integration.api_server import ApiServer
 from usher import paths
+from usher.check import batches
 from usher.cluster import connection
-from usher.scan import batches
 
 
 def connected(api: ApiServer, *, waits: list[float] | None = None) -> connection.Api:

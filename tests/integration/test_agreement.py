@@ -22,12 +22,13 @@ from integration import command
 from server_process import JSON, ServerProcess
 from shared_files import OWN, PUBLISHED, Corpus
 from usher import paths
+from usher.check import sources
+from usher.cluster.facts import snapshot
+from usher.cluster.facts.snapshot import Recorded, State
 from usher.config.load import load
-from usher.facts import snapshot
-from usher.facts.snapshot import Recorded, State
-from usher.kinds import kept_fields, registry
+from usher.kinds import kind as kinds_kind
+from usher.kinds import registry
 from usher.policy import assembly
-from usher.scan import sources
 from usher.workloads.normalise import normalise
 
 pytestmark = pytest.mark.process
@@ -200,7 +201,7 @@ FROM_FACTS = 18
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A snapshot of a cluster that holds the facts of all examples: of several of one name those of the last."""
-    by_place: dict[kept_fields.Key, dict[tuple[str, str], paths.Object]] = {}
+    by_place: dict[kinds_kind.Key, dict[tuple[str, str], paths.Object]] = {}
     for folder in EXAMPLES:
         for value in filter(None, yaml.safe_load_all((folder / "cluster.yaml").read_text())):
             key = (value["apiVersion"].rpartition("/")[0], value["kind"])

@@ -14,8 +14,8 @@ from integration import api_server, command
 from integration.api_server import ApiServer, Response, status
 from integration.audited import connected, gpu_pod, names, wrong_job
 from usher import paths
+from usher.check import cluster_objects
 from usher.kinds.registry import WORKLOADS
-from usher.scan import cluster
 
 
 def owned_by(value: paths.Object, owner: paths.Object) -> paths.Object:
@@ -28,7 +28,7 @@ def owned_by(value: paths.Object, owner: paths.Object) -> paths.Object:
 
 
 def test_what_no_api_server_serves_is_not_asked_for(api: ApiServer) -> None:
-    assert not names(cluster.read(connected(api)))
+    assert not names(cluster_objects.read(connected(api)))
 
     asked = {path for path, _ in api.requests}
     assert "/apis/pipelines.kubeflow.org/v2beta1" in asked
@@ -54,14 +54,14 @@ def test_all_kinds_that_are_served_are_judged_and_counted_in_gpus(api: ApiServer
 def test_lists_are_asked_for_in_pages_that_follow_each_other(api: ApiServer) -> None:
     api.add(*(gpu_pod(f"pod-{number}") for number in range(5)))
 
-    assert names(cluster.read(connected(api))) == [f"pod-{number}" for number in range(5)]
+    assert names(cluster_objects.read(connected(api))) == [f"pod-{number}" for number in range(5)]
     pages = [query for path, query in api.requests if path == "/api/v1/pods"]
     assert pages == [{"limit": "250"}, {"limit": "250", "continue": "2"}, {"limit": "250", "continue": "4"}]
 
 
 def test_a_page_is_asked_for_only_when_the_one_before_has_been_judged(api: ApiServer) -> None:
     api.add(*(gpu_pod(f"pod-{number}") for number in range(5)))
-    pages = cluster.read(connected(api))
+    pages = cluster_objects.read(connected(api))
 
     next(pages)
 
@@ -133,7 +133,7 @@ def test_owners_are_listed_before_what_they_own(api: ApiServer, chain: tuple[str
         if kind.plural in chain and kind.group != "batch.volcano.sh":
             api.serve_kind(f"{kind.group}/{kind.versions[0]}" if kind.group else kind.versions[0], kind.plural)
 
-    list(cluster.read(connected(api)))
+    list(cluster_objects.read(connected(api)))
 
     asked = [path.rpartition("/")[2] for path, query in api.requests if "limit" in query]
     positions = [[place for place, plural in enumerate(asked) if plural == each] for each in chain]
@@ -145,7 +145,7 @@ def test_a_cluster_scoped_object_is_not_part_of_a_namespace(api: ApiServer) -> N
     api.serve_kind("trainer.kubeflow.org/v1alpha1", "clustertrainingruntimes")
     api.serve_kind("v1", "pods")
 
-    list(cluster.read(connected(api), namespace="team-a"))
+    list(cluster_objects.read(connected(api), namespace="team-a"))
 
     assert [path for path, query in api.requests if "limit" in query] == ["/api/v1/namespaces/team-a/pods"]
 
@@ -154,7 +154,7 @@ def test_an_owner_that_does_not_exist_hides_no_pod(api: ApiServer) -> None:
     owner = builders.deployment(name="ghost")
     api.add(owned_by(gpu_pod("hidden"), builders.replaced(owner, "/metadata/uid", "uid-deployments-ghost")))
 
-    assert names(cluster.read(connected(api))) == ["hidden"]
+    assert names(cluster_objects.read(connected(api))) == ["hidden"]
 
 
 def test_pods_are_judged_themselves_when_their_owners_may_not_be_listed(api: ApiServer, kubeconfig: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_namespace_that_the_cluster_lacks_is_named(api: ApiServer, kubeconfig:
 def test_what_ran_to_its_end_holds_no_gpus(api: ApiServer, value: paths.Object) -> None:
     api.add(value)
 
-    found = list(cluster.read(connected(api)))
+    found = list(cluster_objects.read(connected(api)))
 
     assert names(found) == []
     assert sum(batch.finished for batch in found) == 1
@@ -267,7 +267,7 @@ def test_what_ran_to_its_end_holds_no_gpus(api: ApiServer, value: paths.Object) 
 def test_a_job_that_is_not_done_yet_is_judged(api: ApiServer) -> None:
     api.add(builders.replaced(wrong_job(), "/status", {"conditions": [{"type": "Succeeded", "status": "False"}]}))
 
-    assert names(cluster.read(connected(api))) == ["wrong"]
+    assert names(cluster_objects.read(connected(api))) == ["wrong"]
 
 
 def test_fail_on_deny_ends_with_1(api: ApiServer, kubeconfig: Path) -> None:

@@ -11,7 +11,7 @@ from integration import api_server, command
 from integration.api_server import ApiServer, Response, status
 from integration.audited import connected, gpu_pod, names, wrong_job
 from usher import errors
-from usher.scan import cluster
+from usher.check import cluster_objects
 
 
 def test_a_kind_that_may_not_be_listed_is_named_in_the_text_report(api: ApiServer, kubeconfig: Path) -> None:
@@ -136,7 +136,7 @@ def test_an_expired_list_goes_on_with_the_token_that_the_server_offers(api: ApiS
     )
 
     # What the offer skips was deleted meanwhile.
-    assert names(cluster.read(connected(api))) == ["pod-0", "pod-1", "pod-3"]
+    assert names(cluster_objects.read(connected(api))) == ["pod-0", "pod-1", "pod-3"]
 
 
 def test_an_expired_list_without_an_offer_begins_again_and_counts_nothing_twice(api: ApiServer) -> None:
@@ -146,7 +146,7 @@ def test_an_expired_list_without_an_offer_begins_again_and_counts_nothing_twice(
         lambda path, query: next(expired, None) if path == "/api/v1/pods" and query.get("continue") == "4" else None
     )
 
-    assert names(cluster.read(connected(api))) == [f"pod-{number}" for number in range(5)]
+    assert names(cluster_objects.read(connected(api))) == [f"pod-{number}" for number in range(5)]
 
 
 def test_a_list_that_expires_again_and_again_makes_the_audit_incomplete(api: ApiServer, kubeconfig: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_server_that_goes_away_ends_the_audit_with_what_there_is(api: ApiServe
 def test_a_group_whose_discovery_fails_makes_the_audit_incomplete(api: ApiServer) -> None:
     api.trouble("/apis/ray.io/v1", status(502, "bad gateway"))
 
-    problems = [problem for batch in cluster.read(connected(api)) for problem in batch.problems]
+    problems = [problem for batch in cluster_objects.read(connected(api)) for problem in batch.problems]
 
     assert [(problem.source, problem.reason) for problem in problems] == [
         ("ray.io/v1", "the list ended: bad gateway; run the audit again")
@@ -208,7 +208,7 @@ def test_a_busy_server_is_given_the_time_that_it_asks_for(api: ApiServer) -> Non
     api.trouble("/api/v1/pods", busy, busy)
     waits: list[float] = []
 
-    assert names(cluster.read(connected(api, waits=waits))) == ["patient"]
+    assert names(cluster_objects.read(connected(api, waits=waits))) == ["patient"]
     assert waits == [7.0, 7.0]
 
 
@@ -217,7 +217,7 @@ def test_no_server_makes_us_wait_for_hours(api: ApiServer, asked: str) -> None:
     api.trouble("/api/v1/pods", status(429, "too many requests", headers={"Retry-After": asked}))
     waits: list[float] = []
 
-    list(cluster.read(connected(api, waits=waits)))
+    list(cluster_objects.read(connected(api, waits=waits)))
 
     assert waits == [30.0]
 
@@ -226,7 +226,7 @@ def test_a_server_that_stays_busy_is_given_up_with_longer_and_longer_waits_betwe
     api.troubles.append(lambda path, _: status(503, "overloaded") if path == "/api/v1/pods" else None)
     waits: list[float] = []
 
-    problems = [each for batch in cluster.read(connected(api, waits=waits)) for each in batch.problems]
+    problems = [each for batch in cluster_objects.read(connected(api, waits=waits)) for each in batch.problems]
 
     assert waits == [0.5, 1.0, 2.0, 4.0, 8.0]
     assert [problem.reason for problem in problems] == ["the list ended: overloaded; run the audit again"]
@@ -315,11 +315,11 @@ def test_strange_numbers_and_texts_in_an_answer_are_read_all_the_same(api: ApiSe
     page = b'{"metadata": {}, "items": [{"metadata": {"name": "odd", "n": 18446744073709551616, "t": "\\ud800"}}]}'
     api.trouble("/api/v1/pods", Response(value=page))
 
-    assert names(cluster.read(connected(api))) == ["odd"]
+    assert names(cluster_objects.read(connected(api))) == ["odd"]
 
 
 def test_an_unknown_cluster_error_is_an_usher_error(api: ApiServer) -> None:
     api.trouble("/api/v1", status(401, "Unauthorized"))
 
     with pytest.raises(errors.ClusterError):
-        list(cluster.read(connected(api)))
+        list(cluster_objects.read(connected(api)))

@@ -18,7 +18,7 @@ from builders import audit_documents as documents
 from builders import audited_clusters as clusters
 from e2e.cluster import wait_until
 from usher.audit.document import Audit
-from usher.reports import audit_html
+from usher.audit.reports import audit_page
 
 pytestmark = [pytest.mark.process, browser.needed]
 
@@ -45,7 +45,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
         file = folder / f"{name}.html"
         if not file.exists():
             make: Callable[[], Audit] = getattr(clusters, name)
-            file.write_text(audit_html.text(make()), encoding="utf-8")
+            file.write_text(audit_page.text(make()), encoding="utf-8")
         return file
 
     return written
@@ -320,7 +320,7 @@ def test_the_longest_kind_of_kubernetes_stays_in_one_line(chromium: Browser, tmp
     webhook = documents.subject("gpu-usher", kind="ValidatingWebhookConfiguration", namespace="")
     like = clusters.audit().findings[0].model_copy(update={"subject": webhook})
     file = tmp_path / "page.html"
-    file.write_text(audit_html.text(clusters.audit(findings=(like,))), encoding="utf-8")
+    file.write_text(audit_page.text(clusters.audit(findings=(like,))), encoding="utf-8")
     with browser.opened(chromium, browser.file_url(file)) as found:
         kind = found.page.locator(f"{FINDINGS} tbody th .muted").first
 
@@ -360,7 +360,7 @@ from datetime import timedelta
 from builders import audit_documents as documents
 from builders import audited_clusters as clusters
 from e2e.cluster import wait_until
-from usher.cli.audit_serve import Serving
+from usher.cli.audit import Serving
 from usher.server.ports import Address
 Serving(place=Address(host="127.0.0.1", port=0), every=timedelta(hours=1), remote=False).run(clusters.small)
 """

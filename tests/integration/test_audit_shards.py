@@ -10,9 +10,8 @@ import pytest
 import builders
 from integration import audited, command
 from integration.api_server import ApiServer, Trouble, kubeconfig, running, status
-from usher.cluster import listing
-from usher.fleet.partial_lists import PartialLists, namespaces
-from usher.fleet.shards import home
+from usher.audit.store.shards import PartialLists, home_shard, list_namespaces
+from usher.cluster import api as cluster_api
 
 SPACES = [f"team-{number}" for number in range(7)]
 NUMBER = 3
@@ -37,8 +36,8 @@ def api() -> Iterator[ApiServer]:
 def listed(api: ApiServer, names: list[str], *, size: int = 2) -> list[str]:
     part = PartialLists(audited.connected(api), names=names)
     found = []
-    for page in listing.pages(part, "/api/v1/pods", size=size, resume=True):
-        assert isinstance(page, listing.Page), page
+    for page in cluster_api.list_pages(part, "/api/v1/pods", size=size, resume=True):
+        assert isinstance(page, cluster_api.Page), page
         for each in page.items:
             metadata: Any = each["metadata"]
             found.append(f"{metadata['namespace']}/{metadata['name']}")
@@ -49,7 +48,7 @@ def test_all_shards_together_list_each_object_once(api: ApiServer) -> None:
     found = [
         each
         for index in range(NUMBER)
-        for each in listed(api, [name for name in SPACES if home(name, NUMBER) == index])
+        for each in listed(api, [name for name in SPACES if home_shard(name, NUMBER) == index])
     ]
 
     assert sorted(found) == sorted(f"{name}/pod-{each}" for number, name in enumerate(SPACES) for each in range(number))
@@ -89,15 +88,15 @@ def test_a_refusal_in_a_later_namespace_ends_the_list(api: ApiServer) -> None:
     api.trouble("/api/v1/namespaces/team-6/pods", *[status(403, "forbidden")] * 3)
     part = PartialLists(audited.connected(api), names=["team-5", "team-6"])
 
-    *pages, last = listing.pages(part, "/api/v1/pods", size=2, resume=True)
+    *pages, last = cluster_api.list_pages(part, "/api/v1/pods", size=2, resume=True)
 
-    assert sum(len(page.items) for page in pages if isinstance(page, listing.Page)) == 5
-    assert isinstance(last, listing.Refused)
+    assert sum(len(page.items) for page in pages if isinstance(page, cluster_api.Page)) == 5
+    assert isinstance(last, cluster_api.Refused)
     assert last.forbidden
 
 
 def test_the_id_of_a_cluster_is_that_of_kube_system(api: ApiServer) -> None:
-    found = namespaces(audited.connected(api))
+    found = list_namespaces(audited.connected(api))
 
     assert set(found.names) == {*SPACES, "kube-system"}
     assert found.cluster_id == "uid-namespaces-kube-system"

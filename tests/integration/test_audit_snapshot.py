@@ -154,7 +154,7 @@ def test_an_interrupted_snapshot_leaves_nothing(
         assert (folder / ".partial").exists()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("usher.cli.snapshot_objects.Objects.add", interrupt)
+    monkeypatch.setattr("usher.cli.snapshot.ObjectFiles.add", interrupt)
 
     run = command.usher("snapshot", "-o", tmp_path / "facts", "--objects", folder, "--kubeconfig", kubeconfig)
 

@@ -9,7 +9,7 @@ import builders
 from builders.queues import cluster_queue, cohort, flavor, gpu_group, local_queue
 from integration import command
 from usher import paths
-from usher.facts import snapshot
+from usher.cluster.facts import snapshot
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 NEVER = "USH435"

@@ -151,7 +151,7 @@ def test_an_internal_error_prints_how_to_report_it_and_no_traceback(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("on purpose")
 
-    monkeypatch.setattr("usher.scan.runner.report", broken)
+    monkeypatch.setattr("usher.check.runner.report", broken)
 
     with pytest.raises(SystemExit) as quiet:
         main.main(["check", BAD_EXAMPLE])

@@ -9,8 +9,8 @@ import pytest
 
 from integration import command
 from integration.command import bad, config, good, usher, write
+from usher.check.formats.lines import LOG_WIDTH
 from usher.cli import main
-from usher.reports.lines import LOG_WIDTH
 
 
 def test_version_names_the_version() -> None:

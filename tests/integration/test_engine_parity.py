@@ -22,10 +22,11 @@ from usher import errors, paths
 from usher.config import models
 from usher.policy import decision
 from usher.policy.checks import bundle
+from usher.policy.decision import Request
 from usher.policy.engines.engine import Engine, Entrypoint
 from usher.policy.engines.opa import Breaker, OpaEngine, Server
 from usher.policy.engines.wasm import WasmEngine
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.evaluator import Evaluator
 
 pytestmark = [*opa_server.needs_opa]
 
@@ -93,10 +94,10 @@ class BothEngines:
 def said(entrypoint: Entrypoint, result: paths.Object) -> object:
     """All that a result says, in the order in which the evaluator uses it."""
     if entrypoint is Entrypoint.INTENTS:
-        return decision.intents(result), decision.notes(result, "warnings")
+        return decision.read_intents(result), decision.read_notes(result, "warnings")
     if entrypoint is Entrypoint.SKIPS:
-        return decision.notes(result, "skips")
-    return decision.findings(result), decision.unknowns(result)
+        return decision.read_notes(result, "skips")
+    return decision.read_findings(result), decision.read_unknowns(result)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

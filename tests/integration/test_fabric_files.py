@@ -9,7 +9,7 @@ import yaml
 from integration.command import Run, config, usher
 from usher.config.load import load
 from usher.policy import assembly
-from usher.policy.evaluator import Request
+from usher.policy.decision import Request
 
 SITE: dict[str, Any] = {
     "pools": [{"name": "nd", "nodeSelector": {"gpu": "h100"}, "fabric": "rails"}],

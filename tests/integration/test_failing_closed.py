@@ -11,7 +11,7 @@ from integration import command
 from match_conditions import ACCELERATORS, CALLED, OTHERS, answer, answers, configuration, creation, needs_go, update
 from usher import paths
 from usher.config import models
-from usher.manifests import asking
+from usher.install.manifests import conditions
 
 pytestmark = [needs_go, pytest.mark.process]
 
@@ -77,7 +77,7 @@ TAKING: dict[str, Object] = {
     "a host path with more slashes": host_path("//dev/.//dri/"),
     "a host path below a directory": host_path("/dev/vfio/12"),
     "a host path by another name": host_path("/var/run/nvidia/driver"),
-    **{f"{name}": pod(builders.container(env={name: "all"})) for name in asking.VARIABLES},
+    **{f"{name}": pod(builders.container(env={name: "all"})) for name in conditions.VARIABLES},
 }
 
 ORDINARY: dict[str, Object] = {

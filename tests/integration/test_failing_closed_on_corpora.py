@@ -14,10 +14,10 @@ from match_conditions import OTHERS, Answer, Object, answers, creation, needs_go
 from shared_files import Corpus
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import model, paths
-from usher.accelerators.known_names import VENDORS
+from usher.accelerators.names import VENDORS
+from usher.install.manifests import conditions
+from usher.kinds.reading.values import NO_OBJECTS, Lookup
 from usher.kinds.registry import WORKLOADS
-from usher.manifests import fail_closed
-from usher.reading.lookup import NOTHING, Lookup
 from usher.workloads.normalise import normalise
 
 pytestmark = [needs_go, pytest.mark.process]
@@ -50,7 +50,7 @@ def _spec(value: paths.Object, pod_set: model.PodSet) -> paths.Json | None:
     return spec if isinstance(spec, dict) and isinstance(spec.get("containers"), list) else None
 
 
-def asks(pod: Object, objects: Lookup = NOTHING) -> bool:
+def asks(pod: Object, objects: Lookup = NO_OBJECTS) -> bool:
     found = normalise(pod, vocabulary=VOCABULARY, objects=objects)
     assert found is not None
     return found.asks_accelerators
@@ -78,7 +78,7 @@ def judged_pods(corpus: Corpus) -> list[Judged]:
 @cache
 def judged_objects(corpus: Corpus) -> list[Judged]:
     """The objects of a corpus that fail closed as a whole."""
-    keys = {(kind.group, kind.kind) for kind in fail_closed.kinds()}
+    keys = {(kind.group, kind.kind) for kind in conditions.fail_closed_kinds()}
     documents = [each for each in indexed_manifests.documents(corpus) if tuple(each.kind.rsplit("/", 1)) in keys]
     workloads = [indexed_manifests.workload(document) for document in documents]
     every = answers(creation(document.value) for document in documents)
@@ -122,7 +122,7 @@ def test_exactly_one_webhook_judges_each_and_no_condition_is_an_error(corpus: Co
 @corpora
 def test_other_kinds_are_judged_and_never_fail_closed(corpus: Corpus) -> None:
     """Kinds whose pods CEL cannot find: what they make fails closed."""
-    keys = {(kind.group, kind.kind) for kind in fail_closed.kinds()}
+    keys = {(kind.group, kind.kind) for kind in conditions.fail_closed_kinds()}
     documents = [
         each
         for each in indexed_manifests.documents(corpus)

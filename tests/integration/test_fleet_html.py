@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, expect
 
 import browser
 from builders import fleets
-from unit.fleet import written
+from unit.audit.store import written
 from usher.audit.document import Subject
-from usher.reports import fleet_html
+from usher.audit.reports import fleet_page
 
 pytestmark = [pytest.mark.process, browser.needed]
 
@@ -36,7 +36,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hostile = fleets.cluster(5, workloads=9, name=HOSTILE)
     written.part(folder / "now", hostile.model_copy(update={"findings": (finding,)}))
     file = folder / "fleet.html"
-    file.write_text(fleet_html.text(written.merged(folder / "now", earlier=[written.merged(folder / "before")])))
+    file.write_text(fleet_page.text(written.merged(folder / "now", earlier=[written.merged(folder / "before")])))
     return file
 
 
@@ -71,4 +71,4 @@ def test_hostile_names_are_text(chromium: Browser, page: Path) -> None:
 def test_the_same_document_makes_the_same_page(tmp_path: Path) -> None:
     written.part(tmp_path, fleets.cluster(1))
 
-    assert fleet_html.text(written.merged(tmp_path)) == fleet_html.text(written.merged(tmp_path))
+    assert fleet_page.text(written.merged(tmp_path)) == fleet_page.text(written.merged(tmp_path))

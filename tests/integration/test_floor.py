@@ -18,19 +18,19 @@ from match_conditions import CALLED, Object, answers, creation, needs_go, update
 from shared_files import Corpus
 from usher import model, paths
 from usher.config import models
+from usher.install import removal
+from usher.install.manifests import conditions
+from usher.install.manifests import floor as floor_checks
 from usher.kinds.registry import WORKLOADS
-from usher.manifests import removal, template_paths
-from usher.manifests.floor import checks as floor_checks
-from usher.manifests.floor import documents, mutation, policies
 from usher.policy.checks import bundle, catalogue
-from usher.policy.evaluator import Evaluator, Operation, Request
-from usher.policy.request import User
+from usher.policy.decision import Operation, Request, User
+from usher.policy.evaluator import Evaluator
 
 pytestmark = [needs_go, pytest.mark.process]
 
 CHECKS = Path(__file__).parents[2] / "policies" / "usher" / "checks"
 TODAY = date(2026, 11, 23)
-READABLE = {(kind.group, kind.kind) for kind in template_paths.readable()}
+READABLE = {(kind.group, kind.kind) for kind in conditions.readable_kinds()}
 TENANT = User(name="ada", groups=("devs",))
 
 MISSED = {
@@ -47,7 +47,7 @@ def shipped() -> catalogue.Catalogue:
 def as_webhooks(config: models.Config) -> Object:
     """The policies as webhooks that are called where a policy denies: the command that evaluates reads only those."""
     webhooks = []
-    for each in policies.validating(config, shipped(), today=TODAY):
+    for each in floor_checks.validating_policies(config, shipped(), today=TODAY):
         if each["kind"] == "ValidatingAdmissionPolicy":
             spec: Any = each["spec"]
             (validation,) = spec["validations"]
@@ -235,7 +235,7 @@ OFF = {"mutation": "*", "action": "off"}
     ],
 )
 def test_the_mutation_is_there_where_usher_yaml_wants_it(config: dict[str, Any], applies: bool) -> None:
-    found = mutation.mutating(models.Config.model_validate(config), shipped())
+    found = floor_checks.mutating_policies(models.Config.model_validate(config), shipped())
 
     assert [each["kind"] for each in found] == (
         ["MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"] if applies else []
@@ -262,15 +262,15 @@ def test_an_unknown_check_is_refused_with_the_known_ones() -> None:
 
 
 def test_an_uninstallation_removes_every_object_of_it() -> None:
-    made: list[Any] = documents.of(models.Config(), shipped(), today=TODAY)
+    made: list[Any] = floor_checks.floor_objects(models.Config(), shipped(), today=TODAY)
     printed = {(each["kind"], each["metadata"]["name"]) for each in made}
 
-    assert printed <= set(documents.installed())
+    assert printed <= set(floor_checks.installed_objects())
     assert len(removal.parts("gpu-usher")) == len({part.path for part in removal.parts("gpu-usher")})
 
 
 def test_every_policy_names_code_and_remedy_on_one_line() -> None:
-    for each in policies.validating(models.Config(), shipped(), today=TODAY):
+    for each in floor_checks.validating_policies(models.Config(), shipped(), today=TODAY):
         if each["kind"] == "ValidatingAdmissionPolicy":
             spec: Any = each["spec"]
             (validation,) = spec["validations"]

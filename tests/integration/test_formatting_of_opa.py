@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import opa_server
-from usher.policy.engines import formatting, rego_values
+from usher.policy.engines import host_functions, rego_values
 
 pytestmark = opa_server.needs_opa
 
@@ -49,7 +49,7 @@ def test_the_text_is_that_of_opa(tmp_path: Path) -> None:
     wrong, unknown = [], 0
     for number, (form, values) in enumerate(asked):
         try:
-            text = formatting.sprintf(form, rego_values.parse(values))
+            text = host_functions.sprintf(form, rego_values.parse_value(values))
         except NotImplementedError:
             unknown += 1
             continue

@@ -18,11 +18,12 @@ import yaml
 
 import opa_server
 from integration.command import usher
-from usher import cache_directory, paths
-from usher.gatekeeper import compilation, constraints, inventory, library, matching, reviews, suites, templates
-from usher.gatekeeper.evaluation import Policies, Violation
-from usher.gatekeeper.fields import Written
-from usher.scan import policy_files
+from usher import paths
+from usher.check import site_policies
+from usher.extensions import opa_program
+from usher.extensions.gatekeeper import constraint_templates, constraints, evaluation, library, suites
+from usher.extensions.gatekeeper.constraint_templates import Written
+from usher.extensions.gatekeeper.evaluation import Policies, Violation
 
 _VARIABLE = "USHER_GATEKEEPER_LIBRARY"
 _FOLDER = os.environ.get(_VARIABLE, "")
@@ -59,32 +60,36 @@ def test_every_case_of_every_suite_finds_what_it_expects() -> None:
 class Asked:
     """One test of a suite: a template, a constraint, and what is judged by them."""
 
-    rego: templates.Rego
+    rego: constraint_templates.Rego
     constraint: constraints.Constraint
     compiled: library.Compiled
-    cases: tuple[tuple[reviews.Review, bytes], ...]
+    cases: tuple[tuple[evaluation.Review, bytes], ...]
     """The review of each case, and the base data with its inventory."""
 
 
-def asked(compiler: compilation.Compiler) -> Iterator[Asked]:
-    for suite in policy_files.read_suites([str(FOLDER)]):
+def asked(compiler: library.Compiler) -> Iterator[Asked]:
+    for suite in site_policies.read_suites([str(FOLDER)]):
         for test in suite.tests:
-            template = templates.read(policy_files.read_named(suite.source, test.template)[0])
+            template = constraint_templates.read_template(
+                site_policies.read_named_objects(suite.source, test.template)[0]
+            )
             assert template.rego is not None
             yield Asked(
                 rego=template.rego,
-                constraint=constraints.read(policy_files.read_named(suite.source, test.constraint)[0]),
-                compiled=library.compiled(template, compiler),
+                constraint=constraints.read_constraint(
+                    site_policies.read_named_objects(suite.source, test.constraint)[0]
+                ),
+                compiled=library.compile_template(template, compiler),
                 cases=tuple(reviewed(case, suite.source) for case in test.cases),
             )
 
 
-def reviewed(case: suites.Case, source: str) -> tuple[reviews.Review, bytes]:
-    written: Written = policy_files.read_named(source, case.object)[0]
-    others = [each.value for file in case.inventory for each in policy_files.read_named(source, file)]
-    if reviews.is_admission_review(written.value):
-        return reviews.of_admission_review(written), inventory.data(others)
-    return reviews.of_object(written.value), inventory.data(others)
+def reviewed(case: suites.Case, source: str) -> tuple[evaluation.Review, bytes]:
+    written: Written = site_policies.read_named_objects(source, case.object)[0]
+    others = [each.value for file in case.inventory for each in site_policies.read_named_objects(source, file)]
+    if evaluation.is_admission_review(written.value):
+        return evaluation.review_of_admission_review(written), evaluation.inventory_data(others)
+    return evaluation.review_of_object(written.value), evaluation.inventory_data(others)
 
 
 def messages_of_usher(test: Asked) -> list[list[str]]:
@@ -92,7 +97,7 @@ def messages_of_usher(test: Asked) -> list[list[str]]:
     everywhere = constraints.Constraint(
         kind=test.constraint.kind,
         name=test.constraint.name,
-        match=matching.Match(),
+        match=constraints.Match(),
         parameters=test.constraint.parameters,
         actions=test.constraint.actions,
         value=test.constraint.value,
@@ -150,7 +155,7 @@ def messages_of_opa(test: Asked, folder: Path) -> list[list[str]]:
 
 
 def test_every_message_is_that_of_opas_interpreter(tmp_path: Path) -> None:
-    compiler = compilation.compiler(opa_server.OPA, cache=cache_directory.find() / "gatekeeper")
+    compiler = library.make_compiler(opa_server.OPA, cache=opa_program.cache_directory() / "gatekeeper")
     compared = 0
     for number, test in enumerate(asked(compiler)):
         folder = tmp_path / str(number)

@@ -17,7 +17,7 @@ from integration import postgres_server
 from integration.postgres_server import PASSWORD
 from usher import errors
 from usher.audit.document import Audit, Completeness, Gap
-from usher.history import past, postgres, recording, sessions, sqlite_file, tables
+from usher.audit.store import earlier_audits, recorded_audits
 
 FIRST, SECOND = "2026-11-16T06:00:00Z", "2026-11-23T06:00:00Z"
 
@@ -42,7 +42,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "history.sqlite")
     url = with_password(request.getfixturevalue("server"))
-    with postgres.session(url) as session:
+    with recorded_audits.postgres_session(url) as session:
         for table in ("history", "audits", "findings"):
             session.rows(f"DROP TABLE IF EXISTS gpu_usher_{table}")
     return url
@@ -53,9 +53,11 @@ def taken(at: str, *fingerprints: str, cluster: str = "prod-eu") -> Audit:
     return audits.audit(taken=at, cluster=named, findings=tuple(map(audits.finding, fingerprints)))
 
 
-def session(place: str) -> Callable[[], list[sessions.Row]]:
-    def rows() -> list[sessions.Row]:
-        opened = postgres.session(place) if "://" in place else sqlite_file.session(Path(place))
+def session(place: str) -> Callable[[], list[recorded_audits.Row]]:
+    def rows() -> list[recorded_audits.Row]:
+        opened = (
+            recorded_audits.postgres_session(place) if "://" in place else recorded_audits.sqlite_session(Path(place))
+        )
         with opened as found:
             return found.rows("SELECT taken FROM gpu_usher_audits")
 
@@ -64,13 +66,13 @@ def session(place: str) -> Callable[[], list[sessions.Row]]:
 
 def failure(place: str, audit: Audit | None = None) -> str:
     with pytest.raises(errors.InputError) as raised:
-        recording.record(place, audit or taken(SECOND, "a"))
+        recorded_audits.record(place, audit or taken(SECOND, "a"))
     return str(raised.value)
 
 
 def test_the_second_audit_says_what_changed_since_the_first(place: str) -> None:
-    recording.record(place, taken(FIRST, "a", "b"))
-    trend = recording.record(place, taken(SECOND, "b", "c"))
+    recorded_audits.record(place, taken(FIRST, "a", "b"))
+    trend = recorded_audits.record(place, taken(SECOND, "b", "c"))
 
     assert (trend.previous, trend.new, [each.fingerprint for each in trend.fixed]) == (FIRST, ("c",), ["a"])
     assert trend.first_seen == {"b": FIRST, "c": SECOND}
@@ -78,18 +80,18 @@ def test_the_second_audit_says_what_changed_since_the_first(place: str) -> None:
 
 
 def test_recording_an_audit_again_changes_nothing(place: str) -> None:
-    recording.record(place, taken(FIRST, "a"))
+    recorded_audits.record(place, taken(FIRST, "a"))
 
-    assert recording.record(place, taken(SECOND, "b")) == recording.record(place, taken(SECOND, "b"))
+    assert recorded_audits.record(place, taken(SECOND, "b")) == recorded_audits.record(place, taken(SECOND, "b"))
     assert len(session(place)()) == 2
 
 
 def test_clusters_are_kept_apart(place: str) -> None:
-    recording.record(place, taken(FIRST, "a"))
-    trend = recording.record(place, taken(SECOND, "b", cluster="staging"))
+    recorded_audits.record(place, taken(FIRST, "a"))
+    trend = recorded_audits.record(place, taken(SECOND, "b", cluster="staging"))
 
     assert (trend.previous, trend.fixed) == ("", ())
-    assert recording.record(place, taken(SECOND, "a")).previous == FIRST
+    assert recorded_audits.record(place, taken(SECOND, "a")).previous == FIRST
 
 
 def of_namespace(audit: Audit, name: str = "ml-research") -> Audit:
@@ -98,10 +100,10 @@ def of_namespace(audit: Audit, name: str = "ml-research") -> Audit:
 
 def test_an_audit_of_one_namespace_changes_nothing_in_the_history_of_its_cluster(place: str) -> None:
     """It looks at no quota and no node, so it does not know whether their findings are fixed."""
-    recording.record(place, taken(FIRST, "quota", "own"))
-    recording.record(place, of_namespace(taken("2026-11-20T06:00:00Z", "own", "mine")))
+    recorded_audits.record(place, taken(FIRST, "quota", "own"))
+    recorded_audits.record(place, of_namespace(taken("2026-11-20T06:00:00Z", "own", "mine")))
 
-    trend = recording.record(place, taken(SECOND, "quota", "own"))
+    trend = recorded_audits.record(place, taken(SECOND, "quota", "own"))
 
     assert (trend.previous, trend.new, trend.fixed) == (FIRST, (), ())
     assert trend.first_seen == {"own": FIRST, "quota": FIRST}
@@ -109,11 +111,11 @@ def test_an_audit_of_one_namespace_changes_nothing_in_the_history_of_its_cluster
 
 
 def test_a_namespace_has_a_history_of_its_own(place: str) -> None:
-    recording.record(place, taken(FIRST, "quota"))
-    recording.record(place, of_namespace(taken(FIRST, "a")))
-    recording.record(place, of_namespace(taken(FIRST, "b"), "other"))
+    recorded_audits.record(place, taken(FIRST, "quota"))
+    recorded_audits.record(place, of_namespace(taken(FIRST, "a")))
+    recorded_audits.record(place, of_namespace(taken(FIRST, "b"), "other"))
 
-    trend = recording.record(place, of_namespace(taken(SECOND, "c")))
+    trend = recorded_audits.record(place, of_namespace(taken(SECOND, "c")))
 
     assert (trend.previous, trend.new, [each.fingerprint for each in trend.fixed]) == (FIRST, ("c",), ["a"])
     assert [each.taken for each in trend.points] == [FIRST, SECOND]
@@ -122,9 +124,9 @@ def test_a_namespace_has_a_history_of_its_own(place: str) -> None:
 def test_points_of_one_namespace_that_an_earlier_usher_added_are_not_those_of_the_cluster(place: str) -> None:
     note = Gap(source="--namespace ml-research", reason="workloads of other namespaces are left out")
     part = taken(FIRST, "a").model_copy(update={"completeness": Completeness(complete=True, left_out=(note,))})
-    recording.record(place, part)
+    recorded_audits.record(place, part)
 
-    trend = recording.record(place, taken(SECOND, "a"))
+    trend = recorded_audits.record(place, taken(SECOND, "a"))
 
     assert trend.first_seen == {"a": FIRST}, "its findings stay known"
     assert [each.taken for each in trend.points] == [SECOND]
@@ -136,38 +138,38 @@ def known_by(audit: Audit, uid: str) -> Audit:
 
 
 def test_a_cluster_keeps_its_history_under_another_name(place: str) -> None:
-    recording.record(place, known_by(taken(FIRST, "a"), "uid-1"))
+    recorded_audits.record(place, known_by(taken(FIRST, "a"), "uid-1"))
 
-    trend = recording.record(place, known_by(taken(SECOND, "a", cluster="renamed"), "uid-1"))
+    trend = recorded_audits.record(place, known_by(taken(SECOND, "a", cluster="renamed"), "uid-1"))
 
     assert (trend.previous, trend.new, trend.first_seen) == (FIRST, (), {"a": FIRST})
 
 
 def test_two_clusters_of_one_name_are_kept_apart(place: str) -> None:
     """As those of two pods, which both ask https://10.96.0.1:443."""
-    recording.record(place, known_by(taken(FIRST, "a"), "uid-1"))
-    recording.record(place, known_by(taken(FIRST, "b"), "uid-2"))
+    recorded_audits.record(place, known_by(taken(FIRST, "a"), "uid-1"))
+    recorded_audits.record(place, known_by(taken(FIRST, "b"), "uid-2"))
 
-    trend = recording.record(place, known_by(taken(SECOND, "a"), "uid-1"))
+    trend = recorded_audits.record(place, known_by(taken(SECOND, "a"), "uid-1"))
 
     assert (trend.fixed, trend.first_seen) == ((), {"a": FIRST})
-    assert recording.record(place, taken(SECOND, "c")).previous == "", "without its id it could be either"
+    assert recorded_audits.record(place, taken(SECOND, "c")).previous == "", "without its id it could be either"
 
 
 def test_a_cluster_that_tells_no_id_is_known_by_its_name(place: str) -> None:
-    recording.record(place, known_by(taken(FIRST, "a"), "uid-1"))
+    recorded_audits.record(place, known_by(taken(FIRST, "a"), "uid-1"))
 
-    assert recording.record(place, taken(SECOND, "a")).first_seen == {"a": FIRST}
-    assert recording.record(place, known_by(taken("2026-11-30T06:00:00Z", "a"), "uid-1")).previous == SECOND
+    assert recorded_audits.record(place, taken(SECOND, "a")).first_seen == {"a": FIRST}
+    assert recorded_audits.record(place, known_by(taken("2026-11-30T06:00:00Z", "a"), "uid-1")).previous == SECOND
 
 
 def of_version_1(place: str, name: str) -> None:
     """A history with one finding, as the first usher wrote it: by the name of the cluster."""
-    opened = postgres.session(place) if "://" in place else sqlite_file.session(Path(place))
-    point = past.point(taken(FIRST, "a")).model_dump_json(by_alias=True)
+    opened = recorded_audits.postgres_session(place) if "://" in place else recorded_audits.sqlite_session(Path(place))
+    point = earlier_audits.point_of(taken(FIRST, "a")).model_dump_json(by_alias=True)
     finding = ("a", "USH103", "title", "requests", "batch/v1", "Job", "ml-research", "bert", FIRST, FIRST, "")
     with opened as found:
-        for statement in ("CREATE TABLE gpu_usher_history (version TEXT NOT NULL)", *tables.MIGRATIONS[0]):
+        for statement in ("CREATE TABLE gpu_usher_history (version TEXT NOT NULL)", *recorded_audits.MIGRATIONS[0]):
             found.rows(statement)
         found.rows("INSERT INTO gpu_usher_history (version) VALUES (?)", ["1"])
         found.rows("INSERT INTO gpu_usher_audits VALUES (?, ?, ?, ?)", [name, FIRST, point, "[]"])
@@ -183,8 +185,8 @@ LONG = "cluster of context prod-eu (https://10.0.0.1:6443)"
 def test_a_history_by_names_goes_on_by_the_id(place: str, name: str, uid: str) -> None:
     of_version_1(place, name)
 
-    trend = recording.record(place, known_by(taken(SECOND, "a"), uid), former=[LONG])
-    third = recording.record(place, known_by(taken("2026-11-30T06:00:00Z"), uid))
+    trend = recorded_audits.record(place, known_by(taken(SECOND, "a"), uid), former=[LONG])
+    third = recorded_audits.record(place, known_by(taken("2026-11-30T06:00:00Z"), uid))
 
     assert (trend.previous, trend.first_seen) == (FIRST, {"a": FIRST})
     assert (third.previous, [each.fingerprint for each in third.fixed]) == (SECOND, ["a"])
@@ -192,14 +194,14 @@ def test_a_history_by_names_goes_on_by_the_id(place: str, name: str, uid: str) -
 
 def test_an_old_history_goes_to_one_cluster_alone(place: str) -> None:
     of_version_1(place, "prod-eu")
-    recording.record(place, known_by(taken(SECOND, "a"), "uid-1"))
+    recorded_audits.record(place, known_by(taken(SECOND, "a"), "uid-1"))
 
-    assert recording.record(place, known_by(taken(SECOND, "b"), "uid-2")).previous == ""
+    assert recorded_audits.record(place, known_by(taken(SECOND, "b"), "uid-2")).previous == ""
 
 
 def test_a_full_document_comes_back_in_its_points(place: str) -> None:
-    recording.record(place, audits.full())
-    (before, _) = recording.record(place, taken("2026-11-30T06:00:00Z")).points
+    recorded_audits.record(place, audits.full())
+    (before, _) = recorded_audits.record(place, taken("2026-11-30T06:00:00Z")).points
 
     assert (before.gpus, before.idle, before.idle_cost, before.never) == (16, 900.25, 2250.625, 1)
 
@@ -212,11 +214,11 @@ def test_runs_at_once_lose_nothing(place: str) -> None:
         for cluster in ("prod-eu", "staging")
     ]
     with ThreadPoolExecutor(6) as pool:
-        trends = list(pool.map(lambda audit: recording.record(place, audit), runs))
+        trends = list(pool.map(lambda audit: recorded_audits.record(place, audit), runs))
 
     assert len(session(place)()) == len(runs)
     assert all(not trend.fixed for trend in trends)
-    assert recording.record(place, taken(SECOND, "always")).first_seen == {"always": "2026-11-01T06:00:00Z"}
+    assert recorded_audits.record(place, taken(SECOND, "always")).first_seen == {"always": "2026-11-01T06:00:00Z"}
 
 
 @pytest.mark.parametrize("text", ["'; DROP TABLE gpu_usher_audits; --", "\x00\x1b[31m\u202e", "\ud800", "%s ? :a"])
@@ -226,8 +228,8 @@ def test_any_name_is_recorded(place: str, text: str) -> None:
         cluster=audits.audit().cluster.model_copy(update={"name": text}),
         findings=(audits.finding(text, title=text, subject=audits.subject(text)),),
     )
-    recording.record(place, audit)
-    later = recording.record(place, audit.model_copy(update={"taken": SECOND, "findings": ()}))
+    recorded_audits.record(place, audit)
+    later = recorded_audits.record(place, audit.model_copy(update={"taken": SECOND, "findings": ()}))
 
     assert later.previous == FIRST
     assert len(later.fixed) == 1
@@ -235,25 +237,25 @@ def test_any_name_is_recorded(place: str, text: str) -> None:
 
 def test_a_history_of_a_later_usher_is_refused_and_unchanged(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as later:
-        later.setattr(tables, "MIGRATIONS", (*tables.MIGRATIONS, ()))
-        recording.record(place, taken(FIRST, "a"))
+        later.setattr(recorded_audits, "MIGRATIONS", (*recorded_audits.MIGRATIONS, ()))
+        recorded_audits.record(place, taken(FIRST, "a"))
 
     assert "the history has version 3, and this usher knows version 2." in failure(place)
     assert [row[0] for row in session(place)()] == [FIRST]
 
 
 def test_a_history_of_an_earlier_usher_is_brought_up_to_date(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    recording.record(place, taken(FIRST, "a"))
+    recorded_audits.record(place, taken(FIRST, "a"))
     added = ("ALTER TABLE gpu_usher_findings ADD COLUMN owner TEXT NOT NULL DEFAULT ''",)
-    monkeypatch.setattr(tables, "MIGRATIONS", (*tables.MIGRATIONS, added))
+    monkeypatch.setattr(recorded_audits, "MIGRATIONS", (*recorded_audits.MIGRATIONS, added))
 
-    assert recording.record(place, taken(SECOND, "a")).first_seen == {"a": FIRST}
-    assert recording.record(place, taken(SECOND, "a")).first_seen == {"a": FIRST}
+    assert recorded_audits.record(place, taken(SECOND, "a")).first_seen == {"a": FIRST}
+    assert recorded_audits.record(place, taken(SECOND, "a")).first_seen == {"a": FIRST}
 
 
 def test_damaged_contents_are_named(place: str) -> None:
-    recording.record(place, taken(FIRST, "a"))
-    opened = postgres.session(place) if "://" in place else sqlite_file.session(Path(place))
+    recorded_audits.record(place, taken(FIRST, "a"))
+    opened = recorded_audits.postgres_session(place) if "://" in place else recorded_audits.sqlite_session(Path(place))
     with opened as found:
         found.rows("UPDATE gpu_usher_audits SET point = ?", ["{}"])
 
@@ -262,10 +264,10 @@ def test_damaged_contents_are_named(place: str) -> None:
 
 def test_an_error_while_writing_leaves_the_history_as_it_was(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The row of the audit is written before those of its findings."""
-    recording.record(place, taken(FIRST, "a"))
+    recorded_audits.record(place, taken(FIRST, "a"))
 
     with monkeypatch.context() as stopping:
-        stopping.setattr(tables, "_UPSERT", "INSERT INTO nowhere VALUES (?)")
+        stopping.setattr(recorded_audits, "_UPSERT_FINDING", "INSERT INTO nowhere VALUES (?)")
         failure(place)
 
     assert [row[0] for row in session(place)()] == [FIRST]
@@ -275,12 +277,12 @@ FULL_DISK = """
 import resource, signal, sys
 from builders import audit_documents as audits
 from usher import errors
-from usher.history import recording
+from usher.audit.store import recorded_audits
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 many = tuple(audits.finding(f"{number}") for number in range(10_000))
 try:
-    recording.record(sys.argv[1], audits.audit(taken="2026-11-23T06:00:00Z", findings=many))
+    recorded_audits.record(sys.argv[1], audits.audit(taken="2026-11-23T06:00:00Z", findings=many))
 except errors.InputError as error:
     print(error)
 """
@@ -289,7 +291,7 @@ except errors.InputError as error:
 @pytest.mark.full_disk
 def test_a_full_disk_is_said_and_leaves_the_history_as_it_was(tmp_path: Path) -> None:
     place = str(tmp_path / "history.sqlite")
-    recording.record(place, taken(FIRST, "a"))
+    recorded_audits.record(place, taken(FIRST, "a"))
 
     tests = str(Path(__file__).parents[1])
     run = subprocess.run(
@@ -331,7 +333,7 @@ def test_a_folder_is_not_a_history(tmp_path: Path) -> None:
 
 def test_a_history_that_may_not_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "history.sqlite"
-    recording.record(str(place), taken(FIRST, "a"))
+    recorded_audits.record(str(place), taken(FIRST, "a"))
     opened = sqlite3.connect
 
     def read_only(path: Path, **options: Any) -> sqlite3.Connection:
@@ -370,4 +372,4 @@ def test_no_message_holds_the_password(server: str) -> None:
     ],
 )
 def test_a_url_is_shown_without_its_password(url: str, shown: str) -> None:
-    assert recording.shown(url) == shown
+    assert recorded_audits.shown_place(url) == shown

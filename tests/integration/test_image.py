@@ -18,7 +18,7 @@ import builders
 from e2e import ports, processes
 from reviews import review
 from server_process import ServerProcess
-from usher.certs import issue
+from usher.server.certs import issue
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from integration.command import EXAMPLES, usher, write
-from unit.discovery.site_clusters import CLUSTERS
+from unit.install.discovery.site_clusters import CLUSTERS
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from integration.watch_server import Connection, WatchServer, listed, refused
 from unit.cluster.scripted import bookmark, event
 from usher import errors, paths
 from usher.cluster import watching
-from usher.cluster.live import LiveFacts
-from usher.kinds import kept_fields, registry
-from usher.reading.lookup import Absence, Reference
+from usher.cluster.watching import LiveFacts
+from usher.kinds import kind, registry
+from usher.kinds.reading.values import Absence, Reference
 
 KEY = ("scheduling.k8s.io", "PriorityClass")
 PATH = "/apis/scheduling.k8s.io/v1/priorityclasses"
@@ -38,7 +38,7 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watching, "FIRST_WAIT_FOR_RIGHTS", 0.01)
 
 
-def facts_of(server: WatchServer, *keys: kept_fields.Key) -> LiveFacts:
+def facts_of(server: WatchServer, *keys: kind.Key) -> LiveFacts:
     return LiveFacts(server.api(), kinds=[registry.FACTS[key] for key in keys])
 
 
@@ -46,11 +46,11 @@ def priority_class(name: str) -> paths.Object:
     return {"kind": "PriorityClass", "metadata": {"name": name}, "value": 7}
 
 
-def names(facts: LiveFacts, key: kept_fields.Key = KEY) -> set[str]:
+def names(facts: LiveFacts, key: kind.Key = KEY) -> set[str]:
     return set(facts.store.names(*key) or ())
 
 
-def awaited(facts: LiveFacts, *expected: str, key: kept_fields.Key = KEY) -> None:
+def awaited(facts: LiveFacts, *expected: str, key: kind.Key = KEY) -> None:
     wait_until(lambda: names(facts, key) == set(expected), description=f"{expected} are known", timeout=10)
 
 
@@ -194,7 +194,7 @@ def test_a_definition_that_appears_makes_its_kind_be_looked_for_at_once(server: 
 
     server.lists(DEFINITIONS, listed())
     server.watches(DEFINITIONS, defining)
-    facts = facts_of(server, kept_fields.DEFINITION, QUEUE)
+    facts = facts_of(server, kind.DEFINITION, QUEUE)
     facts.start()
     wait_until(lambda: facts.ready, description="the kind is known to be missing", timeout=10)
     assert names(facts, QUEUE) == set()
@@ -212,7 +212,7 @@ def test_of_config_maps_only_kueues_own_has_a_content(server: WatchServer) -> No
     server.watches(CONFIG_MAPS, silent(server))
     server.lists(CONTENT, listed({"metadata": kueue, "data": data}))
     server.watches(CONTENT, silent(server))
-    facts = facts_of(server, kept_fields.CONFIG_MAP)
+    facts = facts_of(server, kind.CONFIG_MAP)
 
     facts.start()
 
@@ -221,7 +221,7 @@ def test_of_config_maps_only_kueues_own_has_a_content(server: WatchServer) -> No
         return isinstance(found, dict) and found.get("kueue-manager-config", {}).get("data")
 
     wait_until(lambda: content() == data, description="the configuration is known", timeout=10)
-    assert names(facts, kept_fields.CONFIG_MAP) == {"kueue-manager-config", "other"}
+    assert names(facts, kind.CONFIG_MAP) == {"kueue-manager-config", "other"}
     wait_until(lambda: server.queries(CONTENT), description="the configuration is watched")
     (query,) = server.queries(CONTENT)
     assert query["fieldSelector"] == "metadata.name=kueue-manager-config"
@@ -233,7 +233,7 @@ def test_where_no_config_maps_may_be_listed_kueues_own_is_known_all_the_same(ser
     server.lists(CONFIG_MAPS, refused(403))
     server.lists(CONTENT, listed({"metadata": kueue, "data": {}}))
     server.watches(CONTENT, silent(server))
-    facts = facts_of(server, kept_fields.CONFIG_MAP)
+    facts = facts_of(server, kind.CONFIG_MAP)
     facts.start()
 
     wait_until(lambda: facts.ready, description="nothing more is awaited", timeout=10)
@@ -255,7 +255,7 @@ def test_kueues_own_configuration_is_missed_only_where_there_are_queues(server: 
     server.lists(CONTENT, *[refused(403)] * 5)
     server.lists(path, listed(*({"metadata": {"name": f"queue-{number}"}} for number in range(queues))))
     server.watches(path, silent(server))
-    facts = facts_of(server, kept_fields.CONFIG_MAP, key)
+    facts = facts_of(server, kind.CONFIG_MAP, key)
     facts.start()
 
     wait_until(lambda: facts.ready, description="nothing more is awaited", timeout=10)

@@ -12,8 +12,8 @@ from integration import api_server, command
 from integration.api_server import ApiServer, Response, status
 from integration.audited import connected
 from usher import errors, paths
+from usher.check import cluster_objects
 from usher.cluster import connection
-from usher.scan import cluster
 
 
 def _kubeconfig(folder: Path, url: str, user: paths.Object, *, name: str = "sso", of_context: str = "sso") -> Path:
@@ -182,7 +182,7 @@ def test_an_api_server_that_takes_usher_for_anonymous_asks_for_a_login(api: ApiS
     api.serve_kind("v1", "pods")
 
     with pytest.raises(errors.ClusterError) as raised:
-        list(cluster.read(connected(api)))
+        list(cluster_objects.read(connected(api)))
 
     assert str(raised.value) == (
         f"the test cluster: it does not know you: {refusal}; usher sent no credentials that it takes: log in again, "
@@ -194,7 +194,7 @@ def test_an_api_server_that_refuses_discovery_to_anonymous_users_asks_for_a_logi
     api.troubles.append(lambda path, _: status(403, f'forbidden: User "system:anonymous" cannot get path "{path}"'))
 
     with pytest.raises(errors.ClusterError, match=r"it does not know you: forbidden: User .*: log in again"):
-        list(cluster.read(connected(api)))
+        list(cluster_objects.read(connected(api)))
 
 
 def test_an_api_server_that_lets_a_user_list_nothing_names_the_role_that_is_missing(api: ApiServer) -> None:
@@ -203,7 +203,7 @@ def test_an_api_server_that_lets_a_user_list_nothing_names_the_role_that_is_miss
     api.serve_kind("v1", "pods")
 
     with pytest.raises(errors.ClusterError) as raised:
-        list(cluster.read(connected(api)))
+        list(cluster_objects.read(connected(api)))
 
     assert str(raised.value) == (
         f"the test cluster: usher may list no kind of workload: {refusal}; bind the ClusterRole of "
@@ -215,7 +215,7 @@ def test_a_server_whose_answers_are_failures_is_not_said_to_lack_rights(api: Api
     api.troubles.append(lambda _path, _: Response(status=500, value=b"<html>gateway</html>"))
 
     with pytest.raises(errors.ClusterError) as raised:
-        list(cluster.read(connected(api)))
+        list(cluster_objects.read(connected(api)))
 
     assert str(raised.value) == (
         "the test cluster: no kind of workload can be listed: HTTP 500: HTTP status 500; see that `kubectl get pods` "
@@ -227,7 +227,7 @@ def test_a_server_that_serves_nothing_of_kubernetes_is_not_taken_for_an_api_serv
     api.troubles.append(lambda _path, _: status(404, "not found"))
 
     with pytest.raises(errors.ClusterError, match="serves no kind of workload that usher knows; is that an API server"):
-        list(cluster.read(connected(api)))
+        list(cluster_objects.read(connected(api)))
 
 
 def test_plain_http_at_a_port_with_tls_is_named(api: ApiServer, kubeconfig: Path) -> None:

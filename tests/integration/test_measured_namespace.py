@@ -6,9 +6,9 @@ import pytest
 
 from integration import test_measured_usage
 from integration.test_measured_usage import a_cluster, measure_all, measured, prometheus, source
+from usher.audit.prometheus.promql_source import PrometheusSource
 from usher.audit.scopes import OneNamespace
 from usher.audit.usage import partial_series
-from usher.audit.usage.from_prometheus import PrometheusSource
 from usher.audit.usage.measured import Measured
 
 __all__ = ["measured", "prometheus", "source"]

@@ -22,12 +22,12 @@ from usher import model
 from usher.audit import estate
 from usher.audit.document.usage import Usage
 from usher.audit.estate import CapacityType
-from usher.audit.usage.from_prometheus import PrometheusSource
+from usher.audit.prometheus import endpoint, query_client
+from usher.audit.prometheus.promql_source import PrometheusSource
 from usher.audit.usage.measured import Measured
 from usher.audit.usage.measuring import measure
 from usher.audit.usage.series import Answer, Grid, Question, Source
-from usher.config.audit import Audit
-from usher.prometheus import address, client
+from usher.config.audit_settings import Audit
 
 pytestmark = [
     pytest.mark.process,
@@ -223,7 +223,7 @@ class _Serving:
 
 @pytest.fixture(scope="module")
 def source(prometheus: str) -> PrometheusSource:
-    return PrometheusSource(client.Client(address.read(prometheus, environment={})))
+    return PrometheusSource(query_client.Client(endpoint.read_address(prometheus, environment={})))
 
 
 @pytest.fixture(scope="module")
@@ -382,7 +382,7 @@ def test_a_dra_node_that_pods_share_is_not_attributed(source: PrometheusSource) 
 def test_the_numbers_do_not_depend_on_the_parts_in_which_prometheus_answers(
     prometheus: str, measured: Measured
 ) -> None:
-    small = client.Client(address.read(prometheus, environment={}), largest_answer=40_000)
+    small = query_client.Client(endpoint.read_address(prometheus, environment={}), largest_answer=40_000)
 
     found = measure_all(PrometheusSource(small))
 

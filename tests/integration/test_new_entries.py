@@ -75,7 +75,7 @@ def training(resource: str, *, node_selector: dict[str, str] | None = None) -> p
 
 def test_a_fabric_is_a_profile_in_config_fabrics(copy: Copy) -> None:
     copy.insert(
-        "config/fabrics/own_networks.py",
+        "config/fabrics/shipped.py",
         "PROFILES: Final = {",
         '    "slingshot": Shipped(\n'
         '        profile=Fabric(env={"FI_PROVIDER": "cxi"}),\n'
@@ -96,7 +96,7 @@ def test_a_fabric_is_a_profile_in_config_fabrics(copy: Copy) -> None:
 
 def test_an_accelerator_vendor_is_an_entry_of_known_names(copy: Copy) -> None:
     copy.insert(
-        "accelerators/known_names.py",
+        "accelerators/names.py",
         "VENDORS: Final[dict[str, tuple[Known, ...]]] = {",
         '    "tenstorrent": (*_names(Unit.DEVICE, "tenstorrent.com/n300"),),\n',
     )
@@ -111,15 +111,15 @@ def test_a_report_format_is_a_module_in_reports_and_a_line_in_formats(copy: Copy
     copy.add(
         "reports/table.py",
         "from typing import TextIO\n\n"
-        "from usher.scan import findings\n\n\n"
+        "from usher.check import findings\n\n\n"
         "def write(found: findings.Report, stream: TextIO, /) -> None:\n"
         "    for result in found.results:\n"
         '        stream.write(f"{result.identity},{result.outcome}\\n")\n',
     )
     copy.insert(
-        "reports/formats.py",
+        "check/formats/known_formats.py",
         'reader="programs"),',
-        '    "table": Format(module="usher.reports.table", reader="spreadsheets"),\n',
+        '    "table": Format(module="usher.check.formats.table", reader="spreadsheets"),\n',
     )
     file = write(copy.root / "bad.yaml", command.bad())
 

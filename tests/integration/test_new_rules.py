@@ -15,9 +15,10 @@ import opa_server
 from integration.command import usher
 from usher import paths
 from usher.config import models
-from usher.mutation.editing import copied
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.mutation.editing import copied
 
 pytestmark = [*opa_server.needs_opa, pytest.mark.process]
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 import browser
 from builders import audited_clusters as clusters
 from usher.audit.document import Audit
-from usher.reports import audit_html
+from usher.audit.reports import audit_page
 
 pytestmark = [pytest.mark.process, browser.needed]
 
@@ -34,7 +34,7 @@ def chromium() -> Iterator[Browser]:
 def printed(chromium: Browser, folder: Path, audit: Audit, **settings: Any) -> Iterator[Page]:
     """The page as it is printed."""
     file = folder / "page.html"
-    file.write_text(audit_html.text(audit), encoding="utf-8")
+    file.write_text(audit_page.text(audit), encoding="utf-8")
     with browser.opened(chromium, browser.file_url(file), viewport=PAPER, **settings) as found:
         found.page.emulate_media(media="print")
         if settings.get("java_script_enabled", True):
@@ -88,7 +88,7 @@ def test_a_sum_has_a_row_beside_it_only_while_it_is_printed(chromium: Browser, t
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="pdftotext is not installed (Debian: poppler-utils)")
 def test_pages_have_numbers_and_no_page_ends_with_a_heading(chromium: Browser, tmp_path: Path) -> None:
     file, paper = tmp_path / "page.html", tmp_path / "page.pdf"
-    file.write_text(audit_html.text(clusters.audit()), encoding="utf-8")
+    file.write_text(audit_page.text(clusters.audit()), encoding="utf-8")
     with browser.opened(chromium, browser.file_url(file)) as found:
         headings = [each.strip() for each in found.page.locator("h2, summary, .lead").all_inner_texts()]
         paper.write_bytes(found.page.pdf(prefer_css_page_size=True))

@@ -9,9 +9,10 @@ from playwright.sync_api import Browser, Page, expect
 
 import browser
 from builders import audited_clusters as clusters
-from usher.reports import audit_html
-from usher.reports.web import cells, numbers, page, sums, tables
-from usher.reports.web.markup import element
+from usher.audit.reports import audit_page
+from usher.audit.reports.numbers import PAGE
+from usher.audit.reports.web import cells, page, tables
+from usher.audit.reports.web.markup import element
 
 pytestmark = [pytest.mark.process, browser.needed]
 
@@ -34,19 +35,19 @@ def of_values(values: tuple[float | None, ...]) -> str:
     """A page with a table of a row for each value, and their sum."""
     columns = (
         tables.Column(title="Name", heads=True),
-        tables.Column(title="Hours", numeric=True, adds=sums.HOURS),
-        tables.Column(title="Money", numeric=True, adds=sums.money("USD")),
-        tables.Column(title="Week", numeric=True, adds=sums.money("USD", whole=True)),
+        tables.Column(title="Hours", numeric=True, adds=cells.SUM_OF_HOURS),
+        tables.Column(title="Money", numeric=True, adds=cells.sum_of_money("USD")),
+        tables.Column(title="Week", numeric=True, adds=cells.sum_of_money("USD", whole=True)),
         tables.Column(title="Share", numeric=True),
     )
     rows = [
         tables.Row(
             cells=(
                 cells.text(f"row-{number}-end"),
-                cells.number(value, numbers.hours(value)),
-                cells.number(value, numbers.money(value, "USD")),
-                cells.number(value, numbers.money(value, "USD", "")),
-                cells.number(value, numbers.share(value)),
+                cells.number(value, PAGE.hours(value)),
+                cells.number(value, PAGE.money(value, "USD")),
+                cells.number(value, PAGE.money(value, "USD", "")),
+                cells.number(value, PAGE.share(value)),
             )
         )
         for number, value in enumerate(values)
@@ -66,7 +67,7 @@ def test_the_sum_of_savings_is_that_of_the_rows_that_filters_leave(chromium: Bro
     filling = [more[0].model_copy(update={"team": "filling", "gpu_hours": 0.0, "cost": 0.0})] * tables.FEW
     file = tmp_path / "page.html"
     file.write_text(
-        audit_html.text(audit.model_copy(update={"savings": (one, alternative, *more, *filling)})), encoding="utf-8"
+        audit_page.text(audit.model_copy(update={"savings": (one, alternative, *more, *filling)})), encoding="utf-8"
     )
     with browser.opened(chromium, browser.file_url(file)) as found:
         whole = last_row(found.page)
@@ -77,8 +78,8 @@ def test_the_sum_of_savings_is_that_of_the_rows_that_filters_leave(chromium: Bro
             "Sum\nthe rows with “yes” that the filters leave",
             "",
             "",
-            numbers.hours(one.gpu_hours),
-            numbers.money(one.cost, "USD"),
+            PAGE.hours(one.gpu_hours),
+            PAGE.money(one.cost, "USD"),
             "",
             "",
         ]

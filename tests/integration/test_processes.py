@@ -14,25 +14,25 @@ import builders
 from integration import command
 from shared_files import OWN
 from usher import errors, paths
+from usher.check import findings, judging, processes, runner, sources
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
-from usher.scan import findings, processes, runner, sources
 
 pytestmark = pytest.mark.process
 
-SETTINGS = runner.Settings(command=findings.Command.CHECK, mutated=True)
+SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True)
 make = partial(assembly.embedded, models.Config())
 
 
 def report(files: Sequence[sources.Found], *, number: int) -> findings.Report:
-    with processes.started(files, make=make, settings=SETTINGS, number=number) as run:
+    with processes.start_run(files, make=make, settings=SETTINGS, number=number) as run:
         evaluator = make()
         return runner.report(run.judge(evaluator), evaluator=evaluator, settings=SETTINGS)
 
 
 def found(*arguments: Path) -> list[sources.Found]:
-    return list(sources.find([str(each) for each in arguments], stdin=io.BytesIO()))
+    return list(sources.find_files([str(each) for each in arguments], stdin=io.BytesIO()))
 
 
 def written(directory: Path, *objects: paths.Object) -> Path:
@@ -73,7 +73,7 @@ def test_a_process_that_is_killed_ends_the_run_with_an_error() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
 
-    started = processes.started(found(OWN.folder), make=killed, settings=SETTINGS, number=2)
+    started = processes.start_run(found(OWN.folder), make=killed, settings=SETTINGS, number=2)
     with pytest.raises(errors.WorkerError, match=r"ended before .* \(signal 9\); try --jobs 1"), started as run:
         run.judge(make())
 
@@ -89,7 +89,7 @@ def test_an_error_of_a_process_is_that_of_the_run(error: Exception, told: str) -
     def broken() -> Evaluator:
         raise error
 
-    started = processes.started(found(OWN.folder), make=broken, settings=SETTINGS, number=2)
+    started = processes.start_run(found(OWN.folder), make=broken, settings=SETTINGS, number=2)
     with pytest.raises(errors.WorkerError, match=told), started as run:
         run.judge(make())
 

@@ -16,16 +16,16 @@ import pytest
 from builders import usage as build
 from e2e import ports, processes
 from usher import errors
-from usher.audit.usage.from_prometheus import PrometheusSource
+from usher.audit.prometheus import endpoint, promql_source
+from usher.audit.prometheus.promql_source import PrometheusSource
+from usher.audit.prometheus.query_client import Client, TooMuchError
 from usher.audit.usage.measuring import measure
-from usher.config.audit import Audit
-from usher.prometheus import address, ranges
-from usher.prometheus.client import Client, TooMuchError
+from usher.config.audit_settings import Audit
 
 pytestmark = pytest.mark.process
 
 START: Final = 1_772_409_600
-ASKED: Final = ranges.Range(start=START, step=60, points=100)
+ASKED: Final = promql_source.Range(start=START, step=60, points=100)
 
 Answer = tuple[int, dict[str, str], bytes]
 
@@ -79,7 +79,7 @@ def server() -> Iterator[Server]:
 
 
 def client(server: Server, **options: Any) -> Client:
-    return Client(address.read(server.url, environment={}), wait=lambda _: None, **options)
+    return Client(endpoint.read_address(server.url, environment={}), wait=lambda _: None, **options)
 
 
 def matrix(*series: Any, warnings: list[str] | None = None) -> Answer:
@@ -96,7 +96,7 @@ def constant(query: dict[str, list[str]]) -> Answer:
 def test_a_range_has_its_points_and_no_others(server: Server) -> None:
     server.answer = constant
 
-    (row,) = ranges.read(client(server), "up", ASKED).rows
+    (row,) = promql_source.read_range(client(server), "up", ASKED).rows
 
     assert row.labels == {"gpu": "0"}
     assert (row.first, list(row.values)) == (0, [1.0] * 100)
@@ -105,9 +105,9 @@ def test_a_range_has_its_points_and_no_others(server: Server) -> None:
 
 def test_a_range_of_more_points_than_prometheus_answers_is_split(server: Server) -> None:
     server.answer = constant
-    asked = ranges.Range(start=START, step=15, points=25_000)
+    asked = promql_source.Range(start=START, step=15, points=25_000)
 
-    (row,) = ranges.read(client(server), "up", asked).rows
+    (row,) = promql_source.read_range(client(server), "up", asked).rows
 
     assert list(row.values) == [1.0] * 25_000
     assert len(server.queries) == 4
@@ -125,7 +125,7 @@ def test_a_part_that_is_too_much_is_asked_for_in_halves(server: Server, reason: 
 
     server.answer = answer
 
-    (row,) = ranges.read(client(server, largest_answer=2**16), "up", ASKED).rows
+    (row,) = promql_source.read_range(client(server, largest_answer=2**16), "up", ASKED).rows
 
     assert list(row.values) == [1.0] * 100
 
@@ -134,7 +134,7 @@ def test_an_answer_without_end_is_not_read_to_its_end(server: Server) -> None:
     server.answer = lambda _: (200, {}, b"[" * 2**22)
 
     with pytest.raises(TooMuchError, match="the answer has more than 1 MiB"):
-        ranges.read(client(server, largest_answer=2**20), "up", ASKED)
+        promql_source.read_range(client(server, largest_answer=2**20), "up", ASKED)
     assert len(server.queries) <= 8
 
 
@@ -142,14 +142,14 @@ def test_series_with_more_samples_than_fit_are_refused(server: Server) -> None:
     server.answer = constant
 
     with pytest.raises(errors.PrometheusError, match="more than 99 samples; choose a shorter --window or a longer"):
-        ranges.read(client(server), "up", ASKED, most_samples=99)
+        promql_source.read_range(client(server), "up", ASKED, most_samples=99)
 
 
 def test_two_far_samples_count_with_the_points_between(server: Server) -> None:
     server.answer = lambda _: matrix({"metric": {}, "values": [[START + 60, "1"], [START + 6000, "1"]]})
 
     with pytest.raises(errors.PrometheusError, match="more than 50 samples"):
-        ranges.read(client(server), "up", ASKED, most_samples=50)
+        promql_source.read_range(client(server), "up", ASKED, most_samples=50)
 
 
 def _refused(status: int, **value: str) -> Answer:
@@ -200,7 +200,7 @@ def test_an_answer_that_cannot_be_used_is_an_error_that_says_why(server: Server,
     server.answer = lambda _: answer
 
     with pytest.raises(errors.PrometheusError, match=message) as found:
-        ranges.read(client(server), "up", ASKED)
+        promql_source.read_range(client(server), "up", ASKED)
     assert str(found.value).startswith(f"Prometheus at {server.url}: ")
     assert str(found.value).isprintable()
 
@@ -208,12 +208,12 @@ def test_an_answer_that_cannot_be_used_is_an_error_that_says_why(server: Server,
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_busy_server_gets_the_time_that_it_asks_for(server: Server, status: int) -> None:
     waits: list[float] = []
-    found = Client(address.read(server.url, environment={}), wait=waits.append)
+    found = Client(endpoint.read_address(server.url, environment={}), wait=waits.append)
     server.answer = lambda query: (
         constant(query) if len(server.queries) > 3 else (status, {"Retry-After": str(len(server.queries) * 20)}, b"")
     )
 
-    (row,) = ranges.read(found, "up", ASKED).rows
+    (row,) = promql_source.read_range(found, "up", ASKED).rows
 
     assert list(row.values) == [1.0] * 100
     assert waits == [20.0, 30.0, 30.0]
@@ -233,7 +233,9 @@ def test_a_server_that_stays_busy_is_given_up(server: Server, answer: Answer, ex
     server.answer = lambda _: answer
 
     with pytest.raises(errors.PrometheusError):
-        ranges.read(Client(address.read(server.url, environment={}), wait=waits.append), "up", ASKED)
+        promql_source.read_range(
+            Client(endpoint.read_address(server.url, environment={}), wait=waits.append), "up", ASKED
+        )
 
     assert waits == expected
 
@@ -252,12 +254,12 @@ class Clock:
 def test_all_questions_together_take_an_hour_at_most(server: Server) -> None:
     server.answer = constant
     found = client(server, clock=Clock(step=50))
-    asked = ranges.Range(start=START, step=15, points=11_000 * 100)
+    asked = promql_source.Range(start=START, step=15, points=11_000 * 100)
 
     with pytest.raises(
         errors.PrometheusError, match="usher has asked it for an hour, and asks no more; choose a short"
     ):
-        ranges.read(found, "up", asked, most_samples=10**9)
+        promql_source.read_range(found, "up", asked, most_samples=10**9)
 
     assert 5 < len(server.queries) < 73
 
@@ -281,7 +283,7 @@ def test_infinite_values_are_gaps_and_warnings_are_kept(server: Server) -> None:
     values = [[START + 60, "NaN"], [START + 120, "+Inf"], [START + 180, "2"]]
     server.answer = lambda _: matrix({"metric": {}, "values": values}, warnings=["store \x1b[0m a is down"])
 
-    found = ranges.read(client(server), "up", ASKED)
+    found = promql_source.read_range(client(server), "up", ASKED)
 
     (row,) = found.rows
     assert [str(value) for value in row.values] == ["nan", "nan", "2.0"]
@@ -290,33 +292,35 @@ def test_infinite_values_are_gaps_and_warnings_are_kept(server: Server) -> None:
 
 def test_a_server_that_repeats_credentials_does_not_put_them_into_the_report(server: Server) -> None:
     secrets = {"USHER_PROMETHEUS_TOKEN": "token-4711", "USHER_PROMETHEUS_HEADERS": "X-Api-Key=key-0815"}
-    found = Client(address.read(server.url, environment=secrets))
+    found = Client(endpoint.read_address(server.url, environment=secrets))
 
     server.answer = lambda _: _refused(400, error="bad token token-4711 and key-0815")
     with pytest.raises(errors.PrometheusError, match=r"bad token \*\*\* and \*\*\*$"):
-        ranges.read(found, "up", ASKED)
+        promql_source.read_range(found, "up", ASKED)
     server.answer = lambda _: matrix(warnings=["user of token-4711"])
-    assert ranges.read(found, "up", ASKED).warnings == ("user of ***",)
+    assert promql_source.read_range(found, "up", ASKED).warnings == ("user of ***",)
 
 
 def test_a_partial_answer_of_victoriametrics_is_a_warning(server: Server) -> None:
     value = {"status": "success", "isPartial": True, "data": {"resultType": "matrix", "result": []}}
     server.answer = lambda _: (200, {}, orjson.dumps(value))
 
-    assert "partial" in ranges.read(client(server), "up", ASKED).warnings[0]
+    assert "partial" in promql_source.read_range(client(server), "up", ASKED).warnings[0]
 
 
 def test_a_prometheus_that_is_down_is_an_error() -> None:
     (port,) = ports.free(1)
-    found = Client(address.read(f"http://{processes.LOOPBACK}:{port}", environment={}))
+    found = Client(endpoint.read_address(f"http://{processes.LOOPBACK}:{port}", environment={}))
 
     with pytest.raises(errors.PrometheusError, match=f"{port}: it cannot be reached: .*Connection refused"):
-        ranges.read(found, "up", ASKED)
+        promql_source.read_range(found, "up", ASKED)
 
 
 def _sent(server: Server, url: str = "", **options: Any) -> str:
     server.answer = constant
-    ranges.read(Client(address.read(url or server.url, **{"environment": {}, **options})), "up", ASKED)
+    promql_source.read_range(
+        Client(endpoint.read_address(url or server.url, **{"environment": {}, **options})), "up", ASKED
+    )
     return server.headers[-1].get("Authorization", "")
 
 
@@ -329,7 +333,7 @@ def test_credentials_are_sent_and_never_shown(server: Server, tmp_path: Path) ->
     assert _sent(server, token_file=token) == "Bearer secret"
     assert _sent(server, environment={"USHER_PROMETHEUS_TOKEN": "other"}) == "Bearer other"
     assert _sent(server, with_user) == "Basic " + base64.b64encode(b"me:p@ss").decode()
-    shown = address.read(with_user, environment={"USHER_PROMETHEUS_TOKEN": "other"})
+    shown = endpoint.read_address(with_user, environment={"USHER_PROMETHEUS_TOKEN": "other"})
     assert shown.url == server.url
     assert "ss" not in repr(shown).replace("Address", "").replace("pass", "")
 
@@ -350,7 +354,7 @@ def test_credentials_are_sent_and_never_shown(server: Server, tmp_path: Path) ->
 )
 def test_a_url_that_cannot_be_used_is_refused(url: str) -> None:
     with pytest.raises(errors.InputError, match="--prometheus: write the URL of Prometheus without query"):
-        address.read(url, environment={})
+        endpoint.read_address(url, environment={})
 
 
 def test_files_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
@@ -363,12 +367,12 @@ def test_files_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
         (empty, "a token has 1 to 65536 bytes"),
     ):
         with pytest.raises(errors.InputError, match=message):
-            address.read("http://p", token_file=file, environment={})
+            endpoint.read_address("http://p", token_file=file, environment={})
     with pytest.raises(errors.InputError, match="one line of ASCII characters"):
-        address.read("http://p", environment={"USHER_PROMETHEUS_TOKEN": "a\nb"})
+        endpoint.read_address("http://p", environment={"USHER_PROMETHEUS_TOKEN": "a\nb"})
     for file in (tmp_path / "missing", empty):
         with pytest.raises(errors.InputError, match="CA certificates cannot be read"):
-            address.read("https://p", ca_file=file, environment={})
+            endpoint.read_address("https://p", ca_file=file, environment={})
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,11 @@ from integration import api_server, audited, command
 from integration.api_server import ApiServer
 from integration.proxy_server import HOST, LOOPBACK, Proxy, serving
 from usher import errors
-from usher.certs import issue
-from usher.certs.authority import CertificateAuthority, new_authority
+from usher.audit.prometheus import endpoint
+from usher.audit.prometheus.query_client import Client
 from usher.cluster import connection
-from usher.prometheus import address
-from usher.prometheus.client import Client
+from usher.server.certs import issue
+from usher.server.certs.authority import CertificateAuthority, new_authority
 
 pytestmark = pytest.mark.process
 
@@ -92,7 +92,7 @@ def upstream(directory: Path, *, scheme: str) -> Iterator[Upstream]:
 def ask(server: Upstream, directory: Path, **environment: str) -> None:
     """Asks a Prometheus with a bearer token, as `usher audit` does."""
     environment = {"USHER_PROMETHEUS_TOKEN": TOKEN, **environment}
-    found = address.read(server.url, ca_file=directory / f"{HOST}.ca.crt", environment=environment)
+    found = endpoint.read_address(server.url, ca_file=directory / f"{HOST}.ca.crt", environment=environment)
     Client(found, wait=lambda _: None).get("/api/v1/query_range", {"query": "up"})
 
 

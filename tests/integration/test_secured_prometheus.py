@@ -21,8 +21,8 @@ from e2e import ports, processes
 from integration import command
 from integration.api_server import served
 from integration.test_client_certificates import client as client_certificate
-from usher.certs import issue
-from usher.certs.authority import CertificateAuthority, new_authority
+from usher.server.certs import issue
+from usher.server.certs.authority import CertificateAuthority, new_authority
 
 pytestmark = [
     pytest.mark.process,

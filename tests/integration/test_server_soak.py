@@ -18,7 +18,7 @@ from e2e import processes
 from integration.test_server_overload import large_review, resident
 from reviews import body
 from server_process import JSON, ServerProcess, ask, running
-from usher.certs import issue
+from usher.server.certs import issue
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 

@@ -12,7 +12,7 @@ import server_process
 from e2e import ports, processes
 from e2e.cluster import wait_until
 from integration import command
-from usher.certs import issue
+from usher.server.certs import issue
 
 pytestmark = [*opa_server.needs_opa, pytest.mark.process]
 

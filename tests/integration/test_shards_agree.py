@@ -56,7 +56,7 @@ def options(
             return cls.fromtimestamp(NOW.timestamp(), tz)
 
     monkeypatch.setattr("usher.cli.audit.datetime", Clock)
-    monkeypatch.setattr("usher.audit.usage.from_prometheus.PrometheusSource", lambda *_, **__: usage.Source(objects))
+    monkeypatch.setattr("usher.audit.prometheus.promql_source.PrometheusSource", lambda *_, **__: usage.Source(objects))
     config = tmp_path / "usher.yaml"
     config.write_text(json.dumps(cluster.configuration(NOW.date()).model_dump(mode="json", by_alias=True)))
     file = kubeconfig(tmp_path / "kubeconfig", api.url)

@@ -15,7 +15,7 @@ from integration import command
 from integration.api_server import ApiServer, status
 from integration.audited import gpu_pod
 from integration.command import Run, write
-from usher.scan import compared_objects
+from usher.check import runner
 
 pytestmark = opa_server.needs_opa
 
@@ -141,7 +141,7 @@ def test_policies_compare_with_all_objects_of_the_audit(api: ApiServer, kubeconf
 def test_objects_that_are_too_large_to_compare_leave_the_policy_not_evaluated(
     api: ApiServer, kubeconfig: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compared_objects, "_MOST", 100)
+    monkeypatch.setattr(runner, "_MOST_COMPARED", 100)
     api.add_other("services", *(object_of("Service", namespace=each) for each in ("shop", "bank")))
 
     run = audit(kubeconfig, *UNIQUE, *(policies.template(), policies.constraint(name="team", **TEAM)))

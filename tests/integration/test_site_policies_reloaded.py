@@ -16,7 +16,7 @@ from e2e.cluster import wait_until
 from integration.command import usher, write
 from reviews import body
 from server_process import BOUND, ServerProcess
-from usher import policy_archive
+from usher.extensions import policy_archive
 
 pytestmark = [*opa_server.needs_opa, pytest.mark.process]
 

@@ -49,8 +49,8 @@ _OTHER_RUNS = (
     "jsonpatch",  # who sends a patch verifies it
     "multiprocessing",  # many files
     "sqlite3",  # many files
-    "usher.gatekeeper",  # --policies
-    "usher.own_checks",  # --policies
+    "usher.extensions.gatekeeper",  # --policies
+    "usher.extensions.own_checks",  # --policies
     "yaml",  # what is not written plainly
 )
 

@@ -14,23 +14,24 @@ import yaml
 import builders
 from integration import command
 from shared_files import Corpus, available
-from usher import cache_directory, paths
+from usher import paths
+from usher.check import findings, judging, processes, runner, sources
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
+from usher.extensions import opa_program
 from usher.kinds import registry
+from usher.kinds.reading import values
 from usher.policy import assembly
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
-from usher.reading import lookup
-from usher.scan import findings, processes, runner, sources, verdicts
 
-SETTINGS = runner.Settings(command=findings.Command.CHECK, mutated=True)
+SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True)
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
-    monkeypatch.setenv(cache_directory.VARIABLE, str(folder))
+    monkeypatch.setenv(opa_program.CACHE_VARIABLE, str(folder))
     return folder
 
 
@@ -71,15 +72,15 @@ class Asked:
 def run(
     *arguments: Path,
     config: models.Config | None = None,
-    settings: runner.Settings = SETTINGS,
+    settings: judging.Settings = SETTINGS,
     number: int = 1,
     facts: bytes = b"",
 ) -> tuple[findings.Report, int]:
     """The report of a run with the cache, and how often this process asked the engine."""
     make = partial(assembly.embedded, config or models.Config())
-    found = list(sources.find([str(each) for each in arguments], stdin=io.BytesIO()))
-    remember = partial(verdicts.opened, settings=settings, facts=facts)
-    with processes.started(found, make=make, settings=settings, number=number, remember=remember) as started:
+    found = list(sources.find_files([str(each) for each in arguments], stdin=io.BytesIO()))
+    remember = partial(processes.open_verdicts, settings=settings, facts=facts)
+    with processes.start_run(found, make=make, settings=settings, number=number, remember=remember) as started:
         evaluator = make()
         asked = Asked(evaluator)
         counting = Evaluator(engine=asked, entries=evaluator.catalogue, config=evaluator.config, facts=evaluator.facts)
@@ -143,7 +144,7 @@ def test_a_service_in_another_file_counts_although_its_file_was_not_read(files: 
 def test_another_configuration_other_facts_and_another_namespace_have_verdicts_of_their_own(files: Path) -> None:
     run(files)
     config = models.Config(exempt_namespaces=["ml-*"])
-    settings = runner.Settings(command=findings.Command.CHECK, mutated=True, namespace="other")
+    settings = judging.Settings(command=findings.Command.CHECK, mutated=True, namespace="other")
 
     assert run(files, config=config)[0].totals.exempt > 0
     assert run(files, settings=settings)[1] > 0
@@ -190,13 +191,13 @@ def test_verdicts_of_many_files_are_looked_up_together(tmp_path: Path, monkeypat
         (tmp_path / f"{number}.yaml").write_text("{}\n")
     run(tmp_path)
     asked = list[int]()
-    find = verdicts.Verdicts.find
+    find = processes.Verdicts.find
 
-    def counted(self: verdicts.Verdicts, files: Mapping[bytes, Path]) -> dict[bytes, verdicts.Kept]:
+    def counted(self: processes.Verdicts, files: Mapping[bytes, Path]) -> dict[bytes, processes.KeptVerdict]:
         asked.append(len(files))
         return find(self, files)
 
-    monkeypatch.setattr(verdicts.Verdicts, "find", counted)
+    monkeypatch.setattr(processes.Verdicts, "find", counted)
     run(tmp_path)
 
     assert asked == [70]
@@ -211,7 +212,7 @@ def test_more_verdicts_than_fit_into_one_question_are_found(number: int) -> None
     questions = list[str]()
     database.set_trace_callback(questions.append)
 
-    found = verdicts.Verdicts(database, Path(), b"").find({key: Path(f"{key.hex()}.yaml") for key in keys})
+    found = processes.Verdicts(database, Path(), b"").find({key: Path(f"{key.hex()}.yaml") for key in keys})
 
     assert [each.outline.key for each in found.values()] == keys
     assert len(questions) == -(-number // 500)
@@ -246,7 +247,7 @@ def test_a_directory_of_another_user_is_not_used(files: Path, cache: Path, monke
 
 
 def test_without_a_place_for_the_cache_files_are_judged(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(cache_directory.VARIABLE, "/proc/nothing/here")
+    monkeypatch.setenv(opa_program.CACHE_VARIABLE, "/proc/nothing/here")
 
     assert run(files)[0].totals.workloads == 2
 
@@ -261,7 +262,7 @@ def test_the_command_remembers_for_many_files_unless_asked_not_to(files: Path, c
     for number in range(processes.FILES_PER_PROCESS):
         shutil.copy(files / "pod.yaml", files / f"{number}.yaml")
 
-    env = command.environment(**{cache_directory.VARIABLE: str(cache)})
+    env = command.environment(**{opa_program.CACHE_VARIABLE: str(cache)})
 
     without = command.usher("check", str(files), "--no-cache", env=env)
     assert not cache.exists()
@@ -273,18 +274,18 @@ def test_the_command_remembers_for_many_files_unless_asked_not_to(files: Path, c
 
 def test_rules_look_up_no_object_whose_kind_others_cannot_name(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = set[tuple[str, str]]()
-    find, of_kind = lookup.Objects.find, lookup.Objects.of_kind
+    find, of_kind = values.Objects.find, values.Objects.of_kind
 
-    def found(self: lookup.Objects, reference: lookup.Reference) -> paths.Object | lookup.Absence:
+    def found(self: values.Objects, reference: values.Reference) -> paths.Object | values.Absence:
         asked.add((reference.group, reference.kind))
         return find(self, reference)
 
-    def of(self: lookup.Objects, group: str, kind: str, namespace: str) -> object:
+    def of(self: values.Objects, group: str, kind: str, namespace: str) -> object:
         asked.add((group, kind))
         return of_kind(self, group, kind, namespace)
 
-    monkeypatch.setattr(lookup.Objects, "find", found)
-    monkeypatch.setattr(lookup.Objects, "of_kind", of)
+    monkeypatch.setattr(values.Objects, "find", found)
+    monkeypatch.setattr(values.Objects, "of_kind", of)
     evaluator = assembly.embedded(models.Config(), facts=Store())
     for corpus in available():
         runner.run(sources.read([str(corpus.folder)], stdin=io.BytesIO()), evaluator=evaluator, settings=SETTINGS)

@@ -24,7 +24,9 @@ def run(*command: str, chosen: str | Path = OWN_ALONE) -> str:
 
 
 def test_what_needs_public_files_is_left_out_and_counted_in_one_line() -> None:
-    printed = run("-m", "pytest", "-ra", *PLUGINS, "-k", "knows_every_field", "tests/unit/certs/test_cert_manager.py")
+    printed = run(
+        "-m", "pytest", "-ra", *PLUGINS, "-k", "knows_every_field", "tests/unit/server/certs/test_cert_manager.py"
+    )
 
     (line,) = [line for line in printed.splitlines() if line.startswith("LEFT OUT")]
     assert line.startswith("LEFT OUT: 4 tests, which need manifests and definitions of public projects;")

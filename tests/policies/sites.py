@@ -7,10 +7,10 @@ from typing import Final
 
 from builders.queues import cluster_queue, flavor, group, local_queue, quota, topology
 from usher.cluster import recording
+from usher.cluster.facts.snapshot import Recorded, State
+from usher.cluster.facts.store import Store
 from usher.config import models, selection
 from usher.config.load import load
-from usher.facts.snapshot import Recorded, State
-from usher.facts.store import Store
 from usher.kinds.registry import FACTS
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
@@ -47,7 +47,7 @@ def evaluator(site: Site) -> Evaluator:
 def evaluator_of_an_empty_cluster(site: Site) -> Evaluator:
     """Knows that its cluster has no object of any kind."""
     recorded = [Recorded(kind=kind, state=State.KNOWN, values=[]) for kind in FACTS.values()]
-    return _assembled(site, facts=recording.store(recorded))
+    return _assembled(site, facts=recording.store_of_recorded(recorded))
 
 
 @cache
@@ -64,7 +64,7 @@ def evaluator_of_a_cluster_with_queues(site: Site) -> Evaluator:
             local_queue(queue.local_queue, "all", namespace=namespace)
             for namespace in site.namespaces
             for queue in queues
-            if selection.matches(namespace, queue.namespaces)
+            if selection.matches_pattern(namespace, queue.namespaces)
         ),
     ]
     unique = {(fact["kind"], str(fact["metadata"])): fact for fact in facts}

@@ -24,8 +24,8 @@ from acceptance import (
 )
 from builders.queues import cluster_queue, cohort, configuration, flavor, gpu_group, local_queue
 from usher import model, paths
-from usher.facts.store import Store
-from usher.policy.evaluator import Request
+from usher.cluster.facts.store import Store
+from usher.policy.decision import Request
 
 BRIEF = manifest("brief_pytorchjob")
 FOUND_IN_BRIEF = {

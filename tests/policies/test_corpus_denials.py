@@ -15,11 +15,11 @@ import yaml
 import shared_files
 from shared_files import Corpus
 from usher import model
+from usher.check import sources
 from usher.config import models
+from usher.kinds.reading import values
 from usher.policy import assembly
-from usher.policy.evaluator import Request
-from usher.reading import lookup
-from usher.scan import sources
+from usher.policy.decision import Request
 
 LISTED = Path(__file__).parents[1] / "data/policies/corpus_denials"
 
@@ -37,7 +37,7 @@ def denials(corpus: Corpus) -> dict[str, list[str]]:
     evaluator = assembly.embedded(models.Config())
     found: dict[str, set[str]] = defaultdict(set)
     for batch in sources.read([str(corpus.folder)], stdin=io.BytesIO()):
-        objects = lookup.Objects((item.value for item in batch.items), namespace="default")
+        objects = values.Objects((item.value for item in batch.items), namespace="default")
         for item in batch.items:
             request = Request(value=item.value, namespace="default", objects=objects, place="check")
             for judgement in evaluator.decide(request).judgements:

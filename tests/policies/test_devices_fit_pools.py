@@ -13,11 +13,12 @@ from mutation_properties import Case, case
 from shared_files import Corpus
 from unit.workloads import device_claims
 from usher import model, paths
-from usher.accelerators import device_classes, meanings
+from usher.accelerators import names as accelerators_names
+from usher.accelerators import vocabulary
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.accelerators.vocabulary import Vocabulary
-from usher.policy.evaluator import Request
-from usher.reading import lookup
+from usher.kinds.reading import values
+from usher.policy.decision import Request
 
 FOREIGN: Final = ["gpu.amd.com", "gpu.intel.com", "tpu.google.com", "neuron.aws.com", "gpu.example.com"]
 NVIDIA_KEYS: Final = ("nvidia.com/gpu", "nvidia.com/mig")
@@ -53,8 +54,8 @@ sites = pytest.mark.parametrize("site", SITES.values(), ids=SITES.keys())
 
 
 def vendor_of(name: str) -> str:
-    found = meanings.meaning(name)
-    return found.vendor if found is not None else device_classes.device_class(name).vendor
+    found = accelerators_names.meaning_of(name)
+    return found.vendor if found is not None else vocabulary.meaning_of_class(name).vendor
 
 
 def vendors(pod_set: model.PodSet) -> set[str]:
@@ -85,7 +86,7 @@ def sent_elsewhere(site: dict[str, Any], found: Case) -> Iterator[str]:
 
 
 def judged(name: str, value: paths.Object, site: dict[str, Any], *known: paths.Object) -> Case:
-    objects = lookup.Objects(known)
+    objects = values.Objects(known)
     found = case(name, evaluator(site), Request(value=value, objects=objects))
     assert found is not None
     return found
@@ -128,7 +129,7 @@ def test_pods_with_an_unknown_class_stay_unchanged_and_the_user_reads_why(device
 
 
 @sites
-@pytest.mark.parametrize("device_class", device_classes.names())
+@pytest.mark.parametrize("device_class", vocabulary.device_class_names())
 def test_no_known_class_is_sent_to_a_pool_of_another_vendor(device_class: str, site: dict[str, Any]) -> None:
     job, claim = claiming(device_class)
     implicit = builders.pod(builders.container(limits={CLAIM_PREFIX + device_class: 1}), namespace="ml-research")

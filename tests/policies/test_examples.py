@@ -7,7 +7,7 @@ import record_findings
 import yaml
 
 from usher import paths
-from usher.policy.evaluator import Request
+from usher.policy.decision import Request
 
 POLICIES = Path(__file__).parents[2] / "policies" / "usher"
 

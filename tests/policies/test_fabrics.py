@@ -9,8 +9,9 @@ from acceptance import evaluator
 from usher import model, paths
 from usher.config.fabrics import shipped
 from usher.config.fabrics.profiles import RESERVED_VARIABLES
-from usher.policy.evaluator import Evaluator, Operation, Request
-from usher.reading.lookup import Absence, Reference
+from usher.kinds.reading.values import Absence, Reference
+from usher.policy.decision import Operation, Request
+from usher.policy.evaluator import Evaluator
 
 PRODUCT = {"nvidia.com/gpu.product": "NVIDIA-H200"}
 WORKER = "/spec/pytorchReplicaSpecs/Worker/template"

@@ -23,12 +23,13 @@ from mutation_properties import Case, case
 from policies import sites
 from policies.sites import SITES, Site
 from shared_files import OWN, PUBLISHED, Corpus
-from unit.mutation import generated
+from unit.policy.mutation import generated
 from usher import paths
-from usher.config import models
+from usher.config import pools
+from usher.kinds.reading import values as reading_values
 from usher.kinds.registry import WORKLOADS
-from usher.policy.evaluator import Evaluator, Request
-from usher.reading import lookup
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
 
 FOLDER = Path(__file__).parents[2] / "tests/data/mutations"
 
@@ -81,7 +82,7 @@ def _of_corpus(corpus: Corpus, evaluator: Evaluator, namespaces: tuple[str, ...]
     for file in sorted({document.file for document in indexed_manifests.documents(corpus)}):
         values = [indexed_manifests.without_namespace(value) for value in indexed_manifests.read(corpus.folder / file)]
         for namespace in namespaces:
-            objects = lookup.Objects(values, namespace=namespace)
+            objects = reading_values.Objects(values, namespace=namespace)
             for number, value in enumerate(values):
                 request = Request(value=value, namespace=namespace, objects=objects, place="check")
                 yield case(f"{file}[{number}] in {namespace}", evaluator, request)
@@ -170,7 +171,7 @@ def test_training_on_each_pool_with_any_number_of_its_devices_is_not_harmed(site
     assert harmed(tuple(filter(None, cases)), harm) == {}
 
 
-def trained_on(pool: models.Pool, resource: str, count: int) -> paths.Object:
+def trained_on(pool: pools.Pool, resource: str, count: int) -> paths.Object:
     """A PyTorchJob with two workers that select a pool, with as many devices of it."""
     container = builders.container("pytorch", limits={resource: count})
     template = builders.template(container, nodeSelector=dict(pool.node_selector))

@@ -14,12 +14,12 @@ import shared_files
 from indexed_manifests import as_json
 from shared_files import OWN, Corpus
 from usher import paths
-from usher.fixing import alignment, misspellings, rounds, steps, wishes
+from usher.check import findings, judging, runner, sources
+from usher.check.fix import remedies, rounds, syntax
 from usher.policy.evaluator import Evaluator
-from usher.scan import findings, runner, sources
 
 SITE = Path(__file__).parents[2] / "tests/data/mutations"
-SETTINGS = runner.Settings(command=findings.Command.CHECK, mutated=True, diff=True)
+SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True, diff=True)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def fixed(folder: Path, evaluator: Evaluator) -> rounds.Fixed:
         list(sources.read([str(folder)], stdin=io.BytesIO())),
         judge=lambda batches: runner.run(batches, evaluator=evaluator, settings=SETTINGS),
         read=lambda batch: Path(batch.source).read_bytes(),
-        choice=wishes.Choice(names=misspellings.names_of_devices()),
+        choice=remedies.Choice(names=remedies.names_of_devices()),
     )
 
 
@@ -69,7 +69,7 @@ def changed_in_silence(file: rounds.File) -> Iterator[str]:
     assert len(old) == len(new)
     for before, after in zip(old, new, strict=True):
         for pointer in _differences(before, after, paths.ROOT):
-            if not any(steps.overlap(pointer, each) for each in named):
+            if not any(remedies.pointers_overlap(pointer, each) for each in named):
                 yield f"{pointer} differs"
 
 
@@ -95,5 +95,5 @@ def _differences(before: paths.Json, after: paths.Json, pointer: str) -> Iterato
             yield from _differences(one, other, paths.join(pointer, number))
         if len(before) != len(after):
             yield paths.join(pointer, min(len(before), len(after)))
-    elif not alignment.same(before, after):
+    elif not syntax.is_same_value(before, after):
         yield pointer

@@ -15,10 +15,10 @@ import record_findings
 
 import reviews
 from usher import paths
-from usher.review import validate as review_validate
-from usher.scan import findings as scan_findings
-from usher.scan import runner
-from usher.scan.batches import Batch, Item
+from usher.check import findings as scan_findings
+from usher.check import judging, runner
+from usher.check.batches import Batch, Item
+from usher.review import webhooks as review_validate
 
 ROOT = Path(__file__).parents[2]
 CHECKS = ROOT / "policies" / "usher" / "checks"
@@ -112,7 +112,7 @@ def test_check_and_audit_report_the_recorded_findings(folder: Path, command: sca
         Batch(source=file.stem, items=tuple(Item(value=each) for each in (value, *build_examples.others(file))))
         for file, value, _ in examples
     ]
-    settings = runner.Settings(command=command, namespace="")
+    settings = judging.Settings(command=command, namespace="")
 
     found = runner.run(batches, evaluator=record_findings.evaluator_of(folder), settings=settings)
 

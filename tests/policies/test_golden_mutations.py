@@ -15,12 +15,13 @@ import record_mutations
 from record_mutations import NAMESPACES, Subject, Verdict
 
 import reviews
+from usher.check import findings, judging, runner
+from usher.check.batches import Batch, Item
 from usher.kinds.kind import Kind
 from usher.kinds.registry import WORKLOADS
-from usher.policy.evaluator import Evaluator, Request
-from usher.review import mutate as review_mutate
-from usher.scan import findings, runner
-from usher.scan.batches import Batch, Item
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
+from usher.review import webhooks as review_mutate
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests/data/mutations"
@@ -117,7 +118,7 @@ def test_the_webhook_sends_the_patch(subject: Subject) -> None:
 def test_check_shows_the_patch_that_is_sent(subject: Subject) -> None:
     batch = Batch(source=subject.file.name, items=tuple(Item(value=value) for value in subject.objects))
     for namespace in namespaces(subject):
-        settings = runner.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True, diff=True)
+        settings = judging.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True, diff=True)
 
         found = runner.run([batch], evaluator=evaluator(), settings=settings)
 

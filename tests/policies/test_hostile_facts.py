@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 import generated_examples
 from usher import model, paths
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
 
 POLICIES = Path(__file__).parents[2] / "policies"
 

@@ -16,11 +16,12 @@ import mutation_properties as properties
 import shared_files
 from mutation_properties import Case, case
 from shared_files import OWN, PUBLISHED, Corpus
-from unit.mutation import generated
+from unit.policy.mutation import generated
 from usher import paths
+from usher.kinds.reading import values as reading_values
 from usher.kinds.registry import WORKLOADS
-from usher.policy.evaluator import Evaluator, Request
-from usher.reading import lookup
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
 
 FOLDER = Path(__file__).parents[2] / "tests/data/mutations"
 
@@ -73,7 +74,7 @@ def _of_corpus(corpus: Corpus) -> Iterator[Case | None]:
     for file in sorted({document.file for document in indexed_manifests.documents(corpus)}):
         values = [indexed_manifests.without_namespace(value) for value in indexed_manifests.read(corpus.folder / file)]
         for namespace in NAMESPACES:
-            objects = lookup.Objects(values, namespace=namespace)
+            objects = reading_values.Objects(values, namespace=namespace)
             for number, value in enumerate(values):
                 request = Request(value=value, namespace=namespace, objects=objects, place="check")
                 yield case(f"{file}[{number}] in {namespace}", evaluator(), request)

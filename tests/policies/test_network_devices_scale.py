@@ -12,7 +12,8 @@ import builders
 import generated_examples
 from acceptance import evaluator
 from usher import paths
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
 
 PRODUCT = {"nvidia.com/gpu.product": "NVIDIA-H200"}
 LIMITS = "/spec/pytorchReplicaSpecs/Worker/template/spec/containers/0/resources/limits"

@@ -15,8 +15,8 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 import shared_files
 from shared_files import Corpus
 from usher import paths
+from usher.check import findings, judging, runner, sources
 from usher.config import models
-from usher.scan import findings, runner, sources
 
 every_corpus = pytest.mark.parametrize("corpus", shared_files.corpora)
 
@@ -49,7 +49,7 @@ def places(node: Node, pointer: str, *, key: Node | None = None) -> set[tuple[in
 
 def judged(corpus: Corpus) -> Iterator[tuple[Path, findings.Result]]:
     batches = list(sources.read([str(corpus.folder)], stdin=io.BytesIO()))
-    settings = runner.Settings(command=findings.Command.CHECK)
+    settings = judging.Settings(command=findings.Command.CHECK)
     found = runner.run(batches, evaluator=record_findings.evaluator_with(models.Config()), settings=settings)
     for result in found.results:
         yield Path(result.source), result

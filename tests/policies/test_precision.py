@@ -56,7 +56,7 @@ def test_every_verdict_has_a_reason_and_no_firing_waits_for_one(name: str) -> No
 
 
 def test_checks_that_are_often_wrong_are_not_in_recommended() -> None:
-    checks = metadata.read_all(POLICIES)["checks"]
+    checks = metadata.read_entries(POLICIES)["checks"]
     rows = document_precision.rows(checks, document_precision.records(RECORDS))
 
     low = {row.check.name for row in rows if row.share < document_precision.NEEDED and not row.check.strict_only}

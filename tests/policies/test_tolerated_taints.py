@@ -10,9 +10,9 @@ import generated_examples
 from acceptance import evaluator, mutated
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.config import sections
 
-PLAIN: Final = Vocabulary(models.Accelerators())
+PLAIN: Final = Vocabulary(sections.Accelerators())
 _TAINTS: Final = st.builds(
     lambda key, value, effect: {"key": key, "value": value, "effect": effect},
     st.sampled_from(["nvidia.com/gpu", "sku", "gpu", "dedicated", "team", "cloud.google.com/gke-spot"]),

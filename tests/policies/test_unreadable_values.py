@@ -11,11 +11,12 @@ import pytest
 import shared_files
 from shared_files import Corpus
 from usher import model, paths
+from usher.check import sources
 from usher.config import models
+from usher.kinds.reading import values
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Request
-from usher.reading import lookup
-from usher.scan import sources
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
 
 VARIABLE: Final = "NVIDIA_VISIBLE_DEVICES"
 UNREADABLE: Final[list[paths.Object]] = [
@@ -53,7 +54,7 @@ def containers(workload: model.Workload) -> Iterator[model.Container]:
 
 def requests(corpus: Corpus) -> Iterator[Request]:
     for batch in sources.read([str(corpus.folder)], stdin=io.BytesIO()):
-        objects = lookup.Objects((item.value for item in batch.items), namespace="default")
+        objects = values.Objects((item.value for item in batch.items), namespace="default")
         for item in batch.items:
             yield Request(value=item.value, namespace="default", objects=objects, place="check")
 

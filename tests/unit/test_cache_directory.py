@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from usher import cache_directory, opa_program
+from usher.extensions import opa_program
 
 
 @pytest.fixture(params=[0o002, 0o022, 0o077, 0o000], ids=oct)
@@ -21,11 +21,11 @@ def _umask(request: pytest.FixtureRequest) -> Iterator[None]:
 def test_every_folder_that_is_made_is_the_users_own_whatever_the_umask_is(tmp_path: Path) -> None:
     folder = tmp_path / ".cache" / "gpu-usher" / "gatekeeper"
 
-    cache_directory.make(folder)
+    opa_program.make_cache_folder(folder)
 
     for each in (folder, *folder.parents[:2]):
         assert stat.S_IMODE(each.stat().st_mode) == 0o700
-        assert cache_directory.is_own(each)
+        assert opa_program.belongs_to_user(each)
 
 
 @pytest.mark.usefixtures("_umask")
@@ -35,7 +35,7 @@ def test_a_module_that_comes_first_leaves_a_directory_that_others_use(tmp_path: 
 
     opa_program.made_once(lambda: b"module", of="source", cache=cache / "own-checks")
 
-    assert cache_directory.is_own(cache)
+    assert opa_program.belongs_to_user(cache)
 
 
 def test_a_module_is_made_once(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_file_that_others_may_write_to_is_not_the_users_own(tmp_path: Path, mo
     file.write_bytes(b"module")
     file.chmod(mode)
 
-    assert not cache_directory.is_own(file)
+    assert not opa_program.belongs_to_user(file)
 
 
 def test_a_module_that_others_could_have_written_is_made_again(tmp_path: Path) -> None:
@@ -69,13 +69,13 @@ def test_a_module_that_others_could_have_written_is_made_again(tmp_path: Path) -
 def test_a_link_is_never_the_users_own(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
 
-    assert not cache_directory.is_own(tmp_path / "link")
+    assert not opa_program.belongs_to_user(tmp_path / "link")
 
 
 def test_the_directory_is_the_one_of_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv(cache_directory.VARIABLE, raising=False)
+    monkeypatch.delenv(opa_program.CACHE_VARIABLE, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert cache_directory.find() == tmp_path / "xdg" / "gpu-usher"
+    assert opa_program.cache_directory() == tmp_path / "xdg" / "gpu-usher"
 
-    monkeypatch.setenv(cache_directory.VARIABLE, str(tmp_path / "given"))
-    assert cache_directory.find() == tmp_path / "given"
+    monkeypatch.setenv(opa_program.CACHE_VARIABLE, str(tmp_path / "given"))
+    assert opa_program.cache_directory() == tmp_path / "given"

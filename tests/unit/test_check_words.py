@@ -15,6 +15,8 @@ RULES = check_words.read(
     ]
 )
 
+OPENINGS = check_words.read_openings({"openings": ["Of", "Those", "What"], "write": "what a caller gets"})
+
 
 def found(directory: Path, name: str, source: str) -> list[tuple[int, str]]:
     path = directory / name
@@ -93,6 +95,43 @@ def test_only_the_top_section_of_the_changelog_is_read(tmp_path: Path) -> None:
     assert found(tmp_path, "CHANGELOG.md", changelog) == [(5, "Anew")]
 
 
+@pytest.mark.parametrize(
+    ("source", "line", "words"),
+    [
+        ('"""Of a module."""\n', 1, "Of ..."),
+        ('class A:\n    """Those of a class."""\n', 2, "Those ..."),
+        ('def f() -> None:\n    """\n    What a function does.\n    """\n', 2, "What ..."),
+        ('class A:\n    async def f(self) -> None:\n        """Of a method."""\n', 3, "Of ..."),
+        ('class A:\n    a: int\n    """What a field is."""\n', 3, "What ..."),
+        ('a = 1\nif a:\n    b = 2\n    """Of a constant."""\n', 4, "Of ..."),
+    ],
+)
+def test_a_docstring_says_what_a_caller_gets(tmp_path: Path, source: str, line: int, words: str) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(source)
+
+    (finding,) = check_words.check_docstrings(path, OPENINGS)
+
+    assert (finding.line, finding.words, finding.write) == (line, words, "what a caller gets")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""The queues of a workload: what Kueue looks at. Of two, the first."""\n',
+        '"""Often used."""\n',
+        "# What a comment says\n",
+        'text = "What a message says"\n',
+        'def f() -> str:\n    return """Of a text."""\n',
+    ],
+)
+def test_other_openings_and_other_texts_are_accepted(tmp_path: Path, source: str) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(source)
+
+    assert list(check_words.check_docstrings(path, OPENINGS)) == []
+
+
 def test_texts_stay_where_they_are() -> None:
     source = (check_words.ROOT / "tools/plain_texts.py").read_text()
 
@@ -125,3 +164,4 @@ def test_the_list_of_the_project_can_be_read() -> None:
     data = tomllib.loads((check_words.ROOT / "tools/words.toml").read_text())
 
     assert all(rule.write for rule in check_words.read(data["words"]))
+    assert check_words.read_openings(data["docstrings"]).write

@@ -7,7 +7,8 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from usher import errors, policy_archive
+from usher import errors
+from usher.extensions import policy_archive
 
 KEY = ed25519.Ed25519PrivateKey.from_private_bytes(b"k" * 32)
 PLAIN = policy_archive.written({"kind": "Test"}, {"policy.wasm": b"module" * 100})

@@ -7,7 +7,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize(("folder", "most"), [("webhooks/usher", 280), ("tests", 400)])
+@pytest.mark.parametrize(("folder", "most"), [("webhooks/usher", 600), ("tests", 400)])
 def test_no_python_module_has_more_lines_than_its_folder_allows(folder: str, most: int) -> None:
     lines = {
         str(file.relative_to(ROOT)): len(file.read_text().splitlines())

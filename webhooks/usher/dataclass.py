@@ -1,8 +1,8 @@
 """The decorator of this package's values: `dataclasses.dataclass`, made for many classes that are imported at once.
 
-The standard one writes and compiles six functions for each class. A command imports some three hundred classes, so that
-was a quarter of the start of `usher check`. Here all classes share the text of equality, hash, representation and
-immutability, and a class compiles its constructor for its first value. Type checkers see the standard one.
+The standard decorator writes and compiles six functions for each class. A command imports some three hundred classes,
+so this took a quarter of the start of `usher check`. Here all classes share the code of equality, hash, representation
+and immutability, and a class compiles its constructor for its first value. Type checkers see the standard decorator.
 """
 
 import dataclasses
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(*, frozen: bool = False, slots: bool = False, eq: bool = True, **options: bool) -> Callable:
-        """As `dataclasses.dataclass`, which makes the other classes: those that are not frozen, have no slots, have an
-        order, or check their values (`__post_init__`).
+        """Makes a class as `dataclasses.dataclass` does. It passes on to it the classes that are not frozen, have no
+        slots, have an order, or check their values (`__post_init__`).
         """
         standard = dataclasses.dataclass(frozen=frozen, slots=slots, eq=eq, **options)
         if not (frozen and slots) or options.get("order"):
@@ -51,7 +51,7 @@ def _completed(made: type, *, eq: bool) -> type:
         methods["__eq__"] = _equality(compared)
         methods["__hash__"] = lambda self: hash(compared(self))
     for name, method in methods.items():
-        # A class without a hash of its own has None, which Python sets beside an own equality.
+        # A class without a hash of its own has None: Python sets it beside an equality of its own.
         if made.__dict__.get(name) is None:
             setattr(made, name, method)
     for name, refusal in (("__setattr__", _refuse_assignment), ("__delattr__", _refuse_deletion)):
@@ -60,7 +60,7 @@ def _completed(made: type, *, eq: bool) -> type:
 
 
 def _first_constructor(made: Any, fields: Sequence["dataclasses.Field[Any]"]) -> Callable[..., None]:  # noqa: ANN401 - any class
-    """A constructor that compiles the one of a class, which takes its place."""
+    """A constructor that compiles the real one on first use and is then replaced by it."""
 
     def construct(self: object, *given: object, **named: object) -> None:
         made.__init__ = _constructor(made, fields)
@@ -99,7 +99,7 @@ def _values(names: Sequence[str]) -> Callable[[object], tuple[Any, ...]]:
     """Gives the values of some fields."""
     if len(names) > 1:
         return attrgetter(*names)
-    # Of one name, an `attrgetter` gives the value alone.
+    # For one name, an `attrgetter` gives the bare value and no tuple.
     return lambda value: tuple(getattr(value, name) for name in names)
 
 
@@ -120,7 +120,7 @@ def _text(names: Sequence[str]) -> Callable[[object], str]:
 
 
 def _set_state(made: type, names: Sequence[str]) -> Callable[[object, tuple[Any, ...]], None]:
-    """Fills a value that was pickled or copied with what `__getstate__` gave."""
+    """Fills a pickled or copied value with the result of `__getstate__`."""
     setters = [getattr(made, name).__set__ for name in names]
 
     def fill(self: object, state: tuple[Any, ...]) -> None:

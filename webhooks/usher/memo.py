@@ -11,11 +11,13 @@ Value = TypeVar("Value")
 Entry = TypeVar("Entry")
 
 _PIECE: Final = 2000
-"""Bytes. For more at once hashlib lets other threads run, and then waits for its turn, up to 5 ms."""
+"""Bytes. For larger texts hashlib lets other threads run, and then waits up to 5 ms for its turn."""
 
 
 def digest(text: bytes) -> bytes:
-    """A key in place of a text. A text of orjson is not kept: it lies in a buffer of up to 16 times its length."""
+    """A key in place of a text. The memo does not keep texts of orjson: each lies in a buffer of up to 16 times its
+    length.
+    """
     found = hashlib.sha256()
     for start in range(0, len(text), _PIECE):
         found.update(text[start : start + _PIECE])
@@ -30,7 +32,9 @@ class Memo(Generic[Key, Value]):
     """
 
     def __init__(self, size: int, *, at_once: bool = False) -> None:
-        """With `at_once`, a value is kept from the first request on: where making it costs much more than keeping."""
+        """With `at_once`, keeps a value from its first request on. Use it where making a value costs much more than
+        keeping it.
+        """
         self._size = size
         self._at_once = at_once
         self._kept: OrderedDict[Key, Value] = OrderedDict()

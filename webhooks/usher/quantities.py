@@ -63,7 +63,7 @@ class Quantity:
 
     @property
     def value(self) -> int:
-        """The whole number, rounded away from 0 and capped to 64 bits. Go's Value() wraps around instead of capping."""
+        """The whole number, rounded away from 0 and capped to 64 bits. Go's Value() wraps around and does not cap."""
         return _rounded(self.nanos, NANO)
 
     @property

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.accelerators import boards, profiles
-from usher.accelerators.profiles import Board, Profile
+from usher.accelerators import boards, mig
+from usher.accelerators.mig import Board, Profile
 
 # In the order of docs/domain/mig.md#profiles: 1g x7, 1g+me x1, 1g with double memory x4, 2g x3, 3g x2, 4g x1, 7g x1.
 SEVEN_SLICES = {
@@ -73,7 +73,7 @@ def board(name: str) -> Board:
 
 
 def profile(text: str) -> Profile:
-    found = profiles.parse(text)
+    found = mig.parse_profile(text)
     assert found is not None
     return found
 

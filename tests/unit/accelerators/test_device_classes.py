@@ -2,7 +2,7 @@
 
 import pytest
 
-from usher.accelerators import device_classes, meanings
+from usher.accelerators import names, vocabulary
 from usher.accelerators.names import Unit
 
 
@@ -24,11 +24,11 @@ from usher.accelerators.names import Unit
 def test_a_class_of_accelerators_says_what_one_of_them_is(
     name: str, vendor: str, unit: Unit, resource: str | None
 ) -> None:
-    found = device_classes.device_class(name)
+    found = vocabulary.meaning_of_class(name)
 
     assert found.accelerator is True
     assert (found.vendor, found.unit, found.resource) == (vendor, unit, resource)
-    assert resource is None or meanings.meaning(resource) is not None
+    assert resource is None or names.meaning_of(resource) is not None
 
 
 @pytest.mark.parametrize(
@@ -40,15 +40,15 @@ def test_a_class_of_accelerators_says_what_one_of_them_is(
     ],
 )
 def test_a_class_of_other_devices_is_certainly_not_an_accelerator(name: str) -> None:
-    assert device_classes.device_class(name).accelerator is False
+    assert vocabulary.meaning_of_class(name).accelerator is False
 
 
 @pytest.mark.parametrize(
     "name", ["", "gpu", "my-gpus", "mig-1g-12gb.gpu.nvidia.com", "GPU.nvidia.com", "rdma-net", "x" * 1_000_000]
 )
 def test_a_device_class_of_a_site_is_unknown(name: str) -> None:
-    assert device_classes.device_class(name) is device_classes.UNKNOWN
-    assert device_classes.UNKNOWN.accelerator is None
+    assert vocabulary.meaning_of_class(name) is vocabulary.UNKNOWN_CLASS
+    assert vocabulary.UNKNOWN_CLASS.accelerator is None
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,4 @@ def test_a_device_class_of_a_site_is_unknown(name: str) -> None:
     ],
 )
 def test_a_driver_has_accelerators_or_other_devices_or_is_not_known(name: str, accelerators: bool | None) -> None:
-    assert device_classes.driver(name) is accelerators
+    assert vocabulary.is_accelerator_driver(name) is accelerators

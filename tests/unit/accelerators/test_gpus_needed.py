@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.accelerators import boards, mig, profiles
-from usher.accelerators.profiles import Board, Profile
+from usher.accelerators import boards, mig
+from usher.accelerators.mig import Board, Profile
 
 ABSURD = 10**9
 
@@ -21,7 +21,7 @@ def board(name: str) -> Board:
 
 
 def instances(counts: Mapping[str, int]) -> dict[Profile, int]:
-    found = {profiles.parse(text): count for text, count in counts.items()}
+    found = {mig.parse_profile(text): count for text, count in counts.items()}
     return {profile: count for profile, count in found.items() if profile is not None}
 
 
@@ -49,7 +49,7 @@ def by_trying_all(known: Board, asked: Counter[Profile]) -> int:
             return
         for gpu in gpus:
             gpu[wanted[index]] += 1
-            if mig.fits(known, gpu):
+            if mig.instances_fit(known, gpu):
                 place(index + 1, gpus)
             gpu[wanted[index]] -= 1
         place(index + 1, [*gpus, Counter([wanted[index]])])
@@ -104,7 +104,7 @@ def test_any_number_of_one_profile_is_known_exactly(known: Board) -> None:
 def test_an_absurd_mix_is_answered_by_a_bound(known: Board) -> None:
     asked = {offer.names[0]: ABSURD for offer in known.offers}
     found = needed(known, asked)
-    assert not mig.fits(known, asked)
+    assert not mig.instances_fit(known, asked)
     assert not found.exact
     assert found.at_least >= ABSURD
     assert mig.room_beside(known, asked) is None
@@ -113,7 +113,7 @@ def test_an_absurd_mix_is_answered_by_a_bound(known: Board) -> None:
 def test_absurd_numbers_of_unknown_profiles_are_refused_as_few_are() -> None:
     asked = instances({f"{slices}g.{memory}gb": ABSURD for slices in range(1, 9) for memory in range(1, 200)})
     for known in boards.BOARDS:
-        assert not mig.fits(known, asked)
+        assert not mig.instances_fit(known, asked)
         assert mig.gpus_needed(known, asked) is None
 
 
@@ -139,8 +139,8 @@ def test_one_instance_more_never_needs_fewer_gpus_and_at_most_one_more(
 def test_one_instance_more_never_makes_a_set_fit(case: tuple[Board, Counter[Profile]], data: st.DataObject) -> None:
     known, asked = case
     one = data.draw(st.sampled_from([offer.names[0] for offer in known.offers]))
-    if mig.fits(known, asked + Counter([one])):
-        assert mig.fits(known, asked)
+    if mig.instances_fit(known, asked + Counter([one])):
+        assert mig.instances_fit(known, asked)
 
 
 @given(sets(most=12), st.randoms(use_true_random=False))
@@ -148,14 +148,14 @@ def test_the_order_of_the_profiles_does_not_matter(case: tuple[Board, Counter[Pr
     known, asked = case
     items = list(asked.items())
     shuffler.shuffle(items)
-    assert mig.fits(known, dict(items)) == mig.fits(known, asked)
+    assert mig.instances_fit(known, dict(items)) == mig.instances_fit(known, asked)
     assert mig.gpus_needed(known, dict(items)) == mig.gpus_needed(known, asked)
 
 
 @given(sets(most=12))
 def test_a_set_fits_exactly_when_one_gpu_is_enough(case: tuple[Board, Counter[Profile]]) -> None:
     known, asked = case
-    assert mig.fits(known, asked) == (needed(known, asked).at_least <= 1)
+    assert mig.instances_fit(known, asked) == (needed(known, asked).at_least <= 1)
 
 
 @given(sets(most=mig.EXACT_INSTANCES), st.integers(2, ABSURD))
@@ -171,7 +171,7 @@ def test_a_bound_for_many_times_a_set_is_never_more_than_so_many_times_its_gpus(
 def test_what_has_room_beside_a_set_fits_beside_it_and_one_more_does_not(case: tuple[Board, Counter[Profile]]) -> None:
     known, placed = case
     room = mig.room_beside(known, placed)
-    assert (room is None) == (not mig.fits(known, placed))
+    assert (room is None) == (not mig.instances_fit(known, placed))
     for profile, more in (room or {}).items():
-        assert mig.fits(known, placed + Counter({profile: more}))
-        assert not mig.fits(known, placed + Counter({profile: more + 1}))
+        assert mig.instances_fit(known, placed + Counter({profile: more}))
+        assert not mig.instances_fit(known, placed + Counter({profile: more + 1}))

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from unit.accelerators.test_names import REAL_NAMES
-from usher.accelerators.lookalikes import looks_like_accelerator
+from usher.accelerators.vocabulary import looks_like_accelerator
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from itertools import combinations_with_replacement
 
 import pytest
 
-from usher.accelerators import boards, mig, profiles
-from usher.accelerators.profiles import Board, Profile
+from usher.accelerators import boards, mig
+from usher.accelerators.mig import Board, Profile
 
 # Width and starts, from the table of docs/domain/mig.md#placement; `d` is 1g with double memory.
 SEVEN_SLICES = {
@@ -51,7 +51,7 @@ def board(name: str) -> Board:
 
 
 def profile(text: str) -> Profile:
-    found = profiles.parse(text)
+    found = mig.parse_profile(text)
     assert found is not None
     return found
 
@@ -100,7 +100,7 @@ def all_that_fit(known: Board, names: Mapping[str, str]) -> set[frozenset[tuple[
         frozenset(counts.items())
         for size in range(1, 9)
         for kinds in combinations_with_replacement(names, size)
-        if mig.fits(known, counts := as_instances(kinds, names))
+        if mig.instances_fit(known, counts := as_instances(kinds, names))
     }
 
 
@@ -109,7 +109,9 @@ def maximal(known: Board, names: Mapping[str, str]) -> set[frozenset[tuple[Profi
     return {
         fitting
         for fitting in all_that_fit(known, names)
-        if not any(mig.fits(known, Counter(dict(fitting)) + Counter([profile(name)])) for name in names.values())
+        if not any(
+            mig.instances_fit(known, Counter(dict(fitting)) + Counter([profile(name)])) for name in names.values()
+        )
     }
 
 
@@ -148,8 +150,8 @@ def test_all_boards_of_seven_slices_are_divided_alike(known: Board) -> None:
         for kind, offer in zip(("7g", "4g", "3g", "2g", "d", "1g", "me"), known.offers, strict=True)
     }
     assert len(all_that_fit(known, names)) == 127
-    assert mig.fits(known, mix("3g+4x1g", names))
-    assert not mig.fits(known, mix("3g+3g+1g", names))
+    assert mig.instances_fit(known, mix("3g+4x1g", names))
+    assert not mig.instances_fit(known, mix("3g+3g+1g", names))
 
 
 @pytest.mark.parametrize(
@@ -158,29 +160,29 @@ def test_all_boards_of_seven_slices_are_divided_alike(known: Board) -> None:
 )
 def test_what_does_not_fit_on_seven_slices(text: str) -> None:
     """`3g+3g+1g` asks only 7 of 7 compute slices, but the two 3g take all memory."""
-    assert not mig.fits(board("H100-80"), mix(text))
+    assert not mig.instances_fit(board("H100-80"), mix(text))
 
 
 @pytest.mark.parametrize("beside", ["1g", "me", "d", "2g", "3g", "4g", "7g"])
 def test_nothing_fits_beside_a_full_profile(beside: str) -> None:
-    assert not mig.fits(board("H100-80"), mix(f"7g+{beside}"))
+    assert not mig.instances_fit(board("H100-80"), mix(f"7g+{beside}"))
 
 
 @pytest.mark.parametrize("text", ["3g+4x1g", "4g+3g", "2x1g+2g+3g", "me+6x1g", "3g+me+3x1g", "4g+2g+me", "me+d+5x1g"])
 def test_what_fits_on_seven_slices(text: str) -> None:
     """`3g+4x1g` fits with the 3g at slice 4 alone; `2x1g+2g+3g` is mig-parted's all-balanced."""
-    assert mig.fits(board("H100-80"), mix(text))
+    assert mig.instances_fit(board("H100-80"), mix(text))
 
 
 def test_the_balanced_layout_of_four_slices_fits() -> None:
-    assert mig.fits(board("A30-24"), mix("2x1g+2g", ON_A30))
+    assert mig.instances_fit(board("A30-24"), mix("2x1g+2g", ON_A30))
 
 
 @pytest.mark.parametrize("known", boards.BOARDS, ids=lambda known: known.name)
 def test_a_profile_fits_as_often_as_the_table_says_and_no_more(known: Board) -> None:
     for offer in known.offers:
-        assert mig.fits(known, {offer.names[0]: offer.shape.maximum})
-        assert not mig.fits(known, {offer.names[0]: offer.shape.maximum + 1})
+        assert mig.instances_fit(known, {offer.names[0]: offer.shape.maximum})
+        assert not mig.instances_fit(known, {offer.names[0]: offer.shape.maximum + 1})
 
 
 @pytest.mark.parametrize("known", boards.BOARDS, ids=lambda known: known.name)
@@ -188,8 +190,8 @@ def test_no_set_that_fits_is_more_than_one_gpu(known: Board) -> None:
     for first in known.offers:
         for second in known.offers:
             pair = Counter([first.names[0], second.names[0]])
-            if mig.fits(known, pair):
-                shares = [mig.share(known, name) for name in pair.elements()]
+            if mig.instances_fit(known, pair):
+                shares = [mig.share_of_instance(known, name) for name in pair.elements()]
                 assert sum(share.compute for share in shares if share) <= 1
                 assert sum(share.memory for share in shares if share) <= 1
 
@@ -212,29 +214,29 @@ def test_no_set_that_fits_is_more_than_one_gpu(known: Board) -> None:
     ],
 )
 def test_media_engines_of_an_rtx_pro_are_given_once(asked: dict[str, int], expected: bool) -> None:
-    assert mig.fits(board("RTX-PRO-6000-96"), instances(asked)) is expected
+    assert mig.instances_fit(board("RTX-PRO-6000-96"), instances(asked)) is expected
 
 
 def test_only_one_instance_of_an_a30_has_the_media_engines() -> None:
-    assert mig.fits(board("A30-24"), instances({"2g.12gb+me": 1, "1g.6gb": 2}))
-    assert not mig.fits(board("A30-24"), instances({"2g.12gb+me": 1, "1g.6gb+me": 1}))
+    assert mig.instances_fit(board("A30-24"), instances({"2g.12gb+me": 1, "1g.6gb": 2}))
+    assert not mig.instances_fit(board("A30-24"), instances({"2g.12gb+me": 1, "1g.6gb+me": 1}))
 
 
 def test_one_name_fits_four_times_or_seven_times_by_its_board() -> None:
     asked = instances({"1g.10gb": 5})
-    assert not mig.fits(board("A100-40"), asked)
-    assert mig.fits(board("A100-80"), asked)
+    assert not mig.instances_fit(board("A100-40"), asked)
+    assert mig.instances_fit(board("A100-80"), asked)
 
 
 def test_two_names_of_one_profile_count_as_one() -> None:
-    assert mig.fits(board("GB200"), instances({"3g.93gb": 1, "3g.95gb": 1}))
-    assert not mig.fits(board("GB200"), instances({"3g.93gb": 2, "3g.95gb": 1}))
+    assert mig.instances_fit(board("GB200"), instances({"3g.93gb": 1, "3g.95gb": 1}))
+    assert not mig.instances_fit(board("GB200"), instances({"3g.93gb": 2, "3g.95gb": 1}))
 
 
 def test_profiles_of_another_board_fit_nowhere() -> None:
     asked = instances({"1g.10gb": 1, "1g.5gb": 1})
-    assert mig.fits(board("A100-40"), asked)
-    assert not mig.fits(board("A100-80"), asked)
+    assert mig.instances_fit(board("A100-40"), asked)
+    assert not mig.instances_fit(board("A100-80"), asked)
     assert mig.gpus_needed(board("A100-80"), asked) is None
     assert mig.room_beside(board("A100-80"), asked) is None
 
@@ -242,7 +244,7 @@ def test_profiles_of_another_board_fit_nowhere() -> None:
 def test_nothing_fits_everywhere_and_needs_no_gpu() -> None:
     for known in boards.BOARDS:
         for asked in ({}, instances({"1g.10gb": 0}), instances({"1g.11gb": 0, "1g.10gb": -3})):
-            assert mig.fits(known, asked)
+            assert mig.instances_fit(known, asked)
             assert mig.gpus_needed(known, asked) == mig.GpusNeeded(at_least=0, exact=True)
 
 
@@ -285,16 +287,16 @@ def test_a_profile_is_an_exact_share_of_its_board(
     name: str, text: str, compute: Fraction, memory: Fraction, gibibytes: int
 ) -> None:
     expected = mig.Share(compute=compute, memory=memory, gibibytes=gibibytes)
-    assert mig.share(board(name), profile(text)) == expected
+    assert mig.share_of_instance(board(name), profile(text)) == expected
 
 
 def test_shares_of_different_profiles_add_up_in_one_unit() -> None:
-    first = mig.share(board("A100-40"), profile("1g.10gb"))
-    second = mig.share(board("H100-80"), profile("3g.40gb"))
+    first = mig.share_of_instance(board("A100-40"), profile("1g.10gb"))
+    second = mig.share_of_instance(board("H100-80"), profile("3g.40gb"))
     assert first is not None
     assert second is not None
     assert first * 2 + second == mig.Share(compute=Fraction(5, 7), memory=Fraction(1), gibibytes=60)
 
 
 def test_a_profile_that_the_board_lacks_has_no_share_of_it() -> None:
-    assert mig.share(board("A100-80"), profile("1g.5gb")) is None
+    assert mig.share_of_instance(board("A100-80"), profile("1g.5gb")) is None

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from usher.accelerators import meanings, names
+from usher.accelerators import names
 from usher.accelerators.names import GIB, MIB, Meaning, Unit
 
 
@@ -101,7 +101,7 @@ REAL_NAMES = [
 
 @pytest.mark.parametrize(("resource", "unit", "vendor"), REAL_NAMES, ids=[name for name, _, _ in REAL_NAMES])
 def test_a_name_of_the_field_says_what_one_of_it_is_and_who_makes_it(resource: str, unit: Unit, vendor: str) -> None:
-    found = meanings.meaning(resource)
+    found = names.meaning_of(resource)
 
     assert found is not None
     assert (found.unit, found.vendor) == (unit, vendor)
@@ -127,7 +127,7 @@ def test_a_name_of_the_field_says_what_one_of_it_is_and_who_makes_it(resource: s
     ],
 )
 def test_memory_says_how_many_bytes_one_of_it_is(resource: str, size: int | None) -> None:
-    found = meanings.meaning(resource)
+    found = names.meaning_of(resource)
 
     assert found is not None
     assert (found.unit, found.size) == (Unit.MEMORY, size)
@@ -147,7 +147,7 @@ def test_memory_says_how_many_bytes_one_of_it_is(resource: str, size: int | None
     ],
 )
 def test_cores_and_fractions_say_how_many_make_a_device(resource: str, size: int | None) -> None:
-    found = meanings.meaning(resource)
+    found = names.meaning_of(resource)
 
     assert found is not None
     assert found.size == size
@@ -169,16 +169,16 @@ def test_cores_and_fractions_say_how_many_make_a_device(resource: str, size: int
     ],
 )
 def test_a_side_resource_names_the_one_whose_devices_it_divides(side: str, counted: str | None) -> None:
-    found = meanings.meaning(side)
+    found = names.meaning_of(side)
 
     assert found is not None
     assert found.divides == counted
-    assert counted is None or meanings.meaning(counted) is not None
+    assert counted is None or names.meaning_of(counted) is not None
 
 
 @pytest.mark.parametrize("device_class", ["gpu.nvidia.com", "rdma-net", ""])
 def test_a_claim_by_resource_names_its_device_class(device_class: str) -> None:
-    found = meanings.meaning("deviceclass.resource.kubernetes.io/" + device_class)
+    found = names.meaning_of("deviceclass.resource.kubernetes.io/" + device_class)
 
     assert found == Meaning(unit=Unit.CLAIM, device_class=device_class)
 
@@ -196,7 +196,7 @@ def test_a_claim_by_resource_names_its_device_class(device_class: str) -> None:
     ],
 )
 def test_a_name_outside_the_vocabulary_has_no_meaning(resource: str) -> None:
-    assert meanings.meaning(resource) is None
+    assert names.meaning_of(resource) is None
 
 
 def test_only_fabric_and_settings_give_no_accelerator() -> None:
@@ -214,15 +214,15 @@ def test_only_fabric_and_settings_give_no_accelerator() -> None:
 @example("openshift.io/" + "sriomln" * 100_000)
 @example("\ud800/\x00")
 def test_the_same_text_always_has_the_same_meaning(text: str) -> None:
-    assert meanings.meaning(text) == meanings.meaning(text)
+    assert names.meaning_of(text) == names.meaning_of(text)
 
 
 def test_names_that_are_too_long_for_kubernetes_are_not_remembered() -> None:
-    meanings._remembered.cache_clear()
+    names._remembered.cache_clear()
 
-    found = meanings.meaning("nvidia.com/mig-" + "1" * names.LONGEST)
+    found = names.meaning_of("nvidia.com/mig-" + "1" * names.LONGEST_NAME)
 
     assert found is not None
     assert found.unit is Unit.PARTITION
-    assert meanings._remembered.cache_info().currsize == 0
-    assert meanings._remembered.cache_info().maxsize is not None
+    assert names._remembered.cache_info().currsize == 0
+    assert names._remembered.cache_info().maxsize is not None

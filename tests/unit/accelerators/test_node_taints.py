@@ -2,14 +2,15 @@
 
 import pytest
 
-from usher.accelerators import device_classes, known_names, pool_taints
+from usher.accelerators import names, vocabulary
 from usher.accelerators.names import GIVING
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.authorities import pool_fit
+from usher.config import pools, sections
 
-PLAIN = Vocabulary(models.Accelerators())
+PLAIN = Vocabulary(sections.Accelerators())
 RESOURCES = [
-    known.name for entries in known_names.VENDORS.values() for known in entries if known.name and known.unit in GIVING
+    known.name for entries in names.VENDORS.values() for known in entries if known.name and known.unit in GIVING
 ]
 
 
@@ -20,7 +21,7 @@ def test_a_taint_with_the_name_of_an_accelerator_resource_marks_accelerators(nam
 
 
 def test_the_usual_taint_of_every_known_class_marks_accelerators() -> None:
-    usual = {PLAIN.taint_key(name) for name in device_classes.names()} - {None}
+    usual = {PLAIN.taint_key(name) for name in vocabulary.device_class_names()} - {None}
 
     assert usual
     assert all(PLAIN.marks_accelerators(str(key), "") for key in usual)
@@ -67,7 +68,9 @@ def test_taints_that_say_for_whom_nodes_are_do_not(key: str, value: str) -> None
 
 def test_usher_yaml_adds_taints_of_the_site() -> None:
     site = Vocabulary(
-        models.Accelerators.model_validate({"names": ["example.com/npu"], "taints": {"nvidia.com/": "example.com/big"}})
+        sections.Accelerators.model_validate(
+            {"names": ["example.com/npu"], "taints": {"nvidia.com/": "example.com/big"}}
+        )
     )
 
     assert site.marks_accelerators("example.com/big", "yes")
@@ -76,9 +79,9 @@ def test_usher_yaml_adds_taints_of_the_site() -> None:
 
 
 def test_a_mutation_tolerates_other_taints_only_with_their_value_and_only_for_pods_of_the_pool() -> None:
-    mark, other = models.Taint(key="nvidia.com/gpu"), models.Taint(key="dedicated", value="training")
+    mark, other = pools.Taint(key="nvidia.com/gpu"), pools.Taint(key="dedicated", value="training")
 
-    assert pool_taints.operator(mark, PLAIN) == "Exists"
-    assert pool_taints.operator(mark, PLAIN, for_these_pods=True) == "Exists"
-    assert pool_taints.operator(other, PLAIN) is None
-    assert pool_taints.operator(other, PLAIN, for_these_pods=True) == "Equal"
+    assert pool_fit.toleration_operator(mark, PLAIN) == "Exists"
+    assert pool_fit.toleration_operator(mark, PLAIN, for_these_pods=True) == "Exists"
+    assert pool_fit.toleration_operator(other, PLAIN) is None
+    assert pool_fit.toleration_operator(other, PLAIN, for_these_pods=True) == "Equal"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from usher.accelerators import profiles
-from usher.accelerators.profiles import Profile, Variant
+from usher.accelerators import mig
+from usher.accelerators.mig import Profile, Variant
 
 SPELLINGS = [
     ("1g.10gb", "nvidia.com/mig-1g.10gb", Profile(slices=1, gigabytes=10)),
@@ -23,9 +23,9 @@ any_profile = st.builds(
 
 @pytest.mark.parametrize(("name", "resource", "profile"), SPELLINGS)
 def test_a_profile_is_one_and_the_same_as_name_label_and_resource(name: str, resource: str, profile: Profile) -> None:
-    assert profiles.parse(name) == profile
-    assert profiles.parse(name.replace("+", ".")) == profile
-    assert profiles.of_resource(resource) == profiles.Advertised(profile=profile, shared=False)
+    assert mig.parse_profile(name) == profile
+    assert mig.parse_profile(name.replace("+", ".")) == profile
+    assert mig.profile_of_resource(resource) == mig.Advertised(profile=profile, shared=False)
 
 
 @pytest.mark.parametrize(("name", "resource", "profile"), SPELLINGS)
@@ -38,8 +38,8 @@ def test_a_profile_is_written_as_the_driver_and_the_device_plugin_write_it(
 
 @pytest.mark.parametrize(("name", "resource", "profile"), SPELLINGS)
 def test_a_shared_resource_is_a_turn_on_an_instance(name: str, resource: str, profile: Profile) -> None:
-    assert profiles.of_resource(resource + ".shared") == profiles.Advertised(profile=profile, shared=True)
-    assert profiles.parse(name + ".shared") is None
+    assert mig.profile_of_resource(resource + ".shared") == mig.Advertised(profile=profile, shared=True)
+    assert mig.parse_profile(name + ".shared") is None
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_shared_resource_is_a_turn_on_an_instance(name: str, resource: str, pr
     ],
 )
 def test_other_texts_are_not_profiles(text: str) -> None:
-    assert profiles.parse(text) is None
+    assert mig.parse_profile(text) is None
 
 
 @pytest.mark.parametrize(
@@ -104,33 +104,33 @@ def test_other_texts_are_not_profiles(text: str) -> None:
     ],
 )
 def test_other_resources_have_no_profile(name: str) -> None:
-    assert profiles.of_resource(name) is None
+    assert mig.profile_of_resource(name) is None
 
 
 def test_a_jetson_has_profiles_without_memory_of_their_own() -> None:
-    assert profiles.parse("1g.0gb+me") == Profile(slices=1, gigabytes=0, variant=Variant.MEDIA)
+    assert mig.parse_profile("1g.0gb+me") == Profile(slices=1, gigabytes=0, variant=Variant.MEDIA)
 
 
 @pytest.mark.parametrize("prefix", ["", "nvidia.com/mig-"])
 def test_a_compute_instance_is_known_for_what_it_is(prefix: str) -> None:
-    found = profiles.compute_instance(prefix + "1c.3g.20gb")
-    assert found == profiles.ComputeInstance(slices=1, profile=Profile(slices=3, gigabytes=20))
+    found = mig.compute_instance(prefix + "1c.3g.20gb")
+    assert found == mig.ComputeInstance(slices=1, profile=Profile(slices=3, gigabytes=20))
 
 
 @pytest.mark.parametrize("text", ["3g.20gb", "3c.3g.20gb", "4c.3g.20gb", "0c.3g.20gb", "1c.20gb", "1c.1c.3g.20gb"])
 def test_other_texts_are_not_compute_instances(text: str) -> None:
-    assert profiles.compute_instance(text) is None
+    assert mig.compute_instance(text) is None
 
 
 @given(any_profile)
 def test_every_profile_is_read_back_from_its_names(profile: Profile) -> None:
-    assert profiles.parse(str(profile)) == profile
-    assert profiles.of_resource(profile.resource) == profiles.Advertised(profile=profile, shared=False)
-    assert profiles.of_resource(profile.resource + ".shared") == profiles.Advertised(profile=profile, shared=True)
+    assert mig.parse_profile(str(profile)) == profile
+    assert mig.profile_of_resource(profile.resource) == mig.Advertised(profile=profile, shared=False)
+    assert mig.profile_of_resource(profile.resource + ".shared") == mig.Advertised(profile=profile, shared=True)
 
 
 @given(st.text(alphabet="123cg.gb+-mealfx0 \n", max_size=20))
 @example("1g.10gb+me.all")
 def test_whatever_is_read_is_written_back(text: str) -> None:
-    profile = profiles.parse(text)
+    profile = mig.parse_profile(text)
     assert profile is None or str(profile) in {text, text.replace("gb.", "gb+")}

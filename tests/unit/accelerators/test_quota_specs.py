@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.accelerators import quota_specs
+from usher.accelerators import boards
 from usher.config.quotas import QuotaSpec
 
 GOOD: dict[str, Any] = {"namespaces": ["research-*"], "limits": [{"hard": {"gpus": 16}}]}
@@ -14,7 +14,7 @@ AMOUNT = "is not an amount; write a number (16) or thousandths (3500m)"
 
 
 def problems(spec: object) -> list[tuple[str, str]]:
-    found = quota_specs.read(spec)
+    found = boards.read_quota_spec(spec)
     return [] if isinstance(found, QuotaSpec) else [*found]
 
 

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.accelerators import meanings, names
+from usher.accelerators import names
 from usher.accelerators.names import Meaning, Unit
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
+from usher.config import sections
 
-PLAIN = Vocabulary(models.Accelerators())
+PLAIN = Vocabulary(sections.Accelerators())
 
 
 def vocabulary(**section: Any) -> Vocabulary:
-    return Vocabulary(models.Accelerators.model_validate(section))
+    return Vocabulary(sections.Accelerators.model_validate(section))
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_site_whose_gpus_are_time_sliced_says_so_and_only_of_that_name() -> No
     found = vocabulary(resources={"nvidia.com/gpu": {"unit": "share"}})
 
     assert found.meaning("nvidia.com/gpu") == Meaning(unit=Unit.SHARE, vendor="nvidia")
-    assert found.meaning("nvidia.com/gpumem") == meanings.meaning("nvidia.com/gpumem")
+    assert found.meaning("nvidia.com/gpumem") == names.meaning_of("nvidia.com/gpumem")
 
 
 def test_what_a_site_leaves_out_of_a_known_resource_stays_known() -> None:
@@ -113,7 +113,7 @@ def test_what_a_site_leaves_out_of_a_known_resource_stays_known() -> None:
     assert found.meaning("nvidia.com/gpumem") == Meaning(
         unit=Unit.MEMORY, vendor="nvidia", size=1024, divides="nvidia.com/gpu"
     )
-    assert found.meaning("volcano.sh/vgpu-memory") == meanings.meaning("volcano.sh/vgpu-memory")
+    assert found.meaning("volcano.sh/vgpu-memory") == names.meaning_of("volcano.sh/vgpu-memory")
 
 
 def test_a_known_name_wins_over_a_prefix_but_not_over_an_entry_for_that_name() -> None:
@@ -197,7 +197,7 @@ def test_the_longest_prefix_knows_best_which_taint_nodes_carry() -> None:
 
 
 def test_usher_yaml_can_name_every_unit_except_claim() -> None:
-    units = get_args(models.Resource.model_fields["unit"].annotation)
+    units = get_args(sections.Resource.model_fields["unit"].annotation)
 
     assert set(units) == {unit.value for unit in Unit} - {"claim"}
 
@@ -209,7 +209,7 @@ def test_what_has_a_meaning_never_looks_like_something_else(name: str) -> None:
 
 
 def test_the_cache_of_names_is_bounded_and_skips_names_that_are_too_long() -> None:
-    found = Vocabulary(models.Accelerators())
+    found = Vocabulary(sections.Accelerators())
     for index in range(3000):
         found.contains(f"example.com/{index}")
         found.looks_like(f"example.com/{index}")

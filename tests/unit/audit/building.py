@@ -9,8 +9,8 @@ from usher.audit.building.wanted import Wanted
 from usher.audit.estate import Estate, Workload
 from usher.audit.scopes import WHOLE, Scope
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config.models import Config
-from usher.facts.store import Store
 
 
 def builder(*, config: Config | None = None, wanted: Sequence[Wanted] = (), scope: Scope = WHOLE) -> EstateBuilder:

@@ -9,18 +9,18 @@ import pytest
 import builders
 from builders import estates, standings
 from builders.estates import NOW, entry, estate, gpu_node
-from unit.reports import made
+from unit.check.formats import made
 from usher.audit import assembly
 from usher.audit.document import Audit, FindingEntry, Saving, Severity, Subject, Usage, WorkloadState
 from usher.audit.estate import Estate, Missing
 from usher.audit.scopes import OneNamespace
 from usher.audit.sections import Sections
 from usher.audit.usage.measured import Measured
+from usher.check import findings
+from usher.check.devices import Amount
+from usher.check.findings import ExceptionState
 from usher.config.models import Config
-from usher.mutation.merge import Merged
-from usher.scan import findings
-from usher.scan.devices import Amount
-from usher.scan.exception_uses import ExceptionState
+from usher.policy.mutation.merge import Merged
 
 
 def document(found: Estate, report: findings.Report | None = None, **fields: Any) -> Audit:

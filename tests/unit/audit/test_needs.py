@@ -8,14 +8,14 @@ import pytest
 from builders import audit_documents as audits
 from builders import estates
 from builders.estates import estate
-from unit.reports import made
+from unit.check.formats import made
 from usher.audit import needs, partial
 from usher.audit.document import AcceleratorEntry, FindingEntry, Subject, Summary
 from usher.audit.document.part import Part
 from usher.audit.needs import Need
 from usher.audit.scopes import WHOLE, OneNamespace, Scope
-from usher.fleet.shards import Shard
-from usher.scan import findings
+from usher.audit.store.shards import Shard
+from usher.check import findings
 
 OURS = OneNamespace(name="ml-research")
 NODES_ARE_OURS = Shard(index=0, of=2)

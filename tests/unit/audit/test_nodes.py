@@ -12,9 +12,9 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.audit import gpus
 from usher.audit.building import claimable, node_labels, nodes
 from usher.audit.estate import CapacityType, Node
+from usher.check.devices import Amount
+from usher.cluster.facts.snapshot import Recorded, State
 from usher.config.models import Config
-from usher.facts.snapshot import Recorded, State
-from usher.scan.devices import Amount
 
 GIB = 2**30
 

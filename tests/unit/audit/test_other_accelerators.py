@@ -7,12 +7,12 @@ import pytest
 
 from builders import audit_documents, estates
 from builders.estates import devices, entry, estate, gpu_node
-from unit.reports import made
+from unit.check.formats import made
 from usher.audit import assembly, other_accelerators
 from usher.audit.document import AcceleratorEntry, Subject
 from usher.audit.estate import Estate, Node, Pod
+from usher.check import findings
 from usher.config.models import Config
-from usher.scan import findings
 
 TPU, GAUDI, CORES, SHARES = "google.com/tpu", "habana.ai/gaudi", "aws.amazon.com/neuroncore", "volcano.sh/vgpu-number"
 

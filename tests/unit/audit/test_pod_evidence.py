@@ -10,8 +10,8 @@ from builders.estates import entry, estate, gpu_node
 from usher import model
 from usher.audit import pod_evidence
 from usher.audit.estate import Node, Pod
+from usher.check import findings
 from usher.model import Outcome
-from usher.scan import findings
 
 TOLERATION: Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 OTHER_CHECK: Final = "requests/gpu_requests_equal_limits"

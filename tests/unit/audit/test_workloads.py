@@ -11,10 +11,10 @@ from usher import paths
 from usher.audit.building.packed import Packed
 from usher.audit.building.wanted import Wanted
 from usher.audit.scopes import OneNamespace
+from usher.cluster.facts.snapshot import Recorded, State
 from usher.config.models import Config
-from usher.facts.snapshot import Recorded, State
-from usher.kinds.kept_fields import keeping
-from usher.reading.lookup import Absence
+from usher.kinds.kind import keeping
+from usher.kinds.reading.values import Absence
 
 DAEMON_SETS = Wanted(group="apps", versions=("v1",), plural="daemonsets", kind="DaemonSet", keep=keeping("/spec"))
 

@@ -5,8 +5,8 @@ from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 
 
 def knowing(facts: Store, config: models.Config | None = None) -> Knowledge:

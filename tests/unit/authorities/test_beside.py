@@ -11,11 +11,11 @@ from usher.authorities import beside
 from usher.authorities.authority import Case
 from usher.authorities.beside import Beside
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.nodes import slice as nodes_slice
-from usher.authorities.volcano import slice as volcano_slice
+from usher.authorities.nodes import present as nodes_slice
+from usher.authorities.volcano import present as volcano_slice
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
-from usher.reading import lookup
+from usher.kinds.reading import values
 
 VOLCANO = "scheduling.volcano.sh/v1beta1"
 
@@ -28,7 +28,7 @@ def knowledge(*facts: paths.Object) -> Knowledge:
 def found(value: paths.Object, *others: paths.Object, known: Knowledge | None = None) -> tuple[model.Workload, Beside]:
     """The object, and what the others say about it if all are in one file for the namespace `ml-research`."""
     known = known or knowledge()
-    objects = lookup.Objects([value, *others], namespace="ml-research")
+    objects = values.Objects([value, *others], namespace="ml-research")
     workload = known.workload(value, namespace="ml-research", objects=objects)
     assert workload is not None
     return workload, beside.of(workload, objects, known)
@@ -93,9 +93,11 @@ def test_a_review_knows_nothing_beside_the_object() -> None:
     known = knowledge(service({"app": "chat"}))
     workload = known.workload(server(), namespace="ml-research")
 
-    assert beside.of(workload, lookup.NOTHING, known) is beside.NOTHING
-    assert beside.of(workload, lookup.InTurn(lookup.Objects([service({"app": "chat"})])), known) is beside.NOTHING
-    assert beside.of(None, lookup.Objects([]), known) is beside.NOTHING
+    assert beside.of(workload, values.NO_OBJECTS, known) is beside.NOTHING
+    assert (
+        beside.of(workload, values.LookupsInTurn(values.Objects([service({"app": "chat"})])), known) is beside.NOTHING
+    )
+    assert beside.of(None, values.Objects([]), known) is beside.NOTHING
 
 
 def test_only_workloads_with_accelerators_count() -> None:
@@ -152,7 +154,7 @@ def shortages(value: paths.Object, *others: paths.Object, gpus: int) -> list[tup
     """The amounts that Volcano's queue lacks, each with the number of the group's pods; 0 for its minResources."""
     known = knowledge(queue(gpus))
     workload, its = found(value, *others, known=known)
-    lacking = volcano_slice.of_group(Case(workload=workload, beside=its), known)
+    lacking = volcano_slice.pod_group_slice(Case(workload=workload, beside=its), known)
     return [] if lacking is None else [(each["needs"]["text"], each.get("ofPods", 0)) for each in lacking["shortages"]]
 
 
@@ -176,7 +178,7 @@ def test_the_pods_are_compared_with_all_nodes_together() -> None:
 
     def shortage(*others: paths.Object, minimum: int = 2) -> object:
         workload, its = found(group(minimum), *others, known=known)
-        return nodes_slice.of_group(Case(workload=workload, beside=its), known)
+        return nodes_slice.pod_group_slice(Case(workload=workload, beside=its), known)
 
     assert shortage(member("a"), member("b")) == {"wanted": 2, "most": 1, "sure": False}
     assert shortage(member("a", gpus=4), member("b", gpus=4)) is None

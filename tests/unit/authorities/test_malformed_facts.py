@@ -5,17 +5,17 @@ import pytest
 import builders
 from unit.workloads.normalised import workload
 from usher import paths
+from usher.authorities import limit_range as limit_range_read
 from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue import flavors as kueue_flavors
 from usher.authorities.kueue import queues
 from usher.authorities.kueue.capacity import Capacities
-from usher.authorities.limit_range import read as limit_range_read
 from usher.authorities.resource_quota import judge as resource_quota_judge
 from usher.authorities.resource_quota import read as resource_quota_read
 from usher.authorities.resource_quota.read import NamespaceLimits
 from usher.authorities.volcano import read as volcano_read
-from usher.facts import namespaces
-from usher.facts.store import Store
+from usher.cluster.facts import store
+from usher.cluster.facts.store import Store
 
 GPU = ("a100", "nvidia.com/gpu")
 
@@ -68,7 +68,7 @@ def test_a_status_that_cannot_be_read_makes_no_queue_inactive(reason: paths.Json
 
 @pytest.mark.parametrize("key", ["key", "operator", "value", "effect"])
 def test_a_toleration_of_a_flavor_that_cannot_be_read_is_a_problem_of_it(key: str) -> None:
-    flavor = kueue_flavors.flavor("open", {"spec": {"tolerations": [{"operator": "Exists", key: {"a": 1}}]}})
+    flavor = kueue_flavors.read_flavor("open", {"spec": {"tolerations": [{"operator": "Exists", key: {"a": 1}}]}})
 
     assert flavor.problems == (f"ResourceFlavor open, spec.tolerations[0].{key}: expected a string, found an object",)
 
@@ -77,7 +77,7 @@ def test_a_toleration_of_a_flavor_that_cannot_be_read_is_a_problem_of_it(key: st
     ("spec", "place"), [(7, "spec"), ({"levels": 7}, "spec.levels"), ({"levels": [{"nodeLabel": 7}]}, "spec.levels[0]")]
 )
 def test_a_topology_that_cannot_be_read_is_named(spec: paths.Json, place: str) -> None:
-    (problem,) = kueue_flavors.topology("racks", {"spec": spec}).problems
+    (problem,) = kueue_flavors.read_topology("racks", {"spec": spec}).problems
 
     assert problem.startswith(f"Topology racks, {place}")
 
@@ -87,7 +87,7 @@ def test_a_topology_that_cannot_be_read_is_named(spec: paths.Json, place: str) -
     ["integrations: 7", "integrations: {frameworks: pod}", "integrations: {externalFrameworks: {a: 1}}"],
 )
 def test_integrations_that_cannot_be_read_are_not_those_without_a_list(text: str) -> None:
-    found = kueue_configuration.read(text)
+    found = kueue_configuration.read_configuration(text)
 
     assert found.known
     assert found.frameworks is None
@@ -95,7 +95,7 @@ def test_integrations_that_cannot_be_read_are_not_those_without_a_list(text: str
 
 
 def test_a_configuration_that_is_not_an_object_is_unknown() -> None:
-    found = kueue_configuration.read("7")
+    found = kueue_configuration.read_configuration("7")
 
     assert not found.known
     assert found.frameworks is None
@@ -201,7 +201,7 @@ def test_the_first_unread_quota_of_a_namespace_names_the_limit_on_quotas() -> No
 def test_the_first_unread_limit_range_of_a_namespace_is_a_problem() -> None:
     ranges: dict[str, paths.Object] = {f"limits-{number:03}": {"spec": {"limits": []}} for number in range(257)}
 
-    assert [each.of for each in limit_range_read.read(ranges).unreadable] == ["LimitRange limits-256"]
+    assert [each.of for each in limit_range_read.read_ranges(ranges).unreadable] == ["LimitRange limits-256"]
 
 
 def test_the_first_limit_range_with_unread_bounds_is_a_problem() -> None:
@@ -209,9 +209,9 @@ def test_the_first_limit_range_with_unread_bounds_is_a_problem() -> None:
         f"limits-{letter}": {"spec": {"limits": [{"type": "Container", "max": many(128)}]}} for letter in "abc"
     }
     two = {name: value for name, value in ranges.items() if name != "limits-c"}
-    found = limit_range_read.read(ranges)
+    found = limit_range_read.read_ranges(ranges)
 
-    assert limit_range_read.read(two).unreadable == ()
+    assert limit_range_read.read_ranges(two).unreadable == ()
     assert len(found.bounds) == 256
     assert [(each.of, each.field, each.reason) for each in found.unreadable] == [
         (
@@ -230,7 +230,7 @@ def test_of_a_capability_of_a_volcano_queue_beyond_the_bound_is_said_that_it_is_
 
 
 def test_one_unreadable_limit_range_is_a_problem_with_its_field() -> None:
-    found = limit_range_read.read(
+    found = limit_range_read.read_ranges(
         {"odd": {"spec": {"limits": [{"type": "Container", "default": {"cpu": "7 apples"}}]}}}
     )
 
@@ -256,7 +256,7 @@ def test_one_unreadable_limit_range_is_a_problem_with_its_field() -> None:
 def test_of_a_pod_group_counts_what_can_be_read(
     spec: paths.Json, queue: str | None, minimum: int | None, fields: list[str]
 ) -> None:
-    found = volcano_read.pod_group("four", {"spec": spec})
+    found = volcano_read.read_pod_group("four", {"spec": spec})
 
     assert (found.queue, found.minimum) == (queue, minimum)
     assert [each.field for each in found.unreadable] == fields
@@ -277,7 +277,7 @@ def test_the_labels_of_a_namespace_are_either_complete_or_unknown(
 ) -> None:
     value: paths.Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml", "labels": labels}}
 
-    found = namespaces.labels("ml", Store.of([value]))
+    found = store.namespace_labels("ml", Store.of([value]))
 
     assert found == (None if expected is None else {"kubernetes.io/metadata.name": "ml"} | expected)
-    assert namespaces.labels("other", Store.of([value])) is None
+    assert store.namespace_labels("other", Store.of([value])) is None

@@ -3,14 +3,14 @@
 import builders
 from unit.workloads.normalised import workload
 from usher import paths
-from usher.authorities import runtime_class
-from usher.reading.lookup import Absence
+from usher.authorities import authority
+from usher.kinds.reading.values import Absence
 
 KATA: paths.Object = {"overhead": {"podFixed": {"cpu": "250m"}}}
 
 
 def overhead(value: paths.Object) -> dict[str, str]:
-    (found,) = runtime_class.with_overhead(workload(value), {"kata": KATA}).pod_sets
+    (found,) = authority.with_overhead(workload(value), {"kata": KATA}).pod_sets
     return {name: str(amount) for name, amount in found.overhead.items()}
 
 
@@ -27,4 +27,4 @@ def test_pods_that_say_their_overhead_keep_it() -> None:
 def test_where_nothing_is_known_of_runtime_classes_nothing_is_added() -> None:
     found = workload(builders.pod(runtimeClassName="kata"))
 
-    assert runtime_class.with_overhead(found, Absence.NOT_KNOWN) is found
+    assert authority.with_overhead(found, Absence.NOT_KNOWN) is found

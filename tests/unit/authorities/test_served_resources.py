@@ -7,8 +7,8 @@ from unit.authorities import knowing as authorities_knowing
 from usher import paths
 from usher.authorities.gpu_quota import definitions, judge
 from usher.authorities.knowledge import Knowledge
-from usher.facts.store import Store
-from usher.reading.lookup import Objects
+from usher.cluster.facts.store import Store
+from usher.kinds.reading.values import Objects
 
 BIG = "example.com/big"
 

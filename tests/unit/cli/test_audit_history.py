@@ -9,14 +9,14 @@ from click.testing import CliRunner
 from builders import audit_documents as audits
 from usher import errors
 from usher.audit.document import Audit
-from usher.cli import audit_history
-from usher.cli.audit_history import Comparison
-from usher.reports.audit import json_document
+from usher.audit.reports import json_document
+from usher.cli import audit as cli_audit
+from usher.cli.audit import Comparison
 
 EARLIER, NOW = (audits.audit(taken=at, findings=(audits.finding(),)) for at in (audits.WEEK_BEFORE, audits.TAKEN))
 
 
-@audit_history.options
+@cli_audit.comparison_options
 @click.pass_context
 def _command(context: click.Context, *, comparison: Comparison) -> None:
     context.obj.append(comparison)
@@ -74,7 +74,7 @@ def test_a_history_that_fails_is_said_in_the_document_and_by_the_exit_code(
 
     assert audit.findings == NOW.findings
     assert audit.trend.problems == (failure,)
-    assert audit_history.finish(0, failure) == 2
+    assert cli_audit.finish(0, failure) == 2
     assert capsys.readouterr().err == (
         f"usher: {tmp_path}/gone/history.sqlite: the history cannot be used: the folder {tmp_path}/gone does not "
         "exist; make it, or name another file; the report is written without trends\n"
@@ -82,7 +82,7 @@ def test_a_history_that_fails_is_said_in_the_document_and_by_the_exit_code(
 
 
 def test_an_audit_whose_history_works_keeps_its_exit_code() -> None:
-    assert [audit_history.finish(code, "") for code in (0, 1, 2)] == [0, 1, 2]
+    assert [cli_audit.finish(code, "") for code in (0, 1, 2)] == [0, 1, 2]
 
 
 def test_a_history_and_an_earlier_report_are_one_too_many(tmp_path: Path) -> None:

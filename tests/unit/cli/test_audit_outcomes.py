@@ -9,12 +9,12 @@ import pytest
 import yaml
 
 from builders import audit_documents as audits
-from unit.reports import made
+from unit.check.formats import made
 from usher import errors
+from usher.audit.reports import data_tables
+from usher.check import findings
+from usher.check.formats import known_formats
 from usher.cli import output
-from usher.reports import formats
-from usher.reports.audit import columns
-from usher.scan import findings
 
 FOUND = made.full(findings.Command.AUDIT)
 OUTCOME = output.Outcome(found=FOUND, audit=audits.full())
@@ -51,19 +51,19 @@ def test_json_without_an_audit_document_holds_the_findings() -> None:
 
 
 def test_a_format_of_audits_alone_is_refused_where_no_audit_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    only = formats.Format(audit="usher.reports.audit.json_document", reader="spreadsheets")
-    monkeypatch.setitem(formats.FORMATS, "only", only)
+    only = known_formats.Format(audit="usher.audit.reports.json_document", reader="spreadsheets")
+    monkeypatch.setitem(known_formats.FORMATS, "only", only)
 
     with pytest.raises(errors.InputError, match="a report for spreadsheets needs an audit document"):
         written(to("only"), outcome=output.Outcome(found=FOUND))
 
 
 def test_a_format_of_audits_alone_belongs_to_no_other_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    only = formats.Format(audit="usher.reports.audit.json_document", reader="spreadsheets")
-    monkeypatch.setitem(formats.FORMATS, "only", only)
+    only = known_formats.Format(audit="usher.audit.reports.json_document", reader="spreadsheets")
+    monkeypatch.setitem(known_formats.FORMATS, "only", only)
 
-    assert "only" in formats.names(audits=True)
-    assert "only" not in formats.names(audits=False)
+    assert "only" in known_formats.names(audits=True)
+    assert "only" not in known_formats.names(audits=False)
 
 
 def test_a_folder_of_tables_is_made_and_its_old_files_replaced(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_folder_of_tables_is_made_and_its_old_files_replaced(tmp_path: Path) -
     written(to("csv", tmp_path / "tables"))
 
     assert (tmp_path / "tables/audits.csv").read_text().startswith("cluster,taken,")
-    assert len(list((tmp_path / "tables").iterdir())) == len(columns.TABLES)
+    assert len(list((tmp_path / "tables").iterdir())) == len(data_tables.TABLES)
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

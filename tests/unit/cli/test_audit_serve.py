@@ -6,13 +6,13 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from usher.cli import audit_serve
+from usher.cli import audit
 from usher.server.ports import Address
 
 
 @click.command()
-@audit_serve.options
-def command(*, serving: audit_serve.Serving | None) -> None:
+@audit.serving_options
+def command(*, serving: audit.Serving | None) -> None:
     click.echo("no server" if serving is None else f"{serving.place} {serving.every} {serving.remote}")
 
 

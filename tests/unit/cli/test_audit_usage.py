@@ -10,17 +10,17 @@ from click.testing import CliRunner
 
 from builders import usage as build
 from usher import errors
+from usher.audit.prometheus.promql_source import PrometheusSource
 from usher.audit.usage import metrics
-from usher.audit.usage.from_prometheus import PrometheusSource
 from usher.cli import audit_usage
-from usher.config.audit import Audit
+from usher.config.audit_settings import Audit
 
-GIVEN: list[audit_usage.Options] = []
+GIVEN: list[audit_usage.UsageOptions] = []
 
 
 @click.command
-@audit_usage.options
-def command(usage: audit_usage.Options) -> None:
+@audit_usage.usage_options
+def command(usage: audit_usage.UsageOptions) -> None:
     GIVEN.append(usage)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from usher.cli import progress
+from usher.cli import output
 
 
 def clock(*times: float) -> Iterator[float]:
@@ -20,7 +20,7 @@ class Terminal(io.StringIO):
 
 def test_a_short_run_shows_nothing() -> None:
     times, stream = clock(0, 0.4, 0.9), io.StringIO()
-    line = progress.Line(stream, clock=lambda: next(times))
+    line = output.ProgressLine(stream, clock=lambda: next(times))
 
     line("objects judged", 1, 2)
     line("objects judged", 2, 2)
@@ -31,7 +31,7 @@ def test_a_short_run_shows_nothing() -> None:
 
 def test_a_long_run_writes_one_line_again_and_erases_it() -> None:
     times, stream = clock(0, 1.5, 1.51, 1.7), io.StringIO()
-    line = progress.Line(stream, clock=lambda: next(times))
+    line = output.ProgressLine(stream, clock=lambda: next(times))
 
     line("files read", 1_000, 0)
     line("files read", 1_001, 0)
@@ -54,12 +54,12 @@ def test_only_a_person_at_a_terminal_gets_it(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "stderr", Terminal())
 
-    with progress.shown(quiet=quiet) as watch:
-        assert isinstance(watch, progress.Line) is shown
+    with output.show_progress(quiet=quiet) as watch:
+        assert isinstance(watch, output.ProgressLine) is shown
 
 
 def test_a_log_never_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", io.StringIO())
 
-    with progress.shown(quiet=False) as watch:
-        assert not isinstance(watch, progress.Line)
+    with output.show_progress(quiet=False) as watch:
+        assert not isinstance(watch, output.ProgressLine)

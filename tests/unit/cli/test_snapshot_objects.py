@@ -10,11 +10,11 @@ import pytest
 import builders
 from builders.existing import existing
 from usher import errors
-from usher.cli import snapshot_objects
-from usher.cli.snapshot_objects import Objects
+from usher.check import sources
+from usher.check.batches import Batch, Item
+from usher.cli import snapshot
+from usher.cli.snapshot import ObjectFiles
 from usher.documents import chunks
-from usher.scan import sources
-from usher.scan.batches import Batch, Item
 
 NODES = Batch(
     source="nodes",
@@ -29,7 +29,7 @@ SIZE = 1_000
 
 @pytest.fixture
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot_objects, "_FILE_BYTES", SIZE)
+    monkeypatch.setattr(snapshot, "_FILE_BYTES", SIZE)
 
 
 def names(folder: Path) -> list[str]:
@@ -38,7 +38,7 @@ def names(folder: Path) -> list[str]:
 
 @pytest.mark.usefixtures("small_files")
 def test_a_kind_with_many_objects_has_several_files_in_their_order(tmp_path: Path) -> None:
-    with contextlib.closing(Objects(tmp_path / "objects")) as taken:
+    with contextlib.closing(ObjectFiles(tmp_path / "objects")) as taken:
         taken.add(NODES)
         taken.write()
 
@@ -54,13 +54,13 @@ def test_a_kind_with_many_objects_has_several_files_in_their_order(tmp_path: Pat
 def test_a_file_is_far_smaller_than_what_a_reader_refuses() -> None:
     largest_of_etcd = 3 * 2**20
 
-    assert snapshot_objects._FILE_BYTES + largest_of_etcd < chunks.MAX_DOCUMENT_BYTES
+    assert snapshot._FILE_BYTES + largest_of_etcd < chunks.MAX_DOCUMENT_BYTES
 
 
 @pytest.mark.usefixtures("small_files")
 def test_the_folder_is_empty_until_all_files_are_complete(tmp_path: Path) -> None:
     folder = tmp_path / "objects"
-    with contextlib.closing(Objects(folder)) as taken:
+    with contextlib.closing(ObjectFiles(folder)) as taken:
         taken.add(NODES)
         assert [name for name in names(folder) if not name.startswith(".")] == []
 
@@ -71,4 +71,4 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     with pytest.raises(errors.InputError, match=f"{tmp_path}/file/objects: the snapshot cannot be written: Not a dir"):
-        Objects(tmp_path / "file" / "objects")
+        ObjectFiles(tmp_path / "file" / "objects")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from usher import errors
-from usher.cli import whole_files
+from usher.cli import output
 
 SMALL, LARGE = 1_000, 100_000
 FULL_DISK = f"""
@@ -23,8 +23,8 @@ whole_files.replace_all(new, what="report")
 """
 
 
-def written(path: Path, content: bytes) -> whole_files.File:
-    return whole_files.File(path=path, content=content)
+def written(path: Path, content: bytes) -> output.WholeFile:
+    return output.WholeFile(path=path, content=content)
 
 
 def on_a_full_disk(*files: str | int, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -37,7 +37,7 @@ def test_a_file_gets_its_new_content_and_keeps_its_permissions(tmp_path: Path) -
     report.write_bytes(b"old")
     report.chmod(0o640)
 
-    whole_files.replace(report, b"new", what="report")
+    output.replace_file(report, b"new", what="report")
 
     assert report.read_bytes() == b"new"
     assert report.stat().st_mode & 0o777 == 0o640
@@ -67,7 +67,7 @@ def test_where_one_folder_is_missing_the_other_files_stay_as_they_were(tmp_path:
     (tmp_path / "a.json").write_bytes(b"old")
 
     with pytest.raises(errors.InputError, match=r"gone/b\.json: the report cannot be written: No such file"):
-        whole_files.replace_all(
+        output.replace_files(
             [written(tmp_path / "a.json", b"new"), written(tmp_path / "gone/b.json", b"new")], what="report"
         )
 
@@ -79,7 +79,7 @@ def test_a_link_stays_a_link_and_its_target_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "real.json").write_bytes(b"old")
     (tmp_path / "link.json").symlink_to("real.json")
 
-    whole_files.replace(tmp_path / "link.json", b"new", what="report")
+    output.replace_file(tmp_path / "link.json", b"new", what="report")
 
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "real.json").read_bytes() == b"new"
@@ -89,11 +89,11 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     reader = subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=subprocess.PIPE)
 
-    whole_files.replace(tmp_path / "pipe", b"new", what="report")
+    output.replace_file(tmp_path / "pipe", b"new", what="report")
 
     assert reader.communicate()[0] == b"new"
 
 
 def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(errors.InputError, match="the verdicts cannot be written: Is a directory"):
-        whole_files.replace(tmp_path, b"new", what="verdicts")
+        output.replace_file(tmp_path, b"new", what="verdicts")

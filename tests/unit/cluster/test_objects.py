@@ -5,9 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from usher import errors, paths
-from usher.cluster import objects
-from usher.cluster.api import JSON, Answer
-from usher.cluster.objects import ObjectPath
+from usher.cluster import api as cluster_api
+from usher.cluster.api import JSON, Answer, ObjectPath
 
 JOB: paths.Object = {"kind": "Job", "metadata": {"name": "train", "namespace": "research", "uid": "1"}}
 
@@ -29,7 +28,7 @@ class OneAnswer:
 
 def read(api: OneAnswer, *, name: str = "train", uid: paths.Json = "1") -> paths.Object | None:
     at = ObjectPath(group="batch", version="v1", plural="jobs", namespace="research", name=name)
-    return objects.read(api, at, uid=uid)
+    return cluster_api.read_object(api, at, uid=uid)
 
 
 def test_an_object_is_read_at_its_path() -> None:

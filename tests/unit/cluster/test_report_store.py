@@ -6,9 +6,9 @@ from typing import Any, Final
 import pytest
 
 from usher import errors, paths
-from usher.cluster import report_store
+from usher.audit.store import report_store
+from usher.audit.store.report_store import Outcome, Reports, Run
 from usher.cluster.api import JSON, Answer
-from usher.cluster.report_store import Outcome, Reports, Run
 
 OURS: Final = {"managed-by": "gpu-usher"}
 REPORTS: Final = Reports(

@@ -17,11 +17,10 @@ from unit.cluster.scripted import (
 )
 from usher import errors, paths
 from usher.cluster import watching
-from usher.cluster.api import Answer
-from usher.cluster.listing import Target
-from usher.cluster.sinks import InStore
+from usher.cluster.api import Answer, Target
+from usher.cluster.facts.store import Store
+from usher.cluster.recording import StoreSink
 from usher.cluster.watching import Reason, Reflector
-from usher.facts.store import Store
 from usher.kinds import registry
 
 KEY = ("scheduling.k8s.io", "PriorityClass")
@@ -48,7 +47,7 @@ class Site:
         self.api = ScriptedApi(list(script))
         self.clock = Clock()
         self.store = Store()
-        sink = InStore(self.store, target.kind.key)
+        sink = StoreSink(self.store, target.kind.key)
         self.reflector = Reflector(self.api, target, sink, clock=self.clock, chance=lambda: 1.0)
 
     def steps(self) -> list[float]:

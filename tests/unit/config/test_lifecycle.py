@@ -5,10 +5,10 @@ from typing import Any
 import pydantic
 import pytest
 
-from usher.config import lifecycle, models
+from usher.config import models, sections
 
 
-def entry(**values: Any) -> lifecycle.Lifecycle:
+def entry(**values: Any) -> sections.Lifecycle:
     return models.Config.model_validate({"lifecycle": [values]}).lifecycle[0]
 
 
@@ -20,21 +20,21 @@ def test_a_signal_becomes_a_command_that_waits() -> None:
     found = entry(terminationGracePeriod="10m", preStop={"signal": "USR1", "wait": "5m"})
 
     assert found.pre_stop is not None
-    assert lifecycle.command_of(found.pre_stop) == ["/bin/sh", "-c", "kill -USR1 1; sleep 300"]
+    assert sections.command_of(found.pre_stop) == ["/bin/sh", "-c", "kill -USR1 1; sleep 300"]
 
 
 def test_a_signal_need_not_wait() -> None:
     found = entry(preStop={"signal": "INT"})
 
     assert found.pre_stop is not None
-    assert lifecycle.command_of(found.pre_stop) == ["/bin/sh", "-c", "kill -INT 1"]
+    assert sections.command_of(found.pre_stop) == ["/bin/sh", "-c", "kill -INT 1"]
 
 
 def test_a_command_stays_as_it_is() -> None:
     found = entry(preStop={"command": ["/save", "; rm -rf /"]})
 
     assert found.pre_stop is not None
-    assert lifecycle.command_of(found.pre_stop) == ["/save", "; rm -rf /"]
+    assert sections.command_of(found.pre_stop) == ["/save", "; rm -rf /"]
 
 
 @pytest.mark.parametrize(

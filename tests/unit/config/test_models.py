@@ -5,7 +5,8 @@ from typing import Any
 import pydantic
 import pytest
 
-from usher.config import models
+from usher.config import models, pools
+from usher.config import sections as config_sections
 from usher.config.fabrics import shipped
 
 POOL: dict[str, Any] = {"name": "h100", "nodeSelector": {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}}
@@ -37,7 +38,7 @@ def test_an_empty_configuration_assumes_nothing_about_the_cluster() -> None:
     assert config.routing == []
     assert config.isolation.visible_devices == []
     assert config.enforcement == models.Enforcement(preset="recommended", rules=[])
-    assert config.accelerators == models.Accelerators(
+    assert config.accelerators == config_sections.Accelerators(
         names=[], prefixes=[], resources={}, device_classes={}, ignored=[], taints={}
     )
     assert {"kube-system", "gpu-operator", "gpu-usher"} <= set(config.exempt_namespaces)
@@ -62,9 +63,9 @@ def test_the_sections_have_the_defaults_that_people_expect() -> None:
         }
     )
 
-    assert config.pools[0].taints == [models.Taint(key="nvidia.com/gpu", value="", effect="NoSchedule")]
+    assert config.pools[0].taints == [pools.Taint(key="nvidia.com/gpu", value="", effect="NoSchedule")]
     assert config.queues[0].places_pods
-    assert config.routing[0] == models.Route(
+    assert config.routing[0] == config_sections.Route(
         scheduler="volcano",
         kinds=["PyTorchJob", "MPIJob"],
         namespaces=["*"],
@@ -300,7 +301,7 @@ def test_a_configuration_cannot_be_changed_once_it_is_read() -> None:
 
 
 def test_a_pool_tells_what_its_nodes_have() -> None:
-    pool = models.Pool.model_validate(
+    pool = pools.Pool.model_validate(
         {
             **POOL,
             "gpu": {"board": "H100-80", "perNode": 8, "migStrategy": "mixed", "perNumaNode": 4},
@@ -311,8 +312,8 @@ def test_a_pool_tells_what_its_nodes_have() -> None:
     )
 
     assert pool.scales
-    assert not models.Pool.model_validate(POOL).scales
-    assert models.Pool.model_validate({**POOL, "maxNodes": 4}).scales
+    assert not pools.Pool.model_validate(POOL).scales
+    assert pools.Pool.model_validate({**POOL, "maxNodes": 4}).scales
 
 
 @pytest.mark.parametrize(
@@ -341,7 +342,7 @@ def test_what_no_node_can_have_is_refused(fields: dict[str, Any], place: str, re
     ],
 )
 def test_a_taint_may_be_pasted_from_a_node(pasted: object, expected: tuple[str, str, str]) -> None:
-    taint = models.Taint.model_validate(pasted)
+    taint = pools.Taint.model_validate(pasted)
 
     assert (taint.key, taint.value, taint.effect) == expected
 
@@ -349,7 +350,7 @@ def test_a_taint_may_be_pasted_from_a_node(pasted: object, expected: tuple[str, 
 @pytest.mark.parametrize("text", ["nvidia.com/gpu", "a=b=c:NoSchedule", ":NoSchedule", "a:Never", "a b:NoSchedule", ""])
 def test_other_texts_are_not_taints(text: str) -> None:
     with pytest.raises(pydantic.ValidationError):
-        models.Taint.model_validate(text)
+        pools.Taint.model_validate(text)
 
 
 def test_every_field_is_described() -> None:

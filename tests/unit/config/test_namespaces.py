@@ -29,14 +29,14 @@ NAMES = st.text("ab-", max_size=6)
     ],
 )
 def test_a_namespace_fits_a_pattern_as_a_whole(namespace: str, patterns: list[str], fits: bool) -> None:
-    assert selection.matches(namespace, patterns) is fits
+    assert selection.matches_pattern(namespace, patterns) is fits
 
 
 @given(NAMES, NAMES, NAMES)
 def test_a_star_stands_for_anything(before: str, between: str, after: str) -> None:
-    assert selection.matches(before + between + after, [f"{before}*{after}"])
+    assert selection.matches_pattern(before + between + after, [f"{before}*{after}"])
 
 
 @given(NAMES, NAMES)
 def test_a_pattern_without_a_star_is_a_name(namespace: str, pattern: str) -> None:
-    assert selection.matches(namespace, [pattern]) is (namespace == pattern)
+    assert selection.matches_pattern(namespace, [pattern]) is (namespace == pattern)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usher.config.fields import Selector
-from usher.config.overlaps import covers, overlap
+from usher.config.selection import entries_overlap, entry_covers
 
 patterns = st.text(alphabet="ab*", min_size=1, max_size=5)
 names = st.text(alphabet="ab", min_size=1, max_size=5)
@@ -30,8 +30,8 @@ def entry(*namespaces: str, **fields: object) -> Selector:
     ],
 )
 def test_an_entry_that_is_for_all_of_another_covers_it(first: Selector, second: Selector) -> None:
-    assert covers(first, second)
-    assert overlap(first, second)
+    assert entry_covers(first, second)
+    assert entries_overlap(first, second)
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def test_an_entry_that_is_for_all_of_another_covers_it(first: Selector, second: 
     ],
 )
 def test_an_entry_that_is_for_some_of_another_overlaps_it(first: Selector, second: Selector) -> None:
-    assert not covers(first, second)
-    assert overlap(first, second)
-    assert overlap(second, first)
+    assert not entry_covers(first, second)
+    assert entries_overlap(first, second)
+    assert entries_overlap(second, first)
 
 
 @pytest.mark.parametrize(
@@ -61,26 +61,26 @@ def test_an_entry_that_is_for_some_of_another_overlaps_it(first: Selector, secon
     ],
 )
 def test_entries_for_different_workloads_do_not_overlap(first: Selector, second: Selector) -> None:
-    assert not overlap(first, second)
-    assert not overlap(second, first)
+    assert not entries_overlap(first, second)
+    assert not entries_overlap(second, first)
 
 
 @given(first=patterns, second=patterns, name=names)
 def test_a_name_that_fits_a_covered_pattern_fits_the_covering_pattern(first: str, second: str, name: str) -> None:
-    if covers(entry(first), entry(second)) and fnmatchcase(name, second):
+    if entry_covers(entry(first), entry(second)) and fnmatchcase(name, second):
         assert fnmatchcase(name, first)
 
 
 @given(first=patterns, second=patterns, name=names)
 def test_patterns_with_a_name_in_common_overlap(first: str, second: str, name: str) -> None:
     if fnmatchcase(name, first) and fnmatchcase(name, second):
-        assert overlap(entry(first), entry(second))
+        assert entries_overlap(entry(first), entry(second))
 
 
 @given(first=patterns, second=patterns)
 def test_patterns_that_overlap_have_a_name_in_common(first: str, second: str) -> None:
     """Looked for among all names of these characters that are no longer than both patterns together."""
-    if overlap(entry(first), entry(second)):
+    if entries_overlap(entry(first), entry(second)):
         longest = len(first.replace("*", "")) + len(second.replace("*", ""))
         every = [""]
         for _ in range(longest):

@@ -5,17 +5,17 @@ from typing import Any
 import pydantic
 import pytest
 
-from usher.config import models
+from usher.config import models, pools
 
 
-def pool(use: dict[str, Any], **fields: Any) -> models.Pool:
-    return models.Pool.model_validate({"name": "a", "nodeSelector": {"pool": "a"}, "for": use, **fields})
+def pool(use: dict[str, Any], **fields: Any) -> pools.Pool:
+    return pools.Pool.model_validate({"name": "a", "nodeSelector": {"pool": "a"}, "for": use, **fields})
 
 
 def test_a_pool_is_for_all_pods_unless_it_says_for_whom() -> None:
-    assert models.Pool(name="a", node_selector={"pool": "a"}).serves is None
+    assert pools.Pool(name="a", node_selector={"pool": "a"}).serves is None
     found = pool({"roles": ["training"], "minAcceleratorsPerPod": 8}).serves
-    assert found == models.PoolUse(roles=["training"], min_accelerators_per_pod=8)
+    assert found == pools.PoolUse(roles=["training"], min_accelerators_per_pod=8)
 
 
 @pytest.mark.parametrize(

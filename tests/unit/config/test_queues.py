@@ -6,7 +6,7 @@ import pydantic
 import pytest
 
 from usher.config import models
-from usher.config.queues import PriorityRule, Queue, Route
+from usher.config.sections import PriorityRule, Queue, Route
 
 ANYWHERE: dict[str, Any] = {"namespaces": ["*"]}
 

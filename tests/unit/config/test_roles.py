@@ -9,7 +9,7 @@ import pytest
 from usher import errors
 from usher.config import models
 from usher.config.load import load
-from usher.config.roles import RoleRule
+from usher.config.sections import RoleRule
 
 
 def test_a_rule_needs_a_condition_and_a_role() -> None:

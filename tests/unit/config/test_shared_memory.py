@@ -4,7 +4,7 @@ import pydantic
 import pytest
 
 from usher import paths
-from usher.config import models, shared_memory
+from usher.config import models, sections
 
 
 def test_training_gets_it_unless_usher_yaml_names_other_roles() -> None:
@@ -20,7 +20,7 @@ def test_a_size_is_rounded_down_to_mebibytes(size: str, mebibytes: int) -> None:
     config = models.Config.model_validate({"sharedMemory": {"size": size}})
 
     assert config.shared_memory.size is not None
-    assert shared_memory.mebibytes(config.shared_memory.size) == mebibytes
+    assert sections.size_in_mebibytes(config.shared_memory.size) == mebibytes
 
 
 @pytest.mark.parametrize("size", ["64Mi", "0", "-1Gi", "much", ""])

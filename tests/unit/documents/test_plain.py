@@ -219,7 +219,7 @@ def files(corpus: Corpus) -> list[Path]:
 
 def documents(path: Path) -> list[chunks.Chunk]:
     try:
-        return list(chunks.split(chunks.whole(path.read_bytes(), source=str(path))))
+        return list(chunks.split_documents(chunks.whole_file(path.read_bytes(), source=str(path))))
     except errors.ManifestError:
         return []
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from unit.documents import kubectl
 from usher import errors
-from usher.documents import reader, scalars
+from usher.documents import composing, reader
 
 TRUE = ["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"]
 FALSE = ["n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"]
@@ -307,7 +307,7 @@ def test_json_needs_no_escapes(value: Any) -> None:
 
 def _is_text_to_go_too(text: str) -> bool:
     """PyYAML leaves unquoted some texts that go-yaml takes for something else, such as `y`, `0o7` and `1e3`."""
-    return scalars.resolve(text) == text or yaml.safe_dump(text)[0] in "'\""
+    return composing.resolve_scalar(text) == text or yaml.safe_dump(text)[0] in "'\""
 
 
 yaml_texts = st.text(st.characters(codec="utf-8")).filter(_is_text_to_go_too)

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from usher import paths
+from usher.check import cluster_objects
 from usher.kinds import registry
-from usher.kinds.kept_fields import FactKind, Key
-from usher.kinds.kind import Pods
-from usher.scan import cluster
+from usher.kinds.kind import FactKind, Key, Pods
 
 FILE = Path(__file__).parents[2] / "data" / "kinds.json"
 
@@ -107,8 +106,8 @@ def document() -> dict[str, Any]:
 
 def listed() -> list[str]:
     """The order in which an audit lists the kinds."""
-    resources = [cluster.Resource(kind=kind, version=kind.versions[0]) for kind in registry.LISTED]
-    return [resource.name for resource in sorted(resources, key=cluster._owners_first)]
+    resources = [cluster_objects.Resource(kind=kind, version=kind.versions[0]) for kind in registry.LISTED]
+    return [resource.name for resource in sorted(resources, key=cluster_objects._owners_first)]
 
 
 def _kind(key: Key) -> dict[str, Any]:

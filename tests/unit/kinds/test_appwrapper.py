@@ -5,7 +5,7 @@ import pytest
 import builders
 from unit.workloads.normalised import counts, pod_set, readable_workload, totals, unknowns, workload
 from usher import model, paths
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 STRANGER = "unrecognised kind Simulation (example.com/v1) holds a pod spec, which is not judged"
 

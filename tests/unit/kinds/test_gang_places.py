@@ -5,8 +5,8 @@ import pytest
 import builders
 from unit.workloads.normalised import readable_workload, unknowns, workload
 from usher import model, paths
+from usher.kinds.reading.values import Objects
 from usher.kinds.registry import PODS
-from usher.reading.lookup import Objects
 
 QUEUE_ANNOTATION = "scheduling.volcano.sh~1queue-name"
 KUBEFLOW = ("JAXJob", "MPIJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob")

@@ -4,14 +4,16 @@ import pytest
 
 from unit.workloads.normalised import workload
 from usher import paths
+from usher.kinds.reading import shapes as reading_shapes
 from usher.kinds.registry import SHAPES
-from usher.reading import shapes as reading_shapes
 
 
 def read(kind: str, value: paths.Object) -> tuple[object, list[tuple[str, str]]]:
     unknowns: list[tuple[str, str]] = []
     shape = SHAPES["kueue.x-k8s.io", kind]
-    return reading_shapes.read(shape.adapter, value, "", lambda path, reason: unknowns.append((path, reason))), unknowns
+    return reading_shapes.read_shape(
+        shape.adapter, value, "", lambda path, reason: unknowns.append((path, reason))
+    ), unknowns
 
 
 @pytest.mark.parametrize(("version", "field"), [("v1beta1", "cohort"), ("v1beta2", "cohortName")])

@@ -19,7 +19,7 @@ PACKAGE: Final = Path(usher.__file__).parent
 
 KINDS_OF_WORKLOADS: Final = frozenset(kind for _, kind in registry.WORKLOADS)
 
-EXAMPLES: Final = "config/queues.py"
+EXAMPLES: Final = "config/sections.py"
 """Shows users how to write a list of kinds."""
 
 
@@ -102,9 +102,9 @@ from collections.abc import Iterator, Mapping
 
 from usher import model, paths
 from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
-from usher.reading.pod_templates import pod_template
-from usher.reading.templates import Place, Template
-from usher.reading.values import Reading
+from usher.kinds.reading.pod_templates import pod_template
+from usher.kinds.reading.templates import Place, Template
+from usher.kinds.reading.values import Reading
 
 
 def _templates(value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
@@ -143,7 +143,7 @@ def new_family(package: Path) -> str:
 def new_kind(package: Path) -> str:
     """Adds a record to a family."""
     record = RECORD.format(kind="Widget", plural="widgets").replace("_templates", "_replicated")
-    replace(package / "kinds/kubernetes/apps.py", "KINDS = [\n", f"KINDS = [\n{record}")
+    replace(package / "kinds/kubernetes/pod_controllers.py", "APPS = [\n", f"APPS = [\n{record}")
     return "Widget"
 
 

@@ -6,7 +6,8 @@ from typing import Any
 from unit.oracle import golden
 from unit.workloads.normalised import workload
 from usher import model, paths
-from usher.scheduling import node_affinity, pool_affinity
+from usher.authorities import pool_fit
+from usher.model import placement
 
 CASES = golden.cases("nodes")
 
@@ -18,7 +19,7 @@ def pod_set(case: Any) -> model.PodSet:
 
 
 def matches(case: Any) -> bool:
-    return node_affinity.matches(pod_set(case), labels=case["labels"], name=case["name"])
+    return placement.node_matches(pod_set(case), labels=case["labels"], name=case["name"])
 
 
 def selector_matches(case: Any) -> bool:
@@ -31,7 +32,7 @@ def test_every_node_fits_when_the_scheduler_says_so() -> None:
 
 def is_unparsable(term: Mapping[str, paths.Json]) -> bool:
     """A term without requirements is no mistake: it matches no node."""
-    return bool(term.get("matchExpressions") or term.get("matchFields")) and node_affinity.parsed(term) is None
+    return bool(term.get("matchExpressions") or term.get("matchFields")) and placement.parse_term(term) is None
 
 
 def test_what_kubernetes_cannot_parse_is_known() -> None:
@@ -48,14 +49,14 @@ def test_what_kubernetes_cannot_parse_is_known() -> None:
 def test_a_node_that_fits_could_fit_as_well_if_only_some_of_its_labels_were_known() -> None:
     def could_fit(case: Any) -> bool:
         known = dict(list(case["labels"].items())[::2])
-        return any(pool_affinity.could_fit(way, known) for way in pool_affinity.alternatives(pod_set(case)))
+        return any(pool_fit.could_fit(way, known) for way in pool_fit.node_alternatives(pod_set(case)))
 
     golden.assert_none(case for case in CASES if case["matches"] and not could_fit(case))
 
 
 def test_where_all_labels_are_known_that_matter_only_a_node_that_fits_could_fit() -> None:
-    def ways(case: Any) -> list[pool_affinity.Alternative]:
-        return pool_affinity.alternatives(pod_set(case))
+    def ways(case: Any) -> list[pool_fit.Alternative]:
+        return pool_fit.node_alternatives(pod_set(case))
 
     def tells_all(case: Any) -> bool:
         named = {key for selector, _ in ways(case) for key in selector}
@@ -66,6 +67,5 @@ def test_where_all_labels_are_known_that_matter_only_a_node_that_fits_could_fit(
     golden.assert_none(
         case
         for case in CASES
-        if tells_all(case)
-        and any(pool_affinity.could_fit(way, case["labels"]) for way in ways(case)) != case["matches"]
+        if tells_all(case) and any(pool_fit.could_fit(way, case["labels"]) for way in ways(case)) != case["matches"]
     )

@@ -5,14 +5,14 @@ from typing import Any
 from unit.oracle import golden
 from unit.workloads.normalised import VOCABULARY, pod_set
 from usher import quantities
-from usher.workloads import requests
+from usher.workloads import pod_sets
 
 CASES = golden.cases("pods")
 
 
 def ours(case: Any, *, only: frozenset[str] | None = None) -> dict[str, quantities.Quantity]:
     found = pod_set({"apiVersion": "v1", "kind": "Pod", "spec": case["spec"]})
-    return requests.of_pod(
+    return pod_sets.requests_of_pod(
         found.containers,
         overhead=found.overhead,
         pod_requests=found.pod_requests,

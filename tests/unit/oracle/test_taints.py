@@ -3,20 +3,20 @@
 from typing import Any
 
 from unit.oracle import golden
-from usher.config import models
-from usher.scheduling import taints
+from usher.config import pools
+from usher.model import placement
 
 CASES = golden.cases("tolerations")
 COMPARISONS = ("Gt", "Lt")
 
 
-def taint(wire: dict[str, str]) -> models.Taint:
+def taint(wire: dict[str, str]) -> pools.Taint:
     """Any taint; those of usher.yaml cannot be as odd."""
-    return models.Taint.model_construct(key=wire["key"], value=wire.get("value", ""), effect=wire["effect"])
+    return pools.Taint.model_construct(key=wire["key"], value=wire.get("value", ""), effect=wire["effect"])
 
 
 def tolerates(case: Any) -> bool:
-    return taints.tolerates(case["toleration"], taint(case["taint"]))
+    return placement.tolerates(case["toleration"], taint(case["taint"]))
 
 
 def has_no_key_for_its_operator(case: Any) -> bool:
@@ -47,8 +47,8 @@ def test_comparing_tolerations_alone_depend_on_the_feature_gate_that_we_take_to_
 
 
 def test_the_first_taint_that_keeps_a_pod_off_is_the_one_that_the_scheduler_names() -> None:
-    def first_untolerated(case: Any) -> models.Taint | None:
-        found = taints.untolerated(case["tolerations"], [taint(wire) for wire in case["taints"]])
+    def first_untolerated(case: Any) -> pools.Taint | None:
+        found = placement.untolerated(case["tolerations"], [taint(wire) for wire in case["taints"]])
         return found[0] if found else None
 
     golden.assert_none(

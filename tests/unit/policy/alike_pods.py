@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 import builders
 from builders import GPU
-from unit.mutation import generated
+from unit.policy.mutation import generated
 from usher import paths
-from usher.facts.store import Store
-from usher.mutation.editing import Edit, copied
+from usher.cluster.facts.store import Store
+from usher.policy.mutation.editing import Edit, copied
 
 TOKEN = "kube-api-access-{}"
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"

@@ -7,10 +7,11 @@ import pytest
 
 from builders import container, job, queues, template
 from usher import model, paths
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
 
 CONFIG = {"queues": [{"namespaces": ["ml-*"], "localQueue": "research"}]}
 QUEUE = "kueue.x-k8s.io/queue-name"

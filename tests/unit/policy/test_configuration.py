@@ -7,7 +7,7 @@ import yaml
 
 from usher import errors, model
 from usher.config import load, models
-from usher.policy import assembly, config_problems, enforcement
+from usher.policy import assembly, config_problems, decision
 from usher.policy.checks import bundle, catalogue
 from usher.policy.checks.catalogue import Parameter, Severity
 
@@ -124,11 +124,11 @@ def test_former_codes_and_names_of_joined_checks_still_decide(key: str, word: st
     assert config_problems.problems(config, entries) == []
     assert entries.keys_of_checks[word] == key
     assert entries.find(word.lower()) is entries.checks[key]
-    decided, because = enforcement.outcome(
+    decided, because = decision.outcome_of_finding(
         model.Finding(check=key, path="", message="wrong"),
         entries.checks[key],
-        where=enforcement.Circumstances(namespace="a"),
+        where=decision.Circumstances(namespace="a"),
         enforcement=config.enforcement,
     )
-    assert decided is enforcement.OFF
+    assert decided is decision.OFF
     assert because == f"usher.yaml sets {entries.checks[key].name} to off here"

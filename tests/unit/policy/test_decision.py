@@ -10,7 +10,7 @@ from usher.config import models
 from usher.policy import decision
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import Severity
-from usher.policy.enforcement import Circumstances
+from usher.policy.decision import Circumstances
 
 DENY, WARN, AUDIT = model.Outcome.DENY, model.Outcome.WARN, model.Outcome.AUDIT
 
@@ -39,15 +39,15 @@ def noted(mutation: str = "a/b", *, kind: str = "skip", **fields: paths.Json) ->
     return {"mutation": mutation, kind: note}
 
 
-intents = decision.intents
+intents = decision.read_intents
 
 
 def warnings(value: paths.Object) -> tuple[model.Note, ...]:
-    return decision.notes(value, "warnings")
+    return decision.read_notes(value, "warnings")
 
 
 def skips(value: paths.Object) -> tuple[model.Note, ...]:
-    return decision.notes(value, "skips")
+    return decision.read_notes(value, "skips")
 
 
 # Reading
@@ -56,17 +56,19 @@ def skips(value: paths.Object) -> tuple[model.Note, ...]:
 def test_a_finding_is_read_with_all_that_it_says() -> None:
     entry = found("resources/memory", path="/spec/a", message="m", remedy="r", assumption="a", unheard_of=1)
 
-    assert decision.findings(result("findings", entry)) == [
+    assert decision.read_findings(result("findings", entry)) == [
         model.Finding(check="resources/memory", path="/spec/a", message="m", remedy="r", assumption="a")
     ]
 
 
 def test_remedy_and_assumption_may_be_left_out() -> None:
-    assert decision.findings(result("findings", found())) == [model.Finding(check="a/b", path="/spec", message="wrong")]
+    assert decision.read_findings(result("findings", found())) == [
+        model.Finding(check="a/b", path="/spec", message="wrong")
+    ]
 
 
 def test_an_unknown_is_read() -> None:
-    assert decision.unknowns(result("unknown", missing())) == [
+    assert decision.read_unknowns(result("unknown", missing())) == [
         model.Unknown(check="a/b", path="/spec", reason="no facts")
     ]
 
@@ -146,7 +148,9 @@ def test_the_order_in_which_an_engine_lists_things_does_not_matter() -> None:
 
 
 def test_findings_are_listed_by_check_and_place() -> None:
-    findings = decision.findings(result("findings", found("b/a"), found("a/b", path="/z"), found("a/b", path="/a")))
+    findings = decision.read_findings(
+        result("findings", found("b/a"), found("a/b", path="/z"), found("a/b", path="/a"))
+    )
 
     assert [(each.check, each.path) for each in findings] == [("a/b", "/a"), ("a/b", "/z"), ("b/a", "/spec")]
 
@@ -185,8 +189,8 @@ def test_an_entry_of_another_shape_is_an_error(entry: paths.Json) -> None:
 @pytest.mark.parametrize(
     ("read", "name", "entry"),
     [
-        *((decision.findings, name, found()) for name in ("check", "path", "message")),
-        *((decision.unknowns, name, missing()) for name in ("check", "path", "reason")),
+        *((decision.read_findings, name, found()) for name in ("check", "path", "message")),
+        *((decision.read_unknowns, name, missing()) for name in ("check", "path", "reason")),
         *((intents, name, intended()) for name in ("mutation", "at", "field", "reason")),
         *((skips, name, noted()) for name in ("mutation", "at", "reason")),
         *((warnings, name, noted(kind="warning")) for name in ("mutation", "at", "reason")),
@@ -205,12 +209,12 @@ def test_a_text_that_is_missing_or_no_text_is_an_error(
 @pytest.mark.parametrize("name", ["remedy", "assumption"])
 def test_an_optional_text_of_a_wrong_type_is_an_error(name: str) -> None:
     with pytest.raises(errors.EngineError, match=f"an entry without {name}"):
-        decision.findings(result("findings", replaced(found(), name, None)))
+        decision.read_findings(result("findings", replaced(found(), name, None)))
 
 
 READERS: dict[str, Callable[[paths.Object], object]] = {
-    "findings": decision.findings,
-    "unknown": decision.unknowns,
+    "findings": decision.read_findings,
+    "unknown": decision.read_unknowns,
     "intents": intents,
     "warnings": warnings,
     "skips": skips,
@@ -257,14 +261,14 @@ def judged(
 ) -> list[tuple[str, ...]]:
     """Code, outcome and reason of each judgement, in their order."""
     rules = models.Enforcement.model_validate(enforcement)
-    judgements = decision.judge(
+    judgements = decision.judge_findings(
         findings, where=Circumstances(namespace="research"), entries=ENTRIES, rules=rules, before=before
     )
     return [(judgement.code, judgement.outcome.value, judgement.because) for judgement in judgements]
 
 
 def test_a_judgement_carries_the_identity_of_its_check() -> None:
-    (judgement,) = decision.judge(
+    (judgement,) = decision.judge_findings(
         [finding("high")], where=Circumstances(namespace=""), entries=ENTRIES, rules=models.Enforcement()
     )
 

@@ -7,10 +7,10 @@ import pytest
 
 from usher import model, paths
 from usher.config import models
-from usher.policy import enforcement
+from usher.policy import decision
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import Severity
-from usher.policy.enforcement import Circumstances
+from usher.policy.decision import Circumstances
 
 HERE = Circumstances(
     namespace="research",
@@ -21,7 +21,7 @@ HERE = Circumstances(
     today=date(2026, 6, 1),
 )
 DENY, WARN, AUDIT = model.Outcome.DENY, model.Outcome.WARN, model.Outcome.AUDIT
-OFF = enforcement.OFF
+OFF = decision.OFF
 
 
 def check(severity: Severity | None = Severity.CRITICAL, strict_only: str = "") -> catalogue.Entry:
@@ -53,20 +53,22 @@ def outcome(
     strict_only: str = "",
 ) -> tuple[model.Outcome | None, str]:
     settings = models.Enforcement.model_validate({"preset": preset, "rules": rules})
-    return enforcement.outcome(finding(assumption), check(severity, strict_only), where=where, enforcement=settings)
+    return decision.outcome_of_finding(
+        finding(assumption), check(severity, strict_only), where=where, enforcement=settings
+    )
 
 
 @pytest.mark.parametrize("severity", Severity)
 def test_observe_denies_and_warns_of_nothing_and_says_what_recommended_would_deny(severity: Severity) -> None:
     would_deny = outcome(severity=severity)[0] is DENY
 
-    assert outcome(preset="observe", severity=severity) == (AUDIT, enforcement.OBSERVED if would_deny else "")
+    assert outcome(preset="observe", severity=severity) == (AUDIT, decision.OBSERVED if would_deny else "")
 
 
 def test_a_rule_enforces_a_check_while_others_are_observed() -> None:
     assert outcome(rule("deny", "research"), preset="observe")[0] is DENY
     assert outcome(rule("warn", "research"), preset="observe")[0] is WARN
-    assert outcome(rule("deny", "production"), preset="observe") == (AUDIT, enforcement.OBSERVED)
+    assert outcome(rule("deny", "production"), preset="observe") == (AUDIT, decision.OBSERVED)
 
 
 def test_a_finding_that_could_only_warn_is_not_observed_as_a_denial() -> None:
@@ -180,7 +182,9 @@ def test_a_rule_fits_the_namespaces_of_its_patterns(pattern: str, namespace: str
     )
     settings = models.Enforcement.model_construct(preset="recommended", rules=[unchecked], exceptions=[])
 
-    decided, _ = enforcement.outcome(finding(), check(), where=Circumstances(namespace=namespace), enforcement=settings)
+    decided, _ = decision.outcome_of_finding(
+        finding(), check(), where=Circumstances(namespace=namespace), enforcement=settings
+    )
 
     assert decided is (WARN if fits else DENY)
 
@@ -244,13 +248,13 @@ def excepted(
     fields: paths.Object | None = None, *, where: Circumstances = HERE, preset: str = "recommended"
 ) -> model.Outcome | None:
     settings = models.Enforcement.model_validate({"preset": preset, "exceptions": [{**EXCEPTION, **(fields or {})}]})
-    return enforcement.outcome(finding(), check(), where=where, enforcement=settings)[0]
+    return decision.outcome_of_finding(finding(), check(), where=where, enforcement=settings)[0]
 
 
 def test_what_an_exception_covers_is_noted_with_who_answers_for_it() -> None:
     settings = models.Enforcement.model_validate({"exceptions": [EXCEPTION]})
 
-    assert enforcement.outcome(finding(), check(), where=HERE, enforcement=settings) == (
+    assert decision.outcome_of_finding(finding(), check(), where=HERE, enforcement=settings) == (
         AUDIT,
         "exception OPS-7 of team-nlp until 2026-06-01: the operator is replaced in autumn",
     )
@@ -285,4 +289,4 @@ def test_an_exception_covers_warnings_as_well_and_brings_nothing_back() -> None:
     settings = models.Enforcement.model_validate({"rules": [off], "exceptions": [EXCEPTION]})
 
     assert excepted(preset="baseline") is AUDIT
-    assert enforcement.outcome(finding(), check(), where=HERE, enforcement=settings)[0] is OFF
+    assert decision.outcome_of_finding(finding(), check(), where=HERE, enforcement=settings)[0] is OFF

@@ -6,7 +6,7 @@ import builders
 from usher import paths
 from usher.config import models
 from usher.policy import assembly, explaining
-from usher.policy.evaluator import Request
+from usher.policy.decision import Request
 from usher.policy.explaining import State
 
 BAD = builders.pytorch_job(builders.template(builders.container(requests={builders.GPU: 2}, limits={builders.GPU: 1})))

@@ -8,7 +8,8 @@ import builders
 from usher import paths
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
 
 GPU_POD = builders.pod(builders.container(gpus=1), namespace="ml-nlp")
 SKIP = "gpu-usher.io/skip-mutations"

@@ -6,7 +6,8 @@ from builders import container, template
 from usher import paths
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Request, User
+from usher.policy.decision import Request, User
+from usher.policy.evaluator import Evaluator
 
 CONTROLLER = "system:serviceaccount:kube-system:daemon-set-controller"
 SOCKETS = "/var/lib/kubelet/pod-resources"

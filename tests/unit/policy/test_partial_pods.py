@@ -3,9 +3,9 @@
 import builders
 from usher import model, paths
 from usher.config import models
+from usher.kinds.reading.values import Objects
 from usher.policy import assembly
-from usher.policy.evaluator import Request
-from usher.reading.lookup import Objects
+from usher.policy.decision import Request
 
 TAKES_DEVICES = "isolation/visible_devices_set_by_hand"
 TEMPLATE = builders.template(builders.container("node", env={"NVIDIA_VISIBLE_DEVICES": "all"}))

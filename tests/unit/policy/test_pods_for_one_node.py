@@ -8,8 +8,10 @@ import pytest
 from builders import container, daemon_set, pod, replaced, template
 from usher import model, paths
 from usher.config import models
-from usher.policy import assembly, enforcement
-from usher.policy.evaluator import Evaluator, Operation, Request, User
+from usher.policy import assembly
+from usher.policy import decision as policy_decision
+from usher.policy.decision import Operation, Request, User
+from usher.policy.evaluator import Evaluator
 
 ADMINISTRATOR = User(name="kubernetes-admin", groups=("system:masters", "system:authenticated"))
 TENANT = User(name="alice", groups=("system:authenticated",))
@@ -52,7 +54,7 @@ def test_an_administrator_debugs_a_node_and_is_warned(evaluator: Evaluator) -> N
 
     assert denied(decision) == set()
     warned = [each for each in decision.judgements if each.name == "broad-host-path"]
-    assert [each.because for each in warned] == [enforcement.REPAIRS_A_NODE]
+    assert [each.because for each in warned] == [policy_decision.REPAIRS_A_NODE]
 
 
 def test_a_tenant_with_the_same_pod_and_label_is_denied(evaluator: Evaluator) -> None:
@@ -79,7 +81,7 @@ def test_other_objects_of_administrators_are_judged_as_ever(evaluator: Evaluator
     """Pipelines often deploy for tenants with the rights of an administrator."""
     by_administrator = evaluator.decide(Request(value=value, user=ADMINISTRATOR))
 
-    assert all(each.because != enforcement.REPAIRS_A_NODE for each in by_administrator.judgements)
+    assert all(each.because != policy_decision.REPAIRS_A_NODE for each in by_administrator.judgements)
 
 
 def test_rules_of_other_categories_hold_for_administrators_too(evaluator: Evaluator) -> None:

@@ -6,18 +6,19 @@ import pytest
 
 import builders
 from usher import paths
-from usher.config import models
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
+from usher.config import models, pools
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
 
 PRODUCT = "nvidia.com/gpu.product"
 DECLARED = models.Config(
     pools=[
-        models.Pool(
+        pools.Pool(
             name="h100",
             node_selector={"pool": "h100"},
-            taints=[models.Taint(key="nvidia.com/gpu", value="present")],
+            taints=[pools.Taint(key="nvidia.com/gpu", value="present")],
         )
     ]
 )

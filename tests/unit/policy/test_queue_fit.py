@@ -16,11 +16,11 @@ from builders.queues import (
     topology,
 )
 from usher import paths
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
-from usher.mutation.merge import Merged
 from usher.policy import assembly
-from usher.policy.evaluator import Request
+from usher.policy.decision import Request
+from usher.policy.mutation.merge import Merged
 
 CONFIGURED: Final = configuration("integrations: {frameworks: [batch/job]}")
 QUEUE: Final = "kueue.x-k8s.io/queue-name"

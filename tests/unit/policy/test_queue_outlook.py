@@ -11,12 +11,13 @@ from builders.queues import cluster_queue, gpu_group, local_queue
 from usher import paths
 from usher.authorities.outlook import Outlook, Section
 from usher.authorities.verdict import Answer
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
+from usher.kinds.reading import values
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
 from usher.policy.queue_outlook import Outlooks
-from usher.reading import lookup
 
 NAMESPACE: paths.Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "research"}}
 FLAVOR = queues.flavor("a100")
@@ -64,7 +65,7 @@ def look(value: paths.Object, *found: paths.Object, **config: paths.Json) -> Out
     configured = models.Config.model_validate(config)
     facts = Store.of([NAMESPACE, FLAVOR, *found])
     evaluator = Evaluator(engine=made.engine, entries=made.catalogue, config=configured, facts=facts)
-    request = Request(value=value, objects=lookup.Objects([value], namespace=""))
+    request = Request(value=value, objects=values.Objects([value], namespace=""))
     outlook = Outlooks(evaluator, facts).of(request)
     assert outlook is not None
     return outlook

@@ -17,21 +17,22 @@ from hypothesis import strategies as st
 import builders
 import engines
 import generated_examples
-from unit.mutation import generated
 from unit.policy import alike_pods
 from unit.policy.alike_pods import worker
+from unit.policy.mutation import generated
 from usher import model, paths
 from usher.authorities.authority import QuotaRefusal
-from usher.config import models
+from usher.cluster.facts.store import Store
+from usher.config import fields, models
 from usher.config.fabrics.profiles import RESERVED_VARIABLES
-from usher.facts.store import Store
+from usher.kinds.reading import values as reading_values
+from usher.kinds.reading.environment import READ_VARIABLES
 from usher.policy.checks import bundle
+from usher.policy.decision import Operation, Request, User
 from usher.policy.engines.engine import CachedEngine, Engine, Entrypoint
 from usher.policy.engines.wasm import WasmEngine
-from usher.policy.evaluator import Evaluator, Operation, Request, User
+from usher.policy.evaluator import Evaluator
 from usher.policy.input.pod_sets import READ_KEYS
-from usher.reading import lookup
-from usher.reading.environment import READ_VARIABLES
 from usher.workloads import fingerprints
 
 POOLS = """
@@ -205,7 +206,7 @@ def test_rules_see_no_label_and_no_variable_that_fingerprints_leave_out() -> Non
         Request(value=worker(), operation=Operation.DELETE),
         Request(value=worker(), sub_resource="eviction"),
         Request(value=worker(), facts=Store.of([alike_pods.quota(0)])),
-        Request(value=worker(), objects=lookup.Objects([])),
+        Request(value=worker(), objects=reading_values.Objects([])),
         Request(value=builders.replaced(worker(), "/spec/resourceClaims", [{"name": "gpu"}])),
         Request(value=builders.replaced(worker(), "/spec/schedulingGroup", {"podGroupName": "gang"})),
         Request(value=builders.replaced(worker(), "/spec/hostname", "\ud800")),
@@ -262,7 +263,7 @@ def test_pods_that_differ_in_any_field_share_no_answer(engine: Engine, data: st.
     asked=st.lists(st.tuples(NAMESPACES, USERS, PLACES), min_size=2, max_size=5),
 )
 def test_users_namespaces_and_places_that_differ_share_no_answer(
-    engine: Engine, config: models.Config, value: paths.Object, asked: list[tuple[str, User | None, models.Place]]
+    engine: Engine, config: models.Config, value: paths.Object, asked: list[tuple[str, User | None, fields.Place]]
 ) -> None:
     facts = alike_pods.everything()
     value = alike_pods.without(value, "/metadata/namespace")

@@ -3,7 +3,7 @@
 import pytest
 
 from usher.config import models
-from usher.policy.request import Identities, User
+from usher.policy.decision import Identities, User
 
 CONFIG = models.Config.model_validate(
     {

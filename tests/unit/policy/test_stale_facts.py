@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 
 from usher import model
-from usher.policy import enforcement
+from usher.policy import decision
 from usher.policy.checks import bundle
-from usher.review import response
+from usher.review import admission_review
 
 ENTRIES = bundle.load().catalogue
 MINUTE = 60.0
@@ -17,7 +17,7 @@ OF_THE_OBJECT = model.Finding(check="mig/unknown_profile", path="", message="the
 
 
 def assumptions(*findings: model.Finding, age: float) -> list[str]:
-    return [each.assumption for each in enforcement.downgrade_stale_facts(findings, ENTRIES, age=age, bound=5 * MINUTE)]
+    return [each.assumption for each in decision.downgrade_stale_facts(findings, ENTRIES, age=age, bound=5 * MINUTE)]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,9 @@ def test_a_warning_keeps_the_age_of_the_facts_even_if_its_message_is_long(age: f
         finding=finding, outcome=model.Outcome.WARN, code="USH620", name="class-unknown", because=assumption
     )
 
-    answer = response.validated("1", model.Decision(workload=None, judgements=(doubted,)), display_name="Pod a/b")
+    answer = admission_review.validation_response(
+        "1", model.Decision(workload=None, judgements=(doubted,)), display_name="Pod a/b"
+    )
 
     assert answer["warnings"][0].endswith(f"... ({assumption}) More: usher explain USH620")
 

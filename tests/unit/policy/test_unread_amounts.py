@@ -6,7 +6,8 @@ import builders
 from usher import paths
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
 
 AMOUNT = "/spec/containers/0/resources/limits/nvidia.com~1gpu"
 ON_GPU_NODES: dict[str, paths.Json] = {

@@ -5,11 +5,12 @@ import yaml
 
 import builders
 from usher import model, paths
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
-from usher.mutation.editing import copied
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Operation, Request
+from usher.policy.decision import Operation, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.mutation.editing import copied
 
 CONFIG = models.Config.model_validate(
     yaml.safe_load("""

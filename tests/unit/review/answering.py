@@ -8,9 +8,8 @@ from builders import container, pytorch_job, template
 from reviews import body
 from usher import paths
 from usher.policy.evaluator import Evaluator
-from usher.review import mutate as review_mutate
-from usher.review import response as review_response
-from usher.review import validate as review_validate
+from usher.review import admission_review as review_response
+from usher.review import webhooks as review_mutate
 
 GPU = "nvidia.com/gpu"
 UNEQUAL = container("pytorch", requests={GPU: 8}, limits={GPU: 4})
@@ -30,7 +29,7 @@ def answered(answer: review_response.Answer) -> Any:
 
 
 def validated(evaluator: Evaluator, value: paths.Object | None, **request: Any) -> Any:
-    return answered(review_validate.validate(body(value, **request), evaluator))
+    return answered(review_mutate.validate(body(value, **request), evaluator))
 
 
 def mutated(evaluator: Evaluator, value: paths.Object | None, **request: Any) -> Any:

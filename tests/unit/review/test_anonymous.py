@@ -7,14 +7,14 @@ import orjson
 import builders
 from reviews import body
 from usher import paths
-from usher.review.anonymous import Names
-from usher.review.parsing import Review, parse
+from usher.review.admission_review import Review, parse
+from usher.review.records import AnonymousNames
 
 KEY: Final = b"0123456789abcdef"
 
 
 def anonymised(value: paths.Object, *, key: bytes = KEY, **request: Any) -> Review:
-    return Names(key).review(parse(body(value, **request)))
+    return AnonymousNames(key).review(parse(body(value, **request)))
 
 
 def job(name: str = "bert", namespace: str = "acme") -> paths.Object:

@@ -11,9 +11,10 @@ from unit.review.answering import answered, mutated
 from usher import errors, paths
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Request
-from usher.review import validate as review_validate
-from usher.review.response import Answer
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
+from usher.review import webhooks as review_validate
+from usher.review.admission_review import Answer
 
 POOLS = [
     {

@@ -12,10 +12,10 @@ from builders import container, pod, pytorch_job, replaced, template
 from reviews import UID, body
 from unit.review.answering import GPU, answered, bad_job, mutated, validated
 from usher import errors, paths
-from usher.policy.evaluator import Evaluator, Request
-from usher.review import mutate as review_mutate
-from usher.review import response as review_response
-from usher.review import validate as review_validate
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
+from usher.review import admission_review as review_response
+from usher.review import webhooks as review_mutate
 
 
 def patched(value: paths.Object, response: Any) -> Any:
@@ -162,7 +162,7 @@ def test_mutations_that_disagree_change_nothing_and_it_is_said() -> None:
     assert answered(answer) == {"uid": UID, "allowed": True, "warnings": [warning]}
 
 
-@pytest.mark.parametrize("endpoint", [review_validate.validate, review_mutate.mutate])
+@pytest.mark.parametrize("endpoint", [review_mutate.validate, review_mutate.mutate])
 @pytest.mark.parametrize(
     "place",
     [
@@ -189,7 +189,7 @@ def test_the_deepest_accepted_nesting_is_answered(evaluator: Evaluator, endpoint
         assert answered(endpoint(body(value, name="deep"), evaluator))["allowed"] is True
 
 
-@pytest.mark.parametrize("endpoint", [review_validate.validate, review_mutate.mutate])
+@pytest.mark.parametrize("endpoint", [review_mutate.validate, review_mutate.mutate])
 @pytest.mark.parametrize(
     "result",
     [
@@ -229,7 +229,7 @@ def test_the_log_names_the_worst_outcome_of_each_check() -> None:
     ]
     evaluator = engines.evaluator(engines.ScriptedEngine(lambda _: engines.result(findings=found)))
 
-    assert review_validate.validate(body(pod()), evaluator).outcomes == {"whole-gpus-only": "deny"}
+    assert review_mutate.validate(body(pod()), evaluator).outcomes == {"whole-gpus-only": "deny"}
 
 
 def test_a_mutation_of_nearly_every_pod_is_recorded_without_a_warning(evaluator: Evaluator) -> None:

@@ -15,11 +15,10 @@ from usher.config import models
 from usher.policy import assembly
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.evaluator import Evaluator
-from usher.review import sizes
-from usher.review.mutate import mutate
-from usher.review.validate import validate
+from usher.review import webhooks
+from usher.review.webhooks import mutate, validate
 
-MOST = sizes.OF_A_POD["containers"]
+MOST = webhooks.MOST_ENTRIES_OF_POD["containers"]
 
 
 @pytest.fixture(scope="module")
@@ -90,17 +89,17 @@ def test_an_object_with_too_many_templates_is_let_in_because_its_pods_are_judged
 
 @pytest.mark.parametrize("field", ["env", "volumeMounts"])
 def test_each_list_of_a_container_has_its_limit(field: str) -> None:
-    value = pod({**container(), field: [{"name": f"n{n}"} for n in range(sizes.OF_A_POD[field] + 1)]})
+    value = pod({**container(), field: [{"name": f"n{n}"} for n in range(webhooks.MOST_ENTRIES_OF_POD[field] + 1)]})
 
-    found = sizes.excess(value)
+    found = webhooks.excess(value)
 
     assert found is not None
-    assert f"{field}, and usher judges at most {sizes.OF_A_POD[field]}" in found.text
+    assert f"{field}, and usher judges at most {webhooks.MOST_ENTRIES_OF_POD[field]}" in found.text
     assert found.of_a_pod
 
 
 def test_very_many_values_end_the_count() -> None:
-    found = sizes.excess({"spec": {"any": [[index] for index in range(sizes.VALUES)]}})
+    found = webhooks.excess({"spec": {"any": [[index] for index in range(webhooks.MOST_VALUES)]}})
 
     assert found is not None
     assert not found.of_a_pod

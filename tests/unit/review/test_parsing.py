@@ -14,8 +14,8 @@ from builders import container, pod
 from reviews import UID, as_go_writes, body, review
 from usher import paths
 from usher.errors import ReviewError
-from usher.policy.evaluator import Operation, User
-from usher.review.parsing import Resource, Review, parse
+from usher.policy.decision import Operation, User
+from usher.review.admission_review import Resource, Review, parse
 
 
 def with_object(text: str | bytes) -> bytes:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import builders
 from usher import paths
-from usher.review import redaction
-from usher.review.redaction import MARKER
+from usher.review import records
+from usher.review.records import REDACTED
 
 SECRET: Final = "hunter2hunter2"
 
@@ -43,14 +43,14 @@ def texts(value: paths.Json) -> str:
     ],
 )
 def test_a_secret_is_not_recorded_wherever_it_stands(place: paths.Object) -> None:
-    assert SECRET not in texts(redaction.of({"kind": "Job", "spec": {"template": [place]}, **place}))
+    assert SECRET not in texts(records.without_secrets({"kind": "Job", "spec": {"template": [place]}, **place}))
 
 
 @pytest.mark.parametrize("kind", ["Secret", "ConfigMap"])
 def test_the_values_of_secrets_and_config_maps_are_not_recorded(kind: str) -> None:
-    kept = redaction.of({"kind": kind, "data": {"key": SECRET}, "stringData": {"key": SECRET}})
+    kept = records.without_secrets({"kind": kind, "data": {"key": SECRET}, "stringData": {"key": SECRET}})
 
-    assert kept == {"kind": kind, "data": {"key": MARKER}, "stringData": {"key": MARKER}}
+    assert kept == {"kind": kind, "data": {"key": REDACTED}, "stringData": {"key": REDACTED}}
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,14 @@ def test_the_values_of_secrets_and_config_maps_are_not_recorded(kind: str) -> No
     ],
 )
 def test_the_fields_that_rules_read_stay_as_they_are(place: Any) -> None:
-    assert redaction.of({"spec": {"template": place}}) == {"spec": {"template": place}}
+    assert records.without_secrets({"spec": {"template": place}}) == {"spec": {"template": place}}
 
 
 def test_the_object_of_the_review_is_not_changed() -> None:
     value = builders.pod(builders.container(env={"TOKEN": SECRET}))
     before = texts(value)
 
-    redaction.of(value)
+    records.without_secrets(value)
 
     assert texts(value) == before
 
@@ -98,6 +98,6 @@ JSON: Final = st.recursive(
 
 @given(st.dictionaries(st.text(max_size=6) | st.sampled_from(["env", "spec", "kind", "data"]), JSON, max_size=4))
 def test_any_json_is_redacted_and_once_is_enough(value: Any) -> None:
-    once = redaction.of(value)
+    once = records.without_secrets(value)
 
-    assert redaction.of(once) == once
+    assert records.without_secrets(once) == once

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from usher import model
-from usher.review import response
+from usher.review import admission_review
 
 HOSTILE = [
     "",
@@ -44,7 +44,9 @@ def decided(*judgements: model.Judgement, unknowns: tuple[model.Unknown, ...] = 
 
 def validated(decision: model.Decision, *, display_name: str = "Pod ml/trainer") -> Any:
     """The answer as the API server reads it."""
-    review = orjson.loads(response.encode(response.validated("1", decision, display_name=display_name)))
+    review = orjson.loads(
+        admission_review.encode(admission_review.validation_response("1", decision, display_name=display_name))
+    )
     assert review.keys() == {"apiVersion", "kind", "response"}
     assert (review["apiVersion"], review["kind"]) == ("admission.k8s.io/v1", "AdmissionReview")
     assert review["response"]["uid"] == "1"
@@ -125,7 +127,7 @@ def test_a_denial_counts_rules_and_places() -> None:
     one, other = judgement("first"), judgement("second", code="USH103", name="gpu-requests-equal-limits")
 
     def first_line(*denials: model.Judgement) -> str:
-        return response.denial(denials, "Pod ml/trainer").partition("\n")[0]
+        return admission_review.denial_message(denials, "Pod ml/trainer").partition("\n")[0]
 
     assert first_line(one) == "Pod ml/trainer breaks 1 rule:"
     assert first_line(one, other) == "Pod ml/trainer breaks 2 rules:"
@@ -136,7 +138,7 @@ def test_a_denial_counts_rules_and_places() -> None:
 def test_a_denial_gives_each_reason_with_its_remedy_on_a_line_of_its_own() -> None:
     denials = [judgement("asks 0.5 GPUs", remedy="ask for a whole number"), judgement("asks 1.5 GPUs")]
 
-    assert response.denial(denials, "Pod ml/trainer").splitlines()[1:] == [
+    assert admission_review.denial_message(denials, "Pod ml/trainer").splitlines()[1:] == [
         "  USH101 whole-gpus-only: asks 0.5 GPUs. Ask for a whole number.",
         "  USH101 whole-gpus-only: asks 1.5 GPUs",
         "More: usher explain USH101",
@@ -146,7 +148,7 @@ def test_a_denial_gives_each_reason_with_its_remedy_on_a_line_of_its_own() -> No
 def test_a_denial_of_200_findings_is_cut_and_says_how_many_are_left_out() -> None:
     denials = [judgement(f"container worker-{number}: asks half a GPU", remedy="ask for one") for number in range(200)]
 
-    message = response.denial(denials, "PyTorchJob ml-research/bert")
+    message = admission_review.denial_message(denials, "PyTorchJob ml-research/bert")
     shown = message.splitlines()
 
     assert len(message.encode()) <= 8 * 1024
@@ -157,7 +159,7 @@ def test_a_denial_of_200_findings_is_cut_and_says_how_many_are_left_out() -> Non
 
 @pytest.mark.parametrize("text", HOSTILE[1:], ids=ascii)
 def test_a_denial_shows_a_part_of_even_the_longest_reason(text: str) -> None:
-    message = response.denial([judgement(f"label {text}", remedy=text)], text[:300])
+    message = admission_review.denial_message([judgement(f"label {text}", remedy=text)], text[:300])
 
     assert len(message.encode()) <= 8 * 1024
     assert all(line.isprintable() for line in message.split("\n"))
@@ -168,7 +170,7 @@ def test_a_denial_shows_a_part_of_even_the_longest_reason(text: str) -> None:
 def test_sixty_warnings_become_twenty_that_the_api_server_passes_on() -> None:
     texts = ["one\nof two lines", "long " * 80, "😀" * 130, *(f"warning {number}" for number in range(57))]
 
-    warnings = response.sanitised(texts)
+    warnings = admission_review.sanitised_warnings(texts)
 
     assert len(warnings) == 20
     assert warnings[0] == "one\ufffdof two lines"
@@ -178,12 +180,12 @@ def test_sixty_warnings_become_twenty_that_the_api_server_passes_on() -> None:
 
 
 def test_equal_warnings_are_given_once() -> None:
-    assert response.sanitised(["a", "b", "a"]) == ["a", "b"]
+    assert admission_review.sanitised_warnings(["a", "b", "a"]) == ["a", "b"]
 
 
 def test_as_many_warnings_as_there_may_be_are_all_given() -> None:
     texts = [f"warning {number}" for number in range(20)]
-    assert response.sanitised(texts) == texts
+    assert admission_review.sanitised_warnings(texts) == texts
 
 
 def warning(message: str, remedy: str, because: str = "", *, others: int = 0) -> str:
@@ -238,14 +240,17 @@ def test_what_could_not_be_read_is_said_and_what_no_check_could_judge_is_not() -
 
 
 def test_a_mutation_without_operations_has_neither_patch_nor_patch_type() -> None:
-    assert response.mutated("1", [], names=["never-applied"], warnings=[]) == {"uid": "1", "allowed": True}
+    assert admission_review.mutation_response("1", [], names=["never-applied"], warnings=[]) == {
+        "uid": "1",
+        "allowed": True,
+    }
 
 
 def test_the_order_of_mutations_does_not_change_an_annotation() -> None:
     """On reinvocation the API server refuses another value under the same key."""
     operation: Any = {"op": "add", "path": "/metadata/labels", "value": {}}
     annotations = [
-        response.mutated("1", [operation], names=names, warnings=[])["auditAnnotations"]
+        admission_review.mutation_response("1", [operation], names=names, warnings=[])["auditAnnotations"]
         for names in itertools.permutations(["a", "b", "c"])
     ]
 

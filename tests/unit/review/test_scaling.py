@@ -6,8 +6,8 @@ import pytest
 import builders
 import reviews
 from usher import paths
-from usher.review import scaling
-from usher.review.parsing import Review, parse
+from usher.review import admission_review
+from usher.review.admission_review import Review, parse
 
 
 def review(group: str, plural: str, *, replicas: int | None, sub_resource: str = "scale") -> Review:
@@ -32,18 +32,18 @@ def review(group: str, plural: str, *, replicas: int | None, sub_resource: str =
     ],
 )
 def test_each_kind_keeps_its_number_in_its_own_place(group: str, plural: str, field: str) -> None:
-    assert scaling.field(review(group, plural, replicas=3)) == field
+    assert admission_review.scaled_field(review(group, plural, replicas=3)) == field
 
 
 def test_other_requests_scale_nothing() -> None:
-    assert scaling.field(review("apps", "deployments", replicas=3, sub_resource="status")) == ""
+    assert admission_review.scaled_field(review("apps", "deployments", replicas=3, sub_resource="status")) == ""
 
 
 @pytest.mark.parametrize(("replicas", "number"), [(3, 3), (0, 0), (None, 0)])
 def test_a_scale_is_an_update_of_what_it_scales(replicas: int | None, number: int) -> None:
     deployment = builders.deployment(builders.template(builders.container(gpus=1)), replicas=2, name="server")
 
-    asked = scaling.applied(review("apps", "deployments", replicas=replicas), deployment)
+    asked = admission_review.as_update_of_scaled(review("apps", "deployments", replicas=replicas), deployment)
 
     assert asked.kind == "Deployment"
     assert asked.sub_resource == ""

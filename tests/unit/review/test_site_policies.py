@@ -13,10 +13,10 @@ from unit.review.test_validate import ScriptedAdmission, job
 from usher import model
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.engines import deadline
+from usher.policy.engines import engine
 from usher.policy.evaluator import Evaluator
-from usher.review import validate
-from usher.review.parsing import Review
+from usher.review import webhooks
+from usher.review.admission_review import Review
 from usher.review.site_policies import NOTHING, Found
 
 BAD = builders.pod(builders.container(requests={builders.GPU: 8}, limits={builders.GPU: 4}), name="bad", namespace="ml")
@@ -46,7 +46,7 @@ async def answered(
             raise found
         return found
 
-    answer = await validate.validate_and_charge(body(value), evaluator, admission, site=site)
+    answer = await webhooks.validate_and_charge(body(value), evaluator, admission, site=site)
     return orjson.loads(answer.body)["response"], admission.asked
 
 
@@ -92,18 +92,18 @@ async def test_without_policies_nothing_is_added(evaluator: Evaluator) -> None:
 
 
 def test_a_share_of_the_time_ends_before_the_time_and_gives_the_rest_back() -> None:
-    token = deadline.UNTIL.set(time.monotonic() + 100)
-    whole = deadline.UNTIL.get()
+    token = engine.ANSWER_UNTIL.set(time.monotonic() + 100)
+    whole = engine.ANSWER_UNTIL.get()
     try:
-        with deadline.share(0.5):
-            assert 40 < deadline.UNTIL.get() - time.monotonic() <= 50
-            with deadline.share(0.5):
-                assert deadline.UNTIL.get() - time.monotonic() <= 25
-        assert deadline.UNTIL.get() == whole
+        with engine.share_deadline(0.5):
+            assert 40 < engine.ANSWER_UNTIL.get() - time.monotonic() <= 50
+            with engine.share_deadline(0.5):
+                assert engine.ANSWER_UNTIL.get() - time.monotonic() <= 25
+        assert engine.ANSWER_UNTIL.get() == whole
     finally:
-        deadline.UNTIL.reset(token)
+        engine.ANSWER_UNTIL.reset(token)
 
 
 def test_without_a_deadline_there_is_no_share() -> None:
-    with deadline.share(0.5):
-        assert deadline.UNTIL.get() == float("inf")
+    with engine.share_deadline(0.5):
+        assert engine.ANSWER_UNTIL.get() == float("inf")

@@ -12,15 +12,15 @@ from reviews import body
 from usher import errors, paths
 from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
-from usher.authorities.gpu_quota.charge_request import ChargeRequest
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess, Full
+from usher.authorities.gpu_quota.status import ChargeRequest
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
 from usher.quantities import NANO
-from usher.review import validate as review_validate
+from usher.review import webhooks as review_validate
 
 GPU_QUOTA = builders.gpu_quota(gpus=100)
 WARNING = {"enforcement": {"rules": [{"check": "gpu-quota-exceeded", "action": "warn"}]}}
@@ -141,8 +141,8 @@ async def test_all_that_a_review_waits_for_has_one_deadline_before_the_api_serve
     await answered(admission, warning)
 
     (until,) = admission.deadlines
-    assert began < until <= time.monotonic() + review_validate.WITHIN
-    assert review_validate.WITHIN < 3
+    assert began < until <= time.monotonic() + review_validate.CHARGE_SECONDS
+    assert review_validate.CHARGE_SECONDS < 3
 
 
 @pytest.mark.parametrize("answer", [Full(entries=10_000), errors.ClusterError("cannot be reached")])

@@ -11,7 +11,7 @@ from unit.server import asgi
 from usher import errors
 from usher.audit.document import Audit
 from usher.server import audit_page
-from usher.server.audit_refresh import Refresher, Rendered
+from usher.server.audit_page import Refresher, Rendered
 from usher.server.ports import Address
 
 POLICY = "default-src 'none'; script-src 'sha256-x'"
@@ -32,7 +32,7 @@ def refresher(make: Callable[[], Audit], clock: Calendar | None = None) -> Refre
 async def ask(
     found: Refresher, path: str, *, method: str = "GET", local: bool = True, host: str = "127.0.0.1:8090"
 ) -> asgi.Answer:
-    app = audit_page.app(found, policy=POLICY, local=local)
+    app = audit_page.page_app(found, policy=POLICY, local=local)
     return await asgi.call(app, path, asgi.chunks(b""), method=method, headers=[(b"host", host.encode())])
 
 

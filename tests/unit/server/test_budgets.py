@@ -13,16 +13,13 @@ from unit.server.asgi import JSON, call, chunks
 from usher import errors, paths
 from usher.config import models
 from usher.policy import assembly
-from usher.policy.engines.deadline import UNTIL
-from usher.policy.engines.engine import Entrypoint
+from usher.policy.engines.engine import ANSWER_UNTIL, Entrypoint
 from usher.policy.evaluator import Evaluator
-from usher.server import budgets
-from usher.server.bodies import Body, RefusedError
-from usher.server.budgets import ARRIVED, Bytes, Time
+from usher.server import bodies
+from usher.server.bodies import ARRIVED, Body, BytesInFlight, RefusedError, ReviewTime
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
-from usher.server.reviews import Reviews
-from usher.server.workers import LARGE, LargeReviews
+from usher.server.reviews import LARGE_BODY, LargeReviews, Reviews
 
 POST = {"type": "http", "method": "POST", "headers": [JSON], "query_string": b""}
 
@@ -46,14 +43,14 @@ POST = {"type": "http", "method": "POST", "headers": [JSON], "query_string": b""
 def test_a_review_has_the_time_of_the_api_server_less_a_margin_and_never_more_than_ours(
     query: bytes, seconds: float
 ) -> None:
-    assert budgets.allowed(query) == pytest.approx(seconds)
+    assert bodies.allowed_seconds(query) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(("waited", "timeout", "late"), [(0.2, b"1s", False), (0.36, b"1s", True), (0.45, b"3s", True)])
 def test_a_review_that_waited_too_long_is_not_begun(waited: float, timeout: bytes, late: bool) -> None:
     scope = {**POST, "query_string": b"timeout=" + timeout, ARRIVED: time.monotonic() - waited}
 
-    assert Time(scope).waited_too_long is late
+    assert ReviewTime(scope).waited_too_long is late
 
 
 @pytest.mark.parametrize(("waited", "status", "headers"), [(0.0, 500, []), (0.2, 503, [(b"retry-after", b"1")])])
@@ -78,7 +75,7 @@ async def test_a_deadline_that_passes_because_others_came_first_is_too_much_and_
 
 
 def test_small_bodies_keep_a_reserve_that_large_ones_do_not_get() -> None:
-    room = Bytes(most=10 * 2**20, reserve=2 * 2**20)
+    room = BytesInFlight(most=10 * 2**20, reserve=2 * 2**20)
     room.held = 8 * 2**20
 
     assert not room.has_room(2**20, total=2**20)
@@ -88,8 +85,8 @@ def test_small_bodies_keep_a_reserve_that_large_ones_do_not_get() -> None:
 
 
 async def test_a_body_takes_what_arrived_and_gives_it_back_even_when_it_is_cut_short() -> None:
-    room = Bytes()
-    reading = Body(room, Time(POST))
+    room = BytesInFlight()
+    reading = Body(room, ReviewTime(POST))
     messages = iter([*chunks(b"x" * 1000, end=False), {"type": "http.disconnect"}])
     seen = []
 
@@ -106,9 +103,9 @@ async def test_a_body_takes_what_arrived_and_gives_it_back_even_when_it_is_cut_s
 
 
 async def test_a_client_that_declares_much_and_sends_nothing_takes_no_room_and_loses_its_connection_in_time() -> None:
-    room = Bytes()
+    room = BytesInFlight()
     scope = {**POST, "headers": [JSON, (b"content-length", b"8000000")], "query_string": b"timeout=310ms"}
-    reading = Body(room, Time(scope))
+    reading = Body(room, ReviewTime(scope))
 
     async def receive() -> object:
         assert room.held == 0
@@ -121,14 +118,14 @@ async def test_a_client_that_declares_much_and_sends_nothing_takes_no_room_and_l
 
 
 async def test_a_body_without_room_is_refused_before_any_of_it_is_read() -> None:
-    room = Bytes(most=2**20, reserve=2**19)
+    room = BytesInFlight(most=2**20, reserve=2**19)
     scope = {**POST, "headers": [JSON, (b"content-length", b"700000")]}
 
     async def receive() -> object:
         raise AssertionError
 
     with pytest.raises(RefusedError) as refused:
-        await Body(room, Time(scope)).read(scope, receive)  # type: ignore[arg-type] # it is not asked
+        await Body(room, ReviewTime(scope)).read(scope, receive)  # type: ignore[arg-type] # it is not asked
     assert refused.value.status == 503
 
 
@@ -140,13 +137,13 @@ async def test_a_review_without_any_time_is_sent_away_and_keeps_its_connection()
         return message
 
     with pytest.raises(RefusedError) as refused:
-        await Body(Bytes(), Time(scope)).read(scope, receive)  # type: ignore[arg-type] # less than a message has
+        await Body(BytesInFlight(), ReviewTime(scope)).read(scope, receive)  # type: ignore[arg-type] # less than a message has
     assert (refused.value.status, refused.value.close) == (503, False)
 
 
 async def test_a_large_review_leaves_the_event_loop_to_others_and_keeps_its_deadline() -> None:
     large = LargeReviews()
-    UNTIL.set(123.0)
+    ANSWER_UNTIL.set(123.0)
     begun = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -154,7 +151,7 @@ async def test_a_large_review_leaves_the_event_loop_to_others_and_keeps_its_dead
         loop.call_soon_threadsafe(begun.set)
         # Only the event loop can go on from here.
         asyncio.run_coroutine_threadsafe(begun.wait(), loop).result(timeout=30)
-        return UNTIL.get()
+        return ANSWER_UNTIL.get()
 
     assert await large.run(decide) == 123.0
     assert large.waiting == 0
@@ -168,7 +165,7 @@ async def test_a_large_body_is_answered_like_a_small_one() -> None:
         metrics=Metrics(engine="wasm", revision="test"),
         stopping=lambda: False,
     )
-    for padding in (1, LARGE):
+    for padding in (1, LARGE_BODY):
         bad = container(requests={"nvidia.com/gpu": 8}, limits={"nvidia.com/gpu": 4})
         value = pod(bad, annotations={"padding": "x" * padding})
         answer = await call(app, "/validate", chunks(body(value)))
@@ -181,7 +178,7 @@ def test_an_engine_stops_when_the_time_of_its_review_is_over() -> None:
     evaluator: Evaluator = assembly.embedded(models.Config())
 
     def late() -> None:
-        UNTIL.set(time.monotonic() - 0.001)
+        ANSWER_UNTIL.set(time.monotonic() - 0.001)
         with pytest.raises(errors.DeadlineError, match="no time is left"):
             evaluator.engine.evaluate(Entrypoint.FINDINGS, b'{"late": true}')
 

@@ -17,9 +17,9 @@ from usher import errors, paths
 from usher.cluster.api import Answer as ApiAnswer
 from usher.config import models
 from usher.policy import assembly
-from usher.review.response import Answer
-from usher.review.validate import validate
-from usher.server.events import Events, denials
+from usher.review.admission_review import Answer
+from usher.review.webhooks import validate
+from usher.server.live_cluster import Events, denials
 
 OWNER: paths.Object = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "u-1", "controller": True}
 PATH = "/apis/batch/v1/namespaces/ml-research/jobs/train"

@@ -3,7 +3,7 @@
 from prometheus_client.parser import text_string_to_metric_families
 
 from unit.cluster.scripted import ScriptedApi, listed, refused
-from usher.cluster.live import LiveFacts
+from usher.cluster.watching import LiveFacts
 from usher.kinds.registry import FACTS
 from usher.server import live_cluster
 from usher.server.metrics import Metrics
@@ -25,11 +25,11 @@ def exposed(facts: LiveFacts) -> dict[tuple[str, ...], float]:
 
 
 def test_a_server_names_the_facts_that_it_waits_for() -> None:
-    assert live_cluster.missing(None) == ""
-    assert live_cluster.missing(LiveFacts(ScriptedApi([]), kinds=[CLASSES])) == (
+    assert live_cluster.missing_kinds(None) == ""
+    assert live_cluster.missing_kinds(LiveFacts(ScriptedApi([]), kinds=[CLASSES])) == (
         "waiting for facts: priorityclasses.scheduling.k8s.io"
     )
-    many = live_cluster.missing(LiveFacts(ScriptedApi([]), kinds=FACTS.values()))
+    many = live_cluster.missing_kinds(LiveFacts(ScriptedApi([]), kinds=FACTS.values()))
     assert many.endswith(f" and {len(FACTS) + 1 - 5} more")
 
 
@@ -39,7 +39,7 @@ def test_facts_that_have_come_are_waited_for_no_more() -> None:
     for reflector in (classes, queues, queues, queues):
         reflector.step()
 
-    assert live_cluster.missing(facts) == ""
+    assert live_cluster.missing_kinds(facts) == ""
     assert facts.ready
 
 

@@ -12,8 +12,8 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from usher.server import protocol
-from usher.server.protocol import BoundedProtocol
+from usher.server import ports
+from usher.server.ports import BoundedProtocol
 
 BOUND = 20.0
 """Seconds after which a test gives up waiting."""
@@ -197,7 +197,7 @@ async def test_requests_that_arrive_together_are_answered_in_their_order() -> No
 
 
 async def test_a_head_without_an_end_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol, "MAX_REQUEST", 2**40)
+    monkeypatch.setattr(ports, "MAX_REQUEST", 2**40)
     async with listening() as listener:
         for start in (b"POST /", HEAD + b"x: ", HEAD):
             piece = b"x-header: value\r\n" * 1000 if start is HEAD else b"x" * 17_000
@@ -221,7 +221,7 @@ async def test_a_head_without_an_end_is_not_kept(monkeypatch: pytest.MonkeyPatch
 async def test_a_request_without_an_end_is_not_read_for_ever(
     start: bytes, piece: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(protocol, "MAX_REQUEST", 2**20)
+    monkeypatch.setattr(ports, "MAX_REQUEST", 2**20)
     async with listening() as listener, listener.client() as client:
         client.writer.write(start)
         assert await client.taken(piece, at_most=64 * 2**20) < 32 * 2**20

@@ -5,9 +5,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from builders import gpu_quota
 from unit.cluster.scripted import ScriptedApi
 from usher import paths
-from usher.authorities.gpu_quota.live.metering import Action, Result
-from usher.cluster.live import LiveFacts
-from usher.server import quota_metrics
+from usher.authorities.gpu_quota.live.account_store import ChargeResult, Correction
+from usher.cluster.watching import LiveFacts
+from usher.server import metrics as server_metrics
 from usher.server.metrics import Metrics
 
 
@@ -31,10 +31,10 @@ def made(*quotas: paths.Object) -> Metrics:
 def test_what_comes_of_charges_is_counted() -> None:
     metrics = made()
     meter = metrics.of_quotas()
-    meter.charged(Result.GRANTED, seconds=0.02)
-    meter.charged(Result.REFUSED, seconds=0.2)
+    meter.charged(ChargeResult.GRANTED, seconds=0.02)
+    meter.charged(ChargeResult.REFUSED, seconds=0.2)
     meter.conflicted()
-    meter.reconciled(Action.ADOPTED)
+    meter.reconciled(Correction.ADOPTED)
 
     found = series(metrics)
 
@@ -68,8 +68,8 @@ def test_limits_are_shown_with_their_used_amounts() -> None:
 
 
 def test_a_cluster_with_too_many_quotas_has_no_more_series_for_it() -> None:
-    names = [f"q-{number:04}" for number in range(quota_metrics.MOST_QUOTAS + 50)]
+    names = [f"q-{number:04}" for number in range(server_metrics.MOST_QUOTAS + 50)]
 
     found = series(made(*(gpu_quota(name, 1) for name in names)))
 
-    assert len([key for key in found if key[0] == "usher_quota_hard"]) == quota_metrics.MOST_QUOTAS
+    assert len([key for key in found if key[0] == "usher_quota_hard"]) == server_metrics.MOST_QUOTAS

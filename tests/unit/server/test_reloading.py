@@ -9,7 +9,7 @@ import pytest
 from usher import errors
 from usher.config import load
 from usher.policy import assembly
-from usher.policy.checks.own import OwnChecks
+from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.evaluator import Evaluator
 from usher.server.reloading import Current, Looked
 

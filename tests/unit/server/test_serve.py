@@ -6,9 +6,9 @@ from typing import cast
 
 import pytest
 
-from usher.certs.serving import Source
 from usher.errors import ClusterError
 from usher.server import ports, serve
+from usher.server.certs.serving import CertificateSource
 
 EXPIRES = datetime(2026, 11, 21, 8, 30, tzinfo=UTC)
 
@@ -24,7 +24,7 @@ EXPIRES = datetime(2026, 11, 21, 8, 30, tzinfo=UTC)
 )
 def test_a_server_is_ready_while_it_can_answer(*, started: bool, stopping: bool, left: timedelta, missing: str) -> None:
     leaf = SimpleNamespace(not_valid_after_utc=EXPIRES)
-    source = cast(Source, SimpleNamespace(leaf=leaf, problem=None))
+    source = cast(CertificateSource, SimpleNamespace(leaf=leaf, problem=None))
 
     assert serve._missing(started=started, stopping=stopping, source=source, now=EXPIRES - left) == missing
 
@@ -37,7 +37,7 @@ def test_a_server_is_ready_while_it_can_answer(*, started: bool, stopping: bool,
     ],
 )
 def test_a_server_without_its_first_certificate_is_not_ready(problem: ClusterError | None, missing: str) -> None:
-    source = cast(Source, SimpleNamespace(leaf=None, problem=problem))
+    source = cast(CertificateSource, SimpleNamespace(leaf=None, problem=problem))
 
     assert serve._missing(started=True, stopping=False, source=source, now=EXPIRES) == missing
 

@@ -13,11 +13,11 @@ from unit.policy import alike_pods
 from unit.server.asgi import call, chunks
 from unit.server.modules_entered import modules_entered
 from usher.config import load
-from usher.mutation import merge
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
-from usher.policy.input import cluster
-from usher.review import missed_mutations
+from usher.policy.input import document
+from usher.policy.mutation import merge
+from usher.review import webhooks
 from usher.server.metrics import Metrics
 from usher.server.reloading import Current
 from usher.server.reviews import Reviews
@@ -26,7 +26,12 @@ ROOT = Path(__file__).parents[3]
 LIKE, FIRST = 25, 48
 """The most modules that a review of a Pod may enter: of one like a Pod before, and of a first one."""
 
-_DETAILS = {cluster.of.__code__, merge.merge.__code__, merge.verified.__code__, missed_mutations.forgiven.__code__}
+_DETAILS = {
+    document.cluster_input.__code__,
+    merge.merge.__code__,
+    merge.verified.__code__,
+    webhooks.forgive_missed_mutations.__code__,
+}
 """What depends on the facts of the cluster, on the mutations that a Pod needs, and on those that it missed."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import builders
 from unit.workloads.normalised import totals
 from usher import paths
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 GPU = "gpu.nvidia.com"
 MIG = "mig.nvidia.com"

@@ -4,8 +4,8 @@ from typing import Unpack
 
 import builders
 from usher import model, paths
-from usher.reading.growth import Growth
-from usher.workloads import growths
+from usher.kinds.reading.counts import Growth
+from usher.workloads import grown_workloads
 
 
 def horizontal_pod_autoscaler(
@@ -54,7 +54,7 @@ def role_scaler(
 
 
 def growth_of(value: paths.Object, *, namespace: str = "") -> Growth:
-    growth = growths.growth_of(value, namespace=namespace)
+    growth = grown_workloads.growth_of(value, namespace=namespace)
     assert growth is not None, "the object lets nothing grow"
     return growth
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from unit.kinds.full import FULL_OBJECTS, KNOWN, places
 from unit.workloads.normalised import VOCABULARY
 from usher import paths
-from usher.mutation.editing import copied
-from usher.reading.lookup import NOTHING, Lookup
+from usher.kinds.reading.values import NO_OBJECTS, Lookup
+from usher.policy.mutation.editing import copied
 from usher.workloads.normalise import normalise
 
 # Keys that mean something to the normaliser, so that random objects are not all strangers to it.
@@ -43,7 +43,7 @@ def grafted(draw: st.DrawFn) -> paths.Object:
     return value
 
 
-def check(value: paths.Object, *, objects: Lookup = NOTHING) -> None:
+def check(value: paths.Object, *, objects: Lookup = NO_OBJECTS) -> None:
     before = list(map(repr_of_place, places(value)))
 
     workload = normalise(value, vocabulary=VOCABULARY, namespace="ml-research", objects=objects)
@@ -73,7 +73,7 @@ def repr_of_place(place: tuple[str, paths.Json]) -> tuple[str, str]:
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
-@given(grafted(), st.sampled_from([NOTHING, KNOWN]))
+@given(grafted(), st.sampled_from([NO_OBJECTS, KNOWN]))
 def test_junk_anywhere_in_a_real_object_is_survived(value: paths.Object, objects: Lookup) -> None:
     check(value, objects=objects)
 

@@ -7,11 +7,9 @@ from unit.workloads import device_claims
 from unit.workloads.normalised import VOCABULARY, pod_set, totals, unknowns, workload
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.config import models
-from usher.reading.context import Context
-from usher.reading.lookup import Objects
-from usher.reading.values import Reading
-from usher.workloads.claim_specs import accelerators_like
+from usher.config import sections
+from usher.kinds.reading.values import Context, Objects, Reading
+from usher.workloads.claims import accelerators_like
 
 SITE = "big-gpu.example.org"
 IMPLICIT = f"deviceclass.resource.kubernetes.io/{SITE}"
@@ -141,7 +139,7 @@ def test_a_pod_that_needs_a_device_of_a_class_anyhow_gets_nothing_instead() -> N
 
 @pytest.mark.parametrize("accelerator", [True, False])
 def test_what_the_site_says_of_a_class_decides(accelerator: bool) -> None:
-    said = models.Accelerators.model_validate({"deviceClasses": {SITE: {"accelerator": accelerator}}})
+    said = sections.Accelerators.model_validate({"deviceClasses": {SITE: {"accelerator": accelerator}}})
 
     assert gives(vocabulary=Vocabulary(said)) is accelerator
 

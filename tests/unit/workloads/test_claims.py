@@ -18,7 +18,7 @@ from unit.workloads.device_claims import (
 )
 from unit.workloads.normalised import pod_set, readable_workload, totals, unknowns, workload
 from usher import model, paths
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 # How many devices a request takes
 

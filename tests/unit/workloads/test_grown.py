@@ -9,7 +9,7 @@ import builders
 from unit.workloads.growing_objects import growth_of, horizontal_pod_autoscaler, readable_growth, scaled_object
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
-from usher.reading.growth import Growth
+from usher.kinds.reading.counts import Growth
 from usher.workloads import grown_workloads
 from usher.workloads.grown_workloads import grown
 from usher.workloads.normalise import normalise
@@ -143,7 +143,7 @@ def test_its_pods_range_over_the_bounds_of_all(
 
     found = workload(value, *growths).pods
     at_bounds = [
-        workload(grown_workloads.applied(value, each, replicas=number)).pods
+        workload(grown_workloads.with_replicas(value, each, replicas=number)).pods
         for each in growths
         for number in (each.minimum, each.maximum or 0)
     ] or [workload(value).pods]

@@ -16,8 +16,8 @@ from unit.workloads.growing_objects import (
 )
 from unit.workloads.normalised import VOCABULARY
 from usher import model, paths
-from usher.reading.growth import Growth
-from usher.workloads import grown_workloads, growths
+from usher.kinds.reading.counts import Growth
+from usher.workloads import grown_workloads
 from usher.workloads.normalise import normalise
 
 
@@ -43,7 +43,9 @@ DEPLOYMENT_SCALER = scaler("Deployment", "apps/v1")
 
 @pytest.mark.parametrize("version", ["v1", "v1beta2"])
 def test_the_target_is_met_by_group_kind_namespace_and_name_in_any_version(version: str) -> None:
-    assert grown_workloads.matches(DEPLOYMENT_SCALER, builders.custom(f"apps/{version}", "Deployment", {}, name="vllm"))
+    assert grown_workloads.is_target(
+        DEPLOYMENT_SCALER, builders.custom(f"apps/{version}", "Deployment", {}, name="vllm")
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,22 +64,22 @@ def test_the_target_is_met_by_group_kind_namespace_and_name_in_any_version(versi
     ],
 )
 def test_any_other_object_is_not_the_target(value: paths.Object) -> None:
-    assert not grown_workloads.matches(DEPLOYMENT_SCALER, value)
+    assert not grown_workloads.is_target(DEPLOYMENT_SCALER, value)
 
 
 def test_objects_without_a_namespace_meet_in_the_one_assumed() -> None:
     value = builders.deployment(name="vllm", namespace=None)
     scaling = growth_of(horizontal_pod_autoscaler(namespace=None), namespace="staging")
 
-    assert grown_workloads.matches(scaling, value, namespace="staging")
-    assert grown_workloads.matches(growth_of(horizontal_pod_autoscaler(namespace=None)), value)
-    assert not grown_workloads.matches(scaling, value, namespace="other")
+    assert grown_workloads.is_target(scaling, value, namespace="staging")
+    assert grown_workloads.is_target(growth_of(horizontal_pod_autoscaler(namespace=None)), value)
+    assert not grown_workloads.is_target(scaling, value, namespace="other")
 
 
 def test_a_growth_without_a_target_meets_nothing() -> None:
     unread = growth_of(builders.custom("autoscaling/v2", "HorizontalPodAutoscaler", {"maxReplicas": 1}))
 
-    assert not grown_workloads.matches(
+    assert not grown_workloads.is_target(
         unread, {"apiVersion": "", "kind": "", "metadata": {"name": "", "namespace": ""}}
     )
 
@@ -104,7 +106,7 @@ def test_the_grown_target_differs_in_nothing_but_its_number(
 ) -> None:
     before = builders.replaced(small, "/kind", small["kind"])
 
-    assert grown_workloads.applied(small, scaler(str(small["kind"]), api_version), replicas=9) == grown
+    assert grown_workloads.with_replicas(small, scaler(str(small["kind"]), api_version), replicas=9) == grown
     assert small == before
 
 
@@ -118,7 +120,7 @@ def test_the_grown_target_differs_in_nothing_but_its_number(
     ids=["a kind without a scale", "nothing to set it in", "held"],
 )
 def test_what_cannot_grow_stays_the_object_that_it_is(value: paths.Object, scaling: Growth) -> None:
-    assert grown_workloads.applied(value, scaling, replicas=9) is value
+    assert grown_workloads.with_replicas(value, scaling, replicas=9) is value
 
 
 def test_without_any_growth_the_objects_own_pods_count() -> None:
@@ -193,7 +195,7 @@ STATIC: paths.Object = {"name": "prefill", "spec": {"replicas": 2}}
 def test_a_role_scaler_settles_the_number_of_its_role() -> None:
     value = disaggregated_set(STATIC, EXTERNAL)
 
-    grown = grown_workloads.applied(value, readable_growth(role_scaler(4)), replicas=4)
+    grown = grown_workloads.with_replicas(value, readable_growth(role_scaler(4)), replicas=4)
 
     assert grown == disaggregated_set(STATIC, {"name": "decode", "spec": {"replicas": 4}})
     assert value == disaggregated_set(STATIC, EXTERNAL)
@@ -203,13 +205,13 @@ def test_a_role_scaler_settles_the_number_of_its_role() -> None:
 def test_a_role_with_an_invalid_spec_cannot_be_set(spec: paths.Json) -> None:
     value = disaggregated_set(EXTERNAL | {"spec": spec})
 
-    assert grown_workloads.applied(value, readable_growth(role_scaler(4)), replicas=4) is value
+    assert grown_workloads.with_replicas(value, readable_growth(role_scaler(4)), replicas=4) is value
 
 
 def test_a_role_without_a_spec_gets_one() -> None:
     value = disaggregated_set({"name": "decode", "scaling": {"mode": "External"}})
 
-    assert grown_workloads.applied(value, readable_growth(role_scaler(4)), replicas=4) == disaggregated_set(
+    assert grown_workloads.with_replicas(value, readable_growth(role_scaler(4)), replicas=4) == disaggregated_set(
         {"name": "decode", "spec": {"replicas": 4}}
     )
 
@@ -217,21 +219,21 @@ def test_a_role_without_a_spec_gets_one() -> None:
 def test_a_role_without_external_scaling_has_no_scaler() -> None:
     value = disaggregated_set(STATIC, EXTERNAL)
 
-    assert grown_workloads.applied(value, readable_growth(role_scaler(4, role="prefill")), replicas=4) is value
-    assert grown_workloads.applied(value, readable_growth(role_scaler(4, role="other")), replicas=4) is value
+    assert grown_workloads.with_replicas(value, readable_growth(role_scaler(4, role="prefill")), replicas=4) is value
+    assert grown_workloads.with_replicas(value, readable_growth(role_scaler(4, role="other")), replicas=4) is value
 
 
 def test_an_autoscaler_of_a_role_reaches_the_set_through_the_scaler() -> None:
     scaling = scaler("DisaggregatedSetRoleScaler", "disaggregatedset.x-k8s.io/v1", minimum=2, maximum=6)
     between = role_scaler(1, name="vllm")
-    assert grown_workloads.matches(scaling, between)
+    assert grown_workloads.is_target(scaling, between)
 
-    through = grown_workloads.passed_on(scaling, readable_growth(between))
+    through = grown_workloads.pass_on_growth(scaling, readable_growth(between))
 
     value = disaggregated_set(STATIC, EXTERNAL)
-    assert grown_workloads.matches(through, value)
+    assert grown_workloads.is_target(through, value)
     assert (through.source, through.minimum, through.maximum) == (scaling.source, 2, 6)
-    assert grown_workloads.applied(value, through, replicas=6) == disaggregated_set(
+    assert grown_workloads.with_replicas(value, through, replicas=6) == disaggregated_set(
         STATIC, {"name": "decode", "spec": {"replicas": 6}}
     )
 
@@ -269,8 +271,8 @@ def test_any_target_is_survived_and_never_changed(
     }
     before = repr(value)
 
-    grown_workloads.matches(scaling, value)
-    grown_workloads.applied(value, scaling, replicas=replicas)
+    grown_workloads.is_target(scaling, value)
+    grown_workloads.with_replicas(value, scaling, replicas=replicas)
     found = grown_workloads.grown(value, [scaling], normalise=workload)
 
     assert repr(value) == before
@@ -283,7 +285,7 @@ def test_more_replicas_never_make_fewer_pods(few: int, many: int) -> None:
     few, many = sorted((few, many))
 
     def most(replicas: int) -> int:
-        found = workload(grown_workloads.applied(value, DEPLOYMENT_SCALER, replicas=replicas))
+        found = workload(grown_workloads.with_replicas(value, DEPLOYMENT_SCALER, replicas=replicas))
         assert found is not None
         assert found.pods.maximum is not None
         return found.pods.maximum
@@ -292,5 +294,7 @@ def test_more_replicas_never_make_fewer_pods(few: int, many: int) -> None:
 
 
 def test_every_growth_is_a_value() -> None:
-    assert growths.growth_of(horizontal_pod_autoscaler()) == growths.growth_of(horizontal_pod_autoscaler())
+    assert grown_workloads.growth_of(horizontal_pod_autoscaler()) == grown_workloads.growth_of(
+        horizontal_pod_autoscaler()
+    )
     assert len({DEPLOYMENT_SCALER, scaler("Deployment", "apps/v1")}) == 1

@@ -11,7 +11,7 @@ import indexed_manifests
 from shared_files import OWN, PUBLISHED, Corpus, needs_shared
 from unit.workloads.normalised import VOCABULARY
 from usher import model, quantities
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 from usher.workloads.normalise import normalise
 
 COUNTED = Path(__file__).parents[2] / "data" / "totals"

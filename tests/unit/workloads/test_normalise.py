@@ -5,7 +5,7 @@ import pytest
 import builders
 from unit.workloads.normalised import VOCABULARY, readable_workload, unknowns, workload
 from usher import model, paths
-from usher.config.roles import ROLE_LABEL
+from usher.config.sections import ROLE_LABEL
 from usher.workloads.normalise import normalise
 
 

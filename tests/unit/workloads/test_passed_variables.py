@@ -2,7 +2,7 @@
 
 import pytest
 
-from usher.workloads import passed_variables
+from usher.workloads import containers
 
 
 @pytest.mark.parametrize(
@@ -21,4 +21,4 @@ from usher.workloads import passed_variables
     ],
 )
 def test_the_options_of_the_launcher_name_them(command: tuple[str, ...], expected: tuple[str, ...]) -> None:
-    assert passed_variables.read(command) == expected
+    assert containers.passed_variables(command) == expected

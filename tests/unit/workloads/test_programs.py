@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.workloads import programs
+from usher.workloads import roles
 
 
 def started(*command: str) -> list[str]:
     """The programs of a command as lines, without those that only prepare or wait."""
-    return [" ".join(each.words) for each in programs.read(command) if not programs.is_beside(each)]
+    return [" ".join(each.words) for each in roles.read_programs(command) if not roles.is_beside(each)]
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_words_of_shells_around_a_statement_are_taken_off() -> None:
 
 
 def test_behind_a_launcher_of_mpi_every_word_may_be_the_program() -> None:
-    found = programs.read(("mpirun", "-np", "4", "-x", "PATH", "nvbandwidth", "-t", "copy"))
+    found = roles.read_programs(("mpirun", "-np", "4", "-x", "PATH", "nvbandwidth", "-t", "copy"))
 
-    assert programs.is_mpi_launcher(found[0])
+    assert roles.is_mpi_launcher(found[0])
     assert ("nvbandwidth", "-t", "copy") in [each.words for each in found if each.by_mpi]
 
 
@@ -55,12 +55,12 @@ def test_arguments_alone_start_no_program() -> None:
 
 
 def test_a_command_of_any_size_costs_little() -> None:
-    assert programs.read(("bash", "-c", "x;" * 100_000)) == ()
-    assert len(programs.read(("bash", "-c", "x;" * 5_000))) == programs.MOST_PROGRAMS
+    assert roles.read_programs(("bash", "-c", "x;" * 100_000)) == ()
+    assert len(roles.read_programs(("bash", "-c", "x;" * 5_000))) == roles.MOST_PROGRAMS
 
 
 @given(st.lists(st.text(alphabet="abc -=;|&\n\"'$(){}/\\", max_size=40), max_size=6))
 def test_no_text_is_too_odd_to_be_read(command: list[str]) -> None:
     for prefix in ([], ["bash", "-c"], ["mpirun"], ["env"], ["python3"]):
-        for program in programs.read([*prefix, *command]):
+        for program in roles.read_programs([*prefix, *command]):
             assert program.words

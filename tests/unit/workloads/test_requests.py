@@ -5,14 +5,14 @@ import pytest
 import builders
 from unit.workloads.normalised import accelerators_of, pod_set, totals, unknowns, workload
 from usher import paths, quantities
-from usher.workloads import requests
+from usher.workloads import pod_sets
 
 CONTAINER = builders.container
 
 
 def asked(pod: paths.Object, *, only: frozenset[str] | None = None) -> dict[str, str]:
     found = pod_set(pod)
-    totals = requests.of_pod(
+    totals = pod_sets.requests_of_pod(
         found.containers,
         overhead=found.overhead,
         pod_requests=found.pod_requests,

@@ -8,7 +8,7 @@ import builders
 from unit.workloads.normalised import VOCABULARY, readable_workload, unknowns, workload
 from usher import model, paths
 from usher.config import models
-from usher.config.roles import ROLE_LABEL
+from usher.config.sections import ROLE_LABEL
 from usher.workloads.normalise import normalise
 from usher.workloads.roles import Roles
 

@@ -20,7 +20,7 @@ from unit.workloads.device_claims import (
 )
 from unit.workloads.normalised import pod_set, totals, unknowns, workload
 from usher import paths
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 
 def test_each_pod_gets_a_claim_of_its_own_from_a_template() -> None:

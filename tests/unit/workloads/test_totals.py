@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import builders
 from unit.workloads.normalised import pod_set, readable_workload, totals
 from usher import model, quantities
-from usher.workloads.totals import of_pod_sets
+from usher.workloads.pod_sets import totals_of_pod_sets
 
 ONE = model.Count(minimum=1, maximum=1)
 ANY_POD_SET = pod_set(builders.pod())
@@ -44,7 +44,7 @@ def numbers(*pod_sets: model.PodSet) -> dict[tuple[str, str], tuple[int, int | N
     """The least and the most by name and route."""
     return {
         (total.name, total.route.value): (total.minimum.value, None if total.maximum is None else total.maximum.value)
-        for total in of_pod_sets(pod_sets)
+        for total in totals_of_pod_sets(pod_sets)
     }
 
 
@@ -54,7 +54,7 @@ def of_gpus(*pod_sets: model.PodSet) -> tuple[int, int | None]:
 
 
 def reason_of(*pod_sets: model.PodSet) -> str:
-    (total,) = of_pod_sets(pod_sets)
+    (total,) = totals_of_pod_sets(pod_sets)
     return total.reason
 
 
@@ -110,7 +110,7 @@ def test_the_same_name_by_another_route_is_another_total() -> None:
 
 def test_totals_come_in_the_order_of_their_names() -> None:
     claim = asked(name="a.example.com", route=model.Route.CLAIM)
-    found = of_pod_sets([pods(1, 1, asked(name=MIG), asked()), pods(1, 1, claim)])
+    found = totals_of_pod_sets([pods(1, 1, asked(name=MIG), asked()), pods(1, 1, claim)])
 
     assert [total.name for total in found] == ["a.example.com", GPU, MIG]
 
@@ -208,8 +208,8 @@ def test_the_order_of_the_pod_sets_changes_no_number(both: tuple[list[model.PodS
     one, other = both
 
     assert numbers(*one) == numbers(*other)
-    assert [set(total.reason.split("; ")) for total in of_pod_sets(one)] == [
-        set(total.reason.split("; ")) for total in of_pod_sets(other)
+    assert [set(total.reason.split("; ")) for total in totals_of_pod_sets(one)] == [
+        set(total.reason.split("; ")) for total in totals_of_pod_sets(other)
     ]
 
 
@@ -239,7 +239,7 @@ def test_another_pod_set_makes_no_total_smaller(before: list[model.PodSet], more
 
 @given(ANY_POD_SETS)
 def test_the_most_is_never_less_than_the_least(found: list[model.PodSet]) -> None:
-    for total in of_pod_sets(found):
+    for total in totals_of_pod_sets(found):
         assert total.maximum is None or total.maximum >= total.minimum
         assert total.maximum != quantities.ZERO
 

@@ -20,8 +20,8 @@ from unit.workloads.device_claims import (
 )
 from unit.workloads.normalised import totals, unknowns, workload
 from usher import paths
-from usher.reading.lookup import Objects
-from usher.workloads import claim_specs
+from usher.kinds.reading.values import Objects
+from usher.workloads import claims
 
 
 def wrong_in_claim(*requests: paths.Object) -> list[tuple[str, str]]:
@@ -118,7 +118,7 @@ def test_a_claim_of_more_requests_than_kubernetes_takes_is_named_and_not_walked(
             ),
         )
     ]
-    assert of_requests(*[request()] * claim_specs.MAX_REQUESTS) == {GPU: ("32", "32")}
+    assert of_requests(*[request()] * claims.MAX_REQUESTS) == {GPU: ("32", "32")}
 
 
 def test_more_alternatives_than_kubernetes_takes_are_named_and_not_walked() -> None:
@@ -130,9 +130,9 @@ def test_more_alternatives_than_kubernetes_takes_are_named_and_not_walked() -> N
 
 def test_a_claim_that_ten_thousand_entries_name_is_read_once() -> None:
     entries = [by_name(name=f"claim-{index}") for index in range(10_000)]
-    value = claim(*[request(None)] * claim_specs.MAX_REQUESTS)
+    value = claim(*[request(None)] * claims.MAX_REQUESTS)
 
-    assert len(unknowns(pod(*entries), objects=Objects([value]))) == claim_specs.MAX_REQUESTS
+    assert len(unknowns(pod(*entries), objects=Objects([value]))) == claims.MAX_REQUESTS
 
 
 def test_metadata_of_the_claims_that_a_template_makes_say_nothing() -> None:

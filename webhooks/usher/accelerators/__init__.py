@@ -1,1 +1,1 @@
-"""What the names of accelerators mean, and what the devices behind them can be divided into."""
+"""The meaning of accelerator names, and how the devices behind them can be divided."""

@@ -19,11 +19,15 @@ Sources, as of August 2026 unless noted:
                     gpu-feature-discovery does: NVIDIA/k8s-device-plugin @ 1b826acc internal/lm/resource.go
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
-from usher.accelerators import profiles
-from usher.accelerators.profiles import Board, Offer, Shape
+import pydantic
+
+from usher import paths
+from usher.accelerators import mig
+from usher.accelerators.mig import Board, Offer, Shape
+from usher.config import quotas
 from usher.dataclass import dataclass
 
 PRODUCT_LABEL: Final = "nvidia.com/gpu.product"
@@ -35,7 +39,7 @@ class Product:
     """The meaning of a value of the label nvidia.com/gpu.product."""
 
     board: Board
-    profile: profiles.Profile | None
+    profile: mig.Profile | None
     """The profile of all GPUs of the node (MIG strategy single); None for whole GPUs."""
     shared: bool
     """True for `-SHARED`: every device is given out several times (time-slicing or MPS)."""
@@ -50,20 +54,20 @@ def by_name(name: str) -> Board | None:
 
 
 def by_product(value: str) -> Product | None:
-    """The meaning of a value of nvidia.com/gpu.product; None where the product is unknown, ambiguous or without MIG.
+    """The meaning of a value of nvidia.com/gpu.product; None if the product is unknown, ambiguous or without MIG.
 
     `NVIDIA-H100` is ambiguous: it does not name the memory, and H100s have several sizes. Old drivers left `NVIDIA-`
     out.
     """
     model, divided, layout = value.removesuffix("-SHARED").partition("-MIG-")
     board = _BY_PRODUCT.get(model.removeprefix("NVIDIA-"))
-    profile, invalid = profiles.parse(layout), layout == "INVALID"
+    profile, invalid = mig.parse_profile(layout), layout == "INVALID"
     if board is None or (divided and profile is None and not invalid):
         return None
     return Product(board=board, profile=profile, shared=value.endswith("-SHARED"), invalid=invalid)
 
 
-def boards_with(profile: profiles.Profile) -> tuple[Board, ...]:
+def boards_with(profile: mig.Profile) -> tuple[Board, ...]:
     """The boards that have a profile of that name; its size may differ between them."""
     return tuple(board for board in BOARDS if board.offer(profile) is not None)
 
@@ -73,7 +77,7 @@ def _shape(compute: int, *, memory: int, maximum: int, starts: Iterable[int], en
 
 
 def _even(slices: int, *, of: int, maximum: int, engines: tuple[int, ...]) -> Shape:
-    """A shape with as many compute as memory slices, that may begin at every multiple of its size."""
+    """A shape with as many compute as memory slices, which may start at every multiple of its size."""
     return _shape(slices, memory=slices, maximum=maximum, starts=range(0, of, slices), engines=engines)
 
 
@@ -87,7 +91,7 @@ def _board(
 ) -> Board:
     """A board with its compute and memory slices. Names of one profile are separated by `/`, the others by spaces."""
     offers = [
-        Offer(names=tuple(filter(None, map(profiles.parse, names.split("/")))), shape=shape)
+        Offer(names=tuple(filter(None, map(mig.parse_profile, names.split("/")))), shape=shape)
         for names, shape in shapes.items()
     ]
     return Board(
@@ -247,3 +251,42 @@ BOARDS = (
 
 _BY_NAME = {name: board for board in BOARDS for name in (board.name, *board.aliases)}
 _BY_PRODUCT = {product: board for board in BOARDS for product in board.products}
+
+
+_MOST_TOLD: Final = 10
+
+
+class SpecProblem(NamedTuple):
+    """Why a spec cannot be read."""
+
+    path: str
+    """A JSON Pointer into the object."""
+    reason: str
+
+
+def read_quota_spec(spec: object) -> quotas.QuotaSpec | tuple[SpecProblem, ...]:
+    """The spec, or the first problems that it has."""
+    try:
+        found = quotas.QuotaSpec.model_validate(spec, strict=False, by_name=False, by_alias=True)
+    except pydantic.ValidationError as error:
+        problems = [
+            SpecProblem(_pointer_of_error(each["loc"]), _reason_of_error(each))
+            for each in error.errors(include_url=False)
+        ]
+        return tuple(problems[:_MOST_TOLD])
+    if found.assumes is not None and found.assumes.board is not None and by_name(found.assumes.board) is None:
+        return (SpecProblem("/spec/assumes/board", f"{found.assumes.board!r:.80} is not a board that gpu-usher knows"),)
+    return found
+
+
+def _pointer_of_error(keys: Sequence[str | int]) -> str:
+    """The pointer to an error. For an unknown key, pydantic names the key; the pointer then names its object."""
+    return paths.join("/spec", *(keys[:-1] if keys and keys[-1] == "[key]" else keys))
+
+
+def _reason_of_error(detail: Mapping[str, object]) -> str:
+    if detail["type"] == "extra_forbidden":
+        return "the field does not exist"
+    if detail["type"] == "missing":
+        return "the field is missing"
+    return str(detail["msg"]).removeprefix("Value error, ")

@@ -1,15 +1,250 @@
-"""The meaning of names on this cluster: the known ones, and those that usher.yaml adds (accelerators:)."""
+"""The meaning of names on this cluster: known names, and those that usher.yaml adds (accelerators:).
 
+The classes of NVIDIA: docs/domain/device-claims.md#nvidia-classes.
+
+Every pod that asks for an accelerator may tolerate them. Other taints reserve nodes (for a team, for spot pods), so
+only usher.yaml can allow a pod to tolerate them.
+
+A taint whose key is the name of an accelerator resource needs no entry here: the admission plugin
+ExtendedResourceToleration makes pods tolerate it (k8s.io/kubernetes plugin/pkg/admission/extendedresourcetoleration).
+"""
+
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
-from usher.accelerators import device_classes, lookalikes, meanings, names, node_taints
-from usher.accelerators.device_classes import DeviceClassMeaning
+from usher.accelerators import names
 from usher.accelerators.names import Meaning, Unit
-from usher.config import models
+from usher.config import sections
+from usher.dataclass import dataclass
+
+ACCELERATOR_WORDS: Final = frozenset(
+    {
+        *("accelerator", "aiu", "ascend", "cuda", "dcu", "gaudi", "gcu", "gpu", "hpu", "lpu", "mig", "mlu"),
+        *("neuron", "neuroncore", "npu", "ppu", "rocm", "spyre", "tpu", "vgpu", "vnpu", "vxpu", "xpu"),
+    }
+)
+"""Words, in the singular; a lookalike holds one of them.
+
+Vendors (nvidia, amd) are not listed: they sell network cards too.
+"""
+
+MODELS: Final = frozenset(
+    {
+        *("a100", "a800", "h100", "h200", "h800", "b100", "b200", "b300", "gb200", "gb300", "gh200", "l40s", "v100"),
+        *("v100s", "p100", "mi210", "mi250", "mi250x", "mi300a", "mi300x", "mi325x", "mi350x", "mi355x"),
+    }
+)
+"""Boards whose names have no other meaning."""
+
+NVIDIA_MODELS: Final = frozenset(
+    {"a2", "a10", "a10g", "a16", "a30", "a40", "h20", "k80", "l4", "l20", "l40", "p40", "t4"}
+)
+"""Boards whose names have other meanings too (l4 is a network layer), so only under nvidia.com/."""
+
+_OTHERWISE: Final = frozenset(
+    {"efa", "eni", "erdma", "fpga", "hca", "mlnx", "nic", "qat", "rdma", "roce", "sgx", "sriov"}
+)
+"""Words after the slash that mark other resources, even if the name mentions a GPU."""
+
+_NEVER: Final = ("smarter-devices/", "hugepages-", "attachable-volumes-", "devices.kubevirt.io/")
+"""Prefixes of other things: device files, pages of memory, volumes."""
+
+_RUNS: Final = re.compile(r"[a-z]+")
+_CAPITALISED: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_MODEL: Final = re.compile(r"[a-z0-9]+")
+_ENOUGH: Final = 1024
+"""Characters that usher reads of a name, so that a long key costs little; Kubernetes allows 317."""
+
+
+def looks_like_accelerator(name: str) -> bool:
+    """Whether a name without a known meaning looks like an accelerator.
+
+    It does when it holds one of ACCELERATOR_WORDS, alone or plural, or a word that begins or ends with `gpu`; when what
+    follows the slash holds one of MODELS, or under nvidia.com/ one of NVIDIA_MODELS; and it does not when what follows
+    the slash holds a word of network cards, FPGAs, QAT or SGX, or the name is one of device files, huge pages or
+    volumes. A word is what separators, digits or capitals set apart. Placeholders (`$(GPU_RESOURCE)`, `{{ gpu }}`,
+    `<gpu-resource>`) are names like others.
+
+    Always false for a known name, accelerator or not.
+    """
+    if names.meaning_of(name) is not None or name.startswith(_NEVER):
+        return False
+    name = name[:_ENOUGH]
+    domain, slash, rest = name.partition("/")
+    own = rest if slash else domain
+    if not _OTHERWISE.isdisjoint(_words_of_name(own)):
+        return False
+    models = set(_MODEL.findall(own.lower()))
+    if not models.isdisjoint(MODELS) or (domain == "nvidia.com" and not models.isdisjoint(NVIDIA_MODELS)):
+        return True
+    return any(
+        word in ACCELERATOR_WORDS or word.startswith("gpu") or word.endswith("gpu") for word in _words_of_name(name)
+    )
+
+
+def _words_of_name(text: str) -> set[str]:
+    """The words of a name in lower case and in the singular, also those of camelCase."""
+    found = {*_RUNS.findall(text.lower()), *(word.lower() for word in _CAPITALISED.findall(text))}
+    return found | {word.removesuffix("s") for word in found}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceClassMeaning:
+    """One device of a class; `accelerator` is None for an unknown class."""
+
+    accelerator: bool | None
+    vendor: str = ""
+    unit: Unit | None = None
+    driver: str = ""
+    resource: str | None = None
+    """The extended resource that stands for a device of the class; None without one."""
+    offered_as: tuple[str, ...] = ()
+    """The resources of nodes that have these devices, `*` ends a prefix; empty if usher knows no resource."""
+    memory_step: int | None = None
+    """Bytes to which the driver rounds up the memory of claims that share a device; None if claims take whole ones."""
+
+
+UNKNOWN_CLASS: Final = DeviceClassMeaning(accelerator=None)
+
+
+def meaning_of_class(name: str) -> DeviceClassMeaning:
+    return _KNOWN_CLASSES.get(name, UNKNOWN_CLASS)
+
+
+def device_class_names() -> list[str]:
+    """All known classes."""
+    return [*_KNOWN_CLASSES]
+
+
+def is_accelerator_driver(name: str) -> bool | None:
+    """Whether the devices of a driver are accelerators; None where that is unknown."""
+    return _DRIVERS.get(name)
+
+
+def class_of_driver(name: str) -> str:
+    """The class of the whole accelerators of a driver; empty for an unknown driver."""
+    return _CLASSES.get(name, "")
+
+
+def _accelerator(
+    vendor: str, unit: Unit, driver_name: str, resource: str | None = None, *offered_as: str
+) -> DeviceClassMeaning:
+    return DeviceClassMeaning(
+        accelerator=True,
+        vendor=vendor,
+        unit=unit,
+        driver=driver_name,
+        resource=resource,
+        offered_as=(*filter(None, [resource]), *offered_as),
+    )
+
+
+def _other_devices(driver_name: str = "") -> DeviceClassMeaning:
+    return DeviceClassMeaning(accelerator=False, driver=driver_name)
+
+
+_INTEL_GPUS: Final = ("gpu.intel.com/i915", "gpu.intel.com/xe", "gpu.intel.com/dxg", "intel.com/gpu")
+
+_KNOWN_CLASSES: Final = {
+    # kubernetes-sigs/dra-driver-nvidia-gpu deployments/helm/dra-driver-nvidia-gpu/templates/deviceclass-*.yaml.
+    # Channels of IMEX connect the GPUs of several nodes; the GPUs are asked for beside them.
+    "gpu.nvidia.com": _accelerator("nvidia", Unit.DEVICE, "gpu.nvidia.com", "nvidia.com/gpu"),
+    "mig.nvidia.com": _accelerator(
+        "nvidia", Unit.PARTITION, "gpu.nvidia.com", None, "nvidia.com/gpu", "nvidia.com/mig-*"
+    ),
+    "vfio.gpu.nvidia.com": _accelerator(
+        "nvidia", Unit.DEVICE, "gpu.nvidia.com", None, "nvidia.com/gpu", "nvidia.com/pgpu"
+    ),
+    "compute-domain-daemon.nvidia.com": _other_devices("compute-domain.nvidia.com"),
+    "compute-domain-default-channel.nvidia.com": _other_devices("compute-domain.nvidia.com"),
+    # NVIDIA/k8s-dra-driver-gpu demo/specs/quickstart/v1/imex-test1.yaml: the older class of these channels.
+    "imex.nvidia.com": _other_devices(),
+    # ROCm/k8s-gpu-dra-driver helm-charts-k8s/templates/deviceclass.yaml; partitions are of this class too.
+    "gpu.amd.com": _accelerator(
+        *("amd", Unit.DEVICE, "gpu.amd.com", "amd.com/gpu"),
+        *("amd.com/spx*", "amd.com/dpx*", "amd.com/tpx*", "amd.com/qpx*", "amd.com/cpx*"),
+    ),
+    # intel/intel-resource-drivers-for-kubernetes charts/*/templates/device-class.yaml.
+    "gpu.intel.com": _accelerator("intel", Unit.DEVICE, "gpu.intel.com", None, *_INTEL_GPUS),
+    "gpu-vfio.intel.com": _accelerator("intel", Unit.DEVICE, "gpu.intel.com", None, *_INTEL_GPUS),
+    "gaudi.intel.com": _accelerator("intel", Unit.DEVICE, "gaudi.intel.com", None, "habana.ai/gaudi"),
+    "qat.intel.com": _other_devices("qat.intel.com"),
+    # GKE: set-up-dra (TPU), allocate-network-resources-dra (network cards).
+    "tpu.google.com": _accelerator("google", Unit.DEVICE, "tpu.google.com", "google.com/tpu"),
+    "mrdma.google.com": _other_devices(),
+    "netdev.google.com": _other_devices(),
+    # EKS user guide, device-management-neuron.
+    "neuron.aws.com": _accelerator(
+        *("aws", Unit.DEVICE, "neuron.aws.com", "aws.amazon.com/neuron"),
+        *("aws.amazon.com/neurondevice", "aws.amazon.com/neuroncore"),
+    ),
+    # Furiosa DRA driver, installation guide.
+    "npu.furiosa.ai": _accelerator("furiosa", Unit.DEVICE, "npu.furiosa.ai", "furiosa.ai/rngd", "furiosa.ai/rngd-*"),
+    # Project-HAMi/k8s-dra-driver chart/hami-dra-driver/templates/deviceclass-hami-gpu.yaml.
+    "hami-core-gpu.project-hami.io": _accelerator(
+        "nvidia", Unit.SHARE, "hami-core-gpu.project-hami.io", None, "nvidia.com/gpu"
+    ),
+    # kubernetes-sigs/dra-driver-cpu manifests/base; google/dranet site/content/docs and tests/manifests.
+    "dra.cpu": _other_devices("dra.cpu"),
+    "dra.net": _other_devices("dra.net"),
+    "dranet": _other_devices("dra.net"),
+    # kubernetes-sigs/dra-example-driver: it plays GPUs, and other devices by its profiles.
+    "gpu.example.com": _accelerator("", Unit.DEVICE, "gpu.example.com"),
+    "cpu.example.com": _other_devices("cpu.example.com"),
+    "net.example.com": _other_devices("net.example.com"),
+}
+
+_DRIVERS: Final = {
+    **{known.driver: known.accelerator for known in _KNOWN_CLASSES.values() if known.driver},
+    # intel/intel-resource-drivers-for-kubernetes pkg/npu/device/device.go.
+    "npu.intel.com": True,
+}
+
+_CLASSES: Final = {
+    known.driver: name for name, known in reversed(_KNOWN_CLASSES.items()) if known.accelerator and known.driver
+}
+
+
+class KnownTaint(NamedTuple):
+    key: str
+    """`*` ends a prefix."""
+    value: str | None = None
+    """None if every value marks accelerators."""
+
+
+TAINTS_OF_NODES: Final = (
+    # Labels of NVIDIA's and AMD's operators, which sites repeat as taints: docs/domain/nodes.md#labels.
+    KnownTaint("nvidia.com/gpu*"),
+    KnownTaint("nvidia.com/mig*"),
+    KnownTaint("amd.com/gpu*"),
+    KnownTaint("gpu.intel.com/*"),
+    # AKS, use-nvidia-gpu: sku=gpu:NoSchedule. Other values of the key are the site's own.
+    KnownTaint("sku", "gpu"),
+    KnownTaint("kubernetes.azure.com/accelerator"),
+    # GKE taints its nodes with the names of resources (nvidia.com/gpu, google.com/tpu); these are labels of the nodes.
+    KnownTaint("cloud.google.com/gke-accelerator"),
+    KnownTaint("cloud.google.com/gke-tpu-*"),
+    # Karpenter: its NodePools use names of resources (nvidia.com/gpu, aws.amazon.com/neuron); these are labels.
+    KnownTaint("karpenter.k8s.aws/instance-gpu-*"),
+    KnownTaint("karpenter.k8s.aws/instance-accelerator-*"),
+    # Guides for eksctl and MIG pools: docs/domain/nodes.md#taints.
+    KnownTaint("gpu"),
+    KnownTaint("mig-enabled"),
+)
+
+
+def marks_accelerators(key: str, value: str) -> bool:
+    """Whether a taint is known to mark accelerator nodes."""
+    return any(
+        (key.startswith(known.key[:-1]) if known.key.endswith("*") else key == known.key)
+        and known.value in (None, value)
+        for known in TAINTS_OF_NODES
+    )
+
 
 KNOWN_TAINTS: Final = {"nvidia.com/": "nvidia.com/gpu", "google.com/tpu": "google.com/tpu", "amd.com/": "amd.com/gpu"}
 """The usual taint of nodes with these resources; GKE and KServe use the keys (docs/domain/nodes.md#taints)."""
@@ -36,7 +271,7 @@ class Vocabulary:
     - FABRIC, SETTING: not an accelerator.
     """
 
-    def __init__(self, section: models.Accelerators, served: Mapping[str, str] = _NOTHING_SERVED) -> None:
+    def __init__(self, section: sections.Accelerators, served: Mapping[str, str] = _NOTHING_SERVED) -> None:
         """The meanings of names.
 
         Args:
@@ -45,14 +280,14 @@ class Vocabulary:
         """
         self._section = section
         self._served = served
-        self._resources: Mapping[str, models.Resource] = section.resources
+        self._resources: Mapping[str, sections.Resource] = section.resources
         self._names = frozenset(section.names)
         self._prefixes = tuple(sorted(section.prefixes, key=len, reverse=True))
         self._ignored = frozenset(section.ignored)
-        self._classes: Mapping[str, models.DeviceClass] = section.device_classes
+        self._classes: Mapping[str, sections.DeviceClass] = section.device_classes
         self._taints = {**KNOWN_TAINTS, **section.taints}
         self._meaning = lru_cache(maxsize=_REMEMBERED)(self._work_out)
-        self._looks_like = lru_cache(maxsize=_REMEMBERED)(lookalikes.looks_like_accelerator)
+        self._looks_like = lru_cache(maxsize=_REMEMBERED)(looks_like_accelerator)
 
     def serving(self, served: Mapping[str, str]) -> "Vocabulary":
         """The vocabulary for more device classes that serve extended resources."""
@@ -72,21 +307,21 @@ class Vocabulary:
 
     def meaning(self, name: str) -> Meaning | None:
         """The meaning of a resource; None for cpu, memory and all other names that are not known as accelerators."""
-        return self._meaning(name) if len(name) <= names.LONGEST else self._work_out(name)
+        return self._meaning(name) if len(name) <= names.LONGEST_NAME else self._work_out(name)
 
     def looks_like(self, name: str) -> bool:
         """Whether a name without a meaning looks like an accelerator; see lookalikes.looks_like_accelerator."""
         if name in self._ignored or self.meaning(name) is not None:
             return False
-        return self._looks_like(name) if len(name) <= names.LONGEST else lookalikes.looks_like_accelerator(name)
+        return self._looks_like(name) if len(name) <= names.LONGEST_NAME else looks_like_accelerator(name)
 
     def device_class(self, name: str) -> bool | None:
-        """Whether the devices of a class are accelerators; None where that is unknown: usher does not guess."""
+        """Whether the devices of a class are accelerators; None if unknown, because usher does not guess."""
         return self.device_class_meaning(name).accelerator
 
     def device_class_meaning(self, name: str) -> DeviceClassMeaning:
         """The devices of a class. For a class in usher.yaml, its resource gives unit and vendor."""
-        known = device_classes.device_class(name)
+        known = meaning_of_class(name)
         said = self._classes.get(name)
         if said is None:
             return known
@@ -105,8 +340,8 @@ class Vocabulary:
         )
 
     def driver(self, name: str) -> bool | None:
-        """Whether the devices of a DRA driver are accelerators; None where that is not known."""
-        return device_classes.driver(name)
+        """Whether the devices of a DRA driver are accelerators; None if this is unknown."""
+        return is_accelerator_driver(name)
 
     @property
     def taint_keys(self) -> list[str]:
@@ -114,11 +349,11 @@ class Vocabulary:
         return sorted(set(self._taints.values()))
 
     def marks_accelerators(self, key: str, value: str) -> bool:
-        """Whether a taint marks nodes with accelerators, and says nothing about whose pods they are for."""
-        return key in self._taints.values() or self.contains(key) or node_taints.marks_accelerators(key, value)
+        """Whether a taint marks nodes with accelerators, without reserving them for some pods."""
+        return key in self._taints.values() or self.contains(key) or marks_accelerators(key, value)
 
     def taint_key(self, name: str) -> str | None:
-        """The key of the taint that nodes with this resource, or with devices of this class, usually have.
+        """The key of the usual taint of nodes with this resource, or with devices of this class.
 
         The longest matching prefix decides. A class without a resource of its own counts as the one of its driver.
         """
@@ -132,7 +367,7 @@ class Vocabulary:
     def _work_out(self, name: str) -> Meaning | None:
         if name in self._ignored:
             return None
-        known = meanings.meaning(name)
+        known = names.meaning_of(name)
         own = self._resources.get(name)
         if own is not None:
             return _from_site(own, known)
@@ -148,8 +383,8 @@ class Vocabulary:
         return _DEVICE if own is None else _from_site(own, None)
 
 
-def _from_site(said: models.Resource, known: Meaning | None) -> Meaning:
-    """The meaning from usher.yaml; vendor and divided resource stay as known where usher.yaml does not set them."""
+def _from_site(said: sections.Resource, known: Meaning | None) -> Meaning:
+    """The meaning from usher.yaml; vendor and divided resource stay as known if usher.yaml does not set them."""
     unit = Unit(said.unit)
     if known is None:
         return Meaning(unit=unit, vendor=said.vendor or "", size=said.size, per_device=said.per_device)

@@ -1,1 +1,1 @@
-"""The audit of a cluster: which GPUs are idle, stuck or at risk, whose they are, and what they cost."""
+"""The audit of a cluster: which GPUs are idle, stuck or at risk, who uses them, and their cost."""

@@ -1,13 +1,13 @@
-"""What workloads ask for, whether or not anything of them runs."""
+"""The headline numbers about what workloads request, whether they run or not."""
 
 from usher.audit import gpus
 from usher.audit.document import Summary
 from usher.audit.estate import Estate
-from usher.scan import devices
+from usher.check import devices
 
 
 def with_asked(summary: Summary, estate: Estate) -> Summary:
-    """The headline numbers with what workloads ask for."""
+    """The headline numbers with the requests of workloads."""
     workloads = [each for each in estate.workloads if not each.is_template or each.pods]
     asks = devices.added(each.asks for each in workloads)
     return summary.model_copy(

@@ -32,14 +32,14 @@ from usher.audit.estate import Estate, Missing
 from usher.audit.sections import Sections
 from usher.audit.standing import exceptions, half_started
 from usher.audit.usage import prevention
+from usher.check import findings
 from usher.config.models import Config, ExceptionRule
-from usher.scan import exception_uses, findings
 
 NOT_NEEDED: Final = "not needed"
 """The state of an exception whose objects pass without it."""
 
 
-def document(  # noqa: PLR0913 - all that an audit is made of, named
+def document(  # noqa: PLR0913 - all parts of an audit by name
     *,
     report: findings.Report,
     estate: Estate,
@@ -56,8 +56,8 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
         estate: the nodes and workloads.
         config: usher.yaml.
         cluster: the name of the cluster.
-        server: the version of its API server; empty where it is not known.
-        sections: what other analyses found.
+        server: the version of its API server; empty if unknown.
+        sections: the results of the other analyses.
         now: the time of the audit, in UTC.
     """
     given = Sections() if sections is None else sections
@@ -101,7 +101,7 @@ def document(  # noqa: PLR0913 - all that an audit is made of, named
 
 
 def _with_others(standing: Iterable[FindingEntry], workloads: Iterable[WorkloadEntry]) -> Iterator[FindingEntry]:
-    """Findings about workloads, with the accelerators that are no GPUs which these ask for."""
+    """Findings about workloads, with the other accelerators that these workloads request."""
     others = {each.subject: each.other_accelerators for each in workloads if each.other_accelerators}
     for each in standing:
         found = others.get(each.subject)
@@ -109,14 +109,14 @@ def _with_others(standing: Iterable[FindingEntry], workloads: Iterable[WorkloadE
 
 
 def _with_cause(savings: Iterable[Saving], found: Iterable[FindingEntry]) -> Iterator[Saving]:
-    """Savings of a gang that waits for its other half, with the finding that says so."""
+    """Savings, with the finding about the other half for a gang that waits for it."""
     causes = {each.subject: each.fingerprint for each in found if each.code == half_started.CODE}
     for each in savings:
         yield each.model_copy(update={"finding": causes.get(each.subject, "")})
 
 
 def _order(entry: FindingEntry) -> tuple[object, ...]:
-    """What can never run first; then the worst outcome, most GPUs, and by name."""
+    """A sort key: workloads that can never run first, then the worst outcome, most GPUs, and by name."""
     outcomes = ("deny", "warn", "audit")
     outcome = outcomes.index(entry.outcome) if entry.outcome in outcomes else len(outcomes)
     about = entry.subject
@@ -134,13 +134,13 @@ def _order(entry: FindingEntry) -> tuple[object, ...]:
 
 
 def _exceptions(
-    uses: Iterable[exception_uses.ExceptionUse],
+    uses: Iterable[findings.ExceptionUse],
     rules: list[ExceptionRule],
     found: Iterable[FindingEntry],
     *,
     today: date,
 ) -> Iterator[ExceptionEntry]:
-    """In the order of usher.yaml, which the uses have."""
+    """The exceptions in the order of usher.yaml."""
     not_needed = {each.path for each in found if each.code == exceptions.NOT_NEEDED}
     for number, (use, rule) in enumerate(zip(uses, rules, strict=True)):
         yield ExceptionEntry(
@@ -158,7 +158,7 @@ def _exceptions(
 
 def _completeness(report: findings.Report, estate: Estate) -> Completeness:
     gaps = [*(_gap(each) for each in estate.missing), *_of_report(report)]
-    # A kind may be read for several purposes, and is left out once.
+    # usher may read a kind for several purposes, and lists it once.
     notes = dict.fromkeys(Gap(source=note.source, reason=note.reason) for note in report.notes)
     return Completeness(
         complete=not gaps,
@@ -191,7 +191,7 @@ def _not_judged(report: findings.Report) -> Iterator[NotJudgedEntry]:
 
 
 def _of_report(report: findings.Report) -> Iterator[Gap]:
-    """Inputs that could not be read, and objects that could not be judged."""
+    """Inputs that usher could not read, and objects that it could not judge."""
     for problem in report.problems:
         where = f"{problem.source}:{problem.line}:{problem.column}" if problem.line else problem.source
         yield Gap(source=where, reason=problem.reason)

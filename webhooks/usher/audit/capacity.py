@@ -1,4 +1,4 @@
-"""Where the accelerators of each node are now: held by pods, free, or out of use."""
+"""How the accelerators of each node are used now: held by pods, free, or out of use."""
 
 from collections import defaultdict
 
@@ -9,25 +9,25 @@ from usher.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """The GPUs of one node, or its accelerators of one other resource."""
+    """The GPUs of one node, or its accelerators of another resource."""
 
     node: Node
     capacity: float
     usable: float
     """Allocatable; 0 on a node that is cordoned or not ready."""
     free: float
-    """Usable and not held."""
+    """Usable and not held by a pod."""
     out_of_use: float
-    """Neither held nor free: pods cannot get them."""
+    """Pods cannot get them: not held, on a node that is cordoned or not ready, or not allocatable."""
 
 
 def has_gpus(estate: Estate) -> bool:
-    """Whether a node has GPUs; true where the nodes are not known."""
+    """Whether a node has GPUs; true if the nodes are unknown."""
     return estate.nodes is None or any(gpus.capacity(node) for node in estate.nodes)
 
 
 def splits(estate: Estate) -> tuple[Split, ...] | None:
-    """The GPUs of all nodes; None where the nodes are not known."""
+    """The GPUs of all nodes, split by use; None if the nodes are unknown."""
     if estate.nodes is None:
         return None
     held = defaultdict[str, float](float)
@@ -43,7 +43,7 @@ def splits(estate: Estate) -> tuple[Split, ...] | None:
 
 
 def split(node: Node, *, capacity: float, allocatable: float, held: float) -> Split:
-    """Where accelerators of a node are, by what it has, what it offers, and what pods hold there."""
+    """The split of a node's accelerators, from its capacity, its allocatable number and the number that pods hold."""
     usable = allocatable if node.ready and not node.cordoned else 0.0
     free = max(0.0, usable - held)
     return Split(node=node, capacity=capacity, usable=usable, free=free, out_of_use=max(0.0, capacity - held - free))

@@ -8,10 +8,10 @@ from usher import model, paths
 from usher.audit import gpus, subjects, times
 from usher.audit.document import FindingEntry, Severity
 from usher.audit.estate import Estate, Node, Workload
+from usher.check import findings
+from usher.check.devices import added
 from usher.config.models import ExceptionRule
 from usher.dataclass import dataclass
-from usher.scan import findings, fingerprints
-from usher.scan.devices import added
 
 _DIGITS = 32
 """Hexadecimal digits of a fingerprint: 128 bits."""
@@ -19,7 +19,7 @@ _DIGITS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Owned:
-    """What an entry takes from the workload that its object belongs to."""
+    """The values of an entry that come from the workload of its object."""
 
     team: str
     gpus: float | None
@@ -34,7 +34,7 @@ def entries(report: findings.Report, estate: Estate, exceptions: Sequence[Except
     Args:
         report: the decisions.
         estate: the workloads, for teams and times.
-        exceptions: those of usher.yaml, in its order.
+        exceptions: the exceptions of usher.yaml, in its order.
     """
     nodes = {node.name: node for node in estate.nodes or ()}
     by_place = {workload.index: workload for workload in estate.workloads if workload.index >= 0}
@@ -57,7 +57,7 @@ def entries(report: findings.Report, estate: Estate, exceptions: Sequence[Except
 def _owned(
     result: findings.Result, workload: Workload | None, teams: Mapping[str, str], nodes: Mapping[str, Node]
 ) -> _Owned:
-    """An object holds accelerators or asks for them; an object without any has the team of its namespace."""
+    """The owned values of an object: from its workload, or only the team of its namespace if it has no accelerators."""
     namespace, pods = result.identity.namespace, () if workload is None else workload.pods
     holding = [pod for pod in pods if pod.holds]
     held = gpus.of_pods(holding, nodes)
@@ -73,19 +73,19 @@ def _owned(
 
 
 def _lasting(result: findings.Result, finding: findings.Finding) -> tuple[str, ...]:
-    """What stays the same while the finding is the same: an upgrade of the API version changes nothing."""
-    key = fingerprints.of(result, finding)
+    """The parts of a finding that last: an upgrade of the API version does not change them."""
+    key = findings.fingerprint(result, finding)
     group = key.api_version.rpartition("/")[0]
     return finding.judgement.code or key.check, group, key.kind, key.namespace, key.name, key.path
 
 
 def _digest(base: str, number: int) -> str:
-    """Several findings at like places of one object differ by their number."""
+    """A fingerprint. The number distinguishes several findings at similar places of one object."""
     text = base if number == 1 else f"{base}\0{number}"
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:_DIGITS]
 
 
-def _entry(  # noqa: PLR0913 - what an entry is made of
+def _entry(  # noqa: PLR0913 - the parts of an entry
     result: findings.Result,
     finding: findings.Finding,
     owned: _Owned,
@@ -128,6 +128,6 @@ def _ticket(judgement: model.Judgement, exceptions: Sequence[ExceptionRule]) -> 
 
 
 def counts(entries: Sequence[FindingEntry]) -> Mapping[str, int]:
-    """How many findings there are by outcome; outcomes without findings are left out."""
+    """The number of findings by outcome, without outcomes that have no finding."""
     found = Counter(entry.outcome for entry in entries)
     return {outcome.value: found[outcome.value] for outcome in model.Outcome if found[outcome.value]}

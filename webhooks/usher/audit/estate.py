@@ -1,6 +1,6 @@
-"""What an audit sees of a cluster: its accelerator nodes, and the workloads that hold or want accelerators.
+"""The view of an audit on a cluster: its accelerator nodes, and the workloads that hold or want accelerators.
 
-Each accelerator counts once, at the top-level workload: its pods are folded into it. Times are in UTC.
+Each accelerator counts once, at the top-level workload, which includes its pods. Times are in UTC.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,18 +11,18 @@ from typing import Final
 
 from usher import model, paths
 from usher.audit.scopes import WHOLE, Scope
+from usher.check.devices import Devices
+from usher.check.findings import Identity
 from usher.dataclass import dataclass
-from usher.kinds.kept_fields import Key
-from usher.reading.lookup import Absence
-from usher.scan.devices import Devices
-from usher.scan.findings import Identity
+from usher.kinds.kind import Key
+from usher.kinds.reading.values import Absence
 
 MULTI_KUEUE: Final = "kueue.x-k8s.io/multikueue"
 """The controller of workloads that Kueue sends to another cluster (docs/domain/lifecycle.md)."""
 
 
 class Phase(StrEnum):
-    """The phase of a pod, as Kubernetes says it."""
+    """The phase of a pod, as Kubernetes reports it."""
 
     PENDING = "Pending"
     RUNNING = "Running"
@@ -36,7 +36,7 @@ ENDED: Final = frozenset({Phase.SUCCEEDED, Phase.FAILED})
 
 
 class CapacityType(StrEnum):
-    """How a node is paid for, by the labels of its cloud or provisioner."""
+    """The payment type of a node, by the labels of its cloud or provisioner."""
 
     ON_DEMAND = "on-demand"
     SPOT = "spot"
@@ -53,25 +53,25 @@ class Pod:
     uid: str
     phase: Phase
     node: str = ""
-    """Empty while the scheduler has not placed it."""
+    """Empty until the scheduler places it."""
     created: datetime | None = None
     scheduled: datetime | None = None
     """When the scheduler placed it."""
     waiting: str = ""
-    """Why the scheduler does not place it, in the scheduler's words."""
+    """Why the scheduler does not place it, as the scheduler reports it."""
     starting: str = ""
-    """Why it does not run on its node, in the kubelet's words; empty for a pod that runs."""
+    """Why it does not run on its node, as the kubelet reports it; empty for a running pod."""
     gates: tuple[str, ...] = ()
-    """Its scheduling gates: another controller holds it."""
+    """Its scheduling gates: another controller holds it back."""
     devices: Devices = field(default_factory=dict)
-    """The accelerators that it asks for."""
+    """The accelerators that it requests."""
     memory_profile: str = ""
-    """The MIG profile that it asks for; empty for whole devices."""
+    """The MIG profile that it requests; empty for whole devices."""
     tolerations: Sequence[Mapping[str, paths.Json]] = ()
-    """With those that admission added."""
+    """Its tolerations, with those that admission added."""
     terminating: bool = False
     group: str = ""
-    """The group of pods of its workload that it is of; empty where its kind makes no groups."""
+    """Its group within the workload; empty if the kind makes no groups."""
 
     @property
     def holds(self) -> bool:
@@ -81,12 +81,12 @@ class Pod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reported:
-    """What the controller of a workload has written into its status."""
+    """The status that the controller of a workload has written."""
 
     refused: bool | None = None
-    """Whether something refuses its pods; None where the status does not tell."""
+    """Whether something refuses its pods; None if the status does not show it."""
     refusal: str = ""
-    """Why, in the words of the controller."""
+    """The reason, as the controller reports it."""
     refused_since: datetime | None = None
     suspended_since: datetime | None = None
 
@@ -96,47 +96,49 @@ NOTHING_REPORTED: Final = Reported()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """A top-level workload with its pods: no other listed object owns it."""
+    """A top-level workload with its pods. No other listed object owns it."""
 
     identity: Identity
     uid: str
     created: datetime | None
     role: model.Role
     wanted: model.Count
-    """The pods that its templates ask for."""
+    """The number of pods of its templates."""
     asks: Devices
-    """The accelerators of all wanted pods: the most, with those that a rollout or an autoscaler adds."""
+    """The accelerators of all wanted pods: the maximum, with the pods that a rollout or an autoscaler adds."""
     asks_known: bool = True
-    """False where it may ask for more: an amount or a device claim cannot be read."""
+    """False if it may request more, because usher cannot read an amount or a device claim."""
     exists: bool = True
     """False for a manifest, which neither runs nor waits."""
     pods: tuple[Pod, ...] = ()
-    """Those with accelerators, that have not ended, by name."""
+    """Its pods with accelerators that have not ended, by name."""
     other_pods: int = 0
-    """Pods without accelerators."""
+    """Number of pods without accelerators."""
     team: str = ""
-    """By the labels that usher.yaml names, of the workload or its namespace, or else the name of its namespace."""
+    """The team, from the labels that usher.yaml names, of the workload or its namespace, else the name of the
+    namespace.
+    """
     queue: str = ""
     priority: str = ""
     """The name of its priority class."""
     scheduler: str = ""
     managed_by: str = ""
-    """The controller that it names; empty for the usual one of its kind."""
+    """The controller that it names; empty for the usual controller of its kind."""
     suspended: bool = False
     gang: bool = False
-    """Whether its pods need each other, so that some of them without the others only hold accelerators."""
+    """Whether its pods need each other, so that a part of them holds accelerators for nothing."""
     gang_minimum: int | None = None
-    """How many of its pods are enough to work, where the object says so; None where all of them are needed."""
+    """How many of its pods can work without the others, if the object says so; None if it needs all."""
     deleting: bool = False
-    """Whether it is being deleted, so that it makes no pods any more."""
+    """Whether it is being deleted, so that it makes no more pods."""
     reported: Reported = NOTHING_REPORTED
     is_template: bool = False
     """Whether it makes pods only when another object refers to it."""
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: frozenset[str] = frozenset()
-    """The keys of usher's own annotations: the traces of admission."""
+    """The keys of usher's own annotations, which admission leaves."""
     index: int = -1
-    """Its place in `Report.results`; -1 where it was not judged."""
+    """Its place in `Report.results`; -1 if it was not judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,19 +148,20 @@ class Node:
     name: str
     labels: Mapping[str, str]
     capacity: Devices
-    """The accelerators that it has, healthy or not. The replicas of a shared device count once, and the slices of a
-    node with MIG strategy `single` go by the name of their profile."""
+    """Its accelerators, healthy or not. The replicas of a shared device count once, and the slices of a node with MIG
+    strategy `single` have the name of their profile.
+    """
     allocatable: Devices
-    """Those that pods may get."""
+    """The accelerators that pods can get."""
     product: str
-    """The name of its board, as its labels say it; empty where they do not."""
+    """The name of its board from its labels; empty if they do not have it."""
     capacity_type: CapacityType
     memory: int | None = None
-    """Bytes of memory of each device; None where no label says it."""
+    """Bytes of memory of each device; None if no label has it."""
     shared_by: int = 1
-    """How many pods may share one device (time slices, MPS); 1 where each device has one pod."""
+    """How many pods may share one device (time slices, MPS); 1 if each device serves one pod."""
     partition: str = ""
-    """The resource of the MIG profile that stands behind `nvidia.com/gpu` (MIG strategy `single`); else empty."""
+    """The resource of the MIG profile behind `nvidia.com/gpu` (MIG strategy `single`); else empty."""
     ready: bool = True
     cordoned: bool = False
     created: datetime | None = None
@@ -170,50 +173,51 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """Something that an audit could not read, so that its numbers may be too small."""
+    """Data that an audit could not read, so that its numbers may be too small."""
 
     source: str
     reason: str
     read: int = 0
-    """Objects of the source that were read before."""
+    """Number of objects of the source that it read before the failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estate:
-    """All of a cluster that an audit reads, besides the facts of `usher.facts`."""
+    """The parts of a cluster that an audit reads, besides the facts of `usher.cluster.facts`."""
 
     nodes: tuple[Node, ...] | None
-    """By name; None where the nodes are not known."""
+    """By name; None if the nodes are unknown."""
     workloads: tuple[Workload, ...]
-    """Those that hold or want accelerators, by namespace, kind and name."""
+    """The workloads that hold or want accelerators, by namespace, kind and name."""
     objects: Mapping[Key, Sequence[paths.Object] | Absence] = field(default_factory=dict)
     """Other objects that sections ask for, by group and kind: webhook configurations, DaemonSets, NetworkPolicies."""
     manifests: Mapping[str, paths.Object] = field(default_factory=dict)
-    """The objects of workloads without a running pod, by uid: authorities say whether they can ever run. A workload
-    that is missing here is not asked about."""
+    """The objects of workloads without a running pod, by uid, for the authorities' verdict whether they can ever run.
+    No authority judges a workload that is missing here.
+    """
     pods_read: int = 0
-    """All pods, with accelerators or without."""
+    """Number of all pods, with accelerators or without."""
     pods_known: bool = True
-    """Whether pods were read: else nothing is known of what is held and what waits."""
+    """Whether usher read pods. If not, held accelerators and waiting pods are unknown."""
     facts_known: bool = True
-    """Whether anything is known of a cluster that workloads could run in."""
+    """Whether usher knows a cluster in which workloads could run."""
     teams: Mapping[str, str] = field(default_factory=dict)
     """The teams that labels of namespaces name, by namespace."""
     missing: tuple[Missing, ...] = ()
     unlisted_owners: tuple[Missing, ...] = ()
-    """Kinds that own pods with accelerators and that were not listed: `read` of their pods stand for themselves."""
+    """Kinds that own pods with accelerators and that usher could not list. `read` of their pods count as workloads."""
     cluster_id: str = ""
-    """The uid of the namespace kube-system; empty where it was not read."""
+    """The uid of the namespace kube-system; empty if it was not read."""
     scope: Scope = WHOLE
-    """The part of the cluster whose workloads were read."""
+    """The part of the cluster whose workloads usher read."""
 
     @property
     def knows_cluster(self) -> bool:
-        """Whether anything of it comes from a cluster: False for manifests alone."""
+        """Whether any part comes from a cluster: false for manifests only."""
         listed = any(not isinstance(each, Absence) for each in self.objects.values())
         return self.nodes is not None or self.pods_known or self.facts_known or listed
 
     @property
     def complete(self) -> bool:
-        """Whether all workloads of its part of the cluster were seen: files may hold no pods."""
+        """Whether usher saw all workloads of its part of the cluster. Files may hold no pods."""
         return not self.missing and self.pods_known

@@ -1,4 +1,6 @@
-"""Typed reading of the objects of an estate, which may have any shape. A value of another type counts as missing."""
+"""Reads typed values from the objects of an estate, which may have any shape. A value of another type counts as
+missing.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -8,16 +10,18 @@ from usher import paths
 from usher.audit.building import fields as building
 from usher.audit.estate import Estate
 from usher.dataclass import dataclass
-from usher.reading.lookup import Absence
+from usher.kinds.reading.values import Absence
 
 MOST: Final = 1000
-"""Entries of a list that are read."""
+"""The most entries that usher reads of a list."""
 
 _LONGEST: Final = 300
 
 
 def listed(estate: Estate, group: str, kind: str) -> Sequence[paths.Object] | None:
-    """All objects of a kind, by namespace and name; empty where it is not served, None where they are not known."""
+    """All objects of a kind, by namespace and name; empty if the kind is not served, None if the objects
+    are unknown.
+    """
     found = estate.objects.get((group, kind), Absence.NOT_KNOWN)
     if isinstance(found, Absence):
         return () if found is Absence.MISSING else None
@@ -37,7 +41,7 @@ def labels(value: paths.Object) -> Mapping[str, str]:
 
 
 def at(value: paths.Json, pointer: str) -> paths.Json:
-    """The value at a place; None where it is missing."""
+    """The value at a pointer; None if it is missing."""
     try:
         return paths.resolve(value, pointer)
     except LookupError:
@@ -45,37 +49,37 @@ def at(value: paths.Json, pointer: str) -> paths.Json:
 
 
 def text(value: paths.Json, pointer: str) -> str:
-    """The text at a place; empty where it is missing."""
+    """The text at a pointer; empty if it is missing."""
     return paths.text(at(value, pointer))
 
 
 def whole(value: paths.Json, pointer: str) -> int | None:
-    """The whole number at a place."""
+    """The whole number at a pointer; None if it is missing."""
     found = at(value, pointer)
     return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 
 def strings(value: paths.Json, pointer: str) -> Mapping[str, str]:
-    """The texts of the object at a place, by key."""
+    """The texts of the object at a pointer, by key."""
     found = at(value, pointer)
     entries = found.items() if isinstance(found, dict) else ()
     return {key: each for key, each in entries if isinstance(each, str)}
 
 
 def objects(value: paths.Json, pointer: str) -> list[paths.Object]:
-    """The objects of the list at a place."""
+    """The objects of the list at a pointer."""
     found = at(value, pointer)
     return [each for each in found[:MOST] if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def texts(value: paths.Json, pointer: str) -> list[str]:
-    """The texts of the list at a place."""
+    """The texts of the list at a pointer."""
     found = at(value, pointer)
     return [each for each in found[:MOST] if isinstance(each, str)] if isinstance(found, list) else []
 
 
 def when(value: paths.Json, pointer: str) -> datetime | None:
-    """The time at a place, in UTC."""
+    """The time at a pointer, in UTC; None if it is missing."""
     return building.time(text(value, pointer))
 
 
@@ -92,7 +96,7 @@ class Condition:
     """A condition of a status."""
 
     holds: bool | None
-    """None where its status is Unknown, or of a wrong type."""
+    """None if its status is Unknown or of a wrong type."""
     reason: str
     message: str
     since: datetime | None
@@ -113,7 +117,7 @@ def conditions(value: paths.Object) -> Mapping[str, Condition]:
 
 
 def excerpt(words: str) -> str:
-    """A text in one line, cut where it is long."""
+    """A text in one line, cut if it is long."""
     line = " ".join(words.split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 

@@ -1,7 +1,7 @@
-"""How many GPUs stand behind accelerators: whole devices, MIG devices by their share, time slices by their part.
+"""Converts accelerators to GPUs: whole devices, MIG devices by their share, time slices by their part.
 
-Other accelerators (TPUs, Neuron devices, NPUs) are no GPUs and count by their own name alone. The share of a MIG device
-is the larger one of its shares of compute and memory, so that a GPU that is divided in the usual ways counts as one.
+Other accelerators (TPUs, Neuron devices, NPUs) count only by their own name. The share of a MIG device is its share of
+compute or of memory, whichever is larger, so that a GPU that is divided in a usual way counts as one.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,40 +10,40 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-from usher.accelerators import boards, device_classes, mig, profiles
+from usher.accelerators import boards, mig, vocabulary
 from usher.accelerators.names import Unit
 from usher.audit.estate import Node, Pod
-from usher.scan.devices import WHOLE_GPUS, Devices
+from usher.check.devices import WHOLE_GPUS, Devices
 
 _SHARED: Final = "nvidia.com/gpu.shared"
 _SLICES: Final = 7
-"""Compute slices of most boards that MIG divides."""
+"""Compute slices of most boards that MIG can divide."""
 
 
 def number(devices: Devices, node: Node | None = None) -> float:
-    """The GPUs behind the accelerators that pods ask for, rounded to 6 digits.
+    """The number of GPUs behind the accelerators that pods request, rounded to 6 digits.
 
     Args:
         devices: the accelerators.
-        node: where they are; without one, `nvidia.com/gpu` counts as a whole device, and a profile as on
-            the largest board that has it.
+        node: their node. Without it, `nvidia.com/gpu` counts as a whole device, and a profile as on the largest board
+            that has it.
     """
     total = sum((share(name, node) * Fraction(amount.number) for name, amount in devices.items()), start=Fraction())
     return round(float(total), 6)
 
 
 def least(devices: Devices) -> float:
-    """The GPUs without those that pods ask for at times alone: while a rollout or an autoscaler adds pods."""
+    """The GPUs that pods always request: without the pods that a rollout or an autoscaler adds for a time."""
     return number({name: replace(amount, number=amount.least, extra=0) for name, amount in devices.items()})
 
 
 def others(devices: Devices, node: Node | None = None) -> Devices:
-    """The accelerators that are no GPUs. The node as for `number`."""
+    """The accelerators that are not GPUs. The node as for `number`."""
     return {name: amount for name, amount in devices.items() if amount and not share(name, node)}
 
 
 def numbers(devices: Devices) -> Mapping[str, float]:
-    """Accelerators by resource, as numbers of JSON."""
+    """Accelerators by resource, as JSON numbers."""
     return {name: round(float(amount.number), 6) for name, amount in sorted(devices.items())}
 
 
@@ -53,12 +53,12 @@ def capacity(node: Node) -> float:
 
 
 def allocatable(node: Node) -> float:
-    """The GPUs of a node that pods may get."""
+    """The GPUs of a node that pods can get."""
     return of_devices(node.allocatable, node)
 
 
 def held(pods: Iterable[Pod], node: Node | None = None) -> float:
-    """The GPUs that pods hold, on a node where that is known."""
+    """The GPUs that pods hold; `node` is their node, if known."""
     return round(sum(number(pod.devices, node) for pod in pods if pod.holds), 6)
 
 
@@ -68,13 +68,13 @@ def of_pods(pods: Iterable[Pod], nodes: Mapping[str, Node]) -> float:
 
 
 def of_devices(devices: Devices, node: Node) -> float:
-    """The GPUs behind devices of a node itself, which has counted the replicas of its devices once."""
+    """The GPUs behind the devices that a node itself reports: it already counts each shared device once."""
     total = sum((_part(name, node.product) * Fraction(each.number) for name, each in devices.items()), start=Fraction())
     return round(float(total), 6)
 
 
 def share(name: str, node: Node | None) -> Fraction:
-    """The GPUs behind one unit of a resource that pods ask for; 0 for other accelerators. The node as for `number`."""
+    """The GPUs behind one unit of a resource that pods request; 0 for other accelerators. The node as for `number`."""
     if node is None:
         return _part(name, "")
     if name in ("nvidia.com/gpu", _SHARED):
@@ -87,25 +87,25 @@ def share(name: str, node: Node | None) -> Fraction:
 def _part(name: str, product: str) -> Fraction:
     if name in WHOLE_GPUS:
         return Fraction(1)
-    advertised = profiles.of_resource(name)
+    advertised = mig.profile_of_resource(name)
     if advertised is not None:
         return Fraction() if advertised.shared else of_profile(advertised.profile, product)
     return Fraction(1 if _is_class_of_gpus(name) else 0)
 
 
 def _is_class_of_gpus(name: str) -> bool:
-    meaning = device_classes.device_class(name)
+    meaning = vocabulary.meaning_of_class(name)
     offered = {meaning.resource, *meaning.offered_as}
     return bool(meaning.accelerator) and meaning.unit is Unit.DEVICE and not WHOLE_GPUS.isdisjoint(offered)
 
 
-def of_profile(profile: profiles.Profile, product: str) -> Fraction:
-    """The part of a GPU that a MIG profile is, on the board of a product; empty for an unknown one."""
+def of_profile(profile: mig.Profile, product: str) -> Fraction:
+    """The part of a GPU that a MIG profile is on the board of a product. An empty product means an unknown board."""
     known = boards.by_product(product) if product else None
-    found = None if known is None else mig.share(known.board, profile)
+    found = None if known is None else mig.share_of_instance(known.board, profile)
     if found is not None:
         return max(found.compute, found.memory)
-    shares = filter(None, (mig.share(board, profile) for board in boards.boards_with(profile)))
+    shares = filter(None, (mig.share_of_instance(board, profile) for board in boards.boards_with(profile)))
     parts = [max(each.compute, each.memory) for each in shares]
-    # One name is a larger part of the board with half the memory, which is the older one.
+    # The same name can mean a larger part, on an older board with half the memory.
     return min(parts, default=min(Fraction(1), Fraction(profile.slices, _SLICES)))

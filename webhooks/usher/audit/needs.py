@@ -1,6 +1,6 @@
-"""What each number of a document needs: it is null where the need is missing, and never 0.
+"""The needs of each number of a document. A number whose need is missing is null and never 0.
 
-A number that is added to `Summary`, `AcceleratorEntry`, `Group` or `Audit` gets its needs here. A test holds the tables
+Add the needs of a new number of `Summary`, `AcceleratorEntry`, `Group` or `Audit` here. A test keeps the tables
 complete.
 """
 
@@ -12,23 +12,23 @@ from usher.audit.document import AcceleratorEntry, Audit, Group, Summary
 from usher.audit.document.part import Part
 from usher.audit.estate import Estate
 from usher.audit.scopes import Scope
-from usher.scan import findings
+from usher.check import findings
 
 _P = TypeVar("_P", bound=Part)
 
 
 class Need(Enum):
-    """What an audit may lack: it was not read, or does not belong to its part of the cluster."""
+    """Data that an audit may lack, because it was not read or belongs to another part of the cluster."""
 
     NODES = auto()
     PODS = auto()
-    """Any pods at all."""
+    """Any pods."""
     ALL_PODS = auto()
-    """The lists of pods to their ends: what is free follows from every pod."""
+    """Complete lists of pods: free accelerators follow from all pods."""
     ALL_NAMESPACES = auto()
-    """The pods of one namespace, or of a shard, do not say what no pod holds."""
+    """The pods of all namespaces. Those of one namespace or shard do not show what no pod holds."""
     OUTLOOK = auto()
-    """Whether workloads wait, and a cluster in which they could run."""
+    """Knowledge about whether workloads wait, and a cluster in which they could run."""
 
 
 _NOTHING: Final = frozenset[Need]()
@@ -58,7 +58,7 @@ SUMMARY: Final = _table(
     nodes="gpus gpus_allocatable gpus_usable gpus_not_priced",
     pods="gpus_allocated gpus_waiting gpus_half_started accelerators cost_per_hour_allocated",
     not_held="gpus_free gpus_out_of_use cost_per_hour_free cost_per_hour_out_of_use",
-    # Series say it, also where the cluster does not list its pods.
+    # Series have it even if the cluster does not list its pods.
     whole="capacity free out_of_use cost_free cost_out_of_use queue_wait_p95_seconds readiness",
     outlook="gpus_never workloads_never",
     nothing="workloads gpus_asked gpus_asked_least other_asked workloads_not_known manifests findings allocated "
@@ -79,13 +79,13 @@ GROUP: Final = _table(
 AUDIT: Final = _table(
     nodes="prices",
     whole="targets readiness",
-    # Those with a namespace are chosen by it.
+    # Findings with a namespace are chosen by it.
     nothing="api_version kind version taken cluster configuration preset completeness summary measurement "
     "other_accelerators workloads findings not_evaluated not_judged exceptions usage savings prevented trend",
 )
 
 _POD_LISTS: Final = "pods"
-"""The source of problems with lists of a live cluster; those of files have the names of files."""
+"""The source of problems with lists of a live cluster. Problems with files have the file names as source."""
 
 TABLES: Final[Mapping[type[Part], Needs]] = {
     Summary: SUMMARY,
@@ -96,15 +96,15 @@ TABLES: Final[Mapping[type[Part], Needs]] = {
 
 
 def unread(estate: Estate, report: findings.Report, *, finds_never: bool) -> frozenset[Need]:
-    """What could not be read.
+    """The needs that are missing because usher could not read the data.
 
     Args:
-        estate: what was read.
-        report: with the problems of reading.
-        finds_never: whether a finding says that a workload can never run: an authority of usher.yaml may say it
+        estate: the objects that usher read.
+        report: the report with the problems of reading.
+        finds_never: whether a finding says that a workload can never run. An authority of usher.yaml can find it
             without a cluster.
     """
-    # Manifests have no pods, so authorities are asked about each of them.
+    # Manifests have no pods, so usher asks the authorities about each of them.
     manifests_alone = bool(estate.workloads) and not any(each.exists for each in estate.workloads)
     known = {
         Need.NODES: estate.nodes is not None,
@@ -116,19 +116,19 @@ def unread(estate: Estate, report: findings.Report, *, finds_never: bool) -> fro
 
 
 def beyond(scope: Scope) -> frozenset[Need]:
-    """What does not belong to a part of a cluster."""
+    """The needs that a part of a cluster cannot have."""
     if scope.is_whole:
         return _NOTHING
     return frozenset({Need.ALL_NAMESPACES} if scope.has_nodes else {Need.ALL_NAMESPACES, Need.NODES})
 
 
 def without(value: _P, missing: Collection[Need], *, keeping: Collection[str] = ()) -> _P:
-    """A value without what is not known.
+    """A value without its unknown numbers.
 
     Args:
-        value: of a type of `TABLES`.
+        value: a value of a type in `TABLES`.
         missing: what the audit lacks.
-        keeping: names of fields that stay all the same.
+        keeping: names of fields to keep anyway.
     """
     lacking = frozenset(missing)
     names = [name for name, needs in TABLES[type(value)].items() if needs & lacking and name not in keeping]
@@ -136,7 +136,7 @@ def without(value: _P, missing: Collection[Need], *, keeping: Collection[str] = 
 
 
 def _unknown(value: object) -> object:
-    """Null; of a table or a mapping one without entries."""
+    """The unknown form of a value: an empty table or mapping, otherwise null."""
     if isinstance(value, tuple):
         return ()
     return {} if isinstance(value, Mapping) else None

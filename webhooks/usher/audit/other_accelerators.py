@@ -1,30 +1,30 @@
-"""Where accelerators are that are no GPUs: on nodes, held by pods, free, or wanted by pods that wait.
+"""The use of accelerators other than GPUs: on nodes, held by pods, free, or wanted by waiting pods.
 
-The numbers are those of GPUs (`usher.audit.capacity`, `usher.audit.summary`), by resource and in its own units.
+It has the same numbers as for GPUs (`usher.audit.capacity`, `usher.audit.summary`), by resource and in its own units.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from usher.accelerators import meanings
+from usher.accelerators import names
 from usher.accelerators.names import Unit
 from usher.audit import capacity, gpus
 from usher.audit.capacity import Split
 from usher.audit.document import AcceleratorEntry, FindingEntry
 from usher.audit.estate import Estate, Node, Workload
 from usher.audit.workload_entries import waiting_pods
-from usher.scan import devices
+from usher.check import devices
 
 Amounts = Mapping[str, float]
 """Numbers by resource."""
 
 _ON_NO_NODE: Final = frozenset({Unit.SHARE, Unit.MEMORY, Unit.MEMORY_FRACTION, Unit.CORES})
-"""Units that schedulers and device plugins give to pods without a number at the node (docs/domain/accelerators.md)."""
+"""Units that schedulers and device plugins give to pods while nodes report no number (docs/domain/accelerators.md)."""
 
 
 def entries(estate: Estate, findings: Iterable[FindingEntry]) -> tuple[AcceleratorEntry, ...]:
-    """One entry for each resource that a node has, or that a workload holds or wants; by name."""
+    """One entry for each resource that a node has, or that a workload holds or wants, by name."""
     workloads = [each for each in estate.workloads if not each.is_template or each.pods]
     nodes = {node.name: node for node in estate.nodes or ()}
     on_nodes = _on_nodes(workloads, nodes)
@@ -32,7 +32,7 @@ def entries(estate: Estate, findings: Iterable[FindingEntry]) -> tuple[Accelerat
     held = _sum(on_nodes.values())
 
     def of_nodes(name: str) -> Sequence[Split] | None:
-        """None where it is not known how many the nodes have."""
+        """The split of each node; None if their number of devices is unknown."""
         is_known = estate.nodes is not None and (name in splits or (name not in held and _is_reported(name)))
         return splits.get(name, ()) if is_known else None
 
@@ -57,19 +57,19 @@ def entries(estate: Estate, findings: Iterable[FindingEntry]) -> tuple[Accelerat
 
 
 def _is_reported(name: str) -> bool:
-    """Whether a node that has some says so, so that without such a node there are 0."""
-    meaning = meanings.meaning(name)
+    """Whether a node with the resource reports it, so that a cluster without a report has 0."""
+    meaning = names.meaning_of(name)
     return not devices.is_shares(name) and (meaning is None or meaning.unit not in _ON_NO_NODE)
 
 
 def _splits(nodes: Iterable[Node], held: Mapping[str, Amounts]) -> Mapping[str, list[Split]]:
-    """By resource, one for each node that has some."""
+    """The splits by resource, one for each node that has some."""
     found = defaultdict[str, list[Split]](list)
     for node in nodes:
         allocatable, here = _others(node.allocatable), held.get(node.name, {})
         for name, number in _others(node.capacity).items():
-            # Access to the metrics of all devices of a node is no device.
-            meaning = meanings.meaning(name)
+            # Access to the metrics of all devices of a node is not a device.
+            meaning = names.meaning_of(name)
             if meaning is None or meaning.unit is not Unit.MONITORING:
                 offered = allocatable.get(name, 0.0)
                 found[name].append(capacity.split(node, capacity=number, allocatable=offered, held=here.get(name, 0.0)))
@@ -77,7 +77,7 @@ def _splits(nodes: Iterable[Node], held: Mapping[str, Amounts]) -> Mapping[str, 
 
 
 def _on_nodes(workloads: Iterable[Workload], nodes: Mapping[str, Node]) -> Mapping[str, Counter[str]]:
-    """What pods hold, by node and resource."""
+    """The accelerators that pods hold, by node and resource."""
     found = defaultdict[str, Counter[str]](Counter)
     for workload in workloads:
         for pod in workload.pods:

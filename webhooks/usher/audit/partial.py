@@ -1,4 +1,4 @@
-"""The document of an audit of a part of a cluster: one namespace, or a shard. It says nothing about the rest."""
+"""The document of an audit of a part of a cluster: one namespace, or a shard. It does not judge the rest."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -10,19 +10,19 @@ from usher.audit.needs import Need
 from usher.audit.scopes import Scope
 
 ABOUT_ABSENCE: Final = frozenset({"USA010", "USA012", "USA020", "USA024", "USA032"})
-"""Codes of findings which say that nothing uses or needs something: true only where every part of a cluster says it."""
+"""Codes of findings that nothing uses or needs an object: true only if every part of a cluster reports it."""
 
 ABOUT_WORKLOADS: Final = frozenset({"USA050", "USA051"})
-"""Codes of findings without a namespace that count workloads: each part has the GPUs of its own."""
+"""Codes of findings without a namespace that count workloads: each part has the GPUs of its own workloads."""
 
 _ABOUT_ABSENCE_OF_USE: Final = frozenset({"unused", "not needed"})
-"""States of exceptions that only all workloads prove."""
+"""States of exceptions that only an audit of all workloads proves."""
 
 
 def of(audit: Audit, scope: Scope) -> Audit:
-    """What the part can say by itself: without the objects of others, and without what only all parts together prove.
+    """The document without objects of other parts, and without statements that only all parts together prove.
 
-    What has no namespace is reported by the part that has the nodes, so that one of all shards does.
+    The part with the nodes reports objects without a namespace, so exactly one shard reports them.
     """
     if scope.is_whole:
         return audit
@@ -44,14 +44,14 @@ def of(audit: Audit, scope: Scope) -> Audit:
 
 
 def of_objects(audit: Audit, scope: Scope, *, keeping: Collection[str] = ()) -> Audit:
-    """The document with the objects of the part alone.
+    """The document with the objects of the part only.
 
-    Findings without a namespace stay: all shards together know whether a queue has no workloads.
+    Findings without a namespace stay, because all shards together know whether a queue has no workloads.
 
     Args:
         audit: what was found.
         scope: the part.
-        keeping: numbers of the summary, and sections, that stay though the part does not know them by itself.
+        keeping: numbers of the summary, and sections, to keep although the part does not know them alone.
     """
     findings = tuple(each for each in audit.findings if not each.subject.namespace or scope.has(each.subject.namespace))
     workloads = tuple(each for each in audit.workloads if scope.has(each.subject.namespace))
@@ -72,7 +72,7 @@ def of_objects(audit: Audit, scope: Scope, *, keeping: Collection[str] = ()) -> 
 
 
 def _held(table: GroupTable, lacking: frozenset[Need]) -> GroupTable:
-    """The table of the part: without GPUs that no pod held, and without groups that its pods never held."""
+    """The table of the part, without GPUs that no pod held and without groups that its pods never held."""
     if not lacking:
         return table
     rows = [each for each in table.rows if each.workloads or each.usage.gpus_now or each.usage.allocated]

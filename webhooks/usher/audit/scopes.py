@@ -1,4 +1,4 @@
-"""Which part of a cluster an audit is about: all of it, one namespace, or a shard (`usher.fleet.shards`)."""
+"""Which part of a cluster an audit is about: all of it, one namespace, or a shard (`usher.audit.store.shards`)."""
 
 from typing import Final, Protocol
 
@@ -10,32 +10,32 @@ class Scope(Protocol):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is all of the cluster."""
+        """Whether it is the whole cluster."""
         ...
 
     @property
     def is_merged(self) -> bool:
-        """Whether a merge puts it together with all other parts; else its report stands for itself."""
+        """Whether a merge combines it with all other parts; otherwise its report stands alone."""
         ...
 
     @property
     def has_nodes(self) -> bool:
-        """Whether the numbers of nodes belong to it, and what belongs to no namespace."""
+        """Whether it includes the numbers of nodes, and objects without a namespace."""
         ...
 
     @property
     def namespace(self) -> str:
-        """Its name, if it is one namespace; else empty."""
+        """Its name if it is one namespace; else empty."""
         ...
 
     def has(self, namespace: str) -> bool:
-        """Whether a namespace belongs to it; the empty one is that of objects without a namespace."""
+        """Whether a namespace belongs to it; the empty name stands for objects without a namespace."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whole:
-    """All of a cluster."""
+    """The whole cluster."""
 
     @property
     def is_whole(self) -> bool:
@@ -60,7 +60,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneNamespace:
-    """What is in one namespace: no nodes, and nothing without a namespace."""
+    """One namespace, without nodes and without objects outside of it."""
 
     name: str
 

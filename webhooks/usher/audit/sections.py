@@ -1,4 +1,4 @@
-"""What the analyses of an audit found, for its document: empty where nothing was analysed."""
+"""The results of all analyses of an audit, for its document; empty for an analysis that did not run."""
 
 from dataclasses import field
 from datetime import timedelta
@@ -19,4 +19,4 @@ class Sections:
     measured: Measured = field(default_factory=Measured)
     """Usage and money."""
     window: timedelta = timedelta(days=7)
-    """The window that usage is measured in."""
+    """The window of the usage."""

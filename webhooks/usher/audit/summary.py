@@ -1,4 +1,4 @@
-"""The headline numbers of an audit. `docs/audit.md` has the formula and the source of each."""
+"""The headline numbers of an audit. `docs/audit.md` has the formula and the source of each number."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from usher.audit.estate import Estate, Node, Workload
 from usher.audit.sections import Sections
 from usher.audit.standing import half_started
 from usher.audit.workload_entries import gpus_now, waiting_pods
-from usher.scan import devices
+from usher.check import devices
 
 
 def of(
@@ -70,7 +70,7 @@ def of(
 
 
 def waiting(workload: Workload, nodes: Mapping[str, Node]) -> float:
-    """The GPUs of pods that wait for a node, and those of a suspended workload that it does not hold."""
+    """The GPUs of pods that wait for a node, and those that a suspended workload lacks."""
     if workload.suspended and workload.exists:
         return max(0.0, gpus.number(workload.asks) - gpus_now(workload, nodes))
     return _rounded(gpus.number(pod.devices) for pod in waiting_pods(workload))
@@ -81,12 +81,12 @@ def _standings(items: Iterable[ReadinessItem]) -> Mapping[str, int]:
 
 
 def _sum(splits: Iterable[Split] | None, number: Callable[[Split], float]) -> float | None:
-    """None where the nodes are not known."""
+    """The sum of a number over all nodes; None if the nodes are unknown."""
     return None if splits is None else _rounded(map(number, splits))
 
 
 def _added(*hours: float | None) -> float | None:
-    """None where one of them was not measured."""
+    """The sum of hours; None if one of them was not measured."""
     known = [each for each in hours if each is not None]
     return _rounded(known) if len(known) == len(hours) else None
 

@@ -1,4 +1,6 @@
-"""The kinds that an audit reads beside workloads, nodes, pods and facts; the role of auditors allows them too."""
+"""The kinds that an audit reads in addition to workloads, nodes, pods and facts. The role of auditors
+allows them too.
+"""
 
 from typing import Final
 
@@ -8,11 +10,11 @@ from usher.audit.readiness import wanted as readiness
 from usher.audit.standing import wanted as standing
 
 WANTED: Final[tuple[Wanted, ...]] = (claimable.WANTED, *standing.WANTED, *readiness.WANTED)
-"""Each section adds its own, and several may want one kind."""
+"""The wanted kinds of all sections; several sections may want the same kind."""
 
 
 def merged(wanted: tuple[Wanted, ...] = WANTED) -> tuple[Wanted, ...]:
-    """Each kind once, with the fields of all that want it."""
+    """Each kind once, with the fields of every section that wants it."""
     found: dict[tuple[str, str], Wanted] = {}
     for each in wanted:
         before = found.get(each.key)

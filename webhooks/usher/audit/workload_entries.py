@@ -7,7 +7,7 @@ from usher import model
 from usher.audit import gpus, subjects, times
 from usher.audit.document import Usage, WorkloadEntry, WorkloadState
 from usher.audit.estate import Estate, Node, Pod, Workload
-from usher.scan import findings
+from usher.check import findings
 
 _WORST: Final = (*(outcome.value for outcome in model.Outcome), "unknown", "clean", "exempt")
 
@@ -20,7 +20,7 @@ def entries(
     Args:
         estate: the workloads.
         report: the decisions about them.
-        usage: what was measured, by the identity of the workload.
+        usage: the measured usage, by the identity of the workload.
     """
     nodes = {node.name: node for node in estate.nodes or ()}
     indexes = {result.identity: index for index, result in enumerate(report.results) if result.makes_pods}
@@ -31,7 +31,7 @@ def entries(
 
 
 def _indexes(workload: Workload, indexes: Mapping[findings.Identity, int]) -> list[int]:
-    """Those of the decisions about a workload. Of a group of pods each pod was judged, and of others the object."""
+    """The indexes of the decisions about a workload: one for each pod of a pod group, otherwise one for the object."""
     if workload.index >= 0:
         return [workload.index]
     pods = (
@@ -41,7 +41,7 @@ def _indexes(workload: Workload, indexes: Mapping[findings.Identity, int]) -> li
 
 
 def state(workload: Workload) -> WorkloadState:
-    """Where its pods are."""
+    """The state of a workload: where its pods are."""
     held = sum(pod.holds for pod in workload.pods)
     waiting = len(waiting_pods(workload))
     if held:
@@ -52,7 +52,7 @@ def state(workload: Workload) -> WorkloadState:
 
 
 def waiting_pods(workload: Workload) -> list[Pod]:
-    """The pods that wait for a node; those that are being deleted wait no more."""
+    """The pods that wait for a node, without those that are being deleted."""
     return [pod for pod in workload.pods if not pod.holds and not pod.terminating]
 
 
@@ -95,5 +95,5 @@ def _entry(
 
 
 def _outcome(judged: list[findings.Result]) -> str:
-    """The worst one; an object that was not judged is in an exempt namespace."""
+    """The worst outcome; an object without a decision is in an exempt namespace."""
     return min((result.outcome for result in judged), key=_WORST.index, default="exempt")

@@ -58,7 +58,7 @@ def waiting(
     most: quantities.Quantity,
     needs: quantities.Quantity,
 ) -> str:
-    """What must become free: `wait: 16 of 72 nvidia.com/gpu of Queue research are used now, and 64 are needed`."""
+    """The text of a wait: `wait: 16 of 72 nvidia.com/gpu of Queue research are used now, and 64 are needed`."""
     return (
         f"wait: {text(resource, used)} of {named(resource, most, up=False)} of {of} are used now, "
         f"and {text(resource, needs)} are needed"

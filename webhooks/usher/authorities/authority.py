@@ -1,16 +1,18 @@
-"""An authority says whether a workload can never start, or cannot start now."""
+"""An authority says whether a workload can never start, or cannot start now; with the RuntimeClasses that pods name."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, Protocol
 
-from usher import model
+from usher import model, paths
+from usher.authorities import verdict
 from usher.authorities.beside import NOTHING, Beside
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.outlook import Section
 from usher.dataclass import dataclass
+from usher.kinds.reading.values import Absence, Reference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +40,7 @@ class Case:
     """The workload before the mutating webhook changed it."""
     refusal: QuotaRefusal | None = None
     beside: Beside = NOTHING
-    """What the other objects of the same files say about it."""
+    """The facts about the workload from other objects of the same files."""
     grounds: list[Ground] = field(default_factory=list)
     """Slices add facts here whose changes the revisions do not show."""
 
@@ -57,3 +59,37 @@ class Authority:
     """Slices for objects that do not make pods, by the field of `input.cluster`."""
     speaks_without_cluster: bool = False
     """Whether the authority can answer from usher.yaml alone."""
+
+
+def with_overhead(workload: model.Workload, classes: Mapping[str, paths.Object] | Absence) -> model.Workload:
+    """The workload with the overhead of its RuntimeClasses, as the API server adds it to each pod.
+
+    A pod that states an overhead keeps it: the API server refuses an overhead that differs from that of the class.
+    """
+    if isinstance(classes, Absence) or not any(pod_set.runtime_class_name for pod_set in workload.pod_sets):
+        return workload
+    return replace(workload, pod_sets=tuple(_with_overhead(pod_set, classes) for pod_set in workload.pod_sets))
+
+
+def _with_overhead(pod_set: model.PodSet, classes: Mapping[str, paths.Object]) -> model.PodSet:
+    found = classes.get(pod_set.runtime_class_name)
+    if found is None or pod_set.overhead:
+        return pod_set
+    source = verdict.SourceObject(f"RuntimeClass {pod_set.runtime_class_name}", found)
+    return replace(pod_set, overhead=source.amounts("/overhead/podFixed"))
+
+
+RuntimeClassesInput = dict[str, bool]
+"""Whether each class exists, by name; unknown classes are left out."""
+
+
+def runtime_classes_input(case: Case, known: Knowledge) -> RuntimeClassesInput | None:
+    """The classes that pod sets name; None where they do not name a class."""
+    pod_sets = case.workload.pod_sets
+    names = sorted({pod_set.runtime_class_name for pod_set in pod_sets if pod_set.runtime_class_name})
+    if not names:
+        return None
+    absences = {
+        name: known.facts.find(Reference(group="node.k8s.io", kind="RuntimeClass", name=name)) for name in names
+    }
+    return {name: found is not Absence.MISSING for name, found in absences.items() if found is not Absence.NOT_KNOWN}

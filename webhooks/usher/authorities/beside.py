@@ -1,6 +1,6 @@
-"""What the other objects of the same files say about an object: its Services, its disks, the pods of its PodGroup.
+"""The facts about an object from other objects of the same files: its Services, its disks, the pods of its PodGroup.
 
-Files are applied together, so they show all objects. A cluster gets them one by one, so a review knows nothing of them.
+Files are applied together, so they show all objects. A cluster gets them one by one, so a review knows no other object.
 """
 
 from collections import defaultdict
@@ -11,7 +11,7 @@ from typing import Final
 from usher import model, paths
 from usher.authorities.knowledge import Knowledge
 from usher.dataclass import dataclass
-from usher.reading import lookup
+from usher.kinds.reading import values as reading_values
 
 GROUP_ANNOTATION: Final = "scheduling.k8s.io/group-name"
 """On pods and templates: the name of their PodGroup."""
@@ -36,21 +36,21 @@ class Beside:
     disks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Access modes by the name of the PersistentVolumeClaim, for those that the pods name."""
     gang: model.Workload | None = None
-    """Of a PodGroup with pods made by hand: these pods, as one workload that waits for minMember of them."""
+    """The pods of a PodGroup, made by hand, as one workload that waits for minMember of them; else None."""
 
 
 NOTHING: Final = Beside()
 
 
-def of(workload: model.Workload | None, objects: lookup.Lookup, known: Knowledge) -> Beside:
-    """What the objects of the same files say about an object; nothing without files.
+def of(workload: model.Workload | None, objects: reading_values.Lookup, known: Knowledge) -> Beside:
+    """The facts about an object from other objects of the same files; empty without files.
 
     Args:
         workload: the object.
-        objects: the objects of the same files, or what else a request looks up.
+        objects: the objects of the same files; other kinds of lookups give no facts.
         known: reads the pods.
     """
-    if workload is None or not isinstance(objects, lookup.Objects):
+    if workload is None or not isinstance(objects, reading_values.Objects):
         return NOTHING
     if (workload.group, workload.kind) == _POD_GROUP:
         return Beside(gang=_gang(workload, objects, known))
@@ -59,7 +59,7 @@ def of(workload: model.Workload | None, objects: lookup.Lookup, known: Knowledge
     return Beside(has_service=_has_service(workload, objects), disks=dict(_disks(workload, objects)))
 
 
-def _has_service(workload: model.Workload, objects: lookup.Objects) -> bool:
+def _has_service(workload: model.Workload, objects: reading_values.Objects) -> bool:
     services = [_mapping(each.get("spec")) for each in objects.of_kind("", "Service", workload.namespace)]
     selectors = [_mapping(spec.get("selector")) for spec in services if _sends_requests(spec)]
     return any(
@@ -81,19 +81,23 @@ def _sends_requests(service: Mapping[str, paths.Json]) -> bool:
     return service.get("clusterIP") != "None" and any(number not in _PORTS_OF_PEOPLE for number in numbers)
 
 
-def _disks(workload: model.Workload, objects: lookup.Objects) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _disks(workload: model.Workload, objects: reading_values.Objects) -> Iterator[tuple[str, tuple[str, ...]]]:
     for pod_set in workload.pod_sets:
         for volume in pod_set.fields.get("volumes", ()):
             name = volume.get("persistentVolumeClaim", {}).get("claimName", "")
             found = objects.find(
-                lookup.Reference(group="", kind="PersistentVolumeClaim", name=name, namespace=workload.namespace)
+                reading_values.Reference(
+                    group="", kind="PersistentVolumeClaim", name=name, namespace=workload.namespace
+                )
             )
-            modes = None if isinstance(found, lookup.Absence) else _mapping(found.get("spec")).get("accessModes")
+            modes = (
+                None if isinstance(found, reading_values.Absence) else _mapping(found.get("spec")).get("accessModes")
+            )
             if isinstance(modes, list):
                 yield name, tuple(mode for mode in modes if isinstance(mode, str))
 
 
-def _gang(group: model.Workload, objects: lookup.Objects, known: Knowledge) -> model.Workload | None:
+def _gang(group: model.Workload, objects: reading_values.Objects, known: Knowledge) -> model.Workload | None:
     """The pods of a PodGroup that were made by hand; None if anything else makes pods of the group too."""
     naming: _Naming = objects.once("objects by PodGroup", lambda: _by_group(objects))
     values = naming.get((group.namespace, group.name), ())
@@ -109,7 +113,7 @@ def _gang(group: model.Workload, objects: lookup.Objects, known: Knowledge) -> m
     )
 
 
-def _by_group(objects: lookup.Objects) -> _Naming:
+def _by_group(objects: reading_values.Objects) -> _Naming:
     found: defaultdict[tuple[str, str], list[paths.Object]] = defaultdict(list)
     for namespace, value in objects.all():
         if _mapping(value.get("status")).get("phase") not in _FINISHED:

@@ -1,19 +1,55 @@
 """The inputs of authorities: the facts of a cluster, usher.yaml, and the meaning of resource names."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities import served_resources
+from usher.cluster.facts.store import Store
 from usher.config import models
 from usher.dataclass import dataclass
-from usher.facts.store import Store
-from usher.kinds.kept_fields import Key
-from usher.reading import lookup
+from usher.kinds.kind import Key
+from usher.kinds.reading import values
+from usher.kinds.reading.values import Absence, Context, Lookup, Reading
+from usher.workloads.claims import CLAIM_GROUP, accelerators_like
 from usher.workloads.normalise import normalise
 from usher.workloads.roles import Roles
+
+DEVICE_CLASS: Final = (CLAIM_GROUP, "DeviceClass")
+
+
+def served_resources(facts: Store, vocabulary: Vocabulary) -> Mapping[str, str]:
+    """The result of `resources_of_classes` for the classes of a cluster."""
+    found = facts.objects(*DEVICE_CLASS)
+    return {} if isinstance(found, Absence) else resources_of_classes(found, facts, vocabulary)
+
+
+def resources_of_classes(
+    classes: Mapping[str, paths.Object], objects: Lookup, vocabulary: Vocabulary
+) -> Mapping[str, str]:
+    """The class that serves each resource whose name the vocabulary lacks.
+
+    A class is left out only if its devices are known not to be accelerators. A class that cannot be resolved stays, so
+    that pods that ask for its resource are unknown.
+
+    Args:
+        classes: the classes by name.
+        objects: finds them by name too.
+        vocabulary: the known names.
+    """
+    served: dict[str, str] = {}
+    for name, value in sorted(classes.items()):
+        spec = value.get("spec")
+        resource = spec.get("extendedResourceName") if isinstance(spec, dict) else None
+        if not isinstance(resource, str) or not resource or vocabulary.meaning(resource) is not None:
+            continue
+        reading = Reading(Context(objects=objects))
+        like = accelerators_like(name, path="", reading=reading, vocabulary=vocabulary)
+        if like is not None or reading.unknowns:
+            served.setdefault(resource, name)
+    return served
+
 
 _Made = TypeVar("_Made")
 
@@ -29,7 +65,7 @@ class Knowledge:
     """The values that `once` made, by name."""
 
     def workload(
-        self, value: paths.Object, *, namespace: str = "", objects: lookup.Lookup = lookup.NOTHING
+        self, value: paths.Object, *, namespace: str = "", objects: values.Lookup = values.NO_OBJECTS
     ) -> model.Workload | None:
         """The normalised object; None for an object that no rule reads.
 
@@ -40,8 +76,8 @@ class Knowledge:
         """
         found = self.lookup(objects)
         vocabulary = self.vocabulary_of_cluster
-        if isinstance(objects, lookup.Objects) and (classes := objects.cluster_scoped(*served_resources.CLASS)):
-            served = served_resources.of_classes(classes, objects, self.vocabulary)
+        if isinstance(objects, values.Objects) and (classes := objects.cluster_scoped(*DEVICE_CLASS)):
+            served = resources_of_classes(classes, objects, self.vocabulary)
             vocabulary = vocabulary.serving(served) if served else vocabulary
         roles = self.once("roles", lambda: Roles(self.config))
         return normalise(value, vocabulary=vocabulary, namespace=namespace, objects=found, roles=roles)
@@ -51,15 +87,15 @@ class Knowledge:
         """The vocabulary, with the extended resources that device classes among the facts serve."""
         if self.facts.empty:
             return self.vocabulary
-        return self.derived("vocabulary", [served_resources.CLASS], self._serving)
+        return self.derived("vocabulary", [DEVICE_CLASS], self._serving)
 
     def _serving(self) -> Vocabulary:
-        served = served_resources.of_facts(self.facts, self.vocabulary)
+        served = served_resources(self.facts, self.vocabulary)
         return self.vocabulary.serving(served) if served else self.vocabulary
 
-    def lookup(self, objects: lookup.Lookup) -> lookup.Lookup:
+    def lookup(self, objects: values.Lookup) -> values.Lookup:
         """Looks up in `objects` first, and then in the facts."""
-        return objects if self.facts.empty else lookup.InTurn(objects, self.facts)
+        return objects if self.facts.empty else values.LookupsInTurn(objects, self.facts)
 
     def once(self, name: str, make: Callable[[], _Made]) -> _Made:
         """A value that `make` derives from usher.yaml; made once and kept.

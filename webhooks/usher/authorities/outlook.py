@@ -1,11 +1,14 @@
-"""The report of `usher queue` on one workload: the answers of all authorities."""
+"""The report of `usher queue` on one workload: the answers of all authorities, and how it writes amounts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from usher import model, quantities
-from usher.authorities.verdict import Answer, worst
+from usher.authorities.gang_demand import GangDemand
+from usher.authorities.verdict import Answer, Reach, Shortage, worst
 from usher.dataclass import dataclass
+from usher.quantities import Quantity
 
 NODES: Final = "nodes"
 """The authority that does not know current usage."""
@@ -16,12 +19,12 @@ class Balance:
     """The demand for one resource, and the supply."""
 
     of: str
-    """What limits the resource, for the report: `flavor a100`, `ResourceQuota gpus`."""
+    """The limit of the resource, for the report: `flavor a100`, `ResourceQuota gpus`."""
     resource: str
     """The name of the resource in the quota or queue."""
     asks: quantities.Quantity
     most: quantities.Quantity | None
-    """What the quota or queue could ever give; None where it has no bound."""
+    """The most that the quota or queue could ever give; None where it has no bound."""
     own: quantities.Quantity | None = None
     """The part of `most` that is not borrowed; None where the queue borrows nothing."""
     used: quantities.Quantity | None = None
@@ -64,7 +67,7 @@ class Holding:
     nearest: str = ""
     """The place that lacks least, where no node could hold one pod."""
     missing: tuple[str, ...] = ()
-    """What that place lacks, or why the answer is unknown."""
+    """The amounts and labels that the nearest place lacks, or why the answer is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,16 +88,16 @@ class Section:
     holding: tuple[Holding, ...] = ()
     remedies: tuple[str, ...] = ()
     node_changes: tuple[str, ...] = ()
-    """Those of `remedies` that change nodes, and not the workload."""
+    """The changes among `remedies` that change nodes, and not the workload."""
     waits: tuple[str, ...] = ()
-    """What must become free."""
+    """The amounts that must become free."""
 
     @property
     def is_of_nodes(self) -> bool:
         return self.authority == NODES
 
 
-def together(sections: Iterable[Section]) -> Answer:
+def answer_of_sections(sections: Iterable[Section]) -> Answer:
     """The worst answer. COULD of nodes is left out: nodes never give a better answer, while others may give FITS."""
     answers = [section.answer for section in sections if not (section.is_of_nodes and section.answer is Answer.COULD)]
     return worst(answers) if answers else Answer.COULD
@@ -127,13 +130,13 @@ class Outlook:
     ranks: tuple[Rank, ...]
     sections: tuple[Section, ...]
     given: tuple[str, ...] = ()
-    """What the mutating webhook adds, a few words for each change."""
+    """The additions of the mutating webhook, a few words for each change."""
     fewer: tuple[str, ...] = ()
     """The pod counts at which the workload would fit, by all sections together."""
 
     @property
     def answer(self) -> Answer:
-        return together(self.sections)
+        return answer_of_sections(self.sections)
 
     @property
     def remedies(self) -> tuple[str, ...]:
@@ -150,3 +153,55 @@ def _use(other: Elsewhere) -> str:
     behind = f" (ClusterQueue {other.behind})" if other.behind else ""
     words = {Answer.FITS: "it has room now", Answer.NOT_NOW: "it could admit it, though not now"}
     return f"use queue {other.queue}{behind}: {words.get(other.answer, 'it could admit it')}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitedResource:
+    of: str
+    """The name of the quota or queue."""
+    resource: str
+    """The name of the resource in the quota or queue."""
+    demand: GangDemand
+    most: Quantity
+    used: Quantity | None = None
+    """None before the first count."""
+
+    @property
+    def needs(self) -> Quantity:
+        """The amount that must be free at the same time."""
+        return self.demand.starts if self.demand.is_gang else self.demand.all
+
+    @property
+    def could_suffice(self) -> bool:
+        """Whether all pods would fit if nothing were used."""
+        return self.demand.starts <= self.most and self.demand.all <= self.most
+
+    def shortages(self) -> Iterator[Shortage]:
+        """The shortages of the resource; at most one of START, ALL and NOW."""
+        demand = self.demand
+        shortage = Shortage(
+            of=self.of,
+            resource=self.resource,
+            reach=Reach.START,
+            needs=demand.starts,
+            most=self.most,
+            assumption=demand.assumption,
+        )
+        if demand.starts > self.most:
+            parts = demand.parts if demand.starts == demand.all else ()
+            yield replace(shortage, parts=parts, assumption=demand.assumption if demand.is_gang else "")
+        elif demand.all > self.most:
+            yield replace(shortage, reach=Reach.ALL, needs=demand.all, parts=demand.parts)
+        else:
+            if demand.largest is not None and demand.largest > self.most:
+                yield replace(shortage, reach=Reach.LARGEST, needs=demand.largest)
+            if self.used is not None and self.needs and self.needs + self.used > self.most:
+                parts = demand.parts if self.needs == demand.all else ()
+                yield replace(shortage, reach=Reach.NOW, needs=self.needs, used=self.used, parts=parts)
+
+    def balance(self, kind: str) -> Balance:
+        """The row of `usher queue`; `kind` is the kind of the quota or queue."""
+        left = None if self.used is None else Quantity(max(self.most.nanos - self.used.nanos, 0))
+        return Balance(
+            of=f"{kind} {self.of}", resource=self.resource, asks=self.needs, most=self.most, used=self.used, free=left
+        )

@@ -3,47 +3,47 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from usher.authorities import runtime_class
+from usher.authorities import authority as authorities_authority
+from usher.authorities import limit_range as limit_range_outlook
+from usher.authorities import priority as priority_outlook
 from usher.authorities.authority import Authority, Case
-from usher.authorities.gpu_quota import object_slice as gpu_quota_object_slice
-from usher.authorities.gpu_quota import outlook as gpu_quota_outlook
-from usher.authorities.gpu_quota import slice as gpu_quota_slice
+from usher.authorities.gpu_quota import present as gpu_quota_object_slice
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import outlook as kueue_outlook
 from usher.authorities.kueue import slice as kueue_slice
-from usher.authorities.limit_range import outlook as limit_range_outlook
-from usher.authorities.nodes import outlook as nodes_outlook
-from usher.authorities.nodes import slice as nodes_slice
+from usher.authorities.nodes import present as nodes_outlook
 from usher.authorities.outlook import Section
-from usher.authorities.priority import outlook as priority_outlook
-from usher.authorities.priority import slice as priority_slice
-from usher.authorities.resource_quota import outlook as resource_quota_outlook
-from usher.authorities.resource_quota import slice as resource_quota_slice
-from usher.authorities.volcano import outlook as volcano_outlook
-from usher.authorities.volcano import slice as volcano_slice
+from usher.authorities.resource_quota import present as resource_quota_outlook
+from usher.authorities.volcano import present as volcano_outlook
 
 AUTHORITIES: Final = (
-    Authority(slices={"kueue": kueue_slice.of}, outlook=kueue_outlook.of),
+    Authority(slices={"kueue": kueue_slice.input_slice}, outlook=kueue_outlook.outlook_sections),
     Authority(
-        slices={"volcano": volcano_slice.of},
-        object_slices={"podGroupObject": volcano_slice.of_group},
-        outlook=volcano_outlook.of,
+        slices={"volcano": volcano_outlook.input_slice},
+        object_slices={"podGroupObject": volcano_outlook.pod_group_slice},
+        outlook=volcano_outlook.outlook_sections,
     ),
     Authority(
-        slices={"gpuQuota": gpu_quota_slice.of},
-        object_slices={"quotaObject": gpu_quota_object_slice.of},
-        outlook=gpu_quota_outlook.of,
+        slices={"gpuQuota": gpu_quota_object_slice.input_slice},
+        object_slices={"quotaObject": gpu_quota_object_slice.quota_object_slice},
+        outlook=gpu_quota_object_slice.outlook_sections,
         speaks_without_cluster=True,
     ),
-    Authority(slices={"resourceQuotas": resource_quota_slice.of}, outlook=resource_quota_outlook.of),
-    Authority(outlook=limit_range_outlook.of),
     Authority(
-        slices={"priorities": priority_slice.of, "runtimeClasses": runtime_class.of}, outlook=priority_outlook.of
+        slices={"resourceQuotas": resource_quota_outlook.input_slice}, outlook=resource_quota_outlook.outlook_sections
+    ),
+    Authority(outlook=limit_range_outlook.outlook_sections),
+    Authority(
+        slices={
+            "priorities": priority_outlook.input_slice,
+            "runtimeClasses": authorities_authority.runtime_classes_input,
+        },
+        outlook=priority_outlook.outlook_sections,
     ),
     Authority(
-        slices={"nodes": nodes_slice.of},
-        object_slices={"podGroupNodes": nodes_slice.of_group},
-        outlook=nodes_outlook.of,
+        slices={"nodes": nodes_outlook.input_slice},
+        object_slices={"podGroupNodes": nodes_outlook.pod_group_slice},
+        outlook=nodes_outlook.outlook_sections,
     ),
 )
 

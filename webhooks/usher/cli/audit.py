@@ -1,26 +1,293 @@
 """`usher audit`: reports on the GPUs and workloads of a cluster or a directory."""
 
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from usher.cli import (
-    audit_history,
-    audit_options,
-    audit_report_objects,
-    audit_serve,
-    audit_shards,
-    audit_usage,
-    given_policies,
-    inputs,
-    path_completion,
-    progress,
-    reporting,
-)
-from usher.cli.audit_run import Run, Taken
+from usher import errors
+from usher.cli import audit_shards, audit_usage, exit_codes, given_policies, inputs, output
+from usher.cli.audit_run import AuditRun, Taken
 from usher.cli.exit_codes import FailOn
+from usher.cli.inputs import Command, with_options
+from usher.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from usher.audit.document import Audit
+    from usher.server.audit_page import Rendered
+    from usher.server.ports import Address
+
+_SHORTEST: Final = timedelta(seconds=10)
+_LONGEST: Final = timedelta(days=365)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """Where and how often to show reports."""
+
+    place: "Address"
+    every: timedelta
+    remote: bool
+
+    def run(self, make: "Callable[[], Audit]") -> None:
+        """Shows what `make` returns, until the user stops it.
+
+        Raises:
+            InputError: the address cannot be used.
+        """
+        from usher.audit.reports.web import page
+        from usher.server import audit_page, logs
+        from usher.server.audit_page import Refresher
+
+        logs.configure()
+        refresher = Refresher(make, _rendered, every=self.every, now=lambda: datetime.now(UTC))
+        audit_page.serve(refresher, self.place, policy=page.policy(), remote=self.remote, started=_announce)
+
+
+class _Address(click.ParamType["Address"]):
+    """HOST:PORT, :PORT or PORT."""
+
+    name = "address"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002 - click's signature
+        return "[HOST:]PORT"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Address":  # noqa: ANN401 - click's signature
+        from usher.server.ports import Address
+
+        host, _, port = str(value).rpartition(":")
+        if not port.isdecimal() or int(port) > 65_535:
+            self.fail(f"{value!r} is not HOST:PORT; write for example 127.0.0.1:8090.", param, ctx)
+        return Address(host=host.strip("[]") or "127.0.0.1", port=int(port))
+
+
+def serving_options(command: Command) -> Command:
+    """Adds the options to a command, which gets them as `serving`; None without --serve."""
+
+    @wraps(command)
+    def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
+        place, every, remote = (parameters.pop(name) for name in ("serve", "every", "serve_remote"))
+        given = click.get_current_context().get_parameter_source("every")
+        if place is None and (remote or given is not click.core.ParameterSource.DEFAULT):
+            raise click.UsageError("--every and --serve-remote belong to --serve ADDRESS")
+        serving = None if place is None else Serving(place=place, every=every, remote=remote)
+        return command(*arguments, serving=serving, **parameters)
+
+    return with_options(
+        run,
+        click.option(
+            "--serve",
+            type=_Address(),
+            help="Show the report in a browser at this address, and make it again from time to time.",
+        ),
+        click.option(
+            "--every",
+            type=audit_usage.Length(_SHORTEST, _LONGEST),
+            default="1h",
+            show_default=True,
+            help="How long after an audit --serve makes the next one.",
+        ),
+        click.option("--serve-remote", is_flag=True, help="Let other machines read the report of --serve."),
+    )
+
+
+def _rendered(audit: "Audit", notices: tuple[str, ...]) -> "Rendered":
+    from usher.audit.reports import audit_page as reports_audit_page
+    from usher.audit.reports import json_document
+    from usher.server.audit_page import Rendered
+
+    return Rendered(
+        html=reports_audit_page.text(audit, notices=notices).encode(errors="backslashreplace"),
+        json=json_document.text(audit).encode(errors="backslashreplace"),
+    )
+
+
+def _announce(address: "Address") -> None:
+    click.echo(f"usher: the report is at http://{address}/ (end with Ctrl-C)", err=True)
+
+
+if TYPE_CHECKING:
+    from usher.audit.document import Audit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The earlier audits that an audit is compared with."""
+
+    history: str = ""
+    """A file of SQLite or a URL of PostgreSQL; empty without a history."""
+    since: "Audit | None" = None
+    """An earlier report."""
+
+    def check_scope(self, *, is_whole: bool) -> None:
+        """Raises UsageError for a part of a cluster: the history would count everything outside the part as fixed."""
+        if not is_whole and (self.history or self.since is not None):
+            raise click.UsageError("a shard is a part of a cluster; leave out --history and --since")
+
+    def applied(self, audit: "Audit", *, former: Sequence[str] = ()) -> tuple["Audit", str]:
+        """The audit with its trend, and why earlier audits could not be used; the reason is empty if they could.
+
+        `former` are names that an earlier usher gave to the cluster. The audit becomes part of the history.
+
+        The history has the audit from now on.
+        """
+        from usher.audit.document import Trend
+        from usher.audit.store import earlier_audits, recorded_audits
+
+        failure = ""
+        if self.since is not None:
+            trend = earlier_audits.trend_since(self.since, audit, former=former)
+            failure = earlier_audits.why_not_since(self.since, audit, former=former)
+        elif self.history:
+            try:
+                trend = recorded_audits.record(self.history, audit, former=former)
+            except errors.InputError as error:
+                failure = str(error)
+                trend = Trend(problems=(failure,))
+        else:
+            return audit, ""
+        return audit.model_copy(update={"trend": trend}), failure
+
+
+def finish(code: int, failure: str) -> int:
+    """The exit code of an audit that would end with `code`. Writes a failed comparison to standard error.
+
+    The reports are written even if the comparison failed.
+    """
+    if not failure:
+        return code
+    from usher.check.formats import wording
+
+    click.echo(f"usher: {wording.harmless(wording.printable(failure))}; the report is written without trends", err=True)
+    return max(code, exit_codes.FAILED)
+
+
+def comparison_options(command: inputs.Command) -> inputs.Command:
+    """Adds the options to a command, which gets them as `comparison`.
+
+    An earlier report is read before the command begins, so that a wrong file does not cost an audit.
+    """
+
+    @functools.wraps(command)
+    def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
+        history, since = parameters.pop("history"), parameters.pop("since")
+        if history and since is not None:
+            raise click.UsageError("--history and --since both name earlier audits; give one of them")
+        earlier = None if since is None else _read_earlier_report(since)
+        if history:
+            from usher.audit.store import recorded_audits
+
+            recorded_audits.check_place(history)
+        return command(*arguments, comparison=Comparison(history=history or "", since=earlier), **parameters)
+
+    return inputs.with_options(
+        run,
+        click.option(
+            "--history",
+            metavar="FILE|URL",
+            envvar="USHER_AUDIT_HISTORY",
+            help="Add this audit to a history, and compare it with the ones before: a file of SQLite, or "
+            "postgresql://USER@HOST/DATABASE. A URL with a password belongs in the variable USHER_AUDIT_HISTORY.",
+        ),
+        click.option(
+            "--since",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Compare with an earlier report, which --format json=FILE has written.",
+        ),
+    )
+
+
+def _read_earlier_report(file: Path) -> "Audit":
+    from usher.audit.document import reading
+
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(reading.LARGEST + 1)
+    except OSError as error:
+        raise errors.InputError(f"{file}: cannot be read: {error.strerror}") from None
+    return reading.loads(content, source=str(file))
+
+
+if TYPE_CHECKING:
+    from usher.audit.document import Audit
+    from usher.audit.store.report_store import Api, Outcome
+    from usher.cli.audit_shards import Part
+
+_NAMES = ("openreports", "policyreport")
+
+
+def report_objects_option(command: Command) -> Command:
+    """Adds the option to a command, which gets it as `report_objects`; None if it was not given."""
+    return click.option(
+        "--report-objects",
+        type=click.Choice(_NAMES),
+        is_flag=False,
+        flag_value=_NAMES[0],
+        help="Write the findings into the cluster too, as Reports of OpenReports or PolicyReports: "
+        f"one object for each namespace, and stale ones are deleted. Without a value: {_NAMES[0]}.",
+    )(command)
+
+
+def namespaces_in_scope(namespace: str | None, part: "Part | None") -> frozenset[str] | None:
+    """The namespaces of an audit, with an empty name for cluster-scoped objects; None for a whole cluster."""
+    if namespace:
+        return frozenset({namespace})
+    if part is None or part.key.shard.is_whole:
+        return None
+    return frozenset(part.names) | ({""} if part.key.shard.has_nodes else frozenset())
+
+
+def write_report_objects(family_name: str, audit: "Audit", api: "Api", *, only: frozenset[str] | None = None) -> int:
+    """Writes the objects and reports the result on standard error.
+
+    Returns the exit code, FAILED if one was not written.
+
+    Args:
+        family_name: one of the choices.
+        audit: the audit with the findings.
+        api: the audited cluster.
+        only: the namespaces, as `scope` returns them.
+
+    Raises:
+        ClusterError: the cluster does not answer, or does not serve the objects.
+    """
+    from usher.audit.reports import report_objects
+    from usher.audit.store import report_store
+
+    family = report_objects.FAMILIES[family_name]
+    reports = report_store.Reports(
+        group=family.group,
+        version=family.version,
+        plurals={family.kind: family.plural, family.cluster_kind: family.cluster_plural},
+        labels=report_objects.LABELS,
+        taken=report_objects.TAKEN,
+    )
+    run = report_store.Run(taken=audit.taken, only=only, complete=audit.completeness.complete)
+    outcome = report_store.keep(api, reports, report_objects.objects(audit, family), run=run)
+    for line in _lines(outcome, f"{family.plural}.{family.group}"):
+        click.echo(f"usher: {line}", err=True)
+    return exit_codes.FAILED if outcome.problems else 0
+
+
+def _lines(outcome: "Outcome", resource: str) -> list[str]:
+    from usher.check.formats import wording
+
+    lines = [f"{resource}: {outcome.written:,} written, {outcome.deleted:,} stale ones deleted"]
+    if outcome.stale:
+        lines.append(f"{resource}: {outcome.stale:,} stay as they were, because this audit is incomplete")
+    if outcome.gone:
+        lines.append(f"{resource}: {outcome.gone:,} not written, because their namespace is gone or being deleted")
+    for reason, number in sorted(outcome.problems.items()):
+        shown = wording.harmless(wording.printable(reason))
+        lines.append(f"{resource}: {wording.count(number, 'object')} not written or deleted: {shown}")
+    return lines
+
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
@@ -46,7 +313,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
      be written; with --require-usage also if usage is not measured; with --fail-on also if a part of a workload cannot
      be judged, unless --allow-unknown accepts it"""
 )
-@click.argument("paths", nargs=-1, metavar="[PATH...]", shell_complete=path_completion.files)
+@click.argument("paths", nargs=-1, metavar="[PATH...]", shell_complete=inputs.complete_files)
 @click.option("--demo", is_flag=True, help="Audit a synthetic cluster that ships with usher, with usage and prices.")
 @inputs.config_option
 @inputs.facts_option
@@ -59,28 +326,28 @@ Exit codes (docs/ci.md has those of --exit-codes):
     help="The name of the cluster in reports. Default: that of its context.",
 )
 @given_policies.options
-@audit_usage.options
-@audit_history.options
+@audit_usage.usage_options
+@comparison_options
 @click.option(
     "--allow-unknown", is_flag=True, help="With --fail-on: accept workloads that have parts which usher cannot judge."
 )
-@reporting.options(fail_on=FailOn.NEVER, audits=True)
-@audit_report_objects.options
-@audit_serve.options
+@output.reporting_options(fail_on=FailOn.NEVER, audits=True)
+@report_objects_option
+@serving_options
 @audit_shards.options
 @inputs.engine_options
-@audit_options.as_value
+@audit_usage.audit_options
 @click.pass_context
 def audit(
     context: click.Context,
     *,
-    chosen: audit_options.Options,
-    comparison: audit_history.Comparison,
+    chosen: audit_usage.AuditOptions,
+    comparison: Comparison,
     report_objects: str | None,
-    serving: audit_serve.Serving | None,
+    serving: Serving | None,
     sharding: audit_shards.Sharding | None,
     allow_unknown: bool,
-    reporting: reporting.Reporting,
+    reporting: output.Reporting,
 ) -> None:
     """Report on the GPUs and workloads of a live cluster, or of manifests if a PATH is given.
 
@@ -96,32 +363,32 @@ def audit(
         chosen, part = _of_shard(chosen, sharding)
     chosen = replace(chosen, usage=replace(chosen.usage, cluster=chosen.cluster_name))
     scope = chosen.scope if part is None else part.key.shard
-    # A wrong option must not end the command after minutes of reading.
+    # Checked first: a wrong option must not end the command after minutes of reading.
     chosen.usage.source()
     seen = None if part is None else part.seen
-    run = Run(chosen=chosen, policies=chosen.policies.divided(), scope=scope, seen=seen)
+    run = AuditRun(chosen=chosen, policies=chosen.policies.divided(), scope=scope, seen=seen)
     if serving is not None:
         serving.run(lambda: _applied(comparison, _unwatched(run))[0])
         return
-    with progress.shown(quiet=reporting.quiet) as watch:
+    with output.show_progress(quiet=reporting.quiet) as watch:
         taken = run.take(datetime.now(UTC), watch=watch, quiet=reporting.quiet)
     document, failure = _applied(comparison, taken)
     if part is not None:
         document = part.write(document)
         reporting = audit_shards.without_text(reporting)
-    # A gate does not pass what was not judged; a report alone passes nothing.
+    # A gate does not accept unknown parts; a report without a gate does.
     accepted = allow_unknown or reporting.policy.fail_on is FailOn.NEVER
-    code = audit_history.finish(reporting.finish(taken.found, allow_unknown=accepted, audit=document), failure)
+    code = finish(reporting.finish(taken.found, allow_unknown=accepted, audit=document), failure)
     code = chosen.usage.finish(code, document.measurement, quiet=reporting.quiet)
     if report_objects and taken.api is not None:
-        only = audit_report_objects.scope(chosen.namespace, part)
-        code = max(code, audit_report_objects.write(report_objects, document, taken.api, only=only))
+        only = namespaces_in_scope(chosen.namespace, part)
+        code = max(code, write_report_objects(report_objects, document, taken.api, only=only))
     context.exit(code)
 
 
 def _of_shard(
-    chosen: audit_options.Options, sharding: audit_shards.Sharding
-) -> tuple[audit_options.Options, audit_shards.Part]:
+    chosen: audit_usage.AuditOptions, sharding: audit_shards.Sharding
+) -> tuple[audit_usage.AuditOptions, audit_shards.Part]:
     """The options for the cluster of a shard, and the part that the shard audits."""
     kubeconfig, context_name = sharding.connection(chosen.kubeconfig, chosen.context_name)
     part = sharding.begin(chosen.paths, kubeconfig, context_name, name=chosen.cluster_name)
@@ -133,11 +400,11 @@ def _of_shard(
     ), part
 
 
-def _applied(comparison: audit_history.Comparison, taken: Taken) -> "tuple[Audit, str]":
+def _applied(comparison: Comparison, taken: Taken) -> "tuple[Audit, str]":
     return comparison.applied(taken.audit, former=taken.former_names)
 
 
-def _unwatched(run: Run) -> Taken:
-    from usher.scan import runner
+def _unwatched(run: AuditRun) -> Taken:
+    from usher.check import runner
 
     return run.take(datetime.now(UTC), watch=runner.unwatched, quiet=True)

@@ -1,34 +1,335 @@
 """One audit, from the options of `usher audit` to its document; `--serve` takes it again and again."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+import itertools
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usher import errors
-from usher.cli import audit_inputs, audit_sections, found_objects, gatekeeper, given_policies, inputs
-from usher.cli.audit_options import Options
+from usher import errors, paths
+from usher.cli import audit_usage, given_policies, inputs
+from usher.cli.audit_usage import AuditOptions
+from usher.config import fields
 from usher.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from usher.audit.building.builder import EstateBuilder
+    from usher.audit.building.wanted import Wanted
+    from usher.audit.gather.dumps import Survey
+    from usher.audit.usage.series import Source
+    from usher.check.batches import Batch
+    from usher.check.runner import Watch
+    from usher.cluster.api import Lists
+    from usher.cluster.connection import Api
+    from usher.cluster.facts.snapshot import Recorded
+    from usher.cluster.facts.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """The objects of an audit, and the facts of their cluster."""
+
+    name: str
+    """The name of the cluster, or the files."""
+    batches: "Iterable[Batch]"
+    facts: "Store | None" = None
+    """The facts of the cluster itself; None where the options name files with facts."""
+    origin: str = ""
+    """The name of the cluster for reports of findings; empty for files."""
+    server: str = ""
+    """The version of the API server."""
+    recorded: "Sequence[Recorded]" = ()
+    """The other kinds that sections want."""
+    pods_known: bool = False
+    """Whether the files hold a list of all pods, even if it is empty."""
+    api: "Api | None" = None
+    """The API server; None for files and the demo."""
+    series: "Source | None" = None
+    """Answers questions about usage instead of Prometheus; None except for the demo."""
+    manifests: "Sequence[Batch] | None" = None
+    """The batches that the files apply together; None for all batches."""
+    lists_nodes: bool = False
+    """Whether the batches have the nodes and namespaces of a cluster; else those of the facts count."""
+
+    def batches_beside(self, builder: "EstateBuilder", facts: "Store") -> "Iterator[Batch]":
+        """The batches to judge. The builder takes the objects of each batch before the caller gets it.
+
+        Args:
+            builder: takes the objects.
+            facts: they may hold nodes and namespaces that the batches lack: with manifests, or lists of one namespace.
+        """
+        for value in () if self.lists_nodes else _cluster_scoped(facts):
+            builder.add(value)
+        for recorded in self.recorded:
+            builder.record(recorded)
+        if self.pods_known:
+            builder.knows_pods()
+        for batch in self.batches:
+            if batch.source == "nodes" and not batch.notes and not batch.problems:
+                builder.knows_nodes()
+            if batch.source == "pods" and batch.notes:
+                builder.misses_pods(batch.notes[0].reason)
+            elif batch.source == "pods" and not batch.problems:
+                builder.knows_pods()
+            for item in batch.items:
+                builder.add(item.value)
+            for value in batch.aside:
+                builder.add(value)
+            yield batch
+            del batch  # frees a page before the next one comes
+
+
+def live_inputs(
+    kubeconfig: Path | None,
+    context_name: str | None,
+    *,
+    namespace: str,
+    wanted: "Sequence[Wanted]",
+    read_facts: bool,
+    more: "Callable[[Lists], Iterable[Batch]]" = lambda _api: (),
+    seen: "Callable[[Lists], Lists] | None" = None,
+) -> Inputs:
+    """A cluster; its objects are listed while the caller takes batches.
+
+    Args:
+        kubeconfig: the path, as kubectl takes it.
+        context_name: the context of the kubeconfig.
+        namespace: the only one to audit; empty for all.
+        wanted: the other kinds to read.
+        read_facts: whether to read the facts of the cluster.
+        more: lists objects that only policies of the site judge.
+        seen: restricts the workloads to a part of the cluster; facts and wanted kinds come from the whole cluster.
+
+    Raises:
+        ClusterError: the API server does not answer.
+    """
+    from usher.audit.building.packed import Packed
+    from usher.check import cluster_objects
+    from usher.cluster import connection, recording
+
+    api = connection.connect(kubeconfig=kubeconfig, context=context_name)
+    lists = api if seen is None else seen(api)
+    batches: Iterable[Batch] = itertools.chain(cluster_objects.read(lists, namespace=namespace), more(lists))
+    facts = None
+    if read_facts:
+        recorded = list(recording.read_facts(api))
+        facts = recording.store_of_recorded(recorded)
+        batches = itertools.chain(_unlisted(recorded), batches)
+    listed = recording.read_facts(api, kinds=[each.fact_kind for each in wanted])
+    others = [replace(each, values=Packed(each.values)) for each in listed]
+    if namespace and (facts is None or not facts.knows("", "Namespace")):
+        batches = itertools.chain(_namespace(api, namespace), batches)
+    return Inputs(
+        name=connection.cluster_name(api, kubeconfig=kubeconfig, context=context_name),
+        origin=api.name,
+        server=_version(api),
+        facts=facts,
+        batches=itertools.chain(_unlisted(others), batches),
+        recorded=others,
+        api=api,
+        lists_nodes=not namespace,
+    )
+
+
+def _namespace(api: "Lists", name: str) -> "Iterator[Batch]":
+    """The only audited namespace, whose labels name the team, if usher may not list all namespaces."""
+    from usher.check.batches import Batch
+
+    answer = api.get(f"/api/v1/namespaces/{name}")
+    if answer.status == 200:
+        value = {"apiVersion": "v1", "kind": "Namespace", **answer.value}
+        yield Batch(source="namespaces", aside=(value,), is_file=False)
+
+
+def demo_inputs(now: datetime, *, wanted: "Sequence[Wanted]") -> Inputs:
+    """The synthetic cluster that ships with usher, with its usage.
+
+    It has no objects of the kinds that it does not show, so usher knows all kinds.
+    """
+    from usher.audit.demo import cluster as demo_cluster
+    from usher.audit.demo import usage
+    from usher.audit.gather.dumps import Survey
+    from usher.check.batches import Batch, Item
+    from usher.kinds.registry import FACTS
+
+    objects = list(demo_cluster.objects(now))
+    read = Batch(source=demo_cluster.NAME, items=tuple(Item(value=value) for value in objects), is_file=False)
+    survey = Survey({each.key: each.keep for each in wanted})
+    survey.add(read)
+    facts = survey.facts
+    for key in FACTS:
+        if facts.knows(*key):
+            continue
+        if demo_cluster.serves(key[0]):
+            facts.replace(key, ())
+        else:
+            facts.lacks(key)
+    return Inputs(
+        name=demo_cluster.NAME,
+        origin="the synthetic cluster of the demo",
+        server=demo_cluster.SERVER,
+        batches=[survey.settled(read)],
+        facts=facts,
+        recorded=_recorded(wanted, survey),
+        series=usage.Source(objects),
+    )
+
+
+def _cluster_scoped(facts: "Store") -> "Iterator[paths.Object]":
+    """The nodes and namespaces among facts, without nodes that the files have too."""
+    from usher.kinds.reading.values import Absence
+
+    namespaces = facts.objects("", "Namespace")
+    yield from () if isinstance(namespaces, Absence) else namespaces.values()
+    for name in sorted(facts.nodes.now.by_name):
+        found = facts.nodes.named(name)
+        if found is not None:
+            yield found
+
+
+def file_inputs(names: tuple[str, ...], *, wanted: "Sequence[Wanted]", read_facts: bool, watch: "Watch") -> Inputs:
+    """The objects of files. All files are read first: they may hold a dump of a cluster, whose objects belong together.
+
+    Args:
+        names: files, directories, patterns, and `-`.
+        wanted: the other kinds to keep.
+        read_facts: whether the facts of the cluster come from the files.
+        watch: gets the number of files read.
+
+    Raises:
+        InputError: they hold two clusters.
+    """
+    from usher.audit.gather import dumps
+    from usher.audit.gather.dumps import Survey
+    from usher.check import runner, sources
+
+    survey = Survey({each.key: each.keep for each in wanted})
+    read = dumps.read_files(runner.watched(sources.find_files(names, stdin=sys.stdin.buffer), watch), survey=survey)
+    return Inputs(
+        name=", ".join(names),
+        batches=itertools.chain([read.together], read.batches()),
+        manifests=read.manifests,
+        facts=survey.facts if read_facts else None,
+        recorded=_recorded((each for each in wanted if each.key in survey.kinds), survey),
+        pods_known=("", "Pod") in survey.kinds,
+    )
+
+
+def _recorded(wanted: "Iterable[Wanted]", survey: "Survey") -> "list[Recorded]":
+    """The kinds that sections want, each with all of its objects."""
+    from usher.audit.building.packed import Packed
+    from usher.cluster.facts.snapshot import Recorded, State
+
+    return [Recorded(kind=each.fact_kind, state=State.KNOWN, values=Packed(survey.kept(each.key))) for each in wanted]
+
+
+def _version(api: "Lists") -> str:
+    """The version of the API server; empty if its answer lacks it."""
+    answer = api.get("/version")
+    found = answer.value.get("gitVersion") if answer.status == 200 else ""
+    return found[:64] if isinstance(found, str) else ""
+
+
+def _unlisted(recorded: "Iterable[Recorded]") -> "Iterator[Batch]":
+    """Notes on kinds that usher may not list, and problems with other kinds that it could not list."""
+    from usher.check import findings
+    from usher.check.batches import Batch
+    from usher.cluster.facts.snapshot import State
+
+    for each in recorded:
+        source = each.kind.resource
+        if each.state is State.NOT_KNOWN and each.failed:
+            problem = findings.Problem(source=source, reason=f"the list ended: {each.reason}; run the audit again")
+            yield Batch(source=source, problems=(problem,), is_file=False)
+        elif each.state is State.NOT_KNOWN:
+            note = findings.Note(source=source, reason=f"not read: {each.reason}")
+            yield Batch(source=source, notes=(note,), is_file=False)
+
+
+def require_namespace(name: str, facts: "Store") -> None:
+    """Raises InputError for a namespace that does not exist: a typing error must not look like a clean audit."""
+    there = facts.names("", "Namespace")
+    if there and name not in there:
+        raise errors.InputError(f"the cluster has no namespace {name}{fields.nearest_word(name, there)}")
+
+
+if TYPE_CHECKING:
+    from usher.audit.building.wanted import Wanted
+    from usher.audit.document import ReadinessItem
+    from usher.audit.estate import Estate
+    from usher.audit.sections import Sections
+    from usher.authorities.knowledge import Knowledge
+    from usher.check import findings
+
+
+def wanted_kinds() -> "tuple[Wanted, ...]":
+    """The kinds that the sections read beside workloads, nodes and pods."""
+    from usher.audit.wanted import merged
+
+    return merged()
+
+
+def analyse(
+    estate: "Estate",
+    known: "Knowledge",
+    report: "findings.Report",
+    *,
+    usage: audit_usage.UsageOptions,
+    audited: "Inputs",
+    now: datetime,
+) -> "Sections":
+    """The sections of all analyses.
+
+    Args:
+        estate: the nodes and workloads of the cluster.
+        known: the facts and usher.yaml.
+        report: the decisions.
+        usage: where to measure usage.
+        audited: the cluster or the files.
+        now: the time of the audit, in UTC.
+    """
+    from usher.audit import standing
+    from usher.audit.sections import Sections
+
+    return Sections(
+        measured=usage.measure(estate, config=known.config.audit, now=now, source=audited.series),
+        standing=tuple(standing.findings(estate, known, report=report, config=known.config, now=now)),
+        readiness=_readiness(estate, known, now, server_version=audited.server),
+        window=usage.window,
+    )
+
+
+def _readiness(
+    estate: "Estate", known: "Knowledge", now: datetime, *, server_version: str
+) -> "tuple[ReadinessItem, ...]":
+    """The production checklist; empty without a cluster."""
+    from usher.audit import readiness
+
+    if not estate.knows_cluster:
+        return ()
+    return readiness.items(estate, known, config=known.config, now=now, server_version=server_version)
+
 
 if TYPE_CHECKING:
     from usher.audit.building.builder import EstateBuilder
     from usher.audit.document import Audit
     from usher.audit.estate import Estate
     from usher.audit.scopes import Scope
-    from usher.cli.audit_inputs import Inputs
+    from usher.check import findings, judging
+    from usher.check.runner import Watch
     from usher.cluster.api import Lists
     from usher.cluster.connection import Api
-    from usher.gatekeeper.evaluation import Policies
+    from usher.extensions.gatekeeper.evaluation import Policies
+    from usher.extensions.given_policies import Given
     from usher.policy.evaluator import Evaluator
-    from usher.scan import findings, runner
-    from usher.scan.given_policies import Given
-    from usher.scan.runner import Watch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """An audit that was taken."""
+    """A finished audit."""
 
     found: "findings.Report"
     audit: "Audit"
@@ -37,28 +338,28 @@ class Taken:
 
     @property
     def former_names(self) -> tuple[str, ...]:
-        """What an earlier usher called the cluster without --cluster-name."""
+        """Names that an earlier usher gave the cluster without --cluster-name."""
         return () if self.api is None else (self.api.name,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """What to audit, and by which rules."""
+class AuditRun:
+    """The settings of an audit: its scope and its rules."""
 
-    chosen: Options
+    chosen: AuditOptions
     policies: "Given"
     """Policies of the site."""
     scope: "Scope"
-    """The part of the cluster that is audited."""
+    """The audited part of the cluster."""
     seen: "Callable[[Lists], Lists] | None" = None
-    """What a shard lists of the cluster."""
+    """Restricts the API server to the part of the cluster that a shard lists."""
 
     def take(self, now: datetime, *, watch: "Watch", quiet: bool) -> Taken:
         """Takes the audit.
 
         Args:
             now: its time, in UTC.
-            watch: hears how far it is.
+            watch: gets the progress.
             quiet: whether warnings about usher.yaml are left out.
 
         Raises:
@@ -66,12 +367,12 @@ class Run:
         """
         from usher.audit import pod_evidence
 
-        with gatekeeper.started(self.policies, opa=self.chosen.policies.opa) as site:
+        with given_policies.started_policies(self.policies, opa=self.chosen.policies.opa) as site:
             audited = self._inputs(now, site, watch=watch)
             with self._evaluator(audited, now, quiet=quiet) as evaluator:
                 builder = self._builder(audited, evaluator)
                 found = self._judged(audited, evaluator, builder, site, watch=watch)
-            # The engine goes before the estate is made.
+            # Frees the engine before the estate is made.
             self._require(found)
             estate = builder.built(results=found.results)
             found = pod_evidence.settled(found, estate)
@@ -82,10 +383,10 @@ class Run:
         from usher.audit.building.builder import EstateBuilder
 
         if self.chosen.namespace and audited.api is not None:
-            audit_inputs.require_namespace(self.chosen.namespace, evaluator.facts)
+            require_namespace(self.chosen.namespace, evaluator.facts)
         return EstateBuilder(
             evaluator.knowledge,
-            wanted=audit_sections.wanted(),
+            wanted=wanted_kinds(),
             namespace="default" if self.chosen.paths else "",
             scope=self.scope,
         )
@@ -100,7 +401,7 @@ class Run:
         watch: "Watch",
     ) -> "findings.Report":
         """The decisions about all objects, which the builder takes at the same time."""
-        from usher.scan import runner
+        from usher.check import runner
 
         return runner.run(
             audited.batches_beside(builder, evaluator.facts),
@@ -122,9 +423,7 @@ class Run:
     ) -> "Audit":
         from usher.audit import assembly
 
-        sections = audit_sections.analysed(
-            estate, evaluator.knowledge, found, usage=self.chosen.usage, audited=audited, now=now
-        )
+        sections = analyse(estate, evaluator.knowledge, found, usage=self.chosen.usage, audited=audited, now=now)
         document = assembly.document(
             report=self._noted(found),
             estate=estate,
@@ -141,8 +440,8 @@ class Run:
         return past.with_past(document, now=now)
 
     def _noted(self, found: "findings.Report") -> "findings.Report":
-        """The report, which says that it is about one namespace."""
-        from usher.scan import findings
+        """The report with a note, if it is about one namespace."""
+        from usher.check import findings
 
         if not self.chosen.namespace:
             return found
@@ -152,18 +451,16 @@ class Run:
 
     def _inputs(self, now: datetime, site: "Policies | None", *, watch: "Watch") -> "Inputs":
         if self.chosen.demo:
-            return audit_inputs.demo(now, wanted=audit_sections.wanted())
+            return demo_inputs(now, wanted=wanted_kinds())
         if self.chosen.paths:
-            return audit_inputs.files(
-                self.chosen.paths, wanted=audit_sections.wanted(), read_facts=not self.chosen.facts, watch=watch
-            )
-        return audit_inputs.live(
+            return file_inputs(self.chosen.paths, wanted=wanted_kinds(), read_facts=not self.chosen.facts, watch=watch)
+        return live_inputs(
             self.chosen.kubeconfig,
             self.chosen.context_name,
             namespace=self.chosen.namespace,
-            wanted=audit_sections.wanted(),
+            wanted=wanted_kinds(),
             read_facts=not self.chosen.facts,
-            more=lambda api: gatekeeper.matched_objects(api, site, namespace=self.chosen.namespace),
+            more=lambda api: given_policies.matched_objects(api, site, namespace=self.chosen.namespace),
             seen=self.seen,
         )
 
@@ -178,37 +475,37 @@ class Run:
                 facts=self.chosen.facts,
                 known=audited.facts,
                 quiet=quiet,
-                own=given_policies.own(self.policies, opa=self.chosen.policies.opa),
+                own=given_policies.own_checks_of(self.policies, opa=self.chosen.policies.opa),
             ) as evaluator:
                 yield evaluator
             return
         from usher.audit.demo import cluster
-        from usher.policy import assembly
+        from usher.policy import assembly as policy_assembly
 
-        evaluator = assembly.embedded(cluster.configuration(now.date()), facts=audited.facts)
+        evaluator = policy_assembly.embedded(cluster.configuration(now.date()), facts=audited.facts)
         with contextlib.closing(evaluator.engine) as engine:
             engine.ready()
             yield evaluator
 
-    def _settings(self, audited: "Inputs") -> "runner.Settings":
-        from usher.scan import findings, runner
+    def _settings(self, audited: "Inputs") -> "judging.Settings":
+        from usher.check import findings, judging
 
         file = None if self.chosen.demo and self.chosen.config is None else inputs.find_config(self.chosen.config)
-        return runner.Settings(
+        return judging.Settings(
             command=findings.Command.AUDIT,
             configuration=str(file) if file else ("demo" if self.chosen.demo else ""),
             origin=audited.origin,
             only_namespace=self.chosen.namespace,
-            # Manifests are judged as by `usher check`, and what exists as it is.
+            # Manifests are judged as by `usher check`, existing objects without mutation.
             mutated=bool(self.chosen.paths),
             drift=True,
         )
 
     def _require(self, found: "findings.Report") -> None:
-        """Raises InputError where nothing was found: a typing error must not look like a clean audit."""
+        """Raises InputError without any object: a typing error must not look like a clean audit."""
         if not self.chosen.paths:
             return
-        found_objects.require(found, self.chosen.paths)
+        inputs.require_objects(found, self.chosen.paths)
         if self.chosen.namespace and not found.results and not found.failed:
             raise errors.InputError(
                 f"{', '.join(self.chosen.paths)}: no workload is in namespace {self.chosen.namespace}"

@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from usher import __version__, errors
-from usher.cli.option_groups import Command, added
+from usher.cli.inputs import Command, with_options
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
-    from usher.cli.reporting import Reporting
+    from usher.audit.store.audit_parts import PartKey
+    from usher.audit.store.part_stores import Store
+    from usher.audit.store.shards import FleetCluster, Namespaces, Shard
+    from usher.cli.output import Reporting
     from usher.cluster.api import Lists
-    from usher.fleet.clusters import FleetCluster
-    from usher.fleet.partial_lists import Namespaces
-    from usher.fleet.parts import PartKey
-    from usher.fleet.shards import Shard
-    from usher.fleet.stores import Store
 
 INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
 """Kubernetes sets it in the pods of an Indexed Job."""
@@ -35,12 +33,12 @@ class Sharding:
     store: "Store"
     again: bool
     cluster: "FleetCluster | None"
-    """The one of --clusters that the index names; then the shard is the whole of it."""
+    """The cluster of --clusters that the index names; its shard is the whole cluster."""
     listed: tuple[str, ...] = ()
     """The names of all of --clusters, in the order of the file."""
 
     def connection(self, kubeconfig: Path | None, context: str | None) -> tuple[Path | None, str | None]:
-        """The kubeconfig and the context to use: those of --clusters, where it is given.
+        """The kubeconfig and the context to use: those of --clusters, if given.
 
         Raises:
             UsageError: both name a cluster.
@@ -56,22 +54,22 @@ class Sharding:
 
         Args:
             paths: files to audit instead of a cluster.
-            kubeconfig: of the cluster.
-            context: of the kubeconfig.
-            name: of the cluster in reports; empty for the one that usher finds.
+            kubeconfig: the kubeconfig of the cluster.
+            context: the context of the kubeconfig.
+            name: the name of the cluster in reports; empty for the name that usher finds.
 
         Raises:
-            Exit: the part is there already, complete and intact.
+            Exit: the part exists already, complete and intact.
             UsageError: files cannot be sharded.
             ClusterError: the cluster does not answer, or does not list the namespaces that a shard has to know.
         """
         from usher.audit import times
-        from usher.fleet import cluster_lists, parts
+        from usher.audit.store import audit_parts, part_selection
 
         if self.cluster is not None:
             name = self.cluster.name
-            # Before the cluster is asked: where it does not answer, a merge knows of it all the same.
-            cluster_lists.write(self.store, self.listed, began=times.text(datetime.now(UTC)))
+            # Written before the first request: a merge knows the cluster even if it does not answer.
+            part_selection.write_cluster_list(self.store, self.listed, began=times.text(datetime.now(UTC)))
         if paths:
             if self.cluster is not None or not self.shard.is_whole:
                 raise click.UsageError("shards and --clusters are for live clusters; leave out PATH")
@@ -82,26 +80,26 @@ class Sharding:
             api = connection.connect(kubeconfig=kubeconfig, context=context)
             found = self._namespaces(api)
             name = name or connection.cluster_name(api, kubeconfig=kubeconfig, context=context)
-        key = parts.PartKey(cluster=name, cluster_id=found.cluster_id if found else "", shard=self.shard)
+        key = audit_parts.PartKey(cluster=name, cluster_id=found.cluster_id if found else "", shard=self.shard)
         names = tuple(each for each in found.names if self.shard.has(each)) if found else ()
-        if not self.again and parts.is_done(self.store, key):
+        if not self.again and audit_parts.is_done(self.store, key):
             click.echo(f"usher: {self.what(name)} is complete in {self.store.place}; --again audits it again", err=True)
             raise click.exceptions.Exit(0)
         return Part(sharding=self, key=key, names=names)
 
     def _namespaces(self, api: "Lists") -> "Namespaces | None":
-        """The namespaces of the cluster; None where they are not listed, which the whole of a cluster does not need."""
-        from usher.fleet import partial_lists
+        """The namespaces of the cluster; None if usher may not list them, and a whole cluster does not need them."""
+        from usher.audit.store.shards import list_namespaces
 
         try:
-            return partial_lists.namespaces(api)
+            return list_namespaces(api)
         except errors.ClusterError:
             if self.shard.is_whole:
                 return None
             raise
 
     def what(self, cluster: str) -> str:
-        from usher.reports import wording
+        from usher.check.formats import wording
 
         shard = "" if self.shard.is_whole else f"shard {self.shard} of "
         return wording.printable(f"{shard}{cluster}")
@@ -109,34 +107,34 @@ class Sharding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part that is being audited."""
+    """A part during its audit."""
 
     sharding: Sharding
     key: "PartKey"
     names: tuple[str, ...]
     """Its namespaces."""
     shared: set[str] = field(default_factory=set)
-    """The objects of no namespace that it has listed, as every shard does."""
+    """The cluster-scoped objects that it has listed, as every shard does."""
 
     def seen(self, api: "Lists") -> "Lists":
         """The part of the cluster that the shard lists."""
-        from usher.fleet import partial_lists
+        from usher.audit.store.shards import PartialLists
 
-        return api if self.key.shard.is_whole else partial_lists.PartialLists(api, names=self.names, shared=self.shared)
+        return api if self.key.shard.is_whole else PartialLists(api, names=self.names, shared=self.shared)
 
     def write(self, audit: "Audit") -> "Audit":
-        """Writes the part, and says so on standard error. What the shard can say by itself is for other reports.
+        """Writes the part, and reports this on standard error. Returns the audit for other reports of this shard.
 
         Raises:
             InputError: it cannot be written; a part without its record is written again by the next run.
         """
         from usher.audit import partial
-        from usher.fleet import parts, reduction
-        from usher.reports import wording
+        from usher.audit.store import audit_parts
+        from usher.check.formats import wording
 
-        reduced = reduction.reduce(audit, self.key.shard, shared=len(self.shared))
+        reduced = audit_parts.reduced_to_shard(audit, self.key.shard, shared=len(self.shared))
         store = self.sharding.store
-        record = parts.write(store, self.key, reduced, parts.tables_of(reduced), version=__version__)
+        record = audit_parts.write_part(store, self.key, reduced, audit_parts.tables_of(reduced), version=__version__)
         counts = {each.table: each.rows for each in record.files}
         workloads, findings = (
             wording.count(counts["workloads"], "workload"),
@@ -154,7 +152,7 @@ class Part:
 
 
 def without_text(reporting: "Reporting") -> "Reporting":
-    """The reports to write beside a part: those that were asked for, and not the text that is the default."""
+    """The reports to write beside a part: without the text report that is only the default."""
     targets = tuple(each for each in reporting.targets if each.path is not None or each.format_name != "text")
     return replace(reporting, targets=targets)
 
@@ -168,7 +166,7 @@ def options(command: Command) -> Command:
         sharding = _taken(**{name: parameters.pop(name) for name in names})
         return command(*arguments, sharding=sharding, **parameters)
 
-    return added(
+    return with_options(
         run,
         click.option(
             "--output-dir",
@@ -196,7 +194,7 @@ def options(command: Command) -> Command:
 def _taken(
     *, shard: str | None, shards: int | None, output_dir: str | None, clusters: Path | None, again: bool
 ) -> Sharding | None:
-    """What the options say.
+    """The values of the options.
 
     Raises:
         UsageError: an option needs another one.
@@ -208,14 +206,13 @@ def _taken(
         if given:
             raise click.UsageError(f"{given} needs --output-dir, the folder for the parts of all shards")
         return None
-    from usher.fleet import clusters as fleet_clusters
-    from usher.fleet import stores
-    from usher.fleet.shards import Shard
+    from usher.audit.store import part_stores
+    from usher.audit.store.shards import Shard, read_clusters
 
     chosen = _shard(shard, shards)
     cluster, listed = None, tuple[str, ...]()
     if clusters is not None:
-        found = fleet_clusters.read(clusters)
+        found = read_clusters(clusters)
         if chosen.of != len(found):
             raise click.UsageError(
                 f"{clusters} has {len(found):,} clusters, one for each shard; write --shards {len(found)}, "
@@ -223,16 +220,16 @@ def _taken(
             )
         listed = tuple(each.name for each in found)
         cluster, chosen = found[chosen.index], Shard()
-    return Sharding(shard=chosen, store=stores.of(output_dir), again=again, cluster=cluster, listed=listed)
+    return Sharding(shard=chosen, store=part_stores.store_at(output_dir), again=again, cluster=cluster, listed=listed)
 
 
 def _shard(shard: str | None, shards: int | None) -> "Shard":
-    from usher.fleet.shards import Shard, parse
+    from usher.audit.store.shards import Shard, parse_shard
 
     if shard is not None:
         if shards is not None:
             raise click.UsageError("--shard has the number of shards; leave out --shards")
-        return parse(shard)
+        return parse_shard(shard)
     if shards is None:
         return Shard()
     index = os.environ.get(INDEX_VARIABLE, "")

@@ -1,15 +1,194 @@
-"""The options of `usher audit` that are about usage: where Prometheus is, and the window that is measured."""
+"""The options of `usher audit`: what to audit, by which rules, and how to measure usage with Prometheus."""
 
 import functools
+import re
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from usher.cli import durations, exit_codes, prometheus_options
-from usher.cli.option_groups import Command
-from usher.cli.prometheus_options import Prometheus
+from usher.cli import exit_codes, given_policies, inputs
+from usher.cli.inputs import Command
 from usher.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from usher.audit.prometheus.promql_source import PrometheusSource
+
+_FILE: Final = click.Path(dir_okay=False, path_type=Path)
+
+_OPTIONS: Final = (
+    click.option(
+        "--prometheus",
+        metavar="URL",
+        envvar="USHER_PROMETHEUS",
+        help="Prometheus, Thanos, Mimir or VictoriaMetrics with the metrics of GPUs: "
+        "http://prometheus.monitoring:9090. With user:password@ before the host for basic authentication. "
+        "Without it no usage is measured.",
+    ),
+    click.option(
+        "--prometheus-token-file",
+        type=_FILE,
+        help="File with a bearer token for Prometheus; else $USHER_PROMETHEUS_TOKEN, if it is set.",
+    ),
+    click.option(
+        "--prometheus-secret",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="Folder of a mounted Secret with some of token, ca.crt, tls.crt and tls.key, instead of an option for "
+        "each.",
+    ),
+    click.option(
+        "--prometheus-header",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Send this header with each query, like X-Scope-OrgID=team-a for Mimir. Repeatable. For secrets, "
+        "set $USHER_PROMETHEUS_HEADERS with one NAME=VALUE on each line.",
+    ),
+    click.option(
+        "--prometheus-label",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Read only series with this label, where one Prometheus has the series of several clusters: "
+        "cluster=prod-1. {cluster} in the value is the name of the audited cluster. Repeatable.",
+    ),
+    click.option(
+        "--prometheus-ca",
+        type=_FILE,
+        help="CA certificates in PEM that Prometheus is trusted by, instead of those of the system.",
+    ),
+    click.option(
+        "--prometheus-cert",
+        type=_FILE,
+        help="Client certificate in PEM, for a Prometheus that asks for one (mutual TLS).",
+    ),
+    click.option(
+        "--prometheus-key", type=_FILE, help="Key of --prometheus-cert in PEM, if it is not in the same file."
+    ),
+)
+"""In the order of the help page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prometheus:
+    """A Prometheus, by the options of a command. Files are read when it is asked."""
+
+    url: str
+    folder: Path | None = None
+    """The folder of a mounted Secret; other options win over its files."""
+    token_file: Path | None = None
+    ca_file: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+    headers: tuple[str, ...] = ()
+    """NAME=VALUE."""
+    labels: tuple[str, ...] = ()
+    """NAME=VALUE; in a value, {cluster} is the name of the cluster."""
+
+    def source(self, *, cluster: str) -> "PrometheusSource":
+        """The series of this Prometheus.
+
+        Args:
+            cluster: the name that stands for {cluster} in labels.
+
+        Raises:
+            InputError: the URL, a file, a header or a label of the options cannot be used.
+        """
+        from usher.audit.prometheus import endpoint, query_client
+        from usher.audit.prometheus.promql_source import PrometheusSource
+
+        files = endpoint.mounted_files(self.folder) if self.folder else endpoint.MountedFiles()
+        found = endpoint.read_address(
+            self.url,
+            token_file=self.token_file or files.token,
+            ca_file=self.ca_file or files.ca,
+            certificate=self.certificate or files.certificate,
+            key=self.key if self.certificate else files.key,
+            given_headers=self.headers,
+        )
+        return PrometheusSource(query_client.Client(found), only=endpoint.read_labels(self.labels, cluster=cluster))
+
+
+def prometheus_options(command: Command) -> Command:
+    """Adds the options to a command, which gets them as `prometheus`; None without a URL."""
+
+    @functools.wraps(command)
+    def run(*arguments: object, prometheus: str | None, **values: Any) -> object:  # noqa: ANN401 - click passes values of all options
+        names = [name for name in values if name.startswith("prometheus_")]
+        given = _given(prometheus, **{name: values.pop(name) for name in names})
+        return command(*arguments, prometheus=given, **values)
+
+    return inputs.with_options(run, *_OPTIONS)
+
+
+def _given(
+    url: str | None,
+    *,
+    prometheus_secret: Path | None,
+    prometheus_token_file: Path | None,
+    prometheus_header: tuple[str, ...],
+    prometheus_label: tuple[str, ...],
+    prometheus_ca: Path | None,
+    prometheus_cert: Path | None,
+    prometheus_key: Path | None,
+) -> Prometheus | None:
+    """The Prometheus of the options; None without a URL.
+
+    Raises:
+        UsageError: an option misses the one that it belongs to.
+    """
+    files = (prometheus_secret, prometheus_token_file, prometheus_ca, prometheus_cert, prometheus_key)
+    if url is None and any((*files, prometheus_header, prometheus_label)):
+        raise click.UsageError("the options --prometheus-... need --prometheus URL")
+    if prometheus_key and not prometheus_cert:
+        raise click.UsageError("--prometheus-key belongs to a certificate; give it with --prometheus-cert FILE")
+    if url is None:
+        return None
+    return Prometheus(
+        url=url,
+        folder=prometheus_secret,
+        token_file=prometheus_token_file,
+        ca_file=prometheus_ca,
+        certificate=prometheus_cert,
+        key=prometheus_key,
+        headers=prometheus_header,
+        labels=prometheus_label,
+    )
+
+
+_UNITS: Final = {"w": 7 * 86_400, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
+_WRITTEN: Final = re.compile(r"([1-9][0-9]{0,6})([smhdw])", re.ASCII)
+
+
+class Length(click.ParamType[timedelta]):
+    """A number of seconds, minutes, hours, days or weeks, within bounds."""
+
+    name = "duration"
+
+    def __init__(self, shortest: timedelta, longest: timedelta) -> None:
+        self._shortest, self._longest = shortest, longest
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        if isinstance(value, timedelta):
+            return value
+        match = _WRITTEN.fullmatch(str(value))
+        if match is None:
+            self.fail(f"{value!r} is not a number with s, m, h, d or w, for example 7d.", param, ctx)
+        length = timedelta(seconds=int(match[1]) * _UNITS[match[2]])
+        if not self._shortest <= length <= self._longest:
+            self.fail(
+                f"{value} is not between {duration_text(self._shortest)} and {duration_text(self._longest)}.",
+                param,
+                ctx,
+            )
+        return length
+
+
+def duration_text(length: timedelta) -> str:
+    """A duration as users write it, in the largest unit that fits; weeks are days."""
+    seconds = int(length.total_seconds())
+    unit = next(unit for unit in "dhms" if seconds % _UNITS[unit] == 0)
+    return f"{seconds // _UNITS[unit]}{unit}"
+
 
 if TYPE_CHECKING:
     from usher.audit.document import Measurement
@@ -17,7 +196,7 @@ if TYPE_CHECKING:
     from usher.audit.scopes import Scope
     from usher.audit.usage.measured import Measured
     from usher.audit.usage.series import Source
-    from usher.config.audit import Audit
+    from usher.config.audit_settings import Audit
 
 _SHORTEST_WINDOW: Final = timedelta(hours=1)
 _LONGEST_WINDOW: Final = timedelta(days=90)
@@ -26,19 +205,19 @@ _MOST_STEPS: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class UsageOptions:
     """How a command measures usage, by its options."""
 
     prometheus: Prometheus | None
     window: timedelta
     step: timedelta | None
     cluster: str = ""
-    """The name of the cluster that is audited; empty where no option says it."""
+    """The name of the audited cluster; empty if no option gives it."""
     is_required: bool = False
-    """Whether an audit without usage, or with a part of it, ends as failed."""
+    """Whether an audit fails if it lacks usage, or a part of it."""
 
     def source(self, scope: "Scope | None" = None) -> "Source | None":
-        """The series of the Prometheus of the options, of a part of the cluster if one is given; None without one.
+        """The series in Prometheus, of the whole cluster or of a scope; None without a URL.
 
         Raises:
             InputError: the URL, a file, a header or a label of the options cannot be used.
@@ -56,8 +235,8 @@ class Options:
         """The usage of an estate, by the Prometheus of the options or another source.
 
         Raises:
-            InputError: the options cannot be used. A Prometheus that does not answer is a problem of the measurement,
-                so that the rest of the report is there.
+            InputError: the options cannot be used. If Prometheus does not answer, the measurement has a problem,
+                and the rest of the report is still written.
         """
         from usher.audit.usage import measuring, partial_series
 
@@ -65,11 +244,11 @@ class Options:
         return measuring.measure(estate, given, config=config, window=self.window, now=now, step=self.step)
 
     def finish(self, code: int, measurement: "Measurement", *, quiet: bool) -> int:
-        """The exit code of an audit that would end with `code`; what is missing of its usage on standard error."""
+        """The exit code of an audit that would end with `code`. Writes missing usage to standard error."""
         failures = measurement.failures
         if not failures or (quiet and not self.is_required):
             return code
-        from usher.reports import wording
+        from usher.check.formats import wording
 
         more = f"; and {len(failures) - 1} more in the report" if len(failures) > 1 else ""
         text = wording.harmless(wording.printable(failures[0]))
@@ -77,20 +256,20 @@ class Options:
         return max(code, exit_codes.FAILED) if self.is_required else code
 
 
-def options(command: Command) -> Command:
+def usage_options(command: Command) -> Command:
     """Adds the options to a command, which gets them as `usage`."""
 
-    @prometheus_options.options
+    @prometheus_options
     @click.option(
         "--window",
-        type=durations.Length(_SHORTEST_WINDOW, _LONGEST_WINDOW),
+        type=Length(_SHORTEST_WINDOW, _LONGEST_WINDOW),
         default="7d",
         show_default=True,
         help="How far back usage is measured, at most 90d.",
     )
     @click.option(
         "--step",
-        type=durations.Length(_SHORTEST_STEP, timedelta(days=1)),
+        type=Length(_SHORTEST_STEP, timedelta(days=1)),
         help="Length of a step of the measurement; by default one for which the window has at most 1,100 steps.",
     )
     @click.option(
@@ -111,10 +290,70 @@ def options(command: Command) -> Command:
             raise click.UsageError("--require-usage is about the usage that --prometheus URL measures; give it as well")
         if step is not None and not 1 <= window / step <= _MOST_STEPS:
             raise click.UsageError(
-                f"a window of {durations.text(window)} has 1 to {_MOST_STEPS} steps; choose another --step than "
-                f"{durations.text(step)}"
+                f"a window of {duration_text(window)} has 1 to {_MOST_STEPS} steps; choose another --step than "
+                f"{duration_text(step)}"
             )
-        given = Options(prometheus=prometheus, window=window, step=step, is_required=require_usage)
+        given = UsageOptions(prometheus=prometheus, window=window, step=step, is_required=require_usage)
         return command(*args, usage=given, **kwargs)
 
     return wrapped
+
+
+if TYPE_CHECKING:
+    from usher.audit.scopes import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions:
+    """The values of the options."""
+
+    paths: tuple[str, ...]
+    demo: bool
+    config: Path | None
+    facts: tuple[str, ...]
+    kubeconfig: Path | None
+    context_name: str | None
+    namespace: str
+    """The only namespace to audit; empty for all."""
+    cluster_name: str
+    """Empty for the name that usher finds."""
+    policies: given_policies.PolicyOptions
+    usage: UsageOptions
+    engine: str
+    opa_url: str | None
+
+    @property
+    def scope(self) -> "Scope":
+        """The audited part of the cluster, if no shard is given."""
+        from usher.audit.scopes import WHOLE, OneNamespace
+
+        return OneNamespace(name=self.namespace) if self.namespace else WHOLE
+
+    def check(self, *, report_objects: bool, parts: bool, served: bool) -> None:
+        """Checks options that exclude each other.
+
+        Args:
+            report_objects: whether findings are written into the cluster.
+            parts: whether a part is written for `usher report merge`.
+            served: whether the report is shown in a browser.
+
+        Raises:
+            UsageError: two of them were given.
+        """
+        of_cluster = bool(self.kubeconfig or self.context_name)
+        if self.paths and of_cluster:
+            raise click.UsageError("with a PATH, usher reads no cluster; leave out --kubeconfig and --context")
+        if self.demo and (self.paths or of_cluster or self.facts or parts):
+            raise click.UsageError("--demo brings its own cluster; leave out PATH, --facts and the options of clusters")
+        if parts and self.namespace:
+            raise click.UsageError("--output-dir is for parts of whole clusters; leave out --namespace")
+        if parts and served:
+            raise click.UsageError("--serve shows one report; leave out --output-dir")
+        if served and self.usage.is_required:
+            raise click.UsageError("--serve has no exit code before its end; leave out --require-usage")
+        if report_objects and (self.demo or self.paths):
+            raise click.UsageError("--report-objects writes into a cluster; leave out --demo and PATH")
+
+
+audit_options = inputs.options_as_value("chosen", AuditOptions)
+"""Gives a command the values of its options as `chosen`."""

@@ -10,8 +10,8 @@ import click
 import yaml
 from cryptography import x509
 
-from usher.certs import authority, contents, issue, pem
 from usher.errors import CertificateError
+from usher.server.certs import authority, issue, pem
 
 
 class Secret(TypedDict):
@@ -73,17 +73,17 @@ def show(directory: Path) -> None:
     Ends with exit code 2 if they cannot be served: expired, mismatched, or not signed by the CA beside them.
     """
     now = datetime.now(UTC)
-    leaf_file, authority_file = directory / contents.CERTIFICATE, directory / contents.AUTHORITY_CERTIFICATE
+    leaf_file, authority_file = directory / pem.CERTIFICATE_FILE, directory / pem.AUTHORITY_CERTIFICATE_FILE
     try:
-        leaf = pem.certificates(pem.read(leaf_file), source=leaf_file)[0]
+        leaf = pem.certificates(pem.read_file(leaf_file), source=leaf_file)[0]
         authorities = (
-            pem.certificates(pem.read(authority_file), source=authority_file) if authority_file.exists() else []
+            pem.certificates(pem.read_file(authority_file), source=authority_file) if authority_file.exists() else []
         )
     except CertificateError as error:
         raise _Refused(str(error)) from error
-    click.echo(_described(leaf, file=contents.CERTIFICATE, now=now))
+    click.echo(_described(leaf, file=pem.CERTIFICATE_FILE, now=now))
     for certificate in authorities:
-        click.echo(_described(certificate, file=contents.AUTHORITY_CERTIFICATE, now=now))
+        click.echo(_described(certificate, file=pem.AUTHORITY_CERTIFICATE_FILE, now=now))
     problems = list(_problems(directory, leaf=leaf, authorities=authorities, now=now))
     if problems:
         raise _Refused("\n".join(problems))
@@ -92,10 +92,10 @@ def show(directory: Path) -> None:
 def _problems(
     directory: Path, *, leaf: x509.Certificate, authorities: Sequence[x509.Certificate], now: datetime
 ) -> Iterator[str]:
-    leaf_file, authority_file = directory / contents.CERTIFICATE, directory / contents.AUTHORITY_CERTIFICATE
+    leaf_file, authority_file = directory / pem.CERTIFICATE_FILE, directory / pem.AUTHORITY_CERTIFICATE_FILE
     signers = [one for one in authorities if pem.issued_by(leaf, one)]
     try:
-        pem.read_pair(leaf_file, directory / contents.KEY)
+        pem.read_pair(leaf_file, directory / pem.KEY_FILE)
     except CertificateError as error:
         yield str(error)
     for certificate, source in ((leaf, leaf_file), *((signer, authority_file) for signer in signers)):
@@ -115,17 +115,17 @@ def _report(directory: Path, ensured: issue.Ensured) -> None:
         click.echo(f"Made a new serving certificate in {directory}: {ensured.leaf_reason}.")
     else:
         click.echo(f"Nothing to do: the certificate in {directory} is good.")
-    click.echo(_described(ensured.leaf, file=contents.CERTIFICATE, now=now))
+    click.echo(_described(ensured.leaf, file=pem.CERTIFICATE_FILE, now=now))
     for certificate in ensured.authorities:
-        click.echo(_described(certificate, file=contents.AUTHORITY_CERTIFICATE, now=now))
+        click.echo(_described(certificate, file=pem.AUTHORITY_CERTIFICATE_FILE, now=now))
     if ensured.authority_reason:
-        bundle = directory / contents.AUTHORITY_CERTIFICATE
+        bundle = directory / pem.AUTHORITY_CERTIFICATE_FILE
         click.echo(f"Give the API server the new CA: usher manifests webhooks --ca-bundle {bundle}")
 
 
 def _print_secret(directory: Path | None, *, names: Sequence[str], secret: str, namespace: str, force: bool) -> None:
     now = datetime.now(UTC)
-    authority.canonical_names(names)  # fails before a CA is made for names that cannot be signed
+    authority.canonical_names(names)  # fails before it makes a CA, if the names cannot be signed
     kept = issue.ensure_authority(directory, now=now, force=force) if directory else None
     issued = issue.issue(
         names=names,
@@ -141,8 +141,8 @@ def _print_secret(directory: Path | None, *, names: Sequence[str], secret: str, 
         click.echo(f"Made a new CA in {directory}: {kept.reason}.", err=True)
     if kept and kept.reason and kept.earlier:
         click.echo("Give the API server the new ca.crt, which holds both CAs, before you apply the Secret.", err=True)
-    click.echo(_described(issued.leaf, file=contents.CERTIFICATE, now=now), err=True)
-    click.echo(_described(issued.authority.certificate, file=contents.AUTHORITY_CERTIFICATE, now=now), err=True)
+    click.echo(_described(issued.leaf, file=pem.CERTIFICATE_FILE, now=now), err=True)
+    click.echo(_described(issued.authority.certificate, file=pem.AUTHORITY_CERTIFICATE_FILE, now=now), err=True)
 
 
 def _secret(data: dict[str, bytes], *, name: str, namespace: str) -> Secret:

@@ -1,9 +1,337 @@
 """`usher check`: judges manifests before they are applied."""
 
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
-from usher.cli import baselines, check_run, given_policies, inputs, manifest_inputs, reporting
+from usher import errors
+from usher.cli import given_policies, inputs, output
 from usher.cli.exit_codes import FailOn
+from usher.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from usher.check import findings
+    from usher.check.baseline import Known
+
+_LARGEST = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baselines:
+    """The values of the options."""
+
+    baseline: Path | None
+    ratchet: bool
+    write_baseline: Path | None
+
+    def read(self) -> "Known | None":
+        """The known findings; None without a baseline.
+
+        Raises:
+            InputError: the file cannot be read, or is not a baseline.
+            UsageError: the options contradict each other.
+        """
+        if self.ratchet and self.baseline is None:
+            raise click.UsageError("--ratchet needs --baseline FILE")
+        if self.baseline is None:
+            return None
+        from usher.check import baseline
+
+        try:
+            with self.baseline.open("rb") as stream:
+                content = stream.read(_LARGEST + 1)
+        except OSError as error:
+            raise errors.InputError(f"{self.baseline}: cannot be read: {error.strerror}") from None
+        if len(content) > _LARGEST:
+            raise errors.InputError(f"{self.baseline}: larger than {_LARGEST // 2**20} MiB")
+        return baseline.loads(content, source=str(self.baseline))
+
+    def applied(self, found: "findings.Report", known: "Known | None") -> "findings.Report":
+        """The report with only new findings. Writes the files that the options name.
+
+        A failed run writes no file, because it does not know all findings.
+
+        Raises:
+            InputError: a file cannot be written.
+        """
+        if known is None and self.write_baseline is None:
+            return found
+        from usher.check import baseline, findings
+        from usher.check.formats.wording import count
+
+        if self.write_baseline is not None and not found.failed:
+            # The baseline makes these findings known for later runs.
+            known = baseline.of(found)
+            self._write(self.write_baseline, known)
+            click.echo(f"usher: {self.write_baseline}: {count(known.total(), 'finding')} written", err=True)
+            return baseline.compared(found, known).report
+        if known is None:
+            return found
+        compared = baseline.compared(found, known)
+        reason = f"{count(compared.known, 'finding')} that the baseline knows"
+        if compared.gone:
+            reason += f"; {count(compared.gone, 'finding')} of it {'is' if compared.gone == 1 else 'are'} gone"
+            if self.ratchet and self.baseline is not None and not found.failed:
+                self._write(self.baseline, compared.remaining)
+                reason += ", and removed from the file"
+            else:
+                reason += f" (--ratchet removes {'it' if compared.gone == 1 else 'them'})"
+        note = findings.Note(source=str(self.baseline), reason=reason)
+        return replace(compared.report, notes=(*found.notes, note))
+
+    def _write(self, file: Path, known: "Known") -> None:
+        from usher.check import baseline
+
+        output.replace_bytes(file, baseline.dumps(known), what="baseline")
+
+
+baseline_options = inputs.options_as_value(
+    "baseline",
+    Baselines,
+    click.option(
+        "--baseline",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Leave out the findings of this file: only new ones are reported and fail.",
+    ),
+    click.option("--ratchet", is_flag=True, help="Remove findings that are gone from the file of --baseline."),
+    click.option(
+        "--write-baseline",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Write all findings of this run into a baseline.",
+    ),
+)
+
+
+if TYPE_CHECKING:
+    from usher.check.revisions import Changes
+    from usher.check.sources import Found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifests:
+    """The manifests that the command line names."""
+
+    paths: tuple[str, ...]
+    kustomizations: tuple[str, ...]
+    charts: tuple[str, ...]
+    values: tuple[str, ...]
+    changed_since: str
+    namespace: str
+
+    @property
+    def named(self) -> list[str]:
+        """All inputs of the command line, for messages."""
+        return [
+            *self.paths,
+            *(f"-k {each}" for each in self.kustomizations),
+            *(f"--helm {each}" for each in self.charts),
+        ]
+
+    def find(self) -> "list[Found]":
+        """The files, and the output of kustomize and helm.
+
+        Raises:
+            UsageError: nothing is named.
+        """
+        from usher.check import sources
+
+        if not self.named:
+            raise click.UsageError("name a PATH (a file, a directory, or - for standard input), or use -k or --helm")
+        if self.values and not self.charts:
+            raise click.UsageError("--values is for charts; name one with --helm")
+        found = list(sources.find_files(self.paths, stdin=sys.stdin.buffer))
+        found += map(sources.render_kustomization, self.kustomizations)
+        charts = sources.Charts(charts=self.charts, values=self.values, namespace=self.namespace)
+        return [*found, *sources.render_charts(charts)]
+
+    def changes(self, found: "list[Found]") -> "Changes | None":
+        """The changed files; None if all files are to be judged.
+
+        Raises:
+            InputError: git is missing, or does not know the revision.
+        """
+        if not self.changed_since:
+            return None
+        from usher.check import revisions
+
+        if self.kustomizations or self.charts:
+            raise click.UsageError("--changed-since compares files; leave out -k and --helm, or the option")
+        return revisions.changed_since(self.changed_since, found, namespace=self.namespace)
+
+
+manifest_options = inputs.options_as_value(
+    "manifests",
+    Manifests,
+    click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=inputs.complete_files),
+    click.option(
+        "-k",
+        "--kustomize",
+        "kustomizations",
+        multiple=True,
+        metavar="DIR",
+        shell_complete=inputs.complete_directories,
+        help="What `kustomize build` (or kubectl) renders of a directory. Repeatable.",
+    ),
+    click.option(
+        "--helm",
+        "charts",
+        multiple=True,
+        metavar="CHART",
+        shell_complete=inputs.complete_directories,
+        help="What `helm template` renders of a chart. Repeatable.",
+    ),
+    click.option(
+        "--values",
+        multiple=True,
+        metavar="FILE",
+        shell_complete=inputs.complete_files,
+        help="Values for the charts of --helm, as in helm. Repeatable.",
+    ),
+    click.option(
+        "--changed-since",
+        default="",
+        metavar="REV",
+        shell_complete=inputs.complete_revisions,
+        help="Only objects that changed since this branch left a git revision, and those that name them.",
+    ),
+)
+
+
+def facts_of(names: tuple[str, ...]) -> inputs.GivenFacts | None:
+    """The facts that --facts names: files, or `live` for the cluster of the current context.
+
+    Raises:
+        InputError: `live` stands beside files, or the files cannot be read.
+        ClusterError: the API server does not answer.
+    """
+    if "live" not in names:
+        return inputs.given_facts(names, live=False, kubeconfig=None, context_name=None)
+    if set(names) != {"live"}:
+        raise errors.InputError("--facts live reads all facts from the cluster; leave out the files, or `live`")
+    return inputs.given_facts((), live=True, kubeconfig=None, context_name=None)
+
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from usher.check import findings, judging, processes
+    from usher.check.sources import Found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRun:
+    """How to judge manifests: by which rules, against which facts, and in how many processes."""
+
+    config: Path | None
+    facts: tuple[str, ...]
+    policies: given_policies.PolicyOptions
+    diff: bool
+    as_written: bool
+    engine: str
+    opa_url: str | None
+    jobs: int | None
+    no_cache: bool
+
+    def found(self, manifests: Manifests, *, quiet: bool) -> "findings.Report":
+        """Judges manifests.
+
+        Args:
+            manifests: the manifests to judge.
+            quiet: whether progress, and warnings about usher.yaml, are left out.
+
+        Raises:
+            UsherError: an input cannot be used.
+        """
+        from usher.check import processes, runner, sources
+
+        files = manifests.find()
+        file = inputs.find_config(self.config)
+        settings = self._settings(manifests, files, file)
+        given = facts_of(self.facts)
+        chosen = self.policies.divided()
+        known = given.store if given is not None else None
+        own = given_policies.own_checks_of(chosen, opa=self.policies.opa)
+        make = partial(inputs.assembled, file, engine=self.engine, opa_url=self.opa_url, known=known, own=own)
+        remember = self._remembered(settings, manifests, files, live=given is not None and given.live)
+        number = self.jobs or processes.default_number(len(files))
+        with (
+            given_policies.started_policies(chosen, opa=self.policies.opa) as site,
+            processes.start_run(
+                () if site else files, make=make, settings=settings, number=number, remember=remember
+            ) as run,
+            inputs.evaluator(
+                file, engine=self.engine, opa_url=self.opa_url, known=known, quiet=quiet, own=own
+            ) as evaluator,
+            output.show_progress(quiet=quiet) as watch,
+        ):
+            if site is None:
+                return runner.report(run.judge(evaluator, watch=watch), evaluator=evaluator, settings=settings)
+            # Policies compare an object with all others, so one process judges them.
+            batches = map(sources.load, files)
+            return runner.run(batches, evaluator=evaluator, settings=settings, watch=watch, policies=site)
+
+    def _settings(self, manifests: Manifests, files: "list[Found]", file: Path | None) -> "judging.Settings":
+        from usher.check import findings, judging
+
+        return judging.Settings(
+            command=findings.Command.CHECK,
+            configuration=str(file) if file else "",
+            namespace=manifests.namespace,
+            mutated=not self.as_written,
+            diff=self.diff,
+            changes=manifests.changes(files),
+        )
+
+    def _remembered(
+        self,
+        settings: "judging.Settings",
+        manifests: Manifests,
+        files: "Sequence[Found]",
+        *,
+        live: bool,
+    ) -> "processes.Remember":
+        """Returns a function that opens the verdicts of earlier runs, if this run may use them."""
+        from usher.check import processes
+
+        # A few files are judged before a cache is open; a diff needs the objects themselves.
+        many = len(files) >= processes.FILES_PER_PROCESS
+        if not many or live or self.policies.policies or self.no_cache or self.diff or manifests.changed_since:
+            return processes.nothing_remembered
+
+        return partial(processes.open_verdicts, settings=settings, facts=inputs.facts_digest(self.facts))
+
+
+run_options = inputs.options_as_value("run", CheckRun)
+"""Gives a command the values of its options as `run`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """Incomplete results that do not make a run fail."""
+
+    allow_unknown: bool
+    allow_empty: bool
+    require_facts: bool
+
+    def check(self, found: "findings.Report", manifests: Manifests) -> None:
+        """Raises InputError for a run without objects, or without the facts that its checks need."""
+        if not self.allow_empty:
+            inputs.require_objects(found, manifests.named)
+        if self.require_facts and found.without_facts:
+            raise errors.InputError(
+                f"{found.without_facts} checks were left out because the facts of the cluster are missing; "
+                "name them with --facts, or leave out --require-facts"
+            )
+
+
+accepted_options = inputs.options_as_value("accepted", Accepted)
+"""Gives a command the values of its options as `accepted`."""
 
 
 @click.command(
@@ -26,7 +354,7 @@ Exit codes (docs/ci.md has those of --exit-codes):
   1  something is denied, or --fail-on names it
   2  an input could not be read, an object could not be judged, or no object was found"""
 )
-@manifest_inputs.options
+@manifest_options
 @inputs.config_option
 @inputs.facts_option
 @click.option(
@@ -42,8 +370,8 @@ Exit codes (docs/ci.md has those of --exit-codes):
     is_flag=True,
     help="Accept files without any Kubernetes object, where a program names the files, as pre-commit does.",
 )
-@baselines.options
-@reporting.options(fail_on=FailOn.DENY)
+@baseline_options
+@output.reporting_options(fail_on=FailOn.DENY)
 @inputs.engine_options
 @click.option(
     "--jobs",
@@ -54,17 +382,17 @@ Exit codes (docs/ci.md has those of --exit-codes):
 @click.option(
     "--no-cache", is_flag=True, help="Judge every file, also those whose verdict an earlier run has remembered."
 )
-@check_run.accepted_as_value
-@check_run.as_value
+@accepted_options
+@run_options
 @click.pass_context
 def check(
     context: click.Context,
     *,
-    manifests: manifest_inputs.Manifests,
-    baseline: baselines.Baselines,
-    accepted: check_run.Accepted,
-    run: check_run.Run,
-    reporting: reporting.Reporting,
+    manifests: Manifests,
+    baseline: Baselines,
+    accepted: Accepted,
+    run: CheckRun,
+    reporting: output.Reporting,
 ) -> None:
     """Judge manifests as the webhooks would, before they are applied.
 

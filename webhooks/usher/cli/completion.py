@@ -3,7 +3,17 @@
 from typing import Final
 
 import click
-from click.shell_completion import BashComplete, CompletionItem, FishComplete, ShellComplete, ZshComplete
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    add_completion_class,
+)
+
+VARIABLE: Final = "_USHER_COMPLETE"
+"""Set by the script of `usher completion` when it asks for completions."""
 
 
 class _Bash(BashComplete):
@@ -32,8 +42,14 @@ class _Fish(FishComplete):
 SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
 
 
+def add_shells() -> None:
+    """Makes click complete for our shells."""
+    for name, shell in SHELLS.items():
+        add_completion_class(shell, name)
+
+
 def whole_words(items: list[CompletionItem[str]], incomplete: str) -> list[CompletionItem[str]]:
-    """The values of an option with the option before them, where one word holds both."""
+    """The values of an option, with the option before them if one word holds both."""
     option, equals, _ = incomplete.partition("=")
     if not equals or not option.startswith("-"):
         return items
@@ -44,7 +60,7 @@ def whole_words(items: list[CompletionItem[str]], incomplete: str) -> list[Compl
 
 
 def joined(words: list[str]) -> list[str]:
-    """The words of a command line, with those around a single `=` as one."""
+    """The words of a command line; the words around a single `=` become one."""
     found: list[str] = []
     for place, word in enumerate(words):
         if found and (word == "=" or words[place - 1] == "="):
@@ -65,7 +81,5 @@ Examples:
 @click.pass_context
 def completion(context: click.Context, *, shell: str) -> None:
     """Print the script that lets SHELL complete the commands and options of usher."""
-    from usher.cli.main import COMPLETION_VARIABLE
-
-    script = SHELLS[shell](context.find_root().command, {}, "usher", COMPLETION_VARIABLE)
+    script = SHELLS[shell](context.find_root().command, {}, "usher", VARIABLE)
     click.echo(script.source())

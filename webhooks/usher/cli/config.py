@@ -43,10 +43,10 @@ def check(
 
     With facts of a cluster, also name each pool, taint, device, board, queue and class in which the cluster differs.
     """
-    from usher.config.load import located
-    from usher.discovery import differences
+    from usher.check.formats import wording
+    from usher.config.load import locate_problems
+    from usher.install import discovered_differences
     from usher.policy import assembly
-    from usher.reports import wording
 
     loaded = inputs.load_config(file)
     made = assembly.embedded(loaded, file=file)
@@ -56,8 +56,8 @@ def check(
     if given is None:
         click.echo(f"{file}: good")
         return
-    found = differences.compare(loaded, given.store)
-    for line, key, reason in located(file, found.differences):
+    found = discovered_differences.compare(loaded, given.store)
+    for line, key, reason in locate_problems(file, found.differences):
         place = f"{file}:{line}" if line else f"{file}"
         click.echo(wording.harmless(wording.printable(f"{place}: {key}: {reason}")))
     for kind in found.unknown:

@@ -1,4 +1,4 @@
-"""The exit codes of commands, and which one a report ends with. docs/ci.md has the table for users."""
+"""The exit codes of commands, and how a report gets its code. docs/ci.md has the table for users."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -9,13 +9,13 @@ from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher import model
-    from usher.scan import findings
-    from usher.scan.ending import Ending
+    from usher.check import findings
+    from usher.check.findings import Ending
 
 FINDINGS: Final = 1
-"""Something is denied."""
+"""At least one finding is denied."""
 FAILED: Final = 2
-"""Something could not be read, judged or written, so the run proves nothing."""
+"""An object could not be read, judged or written, so the run proves nothing."""
 
 
 class FailOn(StrEnum):
@@ -32,13 +32,13 @@ class Profile:
     """Exit codes as another tool has them, for pipelines that were written for it."""
 
     denied: int
-    """Something is denied."""
+    """At least one finding is denied."""
     failed: int
-    """Something could not be read or judged, so the run proves nothing."""
+    """An object could not be read or judged, so the run proves nothing."""
     denied_with_milder: int
-    """Something is denied, and --fail-on names milder findings too."""
+    """At least one finding is denied, and --fail-on names milder findings too."""
     milder: int
-    """Nothing is denied, but there are findings that --fail-on names."""
+    """No finding is denied, but there are findings that --fail-on names."""
 
 
 PROFILES: Final = {
@@ -64,7 +64,7 @@ class CommandFailed(click.ClickException):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What the options of a command say about its exit code."""
+    """The options of a command that decide its exit code."""
 
     fail_on: FailOn
     profile: Profile
@@ -75,9 +75,9 @@ class Policy:
 
 
 def decide(found: "findings.Report", policy: Policy) -> "Ending":
-    """The exit code of a run. One that is not complete proves nothing, so that comes first."""
+    """The exit code of a run. Failures come first, because an incomplete run proves nothing."""
     from usher import model
-    from usher.scan.ending import Ending
+    from usher.check.findings import Ending
 
     failing = _failing(policy.fail_on)
     outcomes = {finding.judgement.outcome for result in found.results for finding in result.findings} & failing

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from usher import errors
-from usher.cli import audit_explain, given_policies, inputs, path_completion
-from usher.cli import policies as rules
+from usher.cli import given_policies, inputs
+from usher.cli import policies as cli_policies
 
 if TYPE_CHECKING:
     from usher.policy.evaluator import Evaluator
@@ -27,7 +27,7 @@ Examples:
   usher explain job.yaml                     what each check and mutation says of the objects, and why
   helm template chart/ | usher explain -     the same for what a chart renders to"""
 )
-@click.argument("code_name_or_file", shell_complete=path_completion.files)
+@click.argument("code_name_or_file", shell_complete=inputs.complete_files)
 @inputs.config_option
 @inputs.facts_option
 @inputs.namespace_option
@@ -39,7 +39,7 @@ def explain(
     config: Path | None,
     facts: tuple[str, ...],
     namespace: str,
-    policies: given_policies.Options,
+    policies: given_policies.PolicyOptions,
     format_name: str,
 ) -> None:
     """Explain one check, mutation or finding of audits, or what the rules say of the objects in a file.
@@ -47,18 +47,18 @@ def explain(
     The checks judge the file as its author wrote it. Each mutation says what it would change.
     """
     from usher.policy.checks import bundle
-    from usher.policy.checks import own as own_checks
+    from usher.policy.checks import catalogue as own_checks
 
     own = policies.own_alone()
-    if own_checks.joined(bundle.load().catalogue, own).find(code_name_or_file) is not None:
-        rules.explain(code_name_or_file, config=config, format_name=format_name, own=own)
+    if own_checks.join_catalogues(bundle.load().catalogue, own).find(code_name_or_file) is not None:
+        cli_policies.explain(code_name_or_file, config=config, format_name=format_name, own=own)
         return
-    if (finding := audit_explain.find(code_name_or_file)) is not None:
-        audit_explain.write(finding, format_name=format_name)
+    if (finding := cli_policies.find_audit_entry(code_name_or_file)) is not None:
+        cli_policies.write_audit_page(finding, format_name=format_name)
         return
     if code_name_or_file != "-" and not Path(code_name_or_file).exists():
         if set(code_name_or_file).isdisjoint("./"):
-            rules.explain(code_name_or_file, config=config, format_name=format_name, own=own)
+            cli_policies.explain(code_name_or_file, config=config, format_name=format_name, own=own)
         raise errors.InputError(f"{code_name_or_file}: no such file, and no check or mutation has that name")
     with inputs.evaluator(inputs.find_config(config), engine="wasm", opa_url=None, facts=facts, own=own) as made:
         found = list(_explanations(code_name_or_file, made, namespace=namespace))
@@ -67,22 +67,22 @@ def explain(
     if format_name == "json":
         click.echo(json.dumps([_described(place, each) for place, each in found], indent=2, sort_keys=True))
         return
-    from usher.reports import explanation_text
+    from usher.check.formats import rule_pages
 
-    explanation_text.write(found, sys.stdout)
+    rule_pages.write_explanations(found, sys.stdout)
 
 
 def _explanations(path: str, evaluator: "Evaluator", *, namespace: str) -> "Iterator[tuple[str, Explanation]]":
+    from usher.check import sources
+    from usher.check.formats import wording
+    from usher.kinds.reading import values
     from usher.policy import explaining
-    from usher.policy.evaluator import Request
-    from usher.reading import lookup
-    from usher.reports import wording
-    from usher.scan import sources
+    from usher.policy.decision import Request
 
     for batch in sources.read([path], stdin=sys.stdin.buffer):
         if batch.problems:
             raise errors.InputError("\n".join(wording.located(problem) for problem in batch.problems))
-        objects = lookup.Objects((item.value for item in batch.items), namespace=namespace)
+        objects = values.Objects((item.value for item in batch.items), namespace=namespace)
         for item in batch.items:
             request = Request(value=item.value, namespace=namespace, objects=objects, place="check")
             explanation = explaining.explain(evaluator, request)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from usher import errors
-from usher.cli import exit_codes, found_objects, inputs
+from usher.cli import exit_codes, inputs
 
 if TYPE_CHECKING:
-    from usher.fixing import rounds, wishes
+    from usher.check.batches import Batch
+    from usher.check.fix import remedies, rounds
     from usher.policy.evaluator import Evaluator
-    from usher.scan.batches import Batch
 
 _STDIN: Final = "<stdin>"
 _WOULD_CHANGE: Final = 1
@@ -75,11 +75,11 @@ def fix(
     to standard output. Only the lines that need it change: comments, styles and the order of keys stay. usher parses
     and judges the result before it writes.
     """
-    from usher.fixing import rounds
-    from usher.reports import fixes
-    from usher.scan import findings, runner, sources
+    from usher.check import findings, judging, runner, sources
+    from usher.check.fix import rounds
+    from usher.check.formats import fixes
 
-    settings = runner.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True, diff=True)
+    settings = judging.Settings(command=findings.Command.CHECK, namespace=namespace, mutated=True, diff=True)
     given = sys.stdin.buffer.read() if sources.STDIN in paths else b""
     with inputs.evaluator(inputs.find_config(config), engine=engine, opa_url=opa_url, facts=facts) as evaluator:
         fixed = rounds.fix(
@@ -88,7 +88,7 @@ def fix(
             read=lambda batch: given if batch.source == _STDIN else _content(batch),
             choice=_choice(evaluator, only=only, chosen=chosen),
         )
-    found_objects.require(fixed.before, paths)
+    inputs.require_objects(fixed.before, paths)
     changed = [file for file in fixed.files if file.changed]
     failed: dict[str, str] = {}
     if dry_run:
@@ -107,16 +107,16 @@ def fix(
     context.exit(_WOULD_CHANGE if dry_run and changed else 0)
 
 
-def _choice(evaluator: "Evaluator", *, only: str | None, chosen: Sequence[str]) -> "wishes.Choice":
-    from usher.fixing import misspellings, wishes
+def _choice(evaluator: "Evaluator", *, only: str | None, chosen: Sequence[str]) -> "remedies.Choice":
+    from usher.check.fix import remedies
 
     found = {word: evaluator.catalogue.find(word) for word in chosen}
     if unknown := [word for word, entry in found.items() if entry is None]:
         raise click.UsageError(f"--check: no check or mutation is called {unknown[0]}; usher policies list names them")
-    return wishes.Choice(
-        sources=tuple(wishes.Source) if only is None else (wishes.Source(only),),
+    return remedies.Choice(
+        sources=tuple(remedies.WishSource) if only is None else (remedies.WishSource(only),),
         keys=frozenset(entry.key for entry in found.values() if entry is not None),
-        names=misspellings.names_of_devices() | set(evaluator.config.accelerators.resources),
+        names=remedies.names_of_devices() | set(evaluator.config.accelerators.resources),
     )
 
 
@@ -144,7 +144,10 @@ def _is_of_chart(path: Path) -> bool:
 
 
 def _write(files: "Sequence[rounds.File]") -> dict[str, str]:
-    """Writes the new contents; by name why a file could not be written. It still has all of its old content."""
+    """Writes the new contents.
+
+    Returns why files could not be written, by name; these still have all of their old content.
+    """
     from usher.cli import output
 
     failed = {}
@@ -160,7 +163,7 @@ def _write(files: "Sequence[rounds.File]") -> dict[str, str]:
 
 
 def _check_writable(path: Path, original: bytes) -> None:
-    """Raises InputError for a file that its owner protects, or that has changed since it was judged."""
+    """Raises InputError for a file that its owner protects, or that has changed since usher judged it."""
     try:
         # A rename would replace even a file without write permission.
         if not path.stat().st_mode & 0o222 or not os.access(path, os.W_OK):

@@ -1,21 +1,375 @@
-"""Options that name policies of the site, and `usher policies build`, which makes a bundle of them."""
+"""The policies of a site in commands: `--policies`, own checks, and policies of Gatekeeper."""
 
+import contextlib
 import functools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from usher import errors
-from usher.cli import gatekeeper, option_groups, own_checks
+from usher.cli import inputs
+from usher.cli.inputs import Command
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from usher.gatekeeper.matched_kinds import MatchedKind
-    from usher.policy.checks.own import OwnChecks
-    from usher.scan.given_policies import Given
-    from usher.server.policy_bundles import Bundles
+    from usher.check.batches import Batch
+    from usher.cluster.api import Lists
+    from usher.extensions.gatekeeper.evaluation import Policies
+    from usher.extensions.gatekeeper.library import Compiler as GatekeeperCompiler
+    from usher.extensions.given_policies import Given
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """A bundle, and the messages of the command about it."""
+
+    content: bytes
+    contents: str
+    warnings: tuple[str, ...] = ()
+
+
+CASE_FAILED = 1
+"""Exit code: a case did not find what it expects."""
+NOT_RUN = 2
+"""Exit code: a case could not be run."""
+
+
+def opa_option(command: Command) -> Command:
+    return click.option(
+        "--opa",
+        type=click.Path(path_type=Path),
+        metavar="PROGRAM",
+        envvar="USHER_OPA",
+        help="The program opa, which compiles policies. Default: $USHER_OPA, else opa on the search path.",
+    )(command)
+
+
+def gatekeeper_compiler(opa: Path | None) -> "GatekeeperCompiler":
+    """The compiler of templates, which keeps its results for the next run.
+
+    Raises:
+        InputError: there is no program opa.
+    """
+    from usher.extensions.gatekeeper import library
+
+    return library.make_compiler(opa, cache=cache_folder("gatekeeper"))
+
+
+def cache_folder(name: str) -> Path | None:
+    """A folder in the cache directory of usher; None for a user without a home directory."""
+    from usher.extensions import opa_program
+
+    try:
+        return opa_program.cache_directory() / name
+    except RuntimeError:
+        return None
+
+
+@contextlib.contextmanager
+def started_policies(given: "Given", *, opa: Path | None) -> "Iterator[Policies | None]":
+    """The policies of Gatekeeper among those given for as long as the context lasts; None without any.
+
+    Raises:
+        InputError: they cannot be read or compiled.
+    """
+    if not given.of_gatekeeper:
+        yield None
+        return
+    from usher.check import site_policies
+    from usher.extensions.gatekeeper.evaluation import Policies
+
+    found = site_policies.read_library(given, compiler=functools.partial(gatekeeper_compiler, opa))
+    with contextlib.closing(Policies(found)) as made:
+        yield made
+
+
+def matched_objects(api: "Lists", policies: "Policies | None", *, namespace: str) -> "Iterator[Batch]":
+    """The objects of a cluster that only policies match, and notes on the kinds that usher may not list."""
+    if policies is None:
+        return
+    from usher.check import cluster_objects as listed
+    from usher.check import site_policies
+    from usher.extensions.gatekeeper import library
+
+    kinds = library.kinds_to_read(policies.library, site_policies.AUDIT)
+    yield from listed.read_matched(api, kinds, namespace=namespace)
+
+
+def gatekeeper_bundle(given: "Given", *, opa: Path | None) -> Built:
+    """The bundle of policies of Gatekeeper.
+
+    Raises:
+        InputError: they cannot be read or compiled.
+    """
+    from usher.check import site_policies
+    from usher.check.formats import wording
+    from usher.extensions.gatekeeper import library
+    from usher.extensions.gatekeeper.evaluation import Policies
+
+    made = gatekeeper_compiler(opa)
+    found = site_policies.read_library(given, compiler=lambda: made)
+    templates = wording.count(len(found.templates), "template")
+    with contextlib.closing(Policies(found)) as policies:
+        missing = [
+            f"not evaluated: {kind}: {wording.printable(reason)}"
+            for kind, reason in sorted(policies.not_evaluated.items())
+        ]
+    return Built(
+        content=library.bundle_content(found, opa=made.version),
+        contents=f"{templates}, {wording.count(len(found.constraints), 'constraint')}",
+        warnings=tuple(missing),
+    )
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  usher policies verify policies/
+  usher policies verify policies/required-labels/suite.yaml --format json
+
+\b
+Exit codes:
+  0  every case that ran found what it expects
+  1  a case did not
+  2  a case could not be run, an input could not be read, or no suite was found"""
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@opa_option
+@click.option("--verbose", "-v", is_flag=True, help="List the cases that passed as well.")
+@inputs.format_option
+@click.pass_context
+def verify(
+    context: click.Context, *, paths: tuple[str, ...], opa: Path | None, verbose: bool, format_name: str
+) -> None:
+    """Run the test suites of Gatekeeper policies, in the format of `gator verify`.
+
+    PATH is a file with a Suite (test.gatekeeper.sh), or a directory, in which usher looks for them. The templates are
+    compiled by opa and evaluated by the engine that judges objects in `usher check`.
+    """
+    from usher import errors
+    from usher.check import site_policies
+    from usher.check.formats import policy_tests
+    from usher.extensions.gatekeeper import suites as gatekeeper_suites
+
+    suites = site_policies.read_suites(paths)
+    if not suites:
+        raise errors.InputError(
+            f"no suite found in {', '.join(paths)}; a suite is a file with apiVersion: test.gatekeeper.sh/v1alpha1 "
+            "and kind: Suite"
+        )
+    made = gatekeeper_compiler(opa)
+    results = [
+        result
+        for suite in suites
+        for result in gatekeeper_suites.run_suite(suite, read_file=site_policies.read_named_objects, compiler=made)
+    ]
+    if format_name == "json":
+        click.echo(policy_tests.results_as_json(results))
+    else:
+        click.echo(policy_tests.results_as_text(results, verbose=verbose), nl=False)
+    outcomes = {result.outcome for result in results}
+    if gatekeeper_suites.Outcome.NOT_RUN in outcomes:
+        context.exit(NOT_RUN)
+    context.exit(CASE_FAILED if gatekeeper_suites.Outcome.FAILED in outcomes else 0)
+
+
+if TYPE_CHECKING:
+    from usher.extensions.own_checks.folders import Folder
+    from usher.extensions.own_checks.own_bundles import Compiler as OwnChecksCompiler
+
+MISTAKES = 1
+"""Exit code: a test or an example failed, or a page is not up to date."""
+
+
+def own_checks_compiler(opa: Path | None) -> "OwnChecksCompiler":
+    """The compiler of own checks, which keeps its results for the next run.
+
+    Raises:
+        InputError: there is no program opa.
+    """
+    from usher.extensions.own_checks import own_bundles
+
+    return own_bundles.make_compiler(opa, cache=cache_folder("own-checks"))
+
+
+def begin_own_check(name: str, *, directory: Path, code: str) -> None:
+    """Makes the folder of an own check.
+
+    Raises:
+        InputError: the name or the code cannot be used, or the folder exists.
+    """
+    from usher.extensions.own_checks import folders
+    from usher.policy.checks import catalogue
+
+    if (directory / "usher" / "checks").is_dir():
+        raise errors.InputError(
+            f"{directory}: these are the policies of gpu-usher itself; give a category for a check of usher, or "
+            "another directory for a check of your own"
+        )
+    known = folders.read_folder(directory).checks if folders.is_folder(directory) else ()
+    code = code or next_own_code([check.entry.code for check in known])
+    if not catalogue.OWN_CODE.fullmatch(code) or code in {check.entry.code for check in known}:
+        raise errors.InputError(
+            f"--code {code}: give a prefix of your site and a number that no other check has, for example "
+            f"{next_own_code([check.entry.code for check in known])}; the prefixes USH and USM belong to usher"
+        )
+    if not catalogue.OWN_NAME.fullmatch(name):
+        raise errors.InputError(
+            f"{name!r}: write small letters, digits and underscores, like gpus_per_team; a name is not lib, and does "
+            "not end in _test"
+        )
+    folder = directory / name
+    folders.write_scaffold(folder, folders.scaffold_files(catalogue.OWN_CATEGORY, name, code))
+    click.echo(f"{code}: {folder}\nNext: write the rule and its examples, then usher policies test {directory}")
+
+
+def next_own_code(codes: list[str]) -> str:
+    """The code after the largest one of a site; SITE101 for its first check."""
+    if not codes:
+        return "SITE101"
+    last = max(codes, key=lambda code: (int(code.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")), code))
+    prefix = last.rstrip("0123456789")
+    return f"{prefix}{int(last.removeprefix(prefix)) + 1}"
+
+
+def read_own_checks(directory: Path) -> "Folder":
+    """The checks of a directory.
+
+    Raises:
+        InputError: it is not a directory, or a check in it is wrong.
+    """
+    from usher.extensions.own_checks import folders
+
+    if not directory.is_dir():
+        raise errors.InputError(f"{directory}: is not a directory; give the one that holds the folders of your checks")
+    return folders.read_folder(directory)
+
+
+def own_checks_bundle(directory: Path, *, opa: Path | None) -> Built:
+    """The bundle of own checks.
+
+    Raises:
+        InputError: a check is wrong.
+    """
+    from usher.check.formats import wording
+    from usher.extensions.own_checks import own_bundles
+
+    made, folder = own_checks_compiler(opa), read_own_checks(directory)
+    content = own_bundles.bundle_content(made.compiled(folder), own_bundles.rego_sources(folder), opa=made.version)
+    return Built(content=content, contents=wording.count(len(folder.checks), "check"))
+
+
+_directory = click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  usher policies test checks/
+  usher policies test checks/ --coverage 95
+  usher policies test checks/ --format json
+
+\b
+Exit codes:
+  0  every test passes, and every example is judged as its name says
+  1  a test or an example fails, one is missing, or --coverage is not reached
+  2  a file could not be read, or opa refuses the Rego"""
+)
+@_directory
+@opa_option
+@click.option(
+    "--coverage",
+    type=click.FloatRange(0, 100),
+    default=0,
+    metavar="PERCENT",
+    help="Fail a check whose tests reach a smaller part of its lines.",
+)
+@inputs.format_option
+@click.pass_context
+def test(context: click.Context, *, directory: Path, opa: Path | None, coverage: float, format_name: str) -> None:
+    """Test your own checks: their Rego tests, their good and bad examples, and the lines that no test reaches.
+
+    DIR holds one folder for each check, as `usher policies new` makes it.
+    """
+    from usher.check.formats import policy_tests
+    from usher.extensions.own_checks import trials
+
+    folder = read_own_checks(directory)
+    found = trials.run_trials(folder, own_checks_compiler(opa), coverage=coverage)
+    click.echo(
+        policy_tests.trials_as_json(found) if format_name == "json" else policy_tests.trials_as_text(found).rstrip("\n")
+    )
+    context.exit(0 if all(trial.passed for trial in found) else MISTAKES)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  usher policies docs checks/ --output docs/checks
+  usher policies docs checks/ --output docs/checks --check    in CI: are the pages those of the checks?"""
+)
+@_directory
+@opa_option
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="Directory of the pages. Files that usher did not write stay.",
+)
+@click.option("--check", is_flag=True, help="Write nothing, and end with exit code 1 if a page is not up to date.")
+@click.pass_context
+def docs(context: click.Context, *, directory: Path, opa: Path | None, output: Path, check: bool) -> None:
+    """Write a page in Markdown for each of your own checks, and an index.
+
+    A page has the METADATA of the check, a bad example with its finding, and a good one.
+    """
+    from usher.check.formats import rule_pages
+    from usher.extensions.own_checks import trials
+
+    pages = rule_pages.own_check_pages(trials.judged_checks(read_own_checks(directory), own_checks_compiler(opa)))
+    stale = sorted(name for name, text in pages.items() if _file_content(output / name) != text.encode())
+    gone = sorted(
+        file.name
+        for file in output.glob("*.md")
+        if file.name not in pages and _file_content(file).startswith(rule_pages.OWN_CHECKS_HEAD.encode())
+    )
+    if check:
+        for name in (*stale, *gone):
+            click.echo(f"{output / name}: is not up to date; run `usher policies docs` without --check")
+        context.exit(MISTAKES if stale or gone else 0)
+    _write_pages(output, {name: pages[name] for name in stale}, gone)
+    click.echo(f"{output}: {len(pages)} pages, {len(stale)} changed, {len(gone)} removed")
+
+
+def _file_content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
+
+
+def _write_pages(output: Path, pages: dict[str, str], gone: list[str]) -> None:
+    from usher.cli import output as outputs
+
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        for name in gone:
+            (output / name).unlink()
+    except OSError as error:
+        raise errors.InputError(f"{output}: cannot be written: {error.strerror}") from None
+    for name, text in pages.items():
+        outputs.replace_bytes(output / name, text.encode(), what="page")
+
+
+if TYPE_CHECKING:
+    from usher.extensions.gatekeeper.library import MatchedKind
+    from usher.extensions.given_policies import Given
+    from usher.policy.checks.catalogue import OwnChecks
+    from usher.server.reloading import Bundles
 
 
 _VERIFY_KEY: Final = click.option(
@@ -27,12 +381,12 @@ _VERIFY_KEY: Final = click.option(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class PolicyOptions:
     """The values of the options of a command that judges objects by policies of the site as well."""
 
     policies: tuple[str, ...]
     opa: Path | None
-    """What compiles them; None for the search path."""
+    """The program that compiles them; None for opa on the search path."""
     verify_key: Path | None
 
     def divided(self) -> "Given":
@@ -41,12 +395,12 @@ class Options:
         Raises:
             InputError: a bundle or the key cannot be read, or a bundle is not signed by the owner of the key.
         """
-        from usher.scan import given_policies
+        from usher.extensions import given_policies
 
         if self.verify_key is None:
             return given_policies.divided(self.policies)
         _require_bundles(self.policies)
-        from usher import policy_archive
+        from usher.extensions import policy_archive
 
         return given_policies.divided(self.policies, key=policy_archive.public_key(self.verify_key))
 
@@ -60,10 +414,12 @@ class Options:
         if given.of_gatekeeper:
             names = ", ".join([*given.files, *(each.source for each in given.bundles)])
             raise errors.InputError(f"{names}: holds no checks of your own; their METADATA are what this command shows")
-        return own(given, opa=self.opa)
+        return own_checks_of(given, opa=self.opa)
 
     def listed(self) -> "Sequence[tuple[str, str]]":
-        """The groups and plurals that an audit lists for the policies; standard error says what they leave out.
+        """The groups and plurals that an audit lists for the policies.
+
+        Writes to standard error which ones it leaves out.
 
         Raises:
             InputError: they cannot be read or compiled.
@@ -71,9 +427,9 @@ class Options:
         return _listed(self.divided(), opa=self.opa)
 
 
-options = option_groups.as_value(
+options = inputs.options_as_value(
     "policies",
-    Options,
+    PolicyOptions,
     click.option(
         "--policies",
         multiple=True,
@@ -81,7 +437,7 @@ options = option_groups.as_value(
         help="Policies that judge as well: a directory with your own checks, ConstraintTemplates and constraints of "
         "Gatekeeper (a file or a directory), or a bundle of `usher policies build`. Repeatable.",
     ),
-    gatekeeper.opa_option,
+    opa_option,
     _VERIFY_KEY,
 )
 
@@ -94,15 +450,15 @@ class BundleOptions:
     verify_key: Path | None
 
     def bundles(self) -> "Bundles | None":
-        """The bundles, which the server reads when it starts; None without any."""
-        from usher.server.policy_bundles import Bundles
+        """The bundles, which the server reads when it starts; None without bundles."""
+        from usher.server.reloading import Bundles
 
         if self.verify_key is not None:
             _require_bundles(self.policies)
         return Bundles(self.policies, verify_key=self.verify_key) if self.policies else None
 
 
-bundle_options = option_groups.as_value(
+bundle_options = inputs.options_as_value(
     "policies",
     BundleOptions,
     click.option(
@@ -127,21 +483,21 @@ def matched_kinds(files: tuple[str, ...]) -> "Collection[MatchedKind]":
     Raises:
         InputError: a file is not a bundle, or cannot be used.
     """
-    from usher.gatekeeper import matched_kinds as matched
+    from usher.extensions.gatekeeper import library as matched
     from usher.review.site_policies import POINTS
-    from usher.server.policy_bundles import Bundles
+    from usher.server.reloading import Bundles
 
     found = Bundles(files, verify_key=None).library() if files else None
-    return matched.of(found, POINTS) if found is not None else ()
+    return matched.matched_kinds(found, POINTS) if found is not None else ()
 
 
 def listed_by_bundles(files: tuple[str, ...], *, verify_key: Path | None) -> "Sequence[tuple[str, str]]":
-    """As `Options.listed`, for a pod, which has nothing to compile policies with.
+    """The groups and plurals that an audit in a pod lists for bundles; a pod has no compiler for other policies.
 
     Raises:
         InputError: a file is not a bundle, cannot be used, or is not signed by the owner of the key.
     """
-    given = Options(policies=files, opa=None, verify_key=verify_key).divided()
+    given = PolicyOptions(policies=files, opa=None, verify_key=verify_key).divided()
     if sources := [*map(str, given.own_folders), *given.files]:
         raise errors.InputError(
             f"{sources[0]}: is not a bundle; `usher policies build {sources[0]} --output policies.bundle` makes one"
@@ -150,27 +506,27 @@ def listed_by_bundles(files: tuple[str, ...], *, verify_key: Path | None) -> "Se
 
 
 def _listed(given: "Given", *, opa: Path | None) -> "Sequence[tuple[str, str]]":
-    from usher.gatekeeper import matched_kinds
-    from usher.manifests import listed_for_policies
-    from usher.scan import site_policies
+    from usher.check import site_policies
+    from usher.extensions.gatekeeper import library as gatekeeper_library
+    from usher.install.manifests import roles
 
-    with gatekeeper.started(given, opa=opa) as site:
+    with started_policies(given, opa=opa) as site:
         if site is None:
             return ()
         library = site.library
-    found = listed_for_policies.of(matched_kinds.read_by(library, site_policies.AUDIT))
+    found = roles.resources_to_list(gatekeeper_library.kinds_to_read(library, site_policies.AUDIT))
     for each in found.left_out:
         click.echo(f"usher: {each}", err=True)
     return found.resources
 
 
-def own_of_both_sides(paths: tuple[str, ...], *, opa: Path | None) -> "list[OwnChecks]":
+def own_checks_of_both_sides(paths: tuple[str, ...], *, opa: Path | None) -> "list[OwnChecks]":
     """The own checks that both sides of `usher replay` have.
 
     Raises:
         InputError: they cannot be read or compiled, or are policies of Gatekeeper.
     """
-    from usher.scan import given_policies
+    from usher.extensions import given_policies
 
     given = given_policies.divided(paths)
     if given.of_gatekeeper:
@@ -179,18 +535,18 @@ def own_of_both_sides(paths: tuple[str, ...], *, opa: Path | None) -> "list[OwnC
             f"{names}: holds policies of Gatekeeper, which find the same on both sides; usher replay compares what "
             "follows from usher.yaml and usher's policies. `usher check --policies` judges by them"
         )
-    return own(given, opa=opa)
+    return own_checks_of(given, opa=opa)
 
 
-def own(given: "Given", *, opa: Path | None) -> "list[OwnChecks]":
+def own_checks_of(given: "Given", *, opa: Path | None) -> "list[OwnChecks]":
     """The own checks among them, compiled.
 
     Raises:
         InputError: they cannot be read or compiled.
     """
-    from usher.scan import given_policies
+    from usher.extensions import given_policies
 
-    return given_policies.own_checks(given, compiler=functools.partial(own_checks.compiler, opa))
+    return given_policies.own_checks(given, compiler=functools.partial(own_checks_compiler, opa))
 
 
 @click.command(
@@ -201,7 +557,7 @@ Examples:
   usher check manifests/ --policies checks.bundle --policies policies.bundle"""
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@gatekeeper.opa_option
+@opa_option
 @click.option(
     "--sign-key",
     type=click.Path(path_type=Path),
@@ -222,9 +578,9 @@ def build(*, paths: tuple[str, ...], opa: Path | None, sign_key: Path | None, ou
     PATH is a directory with your own checks; or files and directories with ConstraintTemplates of Gatekeeper and their
     constraints. Each of the two kinds has bundles of its own.
     """
-    from usher import policy_archive
     from usher.cli import output as outputs
-    from usher.scan import given_policies as policies
+    from usher.extensions import given_policies as policies
+    from usher.extensions import policy_archive
 
     key = policy_archive.private_key(sign_key) if sign_key is not None else None
     given = policies.divided(paths)
@@ -233,7 +589,7 @@ def build(*, paths: tuple[str, ...], opa: Path | None, sign_key: Path | None, ou
             f"{', '.join(paths)}: a bundle holds one directory of your own checks, or policies of Gatekeeper; build a "
             "bundle for each, and give --policies for each"
         )
-    made = own_checks.built(given.own_folders[0], opa=opa) if given.own_folders else gatekeeper.built(given, opa=opa)
+    made = own_checks_bundle(given.own_folders[0], opa=opa) if given.own_folders else gatekeeper_bundle(given, opa=opa)
     content = made.content if key is None else policy_archive.signed(made.content, key)
     outputs.replace_bytes(output, content, what="bundle")
     click.echo(f"{output}: {made.contents}{'' if key is None else ', signed'}")

@@ -48,13 +48,17 @@ def init(
     """
     from usher.cli import output as outputs
     from usher.config import load
-    from usher.discovery import written
+    from usher.install import discovered_file
 
     file = None if output == "-" else Path(output)
     if file is not None and not force and (file.exists() or file.is_symlink()):
         raise errors.InputError(f"{file} exists already; choose another file with -o, or replace it with --force")
     known = inputs.given_facts(facts, live=live, kubeconfig=kubeconfig, context_name=context_name)
-    text = written.minimal() if known is None else written.of_cluster(known.store, source=known.source)
+    text = (
+        discovered_file.minimal_file()
+        if known is None
+        else discovered_file.file_of_cluster(known.store, source=known.source)
+    )
     load.parse(text.encode(), source="the new usher.yaml")
     if file is None:
         click.echo(text, nl=False)

@@ -1,23 +1,149 @@
 """Options that several commands have, and how these commands load configuration, facts and engine."""
 
 import contextlib
+import dataclasses
+import functools
 import hashlib
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.shell_completion import CompletionItem
 
-from usher.cli import path_completion, unread_kinds
-from usher.cli.option_groups import Command, added
+from usher import errors
 from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
+    from usher.cluster.facts.snapshot import Recorded
+
+
+def name_unread_kinds(recorded: "Iterable[Recorded]") -> bool:
+    """Writes the kinds that could not be read, with reasons. Returns false if all could be read."""
+    from usher.check.formats import wording
+    from usher.cluster.facts.snapshot import State
+
+    unread = [each for each in recorded if each.state is State.NOT_KNOWN]
+    for kinds, reason in wording.by_reason((each.kind.resource, each.reason) for each in unread):
+        click.echo(f"usher: {wording.harmless(wording.printable(f'{kinds}: not read: {reason}'))}", err=True)
+    return bool(unread)
+
+
+if TYPE_CHECKING:
+    from usher.check import findings
+
+
+def require_objects(found: "findings.Report", paths: Sequence[str]) -> None:
+    """Raises InputError if no object was found."""
+    if not found.totals.objects and not found.problems:
+        raise no_objects_error(paths, notes=found.notes, documents=found.totals.ignored)
+
+
+def no_objects_error(
+    paths: Sequence[str], *, notes: "Sequence[findings.Note]", documents: int = 0
+) -> errors.InputError:
+    """The error for inputs without any Kubernetes object; it names the other content.
+
+    Args:
+        paths: the inputs.
+        notes: notes on documents that were left out.
+        documents: the number of documents without an object.
+    """
+    places = ", ".join("standard input" if path == "-" else path for path in paths)
+    reasons = [f"{note.source}: {note.reason}" for note in notes[:3]]
+    if documents and not reasons:
+        read = (
+            "1 document was read, and it holds"
+            if documents == 1
+            else f"{documents:,} documents were read, and they hold"
+        )
+        reasons = [f"{read} no Kubernetes object"]
+    why = "\n".join(reasons) or "of a directory, usher reads the files that end in .yaml, .yml or .json"
+    return errors.InputError(f"no manifests found in {places}: {why}")
+
+
+_SECONDS: Final = 2.0
+"""Seconds for an answer of git, because a person waits."""
+
+
+def complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - click's signature
+    """Tells the shell to complete files itself."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_directories(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - click's signature
+    """Tells the shell to complete directories itself."""
+    return [CompletionItem(incomplete, type="dir")]
+
+
+def complete_facts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """`live` if it matches the input and no file does; else files."""
+    if incomplete and "live".startswith(incomplete) and not any(Path().glob(f"{incomplete}*")):
+        return [CompletionItem("live", help="the cluster of the current context")]
+    return complete_files(ctx, param, incomplete)
+
+
+def complete_revisions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - click's signature
+    """The branches and tags of the repository; empty outside of one."""
+    from usher.check import sources
+
+    git = sources.find_program("git")
+    if git is None:
+        return []
+    listed = b""
+    with contextlib.suppress(errors.InputError):
+        listed = sources.program_output(
+            [git, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags"],
+            seconds=_SECONDS,
+        )
+    names = listed.decode(errors="replace").splitlines()
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Command = Callable[..., Any]
+Option = Callable[[Command], Command]
+"""A decorator, as `click.option` and `click.argument` return it."""
+
+
+def options_as_value(parameter: str, kind: "type[DataclassInstance]", *options: Option) -> Option:
+    """Adds options to a command, which gets them as one value.
+
+    Args:
+        parameter: the parameter of the command that gets the value.
+        kind: the class of the value. Each field without a default has the name of an option of the command, which may
+            stand anywhere in its list, or of a group above this one.
+        options: those to add, in the order of the help page.
+    """
+    fields = dataclasses.fields(kind)
+    names = [each.name for each in fields if each.default is dataclasses.MISSING]
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def run(*arguments: object, **values: Any) -> object:  # noqa: ANN401 - click passes values of all options
+            value = kind(**{name: values.pop(name) for name in names})
+            return command(*arguments, **{parameter: value}, **values)
+
+        return with_options(run, *options)
+
+    return decorate
+
+
+def with_options(command: Command, *options: Option) -> Command:
+    """The command with options, in the order of the help page."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+if TYPE_CHECKING:
+    from usher.cluster.facts.store import Store
     from usher.config import models
-    from usher.facts.store import Store
-    from usher.policy.checks.own import OwnChecks
+    from usher.policy.checks.catalogue import OwnChecks
     from usher.policy.evaluator import Evaluator
 
 CONFIG_VARIABLE: Final = "USHER_CONFIG"
@@ -25,7 +151,7 @@ DEFAULT_CONFIG: Final = Path("usher.yaml")
 DEFAULT_OPA_URL: Final = "http://127.0.0.1:8181"
 
 _REMEMBERED: Final = 4096
-"""A run over many files meets more kinds of pods than a server does in a minute."""
+"""Answers that the engine remembers: a run over many files meets more kinds of pods than a server in a minute."""
 
 
 def config_option(command: Command) -> Command:
@@ -42,7 +168,7 @@ def facts_option(command: Command) -> Command:
         "--facts",
         multiple=True,
         metavar="PATH",
-        shell_complete=path_completion.facts,
+        shell_complete=complete_facts,
         help="Facts of a cluster: a file of `usher snapshot`, or manifests of queues, quotas, classes and so on, "
         "complete for each kind. Repeatable. `usher check` takes `live` too: the cluster of the current context.",
     )(command)
@@ -65,9 +191,9 @@ class GivenFacts:
 def given_facts(
     facts: Sequence[str], *, live: bool, kubeconfig: Path | None, context_name: str | None
 ) -> GivenFacts | None:
-    """The facts of files or of a cluster; None where the options name neither. --kubeconfig and --context imply --live.
+    """The facts of files or of a cluster; None if the options name neither. --kubeconfig and --context imply --live.
 
-    The kinds of a cluster that cannot be read are named on standard error.
+    Writes the kinds of a cluster that cannot be read to standard error.
 
     Raises:
         InputError: the files cannot be read.
@@ -80,7 +206,7 @@ def given_facts(
         return _of_cluster(kubeconfig, context_name)
     if not facts:
         return None
-    from usher.scan.fact_files import from_files
+    from usher.check.fact_files import from_files
 
     return GivenFacts(store=from_files(facts), source=", ".join(facts), live=False)
 
@@ -89,13 +215,13 @@ def _of_cluster(kubeconfig: Path | None, context_name: str | None) -> GivenFacts
     from usher.cluster import connection, recording
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
-    recorded = list(recording.read(api))
-    unread_kinds.named(recorded)
-    return GivenFacts(store=recording.store(recorded), source=api.name, live=True)
+    recorded = list(recording.read_facts(api))
+    name_unread_kinds(recorded)
+    return GivenFacts(store=recording.store_of_recorded(recorded), source=api.name, live=True)
 
 
 def engine_options(command: Command) -> Command:
-    return added(
+    return with_options(
         command,
         click.option(
             "--engine",
@@ -111,7 +237,7 @@ def engine_options(command: Command) -> Command:
 
 
 def cluster_options(command: Command) -> Command:
-    return added(
+    return with_options(
         command,
         click.option(
             "--kubeconfig",
@@ -149,7 +275,7 @@ def format_option(command: Command) -> Command:
 def find_config(given: Path | None) -> Path | None:
     """The configuration to use; None for the defaults.
 
-    It is never looked for beside the manifests: a pull request could bring its own file and switch checks off.
+    usher never looks for it beside the manifests: a pull request could bring its own file and switch checks off.
     """
     if given is not None:
         return given
@@ -172,11 +298,11 @@ def load_config(file: Path | None, *, own: "Sequence[OwnChecks]" = ()) -> "model
     from usher.config import load
     from usher.policy import config_problems
     from usher.policy.checks import bundle
-    from usher.policy.checks import own as own_checks
+    from usher.policy.checks import catalogue as own_checks
 
     return load.load(
         file,
-        more=lambda config: config_problems.problems(config, own_checks.joined(bundle.load().catalogue, own)),
+        more=lambda config: config_problems.problems(config, own_checks.join_catalogues(bundle.load().catalogue, own)),
     )
 
 
@@ -199,16 +325,16 @@ def assembled(
         facts: files with the facts of a cluster.
         known: the facts themselves, instead of files.
         own: checks of the site.
-        own_deadline: seconds for those and one object; None for the usual ones.
+        own_deadline: seconds that own checks get for one object; None for the default.
 
     Raises:
         ConfigError: the configuration cannot be used.
         BundleError: the installation is damaged.
         InputError: the facts cannot be read.
     """
+    from usher.check.fact_files import from_files
     from usher.policy import assembly
     from usher.policy.engines.engine import DEFAULT_DEADLINE
-    from usher.scan.fact_files import from_files
 
     deadline = DEFAULT_DEADLINE if own_deadline is None else own_deadline
     loaded, store = load_config(config, own=own), from_files(facts) if known is None else known
@@ -219,12 +345,12 @@ def assembled(
     return assembly.embedded(loaded, file=config, facts=store, remembered=_REMEMBERED, own=own, own_deadline=deadline)
 
 
-def digest(facts: Sequence[str]) -> bytes:
+def facts_digest(facts: Sequence[str]) -> bytes:
     """A digest of the content of files with facts."""
-    from usher.scan import sources
+    from usher.check import sources
 
     found = hashlib.sha256()
-    for file in sources.find(facts, stdin=io.BytesIO()):
+    for file in sources.find_files(facts, stdin=io.BytesIO()):
         content = sources.read_content(file) if isinstance(file, sources.File) else b""
         found.update(hashlib.sha256(content if isinstance(content, bytes) else b"").digest())
     return found.digest()
@@ -260,5 +386,5 @@ def evaluator(
     for warning in () if quiet else assembly.warnings(made, file=config):
         click.echo(f"usher: warning: {warning}", err=True)
     with contextlib.closing(made.engine) as its_engine:
-        its_engine.ready()  # one error now instead of one for every object
+        its_engine.ready()  # one error now instead of one for each object
         yield made

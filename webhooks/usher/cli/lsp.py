@@ -40,11 +40,10 @@ def lsp(*, config: Path | None, facts: tuple[str, ...], namespace: str, verbose:
     """
     if importlib.util.find_spec("pygls") is None:
         raise errors.InputError("usher lsp needs the package pygls; run: pip install 'gpu-usher[lsp]'")
-    from usher.editor import writing
-    from usher.editor.manifests import Manifests
-    from usher.editor.serving import Server
-    from usher.editor.session import Session
-    from usher.editor.site import Site
+    from usher.check.editor import open_manifests
+    from usher.check.editor.open_manifests import Manifests, Site
+    from usher.check.editor.serving import Server
+    from usher.check.editor.session import Session
     from usher.policy.checks import bundle
 
     logging.basicConfig(
@@ -52,14 +51,14 @@ def lsp(*, config: Path | None, facts: tuple[str, ...], namespace: str, verbose:
         level=logging.DEBUG if verbose else logging.WARNING,
         format="usher: %(levelname)s: %(name)s: %(message)s",
     )
-    # An editor stays open for days; a command that ends collects more rarely.
+    # An editor stays open for days, so it collects more often than a command that ends.
     gc.set_threshold(100_000, 20, 100)
     site = Site(
         lambda: _evaluator(config, facts),
         rests_on=lambda: [*filter(None, [inputs.find_config(config)]), *map(Path, facts)],
     )
     manifests = Manifests(site, namespace=namespace)
-    session = Session(manifests, catalogue=bundle.load().catalogue, write=writing.write)
+    session = Session(manifests, catalogue=bundle.load().catalogue, write=open_manifests.write_changes)
     with _streams() as (stdin, stdout):
         Server(session).run(stdin, stdout)
 
@@ -70,7 +69,7 @@ def _evaluator(config: Path | None, facts: tuple[str, ...]) -> "Evaluator":
 
 @contextlib.contextmanager
 def _streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """The streams of the protocol. What anything else prints goes to standard error, so that it cannot break it."""
+    """The streams of the protocol. Other output goes to standard error, so that it cannot break the protocol."""
     sys.stdout.flush()
     own = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

@@ -7,24 +7,95 @@ import gc
 import importlib
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
-from typing import Final, NoReturn
+from types import FrameType
+from typing import Final, NoReturn, TextIO
 
 import click
-from click.shell_completion import add_completion_class, shell_complete
+from click.shell_completion import shell_complete
 
 from usher import __version__, errors
-from usher.cli import closed_streams, exit_codes, termination
+from usher.cli import completion, exit_codes
 from usher.dataclass import dataclass
+
+_READS_NOTHING: Final = os.O_RDONLY
+_REFUSES_WRITES: Final = os.O_RDONLY
+_DROPS_WRITES: Final = os.O_WRONLY
+
+
+def open_closed_streams() -> None:
+    """Opens the standard streams that were closed when this process started.
+
+    Then standard input is empty, and messages to standard error are dropped. A write to standard output fails with
+    EBADF, because a report without a reader is not written. Without this, a file that a command opens would get the
+    number of the stream, and other code would write into it.
+    """
+    if sys.stdin is None:
+        sys.stdin = _opened(0, _READS_NOTHING, "r")
+    if sys.stdout is None:
+        sys.stdout = _opened(1, _REFUSES_WRITES, "w")
+    if sys.stderr is None:
+        sys.stderr = _opened(2, _DROPS_WRITES, "w")
+
+
+def flush_streams() -> None:
+    """Writes the rest of the output. If that fails, the exit code of the command already shows the failure."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            # Otherwise Python flushes again at exit, prints an error, and exits with another code.
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _opened(number: int, flags: int, mode: str) -> TextIO:
+    found = os.open(os.devnull, flags)
+    if found != number and not _is_open(number):
+        os.dup2(found, number)
+        os.close(found)
+        found = number
+    raw = io.FileIO(found, mode, closefd=False)
+    buffer = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
+    return io.TextIOWrapper(buffer, encoding="utf-8", errors="backslashreplace")
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
+_FIRST: Final = 128
+"""The start of the exit codes for processes that a signal ends, as in shells."""
+
+
+def end_cleanly_on_signals() -> None:
+    """Lets SIGTERM and SIGHUP raise SystemExit (143 and 129) in the main thread; an ignored signal stays ignored.
+
+    The first process of a container would otherwise ignore SIGTERM, and be killed after the grace period.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # Only the main thread may set handlers.
+        with contextlib.suppress(ValueError):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _end_on_signal)
+
+
+def _end_on_signal(number: int, _frame: FrameType | None) -> None:
+    # A second signal ends a command that hangs while it removes its files.
+    signal.signal(number, signal.SIG_DFL)
+    raise SystemExit(_FIRST + number)
+
 
 _INTERRUPTED: Final = 130
 _UNWRITABLE: Final = frozenset({errno.ENOSPC, errno.EBADF})
 """A full disk, and a standard output that is closed."""
 _BROKEN_PIPE: Final = 141
-
-COMPLETION_VARIABLE: Final = "_USHER_COMPLETE"
-"""Set by the script of `usher completion` when it asks how a command line goes on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,42 +189,39 @@ def usher() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line and ends the process with its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    # A command keeps most of its objects to its end and leaves hardly any cycles: collected often, they cost a fifth of
-    # its time. A small run makes fewer objects than this, and never collects.
+    # A command keeps most objects to its end and makes few cycles: frequent collections would cost a fifth of its time.
+    # A small run makes fewer objects than this, and never collects.
     gc.set_threshold(1_000_000, 20, 100)
     atexit.register(_skip_last_collection)
-    # usher has no plugins of pydantic, which would look for them in every installed package.
+    # usher has no pydantic plugins; pydantic would look for them in every installed package.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    closed_streams.open_again()
-    termination.ended_cleanly()
+    open_closed_streams()
+    end_cleanly_on_signals()
     for stream in (sys.stdout, sys.stderr):
-        # A locale that lacks a character must not make the command fail.
+        # A locale without a character must not make the command fail.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # tests replace the streams
-    asked = os.environ.get(COMPLETION_VARIABLE)
+    asked = os.environ.get(completion.VARIABLE)
     try:
         code = _completed(asked) if asked else _exit_code(given)
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else exit_codes.FAILED
-    closed_streams.flush()
+    flush_streams()
     sys.exit(code)
 
 
 def _skip_last_collection() -> None:
-    """Python also collects at its end, where everything goes anyway: that took a fifth of a small run.
+    """Skips Python's collection at exit, which took a fifth of a small run.
 
-    DuckDB lists on standard error what has not been collected by then.
+    The process ends anyway. With DuckDB the collection stays: DuckDB lists uncollected objects on standard error.
     """
     if "duckdb" not in sys.modules:
         gc.freeze()
 
 
 def _completed(asked: str) -> int:
-    from usher.cli.completion import SHELLS
-
-    for name, shell in SHELLS.items():
-        add_completion_class(shell, name)
-    return shell_complete(usher, {}, "usher", COMPLETION_VARIABLE, asked)
+    completion.add_shells()
+    return shell_complete(usher, {}, "usher", completion.VARIABLE, asked)
 
 
 def _exit_code(arguments: list[str]) -> int:
@@ -162,7 +230,7 @@ def _exit_code(arguments: list[str]) -> int:
     # Accepted at any place: people add it at the end of the command line that failed.
     rest = [argument for argument in options if argument != "--debug"] + arguments[len(options) :]
     try:
-        # `usher.main` of click would end with 1 on a broken pipe, which is the code for findings.
+        # `usher.main` of click would end with 1 on a broken pipe, but 1 is the code for findings.
         with usher.make_context("usher", rest) as context:
             usher.invoke(context)
         sys.stdout.flush()
@@ -193,11 +261,11 @@ def _unwritten(error: OSError, *, debug: bool) -> int:
 
 
 def _misused(error: click.UsageError) -> int:
-    from usher.reports import wording
+    from usher.check.formats import wording
 
     shown = io.StringIO()
     error.show(file=shown)
-    # It quotes the command line, which names of files and branches reach in CI.
+    # The error quotes the command line, which may hold names of files and branches from others in CI.
     lines = [wording.harmless(wording.printable(line)) for line in shown.getvalue().splitlines()]
     with contextlib.suppress(OSError):
         click.echo("\n".join(lines), err=True)
@@ -214,10 +282,15 @@ def _internal(error: Exception, *, debug: bool) -> int:
 
 
 def _complain(message: str, *, code: int = exit_codes.FAILED) -> int:
-    from usher.reports import wording
+    from usher.check.formats import wording
 
     lines = [wording.harmless(wording.printable(line)) for line in message.splitlines()] or ["unknown error"]
-    # Where not even this can be written, the exit code still says it.
+    # If even this cannot be written, the exit code still shows the failure.
     with contextlib.suppress(OSError):
         click.echo("\n".join(f"usher: {line}" for line in lines), err=True)
     return code
+
+
+def kubectl_main() -> NoReturn:
+    """Runs `usher portal` with the arguments of the plugin."""
+    main(["portal", *sys.argv[1:]])

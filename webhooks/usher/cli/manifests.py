@@ -1,13 +1,278 @@
 """`usher manifests`: prints what to apply to a cluster."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
+from usher import errors
 from usher.cli import given_policies, inputs
-from usher.cli.audit_manifests import audit, audit_role
-from usher.cli.floor import floor
+from usher.install.manifests.audits import FLEET_IMAGE, IMAGE, Settings
+
+if TYPE_CHECKING:
+    from usher import paths
+
+_DEFAULT: Final = Settings()
+
+_IN_THE_IMAGE: Final = "s3fs"
+"""The library for object stores in the image for fleets (pyproject.toml, `fleet-image`)."""
+
+
+_DATABASES: Final = ("postgresql://", "postgres://")
+
+
+@click.command(name="audit")
+@click.option("--namespace", default=_DEFAULT.namespace, show_default=True, help="Namespace of the audit.")
+@click.option("--cluster-name", default="", metavar="NAME", help="Name of the cluster in reports.")
+@click.option(
+    "--image",
+    default="",
+    metavar="IMAGE",
+    help=f"The image of gpu-usher. Default: {IMAGE}; where parts are written, {FLEET_IMAGE}, which has DuckDB and the "
+    "library of S3.",
+)
+@click.option(
+    "--schedule",
+    default=_DEFAULT.schedule,
+    show_default=True,
+    metavar="CRON",
+    help="When audits begin, in UTC, in the five fields of cron.",
+)
+@click.option("--once", is_flag=True, help="Print a Job that runs once, instead of a CronJob.")
+@click.option(
+    "--shards",
+    type=click.IntRange(1, 10_000),
+    default=_DEFAULT.shards,
+    show_default=True,
+    help="Share the namespaces, or the clusters of --clusters, among this many pods of an Indexed Job. They write "
+    "parts for `usher report merge`, to --output-dir or --claim.",
+)
+@click.option(
+    "--parallel",
+    type=click.IntRange(1, 1000),
+    default=_DEFAULT.parallel,
+    show_default=True,
+    help="How many of these pods run at a time.",
+)
+@click.option(
+    "--output-dir", "output", default="", metavar="URL", help="Folder of an object store, like s3://audits/a."
+)
+@click.option("--claim", default="", help="PersistentVolumeClaim for the reports; ReadWriteMany for several shards.")
+@click.option(
+    "--credentials",
+    default="",
+    help="Secret whose entries become variables of the pods: for --output-dir and --prometheus.",
+)
+@click.option("--clusters", default="", help="Secret with clusters.yaml and kubeconfigs: audit these clusters instead.")
+@click.option(
+    "--configuration",
+    default=_DEFAULT.configuration,
+    show_default=True,
+    help="ConfigMap with usher.yaml, which has to exist: without it no pod starts. Empty for the built-in defaults.",
+)
+@click.option(
+    "--policies",
+    multiple=True,
+    metavar="BUNDLE",
+    help="Policies that judge as well: a bundle of `usher policies build`. The role may list what they are "
+    "about, and the pod reads the file of that name from --policies-config-map. Repeatable.",
+)
+@click.option(
+    "--policies-config-map",
+    default=_DEFAULT.policies_config_map,
+    show_default=True,
+    help="ConfigMap with the bundles of --policies.",
+)
+@click.option(
+    "--verify-key",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Take only bundles in --policies that the owner of this public key (Ed25519, PEM) has signed. The pod reads "
+    "the key from the entry policies.pub of --configuration.",
+)
+@click.option("--report-objects", is_flag=True, help="Write findings as report objects, and print the role for that.")
+@click.option("--prometheus", default="", metavar="URL", help="Where usage is measured.")
+@click.option(
+    "--prometheus-namespace",
+    default=_DEFAULT.prometheus_namespace,
+    show_default=True,
+    help="Its namespace, for the NetworkPolicy.",
+)
+@click.option(
+    "--prometheus-secret",
+    default="",
+    metavar="SECRET",
+    help="Secret with some of token, ca.crt, tls.crt and tls.key, which Prometheus asks for.",
+)
+@click.option(
+    "--prometheus-header",
+    "prometheus_headers",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Sent with each query, like X-Scope-OrgID=team-a; it is seen in the object. For a secret one, give "
+    "--credentials with USHER_PROMETHEUS_HEADERS in it. Repeatable.",
+)
+@click.option(
+    "--prometheus-label",
+    "prometheus_labels",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Read only series with this label, like cluster=prod-1. Repeatable.",
+)
+@click.option("--api-server", "api_servers", multiple=True, metavar="CIDR", help="Only these API servers. Repeatable.")
+@click.option("--argument", "arguments", multiple=True, help="A further argument of `usher audit`. Repeatable.")
+@click.option("--no-role", is_flag=True, help="Leave out the ClusterRole gpu-usher-audit, which manifests/base has.")
+def audit(
+    *,
+    schedule: str,
+    once: bool,
+    no_role: bool,
+    policies: tuple[str, ...],
+    verify_key: Path | None,
+    **chosen: Any,  # noqa: ANN401 - fields of Settings
+) -> None:
+    """Print the objects of an audit in the cluster: schedule, account, read-only rights, NetworkPolicy.
+
+    Without --claim and --output-dir the report goes to the log of the pod.
+
+    \b
+    usher manifests audit --claim audits | kubectl apply -f -
+    usher manifests audit --shards 10 --output-dir s3://audits/prod --once | kubectl apply -f -
+
+    Pods that write parts (--shards, --output-dir, --clusters) need the image that `scripts/image --fleet` builds.
+    """
+    import yaml
+
+    from usher.install.manifests import audits
+
+    names = tuple(Path(each).name for each in policies)
+    settings = Settings(
+        schedule="" if once else schedule, policies=names, verifies_policies=verify_key is not None, **chosen
+    )
+    if settings.is_sharded and not settings.output and not settings.claim:
+        raise click.UsageError("the parts of several shards need --output-dir URL or --claim NAME")
+    if settings.clusters and settings.report_objects:
+        raise click.UsageError("--report-objects writes to its own cluster; leave out --clusters")
+    if wrong := "\n".join(audits.refused_settings(settings)):
+        raise errors.InputError(wrong)
+    _check_arguments(settings.arguments)
+    _check_prometheus(settings)
+    if settings.verifies_policies and not settings.configuration:
+        raise click.UsageError("--verify-key needs --configuration NAME, whose entry policies.pub is the key")
+    if not settings.cluster_name and any(scheme in each for each in settings.arguments for scheme in _DATABASES):
+        click.echo(
+            "usher: each pod calls its cluster the cluster of this pod; where several clusters share a history, name "
+            "each with --cluster-name",
+            err=True,
+        )
+    if settings.is_sharded and not settings.image:
+        click.echo(f"usher: {_image_note(settings.output)}", err=True)
+    rules = _rules_of(given_policies.listed_by_bundles(policies, verify_key=verify_key))
+    found = audits.audit_objects(settings, others=_others(), of_policies=rules, with_role=not no_role)
+    click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
+
+
+@click.command(name="audit-role")
+@given_policies.options
+@click.option(
+    "--helm-values",
+    is_flag=True,
+    help="With --policies: print the rules for these policies alone, as values of the Helm chart.",
+)
+def audit_role(*, policies: given_policies.PolicyOptions, helm_values: bool) -> None:
+    """Print the ClusterRole for `usher audit`: it may list every kind that usher reads.
+
+    With --policies also the kinds that these policies are about, or compare with. Secrets are left out.
+    """
+    import yaml
+
+    from usher.install.manifests import audits, roles
+
+    if helm_values and not policies.policies:
+        raise click.UsageError("--helm-values prints the rules for policies; name them by --policies")
+    listed = policies.listed()
+    printed = audits.helm_values(_rules_of(listed)) if helm_values else roles.audit_role([*_others(), *listed])
+    click.echo(yaml.safe_dump(printed, sort_keys=False, width=120), nl=False)
+
+
+def _others() -> Sequence[tuple[str, str]]:
+    """Groups and plurals of the kinds that only audits read."""
+    from usher.audit.wanted import merged
+
+    return [(each.group, each.plural) for each in merged()]
+
+
+def _rules_of(listed: Sequence[tuple[str, str]]) -> "Sequence[paths.Json]":
+    from usher.install.manifests import roles
+
+    return roles.audit_policy_rules(listed, others=_others())
+
+
+def _image_note(output: str) -> str:
+    from usher.audit.store import part_stores
+
+    scheme = output.partition("://")[0]
+    driver = part_stores.driver(scheme)
+    lacks = driver not in ("", _IN_THE_IMAGE)
+    missing = f"; it lacks {driver}, which {scheme}:// needs: docs/audit.md says how to add it" if lacks else ""
+    return (
+        f"parts need the image {FLEET_IMAGE}, which `scripts/image --fleet` builds{missing}; push it to your "
+        "registry and name it with --image"
+    )
+
+
+def _check_arguments(arguments: tuple[str, ...]) -> None:
+    """Raises UsageError for options that `usher audit` does not have, or that lack their value."""
+    from usher.cli.audit import audit as command
+
+    try:
+        command.make_parser(click.Context(command)).parse_args([*arguments])
+    except click.UsageError as error:
+        raise click.UsageError(f"--argument is for the options of usher audit: {error.format_message()}") from None
+
+
+def _check_prometheus(settings: Settings) -> None:
+    """Raises UsageError or InputError for options that the audit would refuse in each of its runs."""
+    from usher.audit.prometheus import endpoint
+
+    given = settings.prometheus_secret, settings.prometheus_headers, settings.prometheus_labels
+    if not settings.prometheus and any(given):
+        raise click.UsageError("the options --prometheus-... need --prometheus URL")
+    if settings.prometheus:
+        # The pod does not have the environment variables of this machine.
+        endpoint.read_address(settings.prometheus, environment={})
+    endpoint.read_headers(settings.prometheus_headers, {})
+    # Each shard of --clusters uses the name of its cluster.
+    endpoint.read_labels(settings.prometheus_labels, cluster=settings.cluster_name or settings.clusters)
+
+
+@click.command()
+@click.option("--static", is_flag=True, help="For a folder that the API server reads at its start, instead of kubectl.")
+@click.option("--check", "checks", multiple=True, metavar="CODE", help="Only this check or mutation. Repeatable.")
+@inputs.config_option
+def floor(*, static: bool, checks: tuple[str, ...], config: Path | None) -> None:
+    """Print policies in CEL for the critical checks, which hold while no webhook answers.
+
+    \b
+    usher manifests floor | kubectl apply -f -
+    """
+    import yaml
+
+    from usher.install.manifests import floor as manifests_floor
+    from usher.policy.checks import bundle
+    from usher.policy.decision import today
+
+    site = inputs.load_config(inputs.find_config(config))
+    catalogue = bundle.load().catalogue
+    unknown = sorted(set(checks) - manifests_floor.part_names(catalogue))
+    if unknown:
+        known = ", ".join(sorted(manifests_floor.part_names(catalogue)))
+        raise click.UsageError(f"--check {unknown[0]}: the floor has {known}")
+    found = manifests_floor.floor_objects(site, catalogue, today=today(), static=static, only=checks)
+    if not found:
+        click.echo("usher.yaml does not let these checks deny, so the floor is empty", err=True)
+    click.echo(yaml.safe_dump_all(found, sort_keys=False, width=120), nl=False)
 
 
 @click.group()
@@ -91,10 +356,9 @@ def webhooks(
     """
     import yaml
 
-    from usher.manifests import fail_closed
-    from usher.manifests.calls import Calls, Client
-    from usher.manifests.site_policies import helm_values as values_of
-    from usher.manifests.webhooks import configurations
+    from usher.install.manifests import conditions
+    from usher.install.manifests.webhooks import Calls, Client, configurations
+    from usher.install.manifests.webhooks import helm_values as values_of
     from usher.policy.checks import bundle
 
     client = Client(
@@ -105,7 +369,7 @@ def webhooks(
     )
     site = inputs.load_config(inputs.find_config(config))
     closed = "Fail" in (validate_failure_policy, mutate_failure_policy)
-    failing = fail_closed.conditions(site, bundle.load().catalogue) if closed else ()
+    failing = conditions.fail_closed_conditions(site, bundle.load().catalogue) if closed else ()
     calls = Calls(
         mutate_failure_policy=mutate_failure_policy,
         validate_failure_policy=validate_failure_policy,
@@ -132,7 +396,7 @@ def crds() -> None:
     """
     import yaml
 
-    from usher.manifests.gpu_quota import definition
+    from usher.install.manifests.quota_definition import definition
 
     class Plain(yaml.SafeDumper):
         """Writes repeated values in full, because YAML aliases are hard to read in a manifest."""
@@ -149,9 +413,9 @@ def quota_role(namespace: str) -> None:
     """Print the roles for GPUQuotas: the server reads what makes pods, and writes the status of quotas."""
     import yaml
 
-    from usher.manifests import roles
+    from usher.install.manifests import roles
 
-    documents = [*roles.quota_roles(namespace=namespace), *roles.of_accounts(namespace=namespace)]
+    documents = [*roles.quota_roles(namespace=namespace), *roles.account_roles(namespace=namespace)]
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
 
 
@@ -161,7 +425,7 @@ def certificate_role(namespace: str) -> None:
     """Print the roles for self-managed certificates: one Secret, and our webhook configurations."""
     import yaml
 
-    from usher.manifests import roles
+    from usher.install.manifests import roles
 
     documents = roles.certificate_roles(namespace=namespace)
     click.echo(yaml.safe_dump_all(documents, sort_keys=False, width=120), nl=False)
@@ -179,7 +443,7 @@ def facts_role(namespace: str, *, kueue: bool, config_maps: bool) -> None:
     """
     import yaml
 
-    from usher.manifests import roles
+    from usher.install.manifests import roles
 
     if kueue and config_maps:
         raise click.UsageError("--kueue and --config-maps print one role each; give one of them")
@@ -202,7 +466,7 @@ def fabric_files(*, config: Path | None, namespaces: tuple[str, ...], files: tup
     """
     import yaml
 
-    from usher.manifests.fabric_files import config_maps
+    from usher.install.manifests.fabric_files import config_maps
 
     given = {}
     for entry in files:
@@ -220,7 +484,7 @@ def events_role(namespace: str) -> None:
     """Print the role to write Events on the controllers of denied pods."""
     import yaml
 
-    from usher.manifests import roles
+    from usher.install.manifests import roles
 
     click.echo(yaml.safe_dump_all(roles.events_roles(namespace=namespace), sort_keys=False, width=120), nl=False)
 
@@ -230,7 +494,7 @@ def portal_role() -> None:
     """Print the role for those who ask the portal (`usher serve --portal`); bind it in their namespaces."""
     import yaml
 
-    from usher.manifests import roles
+    from usher.install.manifests import roles
 
     click.echo(yaml.safe_dump(roles.portal_role(), sort_keys=False, width=120), nl=False)
 
@@ -241,6 +505,6 @@ def metrics_role(namespace: str) -> None:
     """Print the roles for metrics behind a token: one for the server, and one to bind to those who read them."""
     import yaml
 
-    from usher.manifests import roles
+    from usher.install.manifests import roles
 
     click.echo(yaml.safe_dump_all(roles.metrics_roles(namespace=namespace), sort_keys=False, width=120), nl=False)

@@ -1,23 +1,100 @@
-"""Writes reports: the formats, the colours and the files."""
+"""Writes reports: the options, the formats, the colours, the files and the progress."""
 
+import contextlib
+import functools
 import importlib
 import io
 import os
+import secrets
+import stat
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import click
+from click.shell_completion import CompletionItem
 
 from usher import errors
-from usher.cli import whole_files
+from usher.check.formats import known_formats
+from usher.check.formats.known_formats import FORMATS, Format
+from usher.cli import exit_codes
+from usher.cli.inputs import Command, Option, with_options
 from usher.dataclass import dataclass
-from usher.reports.formats import FORMATS, Format
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeFile:
+    path: Path
+    content: bytes
+
+
+def replace_file(path: Path, content: bytes, *, what: str) -> None:
+    """Replaces the content of one file, as `replace_all` does."""
+    replace_files([WholeFile(path=path, content=content)], what=what)
+
+
+def replace_files(files: Sequence[WholeFile], *, what: str) -> None:
+    """Replaces the files after all new contents are on the disk. Pipes and devices are written last.
+
+    Raises:
+        InputError: one of the files cannot be written; the message names it and `what`, and the old files are
+            unchanged.
+    """
+    regular = [each for each in files if not _is_special(each.path)]
+    staged: list[tuple[Path, Path]] = []
+    path = Path()
+    try:
+        for each in regular:
+            path = each.path
+            target = path.resolve()
+            # Registered before the file exists: a signal at any moment leaves no file behind.
+            staged.append((target, target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}")))
+            _stage(each.content, target, staged[-1][1])
+        for path, temporary in staged:
+            temporary.replace(path)
+        for each in files:
+            if each not in regular:
+                path = each.path
+                path.write_bytes(each.content)  # /dev/stdout, a pipe
+    except OSError as error:
+        raise errors.InputError(f"{path}: the {what} cannot be written: {error.strerror}") from None
+    finally:
+        for _, temporary in staged:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+def _is_special(path: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return not stat.S_ISREG(path.stat().st_mode)
+    return False
+
+
+def _stage(content: bytes, target: Path, temporary: Path) -> None:
+    """Writes a new file, with the content on the disk and the permissions of `target`."""
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fchmod(stream.fileno(), _mode(target))
+        os.fsync(stream.fileno())
+
+
+def _mode(path: Path) -> int:
+    """The permissions of the file that is replaced, or the default ones of a new file."""
+    with contextlib.suppress(OSError):
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return 0o666 & ~mask
+
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
-    from usher.scan import findings
+    from usher.check import findings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +108,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a run has to report: the findings, and the audit document where the command makes one."""
+    """The results of a run: the findings, and the document of an audit."""
 
     found: "findings.Report"
     audit: "Audit | None" = None
@@ -59,7 +136,7 @@ def write(outcome: Outcome, targets: Sequence[Target], *, color: str, quiet: boo
         InputError: a report cannot be written.
     """
     files = [file for each in targets if each.path is not None for file in _files(outcome, each, each.path, quiet)]
-    whole_files.replace_all(files, what="report")
+    replace_files(files, what="report")
     on_stdout = next((each.format_name for each in targets if each.path is None), None)
     if on_stdout is None and not quiet and sys.stderr.isatty():
         click.echo(f"usher: wrote {', '.join(str(each.path) for each in targets)}", err=True)
@@ -75,8 +152,8 @@ def write(outcome: Outcome, targets: Sequence[Target], *, color: str, quiet: boo
         _print_failures(outcome.found)
 
 
-def replace(path: Path, text: str) -> None:
-    """Writes a report as `replace_bytes` does."""
+def replace_report(path: Path, text: str) -> None:
+    """Writes a report like `replace_bytes`."""
     replace_bytes(path, _encoded(text), what="report")
 
 
@@ -86,24 +163,24 @@ def replace_bytes(path: Path, data: bytes, *, what: str) -> None:
     Raises:
         InputError: the file cannot be written; the message names `what`, and the old file is unchanged.
     """
-    whole_files.replace(path, data, what=what)
+    replace_file(path, data, what=what)
 
 
-def _files(outcome: Outcome, target: Target, path: Path, quiet: bool) -> list[whole_files.File]:
+def _files(outcome: Outcome, target: Target, path: Path, quiet: bool) -> list[WholeFile]:
     chosen = FORMATS[target.format_name]
     if not chosen.is_folder:
-        # Encoded as it is written: a large report is in memory once.
+        # Encoded during the write, so that a large report is in memory only once.
         content = io.BytesIO()
         stream = io.TextIOWrapper(content, encoding="utf-8", errors="backslashreplace", newline="\n")
         _write(outcome, chosen, stream, color=False, quiet=quiet)
         stream.flush()
-        return [whole_files.File(path=path, content=content.getvalue())]
+        return [WholeFile(path=path, content=content.getvalue())]
     tables = importlib.import_module(chosen.audit).files(_audit(outcome, chosen))
     try:
         path.mkdir(exist_ok=True)
     except OSError as error:
         raise errors.InputError(f"{path}: the folder of the report cannot be made: {error.strerror}") from None
-    return [whole_files.File(path=path / name, content=content) for name, content in tables]
+    return [WholeFile(path=path / name, content=content) for name, content in tables]
 
 
 def _write(outcome: Outcome, chosen: Format, stream: TextIO, *, color: bool, quiet: bool) -> None:
@@ -132,9 +209,249 @@ def colored(choice: str) -> bool:
 
 
 def _print_failures(found: "findings.Report") -> None:
-    from usher.reports import wording
+    from usher.check.formats import wording
 
     for problem in found.problems:
         click.echo(f"usher: {wording.printable(wording.located(problem))}", err=True)
     for failure in found.failures:
         click.echo(f"usher: {wording.printable(f'{failure.source}: {failure.identity}: {failure.reason}')}", err=True)
+
+
+if TYPE_CHECKING:
+    from usher.audit.document import Audit
+    from usher.check import findings
+
+_DEFAULT: Final = next(iter(FORMATS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reporting:
+    """How a command reports, by its options."""
+
+    targets: tuple[Target, ...]
+    color: str
+    quiet: bool
+    policy: exit_codes.Policy
+
+    def finish(self, found: "findings.Report", *, allow_unknown: bool = True, audit: "Audit | None" = None) -> int:
+        """Writes the reports, and returns the exit code.
+
+        Writes the reason for a failure without findings to standard error.
+
+        Args:
+            found: the findings.
+            allow_unknown: whether parts of workloads that usher cannot judge are accepted.
+            audit: the document of an audit, which its formats show.
+
+        Raises:
+            InputError: a report cannot be written.
+        """
+        ending = exit_codes.decide(found, replace(self.policy, allow_unknown=allow_unknown))
+        outcome = Outcome(found=replace(found, ending=ending), audit=audit)
+        write(outcome, self.targets, color=self.color, quiet=self.quiet)
+        if ending.explained:
+            click.echo(f"usher: {ending.reason}", err=True)
+        return ending.code
+
+
+class _Format(click.ParamType[Target]):
+    """NAME or NAME=FILE."""
+
+    name = "format"
+
+    def __init__(self, *, audits: bool) -> None:
+        self._names = known_formats.names(audits=audits)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002 - click's signature
+        return "NAME[=FILE]"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Target:
+        name, equals, file = str(value).partition("=")
+        if name not in self._names:
+            only = " is a format of `usher audit`; here it" if name in FORMATS else ""
+            self.fail(f"{name!r}{only} is not one of {', '.join(map(repr, self._names))}.", param, ctx)
+        place = "FOLDER" if FORMATS[name].is_folder else "FILE"
+        if equals and not file:
+            self.fail(f"{value!r} names no file; write {name}={place}, or {name} for standard output.", param, ctx)
+        path = Path(file) if file and file != "-" else None
+        if FORMATS[name].is_folder and (
+            path is None or path.is_file() or (path.suffix == f".{name}" and not file.endswith("/"))
+        ):
+            self.fail(f"{name} is several files; name a folder for them: {name}=FOLDER.", param, ctx)
+        return Target(format_name=name, path=path)
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's signature
+        param: click.Parameter,  # noqa: ARG002 - click's signature
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        if "=" in incomplete:
+            return [CompletionItem(incomplete.partition("=")[2], type="file")]
+        return [CompletionItem(name, help=FORMATS[name].reader) for name in self._names if name.startswith(incomplete)]
+
+
+def reporting_options(*, fail_on: exit_codes.FailOn, audits: bool = False) -> Callable[[Command], Command]:
+    """Adds the options to a command, which gets them as `reporting`; `fail_on` is the default of --fail-on.
+
+    With `audits` the user may also ask for the formats of audit documents. An error of usher ends the command with the
+    code that --exit-codes gives it.
+    """
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def run(*arguments: object, **parameters: Any) -> object:  # noqa: ANN401 - click passes values of all options
+            reporting = _taken(parameters)
+            try:
+                check_places(reporting.targets)
+                return command(*arguments, reporting=reporting, **parameters)
+            except errors.UsherError as error:
+                raise exit_codes.CommandFailed(str(error), code=reporting.policy.profile.failed) from error
+
+        return with_options(run, *_report_options(audits=audits), *_exit_options(fail_on))
+
+    return decorate
+
+
+def _taken(parameters: dict[str, Any]) -> Reporting:
+    """The options of this module, which are removed from the parameters."""
+    return Reporting(
+        targets=_targets(parameters.pop("formats"), parameters.pop("output")),
+        color=parameters.pop("color"),
+        quiet=parameters.pop("quiet"),
+        policy=exit_codes.Policy(
+            fail_on=exit_codes.FailOn(parameters.pop("fail_on")),
+            profile=exit_codes.PROFILES[parameters.pop("profile")],
+            require_match=parameters.pop("require_match"),
+        ),
+    )
+
+
+def _targets(formats: tuple[Target, ...], file: Path | None) -> tuple[Target, ...]:
+    """The reports to write, in the order of the command line.
+
+    Raises:
+        UsageError: two reports would be written to one place.
+    """
+    targets = formats or (Target(format_name=_DEFAULT, path=None),)
+    if file is not None:
+        if len(targets) > 1 or targets[0].path is not None:
+            raise click.UsageError("--output is for a single --format NAME; with several, write --format NAME=FILE")
+        return (replace(targets[0], path=file),)
+    places = [None if each.path is None else each.path.resolve() for each in targets]
+    if places.count(None) > 1:
+        names = " and ".join(each.format_name for each in targets if each.path is None)
+        raise click.UsageError(
+            f"standard output holds one document, not {names}; write all but one as --format NAME=FILE"
+        )
+    twice = next((each for each, place in zip(targets, places, strict=True) if places.count(place) > 1), None)
+    if twice is not None:
+        raise click.UsageError(f"two reports cannot be written to one file: {twice.path}")
+    return targets
+
+
+def _report_options(*, audits: bool) -> tuple[Option, ...]:
+    """The options for the formats, the places and the look of reports."""
+    readers = ", ".join(f"{name} for {FORMATS[name].reader}" for name in known_formats.names(audits=audits))
+    return (
+        click.option(
+            "--format",
+            "formats",
+            type=_Format(audits=audits),
+            multiple=True,
+            help=f"NAME writes the report to standard output, NAME=FILE to a file. Repeatable. Default: {_DEFAULT}. "
+            f"Formats: {readers}.",
+        ),
+        click.option(
+            "--color",
+            type=click.Choice(["auto", "always", "never"]),
+            default="auto",
+            show_default=True,
+            help="auto writes colours on a terminal, unless NO_COLOR is set.",
+        ),
+        click.option(
+            "--output",
+            type=click.Path(dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="Write the report to this file, which is replaced only when the report is complete.",
+        ),
+        click.option(
+            "--quiet",
+            "-q",
+            is_flag=True,
+            help="Write findings alone: text has neither notes nor numbers, and standard error no warnings.",
+        ),
+    )
+
+
+def _exit_options(fail_on: exit_codes.FailOn) -> tuple[Option, ...]:
+    """The options for the exit code."""
+    return (
+        click.option(
+            "--fail-on",
+            type=click.Choice([each.value for each in exit_codes.FailOn]),
+            default=fail_on.value,
+            show_default=True,
+            help="End with exit code 1 for findings with this outcome or a worse one; never for no finding.",
+        ),
+        click.option(
+            "--require-match",
+            is_flag=True,
+            help="End as failed (exit code 2) if usher judged no workload: no object makes pods, or all are exempt.",
+        ),
+        click.option(
+            "--exit-codes",
+            "profile",
+            type=click.Choice(list(exit_codes.PROFILES)),
+            default=next(iter(exit_codes.PROFILES)),
+            show_default=True,
+            help="Exit codes as the named tool has them, for pipelines that were written for it.",
+        ),
+    )
+
+
+Watch = Callable[[str, int, int], None]
+"""Takes the noun, the number done, and the total; the total is 0 if it is unknown."""
+
+_AFTER: Final = 1.0
+"""Seconds until a run counts as long."""
+_EVERY: Final = 0.1
+"""Seconds between two lines."""
+_ERASE: Final = "\r\x1b[K"
+
+
+class ProgressLine:
+    """Writes the numbers over each other, on one line."""
+
+    def __init__(self, stream: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream, self._clock = stream, clock
+        self._next = clock() + _AFTER
+        self._written = False
+
+    def __call__(self, things: str, done: int, total: int) -> None:
+        now = self._clock()
+        if now < self._next:
+            return
+        self._next, self._written = now + _EVERY, True
+        of_all = f" of {total:,}" if total else ""
+        self._stream.write(f"{_ERASE}usher: {done:,}{of_all} {things}")
+        self._stream.flush()
+
+    def erase(self) -> None:
+        if self._written:
+            self._stream.write(_ERASE)
+            self._stream.flush()
+
+
+@contextlib.contextmanager
+def show_progress(*, quiet: bool) -> Iterator[Watch]:
+    """Shows the numbers on standard error if that is a terminal, and not that of a CI system."""
+    terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
+    if quiet or not terminal:
+        yield lambda _things, _done, _total: None
+        return
+    line = ProgressLine(sys.stderr)
+    try:
+        yield line
+    finally:
+        line.erase()

@@ -2,21 +2,80 @@
 
 import itertools
 import json
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from usher import errors
-from usher.cli import audit_explain, gatekeeper, given_policies, inputs, own_checks, prose
-from usher.config import words
+from usher.cli import given_policies, inputs
+from usher.config import fields
+
+_WIDTH: Final = 100
+"""Columns at most."""
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """The lines of a text whose paragraphs are divided by empty lines."""
+    width = min(_WIDTH, shutil.get_terminal_size((_WIDTH, 0)).columns)
+    for number, paragraph in enumerate(text.split("\n\n")):
+        if number:
+            yield ""
+        yield from textwrap.wrap(" ".join(paragraph.split()), width, break_long_words=False, break_on_hyphens=False)
+
+
+if TYPE_CHECKING:
+    from usher.audit.standing.catalogue import Entry
+
+_FIELDS: Final = ("code", "name", "title", "severity", "category", "why", "remedy", "source")
+
+
+def find_audit_entry(code_or_name: str) -> "Entry | None":
+    """The entry with this code, in any case, or name."""
+    from usher.audit.standing.catalogue import BY_CODE, ENTRIES
+
+    named = (entry for entry in ENTRIES if entry.name == code_or_name)
+    return BY_CODE.get(code_or_name.upper()) or next(named, None)
+
+
+def audit_words() -> Iterator[str]:
+    """The codes and names of all entries."""
+    from usher.audit.standing.catalogue import ENTRIES
+
+    for entry in ENTRIES:
+        yield from (entry.code, entry.name)
+
+
+def write_audit_page(entry: "Entry", *, format_name: str) -> None:
+    """Writes its page to standard output, or its fields as JSON."""
+    if format_name == "json":
+        click.echo(json.dumps({name: getattr(entry, name) for name in _FIELDS}, indent=2, sort_keys=True))
+    else:
+        click.echo("\n".join(_audit_page(entry)))
+
+
+def _audit_page(entry: "Entry") -> Iterator[str]:
+    yield f"{entry.code} {entry.name}"
+    yield entry.title
+    yield ""
+    yield f"  category  {entry.category}"
+    yield f"  severity  {entry.severity}"
+    yield "  reported  by usher audit alone, about the cluster as a whole; usher.yaml cannot deny it"
+    for text in (entry.why, f"Remedy: {entry.remedy}"):
+        yield ""
+        yield from paragraphs(text)
+    yield ""
+    yield f"Read more: {entry.source}"
+
 
 if TYPE_CHECKING:
     from usher.config import models
     from usher.policy.checks import catalogue
-    from usher.policy.checks.own import OwnChecks
+    from usher.policy.checks.catalogue import OwnChecks
 
 
 @click.group()
@@ -50,25 +109,26 @@ def list_command(
     severity: str | None,
     outcome: str | None,
     search: str | None,
-    policies: given_policies.Options,
+    policies: given_policies.PolicyOptions,
     format_name: str,
 ) -> None:
     """List the checks and mutations by category, with their outcome under the configuration.
 
     With --policies, your own checks are among them.
     """
-    from usher.config import words
+    from usher.check.formats import rule_pages
+    from usher.config import fields
     from usher.policy.checks import bundle
-    from usher.policy.checks import own as own_of_site
-    from usher.reports import rule_pages
+    from usher.policy.checks import catalogue as own_of_site
 
     own = policies.own_alone()
     loaded = inputs.load_config(inputs.find_config(config), own=own)
-    known = list(own_of_site.joined(bundle.load().catalogue, own))
+    known = list(own_of_site.join_catalogues(bundle.load().catalogue, own))
     categories = {entry.category for entry in known}
     if category is not None and category not in categories:
         raise errors.InputError(
-            f"no category {category}{words.nearest(category, categories)}; there are {', '.join(sorted(categories))}"
+            f"no category {category}{fields.nearest_word(category, categories)}; "
+            f"there are {', '.join(sorted(categories))}"
         )
     entries = [
         (entry, its_outcome)
@@ -88,10 +148,10 @@ def list_command(
 
 
 def _write_table(entries: "list[tuple[catalogue.Entry, str]]") -> None:
-    """By category; title and other outcomes in some namespaces wrap in the last column."""
+    """Writes the entries by category; the title and outcomes of other namespaces wrap in the last column."""
     from rich.text import Text
 
-    from usher.reports.lines import Lines
+    from usher.check.formats.lines import Lines
 
     lines = Lines(sys.stdout, color=False)
     width = max(len(entry.name) for entry, _ in entries)
@@ -115,7 +175,7 @@ def show(
     *,
     code_or_name: str,
     config: Path | None,
-    policies: given_policies.Options,
+    policies: given_policies.PolicyOptions,
     format_name: str,
 ) -> None:
     """Explain one check or mutation, by its code (USH103) or name."""
@@ -150,7 +210,7 @@ def new(*, names: tuple[str, ...], directory: Path, code: str) -> None:
     if len(names) > 2:
         raise click.UsageError("give NAME for a check of your own, or CATEGORY NAME for a check of gpu-usher")
     if len(names) == 1:
-        own_checks.begin(names[0], directory=directory, code=code)
+        given_policies.begin_own_check(names[0], directory=directory, code=code)
     elif code:
         raise click.UsageError(
             "--code is for checks of your own; a check of gpu-usher gets the next code of its category"
@@ -160,13 +220,14 @@ def new(*, names: tuple[str, ...], directory: Path, code: str) -> None:
 
 
 def _begin(category: str, name: str, *, directory: Path) -> None:
-    from usher.policy.checks import metadata, scaffold
+    from usher.extensions.own_checks import folders
+    from usher.policy.checks import metadata
 
     if not (directory / "usher" / "checks").is_dir():
         raise errors.InputError(f"{directory}: there are no policies here; run this in a checkout of gpu-usher")
-    code = scaffold.next_code(category, metadata.read_all(directory)["checks"])
+    code = folders.next_code(category, metadata.read_entries(directory)["checks"])
     folder = directory / "usher" / "checks" / category / name
-    scaffold.write(folder, scaffold.files(category, name, code))
+    folders.write_scaffold(folder, folders.scaffold_files(category, name, code))
     click.echo(f"{code}: {folder}\nNext: write the rule and its examples, then scripts/rego {category}/{name}")
 
 
@@ -174,9 +235,10 @@ def _begin(category: str, name: str, *, directory: Path) -> None:
 @click.argument("category")
 def next_code(*, category: str) -> None:
     """Print the next free code of a category."""
-    from usher.policy.checks import bundle, scaffold
+    from usher.extensions.own_checks import folders
+    from usher.policy.checks import bundle
 
-    click.echo(scaffold.next_code(category, bundle.load().catalogue.checks.values()))
+    click.echo(folders.next_code(category, bundle.load().catalogue.checks.values()))
 
 
 def explain(code_or_name: str, *, config: Path | None, format_name: str, own: "Sequence[OwnChecks]" = ()) -> None:
@@ -185,16 +247,16 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str, own: "S
     Raises:
         InputError: no check or mutation has that code or name.
     """
+    from usher.check.formats import rule_pages
     from usher.policy.checks import bundle
-    from usher.policy.checks import own as own_of_site
-    from usher.reports import rule_pages
+    from usher.policy.checks import catalogue as own_of_site
 
     loaded = inputs.load_config(inputs.find_config(config), own=own)
-    known = own_of_site.joined(bundle.load().catalogue, own)
+    known = own_of_site.join_catalogues(bundle.load().catalogue, own)
     entry = known.find(code_or_name)
     if entry is None:
         rules = [word for each in known for word in (each.name, each.code)]
-        meant = words.nearest(code_or_name, [*rules, *audit_explain.words()]) or ";"
+        meant = fields.nearest_word(code_or_name, [*rules, *audit_words()]) or ";"
         raise errors.InputError(
             f"no check or mutation has the code or name {code_or_name}{meant} `usher policies list` lists them all"
         )
@@ -205,7 +267,7 @@ def explain(code_or_name: str, *, config: Path | None, format_name: str, own: "S
 
 
 def _page(entry: "catalogue.Entry", config: "models.Config") -> Iterator[str]:
-    from usher.reports import rule_pages
+    from usher.check.formats import rule_pages
 
     yield f"{entry.code} {entry.name}"
     yield entry.title
@@ -216,18 +278,18 @@ def _page(entry: "catalogue.Entry", config: "models.Config") -> Iterator[str]:
     yield f"  outcome   {rule_pages.outcome(entry, config)}"
     if entry.strict_only:
         yield ""
-        yield from prose.paragraphs(f"Only the preset strict has this check. {entry.strict_only}")
+        yield from paragraphs(f"Only the preset strict has this check. {entry.strict_only}")
     remedy = f"Remedy: {entry.remediation}" if entry.remediation else ""
     for text in (entry.why, entry.description, remedy):
         if text:
             yield ""
-            yield from prose.paragraphs(text)
+            yield from paragraphs(text)
     if entry.parameters:
         yield ""
         yield "Parameters, which usher.yaml sets under `parameters`:"
         for name, parameter in sorted(entry.parameters.items()):
             yield f"  {name}  {json.dumps(parameter.default)}"
-            yield from (f"    {line}" for line in prose.paragraphs(parameter.description))
+            yield from (f"    {line}" for line in paragraphs(parameter.description))
     if entry.links:
         yield ""
         yield "Read more:"
@@ -246,6 +308,6 @@ def compile() -> None:  # noqa: A001 - the name of the command
 
 
 policies.add_command(given_policies.build)
-policies.add_command(own_checks.test)
-policies.add_command(own_checks.docs)
-policies.add_command(gatekeeper.verify)
+policies.add_command(given_policies.test)
+policies.add_command(given_policies.docs)
+policies.add_command(given_policies.verify)

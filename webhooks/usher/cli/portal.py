@@ -1,20 +1,107 @@
 """`kubectl usher`, which is `usher portal`: questions to a running server, with the rights of the person who asks."""
 
+import base64
 import contextlib
 import http.client
 import json
+import shutil
 import ssl
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import click
 
 from usher import errors
-from usher.cli import exit_codes, inputs, option_groups, path_completion, portal_address
-from usher.cli.portal_address import Asking
+from usher.cli import exit_codes, inputs
+from usher.dataclass import dataclass
+
+_SECONDS: Final = 30.0
+_ADMIN_PORT: Final = 8080
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """Where to ask, and as whom."""
+
+    url: str
+    ca_file: Path | None
+    server_namespace: str
+    kubeconfig: Path | None
+    context_name: str | None
+    format_name: str
+
+
+class Connection(http.client.HTTPSConnection):
+    """A connection to an address that is not the name in the certificate, because a tunnel leads to it."""
+
+    def __init__(self, host: str, port: int, *, name: str, tls: ssl.SSLContext) -> None:
+        super().__init__(host, port, timeout=_SECONDS, context=tls)
+        self._name, self._tls = name, tls
+
+    def connect(self) -> None:
+        http.client.HTTPConnection.connect(self)
+        self.sock = self._tls.wrap_socket(self.sock, server_hostname=self._name)
+
+
+@contextlib.contextmanager
+def portal_address(asking: Asking) -> Iterator[tuple[str, int, str, ssl.SSLContext]]:
+    """Host, port, name in the certificate, and the CAs to trust, as long as the context lasts."""
+    if asking.url:
+        parts = urlsplit(asking.url)
+        if parts.scheme != "https" or not parts.hostname:
+            raise errors.InputError(f"--url {asking.url} is not an https URL; the token must not go over plain HTTP")
+        yield parts.hostname, parts.port or 443, parts.hostname, ssl.create_default_context(cafile=asking.ca_file)
+        return
+    tls = ssl.create_default_context(cafile=asking.ca_file, cadata=None if asking.ca_file else _ca_bundle(asking))
+    with _forwarded(asking) as port:
+        yield "127.0.0.1", port, f"gpu-usher.{asking.server_namespace}.svc", tls
+
+
+def _ca_bundle(asking: Asking) -> str:
+    """The CA that the API server trusts. Raises ClusterError if usher may not read it."""
+    from usher.cluster import connection
+
+    api = connection.connect(kubeconfig=asking.kubeconfig, context=asking.context_name)
+    answer = api.get("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/gpu-usher")
+    webhooks: Any = answer.value.get("webhooks") if answer.status == http.client.OK else None
+    bundle = webhooks[0].get("clientConfig", {}).get("caBundle") if webhooks else ""
+    if not bundle:
+        raise errors.ClusterError(
+            "the CA of the portal is not known: you may not read the webhook configuration gpu-usher; get the CA from "
+            "an administrator and name it with --ca-file"
+        )
+    return base64.b64decode(bundle).decode()
+
+
+@contextlib.contextmanager
+def _forwarded(asking: Asking) -> Iterator[int]:
+    """A local port that leads to the server, as long as the context lasts."""
+    kubectl = shutil.which("kubectl")
+    if kubectl is None:
+        raise errors.InputError("kubectl is not installed; install it, or name the portal with --url")
+    given = (("--kubeconfig", asking.kubeconfig), ("--context", asking.context_name))
+    arguments = [f"{name}={value}" for name, value in given if value is not None]
+    command = [
+        *(kubectl, "port-forward", f"--namespace={asking.server_namespace}", *arguments),
+        *("deployment/gpu-usher", f":{_ADMIN_PORT}"),
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603 - the user's own kubectl
+        try:
+            line = process.stdout.readline() if process.stdout is not None else ""
+            port = line.partition("127.0.0.1:")[2].partition(" ")[0]
+            if not port.isdecimal():
+                said = process.stderr.read().strip() if process.stderr is not None else ""
+                raise errors.ClusterError(
+                    f"kubectl port-forward does not reach the server: {said or 'without a reason'}"
+                )
+            yield int(port)
+        finally:
+            process.terminate()
+
 
 _API: Final = "/api/v1"
 _STDIN: Final = "-"
@@ -29,7 +116,7 @@ def portal() -> None:
     """
 
 
-_options = option_groups.as_value(
+_options = inputs.options_as_value(
     "asking",
     Asking,
     click.option("--url", default="", help="Base URL of the portal, instead of `kubectl port-forward`."),
@@ -43,7 +130,7 @@ _file_option = click.option(
     "--file",
     required=True,
     metavar="FILE",
-    shell_complete=path_completion.files,
+    shell_complete=inputs.complete_files,
     help="Manifests; - for standard input.",
 )
 _namespace_option = click.option("-n", "--namespace", default="default", help="Of objects that do not name one.")
@@ -100,8 +187,8 @@ def _asked(asking: Asking, method: str, path: str, *, body: bytes = b"") -> Any:
     from usher.cluster import kubeconfig
 
     token = kubeconfig.token(kubeconfig=asking.kubeconfig, context=asking.context_name)
-    with portal_address.address(asking) as (host, port, name, tls):
-        connection = portal_address.Connection(host, port, name=name, tls=tls)
+    with portal_address(asking) as (host, port, name, tls):
+        connection = Connection(host, port, name=name, tls=tls)
         try:
             with contextlib.closing(connection):
                 connection.request(method, f"{_API}{path}", body=body, headers={"Authorization": token})
@@ -139,7 +226,7 @@ def _shown(asking: Asking, found: Any, lines: Callable[[Any], Iterator[str]]) ->
 
 
 def _printable(text: str) -> str:
-    """Names come from the cluster; control characters must not reach a terminal."""
+    """The text without control characters: names come from the cluster and must not control a terminal."""
     return "".join(character if character.isprintable() else "?" for character in text)
 
 

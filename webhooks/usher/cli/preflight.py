@@ -45,37 +45,39 @@ def preflight(
     preset observe, what recommended would deny. It looks at usher's server, webhooks and certificates, and at webhooks
     of others whose timeouts add up, or that fail closed on what they need to come back.
     """
+    from usher.check import cluster_objects as workloads
+    from usher.check import findings, judging, runner
     from usher.cluster import connection, recording
+    from usher.install import preflight as install_preflight
+    from usher.install import preflight_report
+    from usher.install.preflight import PointState
     from usher.policy import assembly
-    from usher.preflight import cluster, denials, judge, ours
-    from usher.preflight.point import State
-    from usher.reports import preflight as report
-    from usher.scan import cluster as workloads
-    from usher.scan import findings, runner
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
-    looked = cluster.look(api, namespace=namespace)
+    looked = install_preflight.read_cluster(api, namespace=namespace)
     asked = connection.connect(kubeconfig=kubeconfig, context=context_name, hurried=True)
-    refusal = cluster.refusal(asked, namespace=namespace)
+    refusal = install_preflight.why_server_refuses(asked, namespace=namespace)
     file = inputs.find_config(config)
-    known = recording.store(list(recording.read(api)))
-    settings = runner.Settings(command=findings.Command.AUDIT, configuration=str(file or ""), origin=api.name)
+    known = recording.store_of_recorded(list(recording.read_facts(api)))
+    settings = judging.Settings(command=findings.Command.AUDIT, configuration=str(file or ""), origin=api.name)
     enforced = _enforced(inputs.load_config(file))
     evaluator = assembly.embedded(enforced, file=file, facts=known)
     with contextlib.closing(evaluator.engine):
         audited = runner.run(workloads.read(api), evaluator=evaluator, settings=settings)
-    denied = denials.of(audited)
+    denied = preflight_report.denials_of(audited)
     found = [
-        *judge.points(looked, namespace=namespace, refusal=refusal, now=ours.today()),
-        *denials.points(audited, denied),
+        *install_preflight.preflight_points(
+            looked, namespace=namespace, refusal=refusal, now=install_preflight.today()
+        ),
+        *preflight_report.points_of_denials(audited, denied),
     ]
     preset = enforced.enforcement.preset
     if format_name == "json":
-        click.echo(json.dumps(report.document(api.name, preset, found, denied), indent=2))
+        click.echo(json.dumps(preflight_report.document(api.name, preset, found, denied), indent=2))
     else:
-        click.echo("\n".join(report.lines(api.name, preset, found, denied)))
+        click.echo("\n".join(preflight_report.lines(api.name, preset, found, denied)))
     states = {each.state for each in found}
-    context.exit(2 if State.NOT_KNOWN in states else 1 if State.ATTENTION in states else 0)
+    context.exit(2 if PointState.NOT_KNOWN in states else 1 if PointState.ATTENTION in states else 0)
 
 
 def _enforced(config: "models.Config") -> "models.Config":

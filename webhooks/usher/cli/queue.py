@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from usher import errors
-from usher.cli import exit_codes, found_objects, inputs, path_completion
+from usher.cli import exit_codes, inputs
 
 if TYPE_CHECKING:
+    from usher.check import findings
+    from usher.check.formats.queue import ShownOutlook
     from usher.policy.evaluator import Evaluator
-    from usher.reports.queue_text import ShownOutlook
-    from usher.scan import findings
 
 
 @click.command(
@@ -30,7 +30,7 @@ Exit codes:
   1  a workload can never start
   2  an answer is unknown (--allow-unknown accepts that), or an input could not be read"""
 )
-@click.argument("file", shell_complete=path_completion.files)
+@click.argument("file", shell_complete=inputs.complete_files)
 @inputs.config_option
 @inputs.facts_option
 @inputs.live_option
@@ -61,7 +61,7 @@ def queue(
     webhook would add. --kubeconfig and --context imply --live.
     """
     from usher.authorities.verdict import Answer
-    from usher.reports import queue_json, queue_text
+    from usher.check.formats import queue as formats_queue
 
     given = inputs.given_facts(facts, live=live, kubeconfig=kubeconfig, context_name=context_name)
     if given is None:
@@ -73,9 +73,9 @@ def queue(
     with made as evaluator:
         found = list(_outlooks(file, evaluator, namespace=namespace, as_written=as_written))
     if format_name == "json":
-        queue_json.write(found, sys.stdout, as_written=as_written)
+        formats_queue.write_json(found, sys.stdout, as_written=as_written)
     else:
-        queue_text.write(found, sys.stdout)
+        formats_queue.write_text(found, sys.stdout)
     answers = {each.outlook.answer for each in found}
     if Answer.NEVER in answers:
         context.exit(exit_codes.FINDINGS)
@@ -90,9 +90,10 @@ def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: 
     Raises:
         InputError: something cannot be read, or no object makes pods.
     """
-    from usher.reports import wording
-    from usher.reports.queue_text import ShownOutlook
-    from usher.scan import outlooks, sources
+    from usher.check import sources
+    from usher.check.formats import queue as formats_queue
+    from usher.check.formats import wording
+    from usher.check.formats.queue import ShownOutlook
 
     notes: list[findings.Note] = []
     nothing = True
@@ -100,10 +101,12 @@ def _outlooks(path: str, evaluator: "Evaluator", *, namespace: str, as_written: 
         if batch.problems:
             raise errors.InputError("\n".join(wording.located(problem) for problem in batch.problems))
         notes += batch.notes
-        for place, outlook in outlooks.of([batch], evaluator, namespace=namespace, as_written=as_written):
+        for place, outlook in formats_queue.outlooks_of([batch], evaluator, namespace=namespace, as_written=as_written):
             nothing = False
             yield ShownOutlook(place, outlook)
     if nothing:
         raise (
-            found_objects.missing([path], notes=notes) if notes else errors.InputError(f"{path}: no object makes pods")
+            inputs.no_objects_error([path], notes=notes)
+            if notes
+            else errors.InputError(f"{path}: no object makes pods")
         )

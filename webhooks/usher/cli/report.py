@@ -1,4 +1,4 @@
-"""`usher report`: what becomes of audits that are written already."""
+"""`usher report`: merges and shows finished audits."""
 
 import importlib
 import io
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from usher import __version__, errors
+from usher.check.formats.known_formats import FLEET_FORMATS
 from usher.cli import output
-from usher.reports.fleet import FORMATS
 
 if TYPE_CHECKING:
     from usher.audit.document.fleet import Fleet
 
 _MOST_BYTES: Final = 256 << 20
-"""Of an earlier document."""
+"""The most bytes of an earlier document."""
 
 _INCOMPLETE: Final = 2
 _OF_TEXT: Final = frozenset({"", "txt", "log"})
@@ -44,8 +44,8 @@ Exit codes:
 @click.option(
     "--format",
     "format_name",
-    type=click.Choice(list(FORMATS)),
-    help=f"Default: by the ending of --output, else {next(iter(FORMATS))}.",
+    type=click.Choice(list(FLEET_FORMATS)),
+    help=f"Default: by the ending of --output, else {next(iter(FLEET_FORMATS))}.",
 )
 @click.option(
     "--output",
@@ -84,16 +84,16 @@ def merge(
     It reads what `usher audit --output-dir` has written below each FOLDER or URL. Of each cluster the newest parts
     count. Object stores (s3://, gs://, abfs://) need their library, and credentials from the environment.
     """
-    from usher.fleet import merging
+    from usher.audit.store import fleet_merge
 
     name = format_name or _by_ending(file)
     if file is not None and not file.resolve().parent.is_dir():
         raise errors.InputError(f"{file}: the report cannot be written: there is no folder {file.parent}; make it")
-    fleet = merging.merge(
+    fleet = fleet_merge.merge(
         folders,
         version=__version__,
         earlier=[_read(each) for each in earlier],
-        limits=merging.Limits(memory=f"{memory}MB"),
+        limits=fleet_merge.Limits(memory=f"{memory}MB"),
     )
     _write(fleet, name, file)
     if require_complete and not fleet.complete:
@@ -108,14 +108,14 @@ def _by_ending(file: Path | None) -> str:
         UsageError: no format has this ending.
     """
     ending = "" if file is None else file.suffix.removeprefix(".").lower()
-    if ending in FORMATS:
+    if ending in FLEET_FORMATS:
         return ending
     if ending not in _OF_TEXT:
-        known = ", ".join(f".{each}" for each in FORMATS if each != "text")
+        known = ", ".join(f".{each}" for each in FLEET_FORMATS if each != "text")
         raise click.UsageError(
             f"--output {file}: no format has the ending .{ending}; write .txt, {known}, or name a format with --format"
         )
-    return next(iter(FORMATS))
+    return next(iter(FLEET_FORMATS))
 
 
 def _read(file: Path) -> "Fleet":
@@ -138,11 +138,11 @@ def _read(file: Path) -> "Fleet":
 
 
 def _write(fleet: "Fleet", name: str, file: Path | None) -> None:
-    module = importlib.import_module(FORMATS[name])
+    module = importlib.import_module(FLEET_FORMATS[name])
     if file is None:
         options = {"color": output.colored("auto")} if name == "text" else {}
         module.write(fleet, sys.stdout, **options)
         return
     stream = io.StringIO(newline="")
     module.write(fleet, stream)
-    output.replace(file, stream.getvalue())
+    output.replace_report(file, stream.getvalue())

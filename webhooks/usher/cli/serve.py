@@ -1,17 +1,533 @@
 """`usher serve`: runs the admission webhooks."""
 
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Protocol
 
 import click
+import orjson
 
-from usher.cli import certificates, given_policies, inputs, record_options, serve_cluster, serve_ports
+from usher import errors, paths
+from usher.cli import given_policies, inputs
+from usher.dataclass import dataclass
+from usher.server.certs import issue
+from usher.server.ports import Address
+
+if TYPE_CHECKING:
+    from usher.cluster.connection import Api
+    from usher.server.certs.serving import CertificateSource, ClientAuthorities
+
+SECRET: Final = "gpu-usher-certificates"  # noqa: S105 - its name
+CONFIGURATIONS: Final = "gpu-usher"
+SERVICE: Final = "gpu-usher"
+
+
+class Connect(Protocol):
+    """Connects to the cluster of the options."""
+
+    def __call__(self, *, hurried: bool = False) -> "Api": ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CertificateOptions:
+    """The values of the options."""
+
+    certificates_mode: str | None
+    certificate: Path | None
+    key: Path | None
+    certificate_secret: str
+    certificate_names: tuple[str, ...]
+    webhook_configurations: str
+    client_ca: Path | None
+    client_names: tuple[str, ...]
+
+    @property
+    def clients(self) -> frozenset[str]:
+        """Allowed common names of client certificates; empty if any client may call."""
+        return frozenset(self.client_names if self.client_ca is not None else ())
+
+
+certificate_options = inputs.options_as_value(
+    "certificate",
+    CertificateOptions,
+    click.option(
+        "--certificates",
+        "certificates_mode",
+        type=click.Choice(["self-managed", "files"]),
+        default=None,
+        help="Keep a CA and a certificate in a Secret, or read files [default: self-managed in a pod with a service "
+        "account, unless --certificate is given].",
+    ),
+    click.option("--certificate", type=click.Path(path_type=Path), help="Serving certificate (PEM)."),
+    click.option("--key", type=click.Path(path_type=Path), help="Its private key (PEM)."),
+    click.option(
+        "--certificate-secret",
+        metavar="[NAMESPACE/]NAME",
+        default=SECRET,
+        show_default=True,
+        help="Secret of self-managed certificates, in the namespace of the server.",
+    ),
+    click.option(
+        "--certificate-name",
+        "certificate_names",
+        metavar="NAME",
+        multiple=True,
+        help="DNS name or IP address that the certificate must have, repeatable [default: with self-managed those of "
+        "the Service gpu-usher].",
+    ),
+    click.option(
+        "--webhook-configurations",
+        metavar="NAME",
+        default=CONFIGURATIONS,
+        show_default=True,
+        help="Webhook configurations whose caBundle is kept right.",
+    ),
+    click.option(
+        "--client-ca",
+        type=click.Path(path_type=Path),
+        help="Refuse clients without a certificate of a CA in this file (PEM).",
+    ),
+    click.option(
+        "--client-name",
+        "client_names",
+        metavar="NAME",
+        multiple=True,
+        default=("kube-apiserver",),
+        show_default=True,
+        help="Common name that the certificate of a client must have, repeatable; with --client-ca.",
+    ),
+)
+
+
+def certificate_source(chosen: CertificateOptions, connect: Connect) -> "Callable[[], CertificateSource]":
+    """Returns a function that makes the source of the certificate.
+
+    Raises:
+        UsageError: the options contradict each other, or do not say where the certificate comes from.
+    """
+    from usher.cluster import kubeconfig as kubeconfigs
+
+    mode = chosen.certificates_mode
+    if chosen.certificate or chosen.key:
+        if mode == "self-managed":
+            raise click.UsageError("--certificates self-managed makes its own; leave out --certificate and --key")
+        mode = "files"
+    if mode is None and kubeconfigs.has_account():
+        mode = "self-managed"
+    if mode == "self-managed":
+        return lambda: _managed(chosen, connect)
+    certificate, key = chosen.certificate, chosen.key
+    if certificate is None or key is None:
+        raise click.UsageError(
+            "give --certificate and --key, or --certificates self-managed with a cluster, or --dev to try it on this "
+            "machine"
+        )
+    return lambda: _files(certificate, key, chosen)
+
+
+def _files(certificate: Path, key: Path, chosen: CertificateOptions) -> "CertificateSource":
+    from usher.server.certs.serving import Reloader
+
+    return Reloader(certificate, key, client_file=chosen.client_ca, names=chosen.certificate_names)
+
+
+def _managed(chosen: CertificateOptions, connect: Connect) -> "CertificateSource":
+    import structlog
+
+    from usher.cluster import kubeconfig as kubeconfigs
+    from usher.server.certs.authority import service_names
+    from usher.server.certs.managed import ManagedCertificate, Place, SecretName
+
+    before, _, name = chosen.certificate_secret.rpartition("/")
+    secret = SecretName(namespace=before or kubeconfigs.own_namespace(), name=name)
+    names = chosen.certificate_names or service_names(SERVICE, namespace=secret.namespace)
+    return ManagedCertificate(
+        connect(hurried=True),
+        Place(secret=secret, configurations=chosen.webhook_configurations, names=names),
+        clients=lambda: _clients(chosen.client_ca),
+        report=lambda event, reason: structlog.get_logger().info(event, reason=reason),
+    )
+
+
+def _clients(file: Path | None) -> "ClientAuthorities | None":
+    from usher.server.certs.serving import ClientAuthorities
+
+    return ClientAuthorities.read(file) if file is not None else None
+
+
+DEVELOPMENT_DIRECTORY: Final = Path(".usher/certs")
+_NAMES: Final = ("localhost", "127.0.0.1", "::1", "gpu-usher.gpu-usher.svc")
+
+_PATCH: Final = (
+    'python3 -c \'import base64, json, sys; patch = base64.b64decode(json.load(sys.stdin)["response"]["patch"]); '
+    "print(json.dumps(json.loads(patch), indent=2))'"
+)
+_SHOWN: Final = {"mutate": _PATCH, "validate": "python3 -m json.tool"}
+"""Commands that show the answer of each endpoint; a patch comes in base64."""
+
+
+def development_certificate(chosen: CertificateOptions) -> CertificateOptions:
+    """The options with a certificate and its key, made or renewed as needed.
+
+    Raises:
+        CertificateError: the directory cannot be written.
+        UsageError: the options name a certificate.
+    """
+    if chosen.certificate or chosen.key:
+        raise click.UsageError("--dev makes its own certificate; leave out --certificate and --key")
+    issue.ensure(DEVELOPMENT_DIRECTORY, names=_NAMES)
+    return replace(
+        chosen,
+        certificates_mode="files",
+        certificate=DEVELOPMENT_DIRECTORY / "tls.crt",
+        key=DEVELOPMENT_DIRECTORY / "tls.key",
+    )
+
+
+def print_hints(webhook: Address, admin: Address) -> None:
+    """Writes sample reviews and prints how to send them."""
+    reviews = DEVELOPMENT_DIRECTORY / "reviews"
+    reviews.mkdir(exist_ok=True)
+    base = f"https://{webhook}"
+    lines = [f"usher answers at {base}, probes and metrics at http://{admin}", ""]
+    for name, (endpoint, what, value) in _SAMPLES.items():
+        file = reviews / f"{name}.json"
+        file.write_bytes(orjson.dumps(_review(value), option=orjson.OPT_INDENT_2))
+        curl = f"curl -s --cacert {DEVELOPMENT_DIRECTORY / 'ca.crt'} -H 'Content-Type: application/json' --data @{file}"
+        lines += [f"# {what}", f"{curl} {base}/{endpoint} | {_SHOWN[endpoint]}", ""]
+    click.echo("\n".join([*lines, "Stop with Ctrl-C. The log below has one line for each review."]))
+
+
+def _review(value: paths.Object) -> paths.Object:
+    group, _, version = str(value["apiVersion"]).rpartition("/")
+    metadata = paths.metadata(value)
+    return {
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": {
+            "uid": "8f1c2e3a-0000-4000-8000-000000000001",
+            "kind": {"group": group, "version": version, "kind": value["kind"]},
+            "resource": {"group": group, "version": version, "resource": f"{value['kind']}s".lower()},
+            "operation": "CREATE",
+            "namespace": metadata["namespace"],
+            "name": metadata["name"],
+            "object": value,
+            "oldObject": None,
+        },
+    }
+
+
+def _gpu_container(**more: paths.Json) -> paths.Json:
+    return {
+        "name": "pytorch",
+        "image": "registry.example.com/bert:1.4",
+        "resources": {"limits": {"nvidia.com/gpu": 8, "cpu": "32", "memory": "512Gi"}},
+        **more,
+    }
+
+
+def _pytorch_job(name: str, container: paths.Json) -> paths.Object:
+    return {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": name, "namespace": "ml-research"},
+        "spec": {
+            "pytorchReplicaSpecs": {
+                "Master": {"replicas": 1, "template": {"spec": {"containers": [container]}}},
+                "Worker": {"replicas": 7, "template": {"spec": {"containers": [container]}}},
+            }
+        },
+    }
+
+
+_UNEQUAL: Final[paths.Json] = {"requests": {"nvidia.com/gpu": 8}, "limits": {"nvidia.com/gpu": 4}}
+_CPU_POD: Final[paths.Object] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "web", "namespace": "ml-research"},
+    "spec": {"containers": [{"name": "nginx", "image": "nginx:1.29"}]},
+}
+
+_SAMPLES: Final[dict[str, tuple[str, str, paths.Object]]] = {
+    "good-job": ("mutate", "a PyTorchJob gets the missing toleration", _pytorch_job("bert", _gpu_container())),
+    "bad-job": (
+        "validate",
+        "a PyTorchJob whose requests and limits differ is denied",
+        _pytorch_job("bert", _gpu_container(resources=_UNEQUAL)),
+    ),
+    "cpu-pod": ("mutate", "a pod without a GPU request is kept away from the GPUs", _CPU_POD),
+}
+
+
+if TYPE_CHECKING:
+    from usher.server import recorder
+
+_SHORTEST_KEY: Final = 16
+"""The fewest bytes of a key, so that it cannot be guessed."""
+
+_LARGEST_KEY: Final = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOptions:
+    """The values of the options."""
+
+    record_file: Path | None
+    record_size: int
+    """Size in MiB."""
+    record_anonymised: bool
+    record_key: Path | None
+
+    def settings(self) -> "recorder.Settings | None":
+        """The settings of the record; None to record nothing.
+
+        Raises:
+            InputError: the key cannot be read, or is too short.
+            UsageError: an option misses the one that it belongs to.
+        """
+        from usher.server import recorder
+
+        if self.record_file is None:
+            if self.record_anonymised or self.record_key is not None:
+                raise click.UsageError("--record-anonymised and --record-key need --record FILE")
+            return None
+        if self.record_key is not None and not self.record_anonymised:
+            raise click.UsageError("--record-key needs --record-anonymised")
+        key = None
+        if self.record_anonymised:
+            key = secrets.token_bytes(32) if self.record_key is None else _key(self.record_key)
+        return recorder.Settings(file=self.record_file, size=self.record_size * recorder.MEBIBYTE, key=key)
+
+
+record_options = inputs.options_as_value(
+    "record",
+    RecordOptions,
+    click.option(
+        "--record",
+        "record_file",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Record the reviews of /validate for `usher replay`, without values of variables (docs/replay.md).",
+    ),
+    click.option(
+        "--record-size",
+        type=click.IntRange(1, 65_536),
+        default=64,
+        show_default=True,
+        metavar="MIB",
+        help="With --record: at this size FILE is renamed to FILE.1 and begun again.",
+    ),
+    click.option(
+        "--record-anonymised",
+        is_flag=True,
+        help="With --record: replace names of namespaces, objects, users and images by hashes.",
+    ),
+    click.option(
+        "--record-key",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="With --record-anonymised: the key of the hashes, for equal hashes in all replicas [default: a new one "
+        "for each start].",
+    ),
+)
+
+
+def _key(file: Path) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            key = stream.read(_LARGEST_KEY).strip()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise errors.InputError(f"--record-key: {file} cannot be read: {reason}") from None
+    if len(key) < _SHORTEST_KEY:
+        raise errors.InputError(
+            f"--record-key: {file} holds {len(key)} bytes; a key needs {_SHORTEST_KEY} or more, "
+            "for example of `openssl rand -hex 32`"
+        )
+    return key
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from usher.authorities.gpu_quota.live.account_store import Meter
+    from usher.authorities.gpu_quota.live.service import ChargingService
+    from usher.authorities.knowledge import Knowledge
+    from usher.cluster.connection import Api
+    from usher.server.admin import Access
+    from usher.server.live_cluster import ClusterParts, Events
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterOptions:
+    """The values of the options."""
+
+    facts: tuple[str, ...]
+    """Files with the facts, instead of the cluster."""
+    live: bool | None
+    kubeconfig: Path | None
+    context_name: str | None
+    events: bool
+
+    def connect(self, *, hurried: bool = False) -> "Api":
+        """A connection to the API server; with `hurried` for calls that a review waits for.
+
+        Raises:
+            ClusterError: there is no configuration of a cluster that can be used.
+        """
+        from usher.cluster import connection
+
+        return connection.connect(kubeconfig=self.kubeconfig, context=self.context_name, hurried=hurried)
+
+    def access(self) -> "Access":
+        """Who may ask the admin port. Without a cluster the server still decides, but no client may ask."""
+        from usher.server.admin import Access
+
+        try:
+            return Access(self.connect(hurried=True))
+        except errors.ClusterError:
+            return Access(None)
+
+    def watched(self, *, certified: bool) -> "ClusterParts | None":
+        """The cluster to watch; None where no cluster is watched.
+
+        Args:
+            certified: whether the cluster also keeps the certificate.
+
+        Raises:
+            ClusterError: there is no configuration of a cluster that can be used.
+        """
+        named = self.kubeconfig is not None or self.context_name is not None
+        if named and not self.live and not certified:
+            raise click.UsageError("--kubeconfig and --context need --live or --certificates self-managed")
+        if self.live and self.facts:
+            raise click.UsageError("--live and --facts are two sources of the same facts; choose one")
+        if self.live is False or self.facts:
+            return None
+        from usher.cluster import kubeconfig as kubeconfigs
+
+        # A pod may run without a service account token: then decisions use only the reviews.
+        return self._parts() if self.live or kubeconfigs.has_account() else None
+
+    def _parts(self) -> "ClusterParts":
+        from usher.cluster.watching import LiveFacts
+        from usher.server.live_cluster import ClusterParts
+
+        facts = LiveFacts(self.connect())
+        return ClusterParts(facts=facts, charging=self._charging, events=self._events if self.events else None)
+
+    def _charging(self, knowledge: "Callable[[], Knowledge]", meter: "Meter") -> "ChargingService":
+        from usher.authorities.gpu_quota.definitions import namespace_of_accounts
+        from usher.authorities.gpu_quota.live.service import ChargingService
+        from usher.cluster import kubeconfig as kubeconfigs
+
+        api, namespace = self.connect(hurried=True), namespace_of_accounts(kubeconfigs.own_namespace())
+        return ChargingService(api, self.connect, knowledge, namespace=namespace, meter=meter)
+
+    def _events(self, count: "Callable[[str], None]") -> "Events":
+        from usher.server.live_cluster import Events
+
+        return Events(self.connect(hurried=True), count=count)
+
+
+cluster_options = inputs.options_as_value(
+    "cluster",
+    ClusterOptions,
+    inputs.facts_option,
+    click.option(
+        "--live/--no-live",
+        default=None,
+        help="Watch the facts of the cluster [default: only in a pod with a service account and without --facts].",
+    ),
+    inputs.cluster_options,
+    click.option(
+        "--events/--no-events",
+        default=True,
+        show_default=True,
+        help="With --live: write an Event on the controller whose pods are denied.",
+    ),
+)
+
+
+if TYPE_CHECKING:
+    from usher.server.admin import Access
+    from usher.server.ports import Address
+    from usher.server.serve import Portal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortOptions:
+    """The values of the options."""
+
+    host: str | None
+    port: int
+    admin_host: str | None
+    admin_port: int
+    metrics_access: str
+    portal: bool
+
+    def webhook(self, *, dev: bool) -> "Address":
+        """Where the webhook port listens; with `dev` only this machine reaches it."""
+        from usher.server.ports import Address
+
+        return Address(host=self._host(dev=dev), port=self.port)
+
+    def admin(self, *, dev: bool) -> "Address":
+        """Where the admin port listens."""
+        from usher.server.ports import Address
+
+        return Address(host=self.admin_host or self._host(dev=dev), port=self.admin_port)
+
+    def _host(self, *, dev: bool) -> str:
+        return self.host or ("127.0.0.1" if dev else "0.0.0.0")  # noqa: S104 - a webhook must be reachable from the API server
+
+
+def portal_routes(access: "Access") -> "Portal":
+    """Returns a function that makes the routes for questions of clients."""
+    from usher.server import portal as server_portal
+
+    return lambda evaluator, count: server_portal.router(server_portal.Portal(evaluator, access, count))
+
+
+port_options = inputs.options_as_value(
+    "ports",
+    PortOptions,
+    click.option("--host", default=None, help="Address of the webhook port [default: 0.0.0.0; with --dev 127.0.0.1]."),
+    click.option(
+        "--port", default=8443, show_default=True, type=click.IntRange(0, 65535), help="The webhook port (TLS)."
+    ),
+    click.option("--admin-host", default=None, help="Address of the admin port [default: the one of --host]."),
+    click.option(
+        "--admin-port",
+        default=8080,
+        show_default=True,
+        type=click.IntRange(0, 65535),
+        help="Probes and metrics (HTTP).",
+    ),
+    click.option(
+        "--metrics-access",
+        type=click.Choice(["open", "token"]),
+        default="open",
+        show_default=True,
+        help="Who may read the metrics: everybody, or with a token whose owner may `get` the URL /metrics in the "
+        "cluster. With token the admin port speaks TLS.",
+    ),
+    click.option(
+        "--portal/--no-portal",
+        default=False,
+        show_default=True,
+        help="Answer questions of clients with a token on the admin port, over TLS (docs/portal.md). Needs a cluster.",
+    ),
+)
+
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from usher.policy.checks.own import OwnChecks
+    from usher.policy.checks.catalogue import OwnChecks
     from usher.policy.evaluator import Evaluator
     from usher.server.live_cluster import ClusterParts
 
@@ -20,13 +536,13 @@ _OWN_DEADLINE = 0.25
 
 
 @click.command()
-@certificates.options
+@certificate_options
 @click.option("--dev", is_flag=True, help="Make a local CA and certificate in .usher/certs, and print requests to try.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="usher.yaml. Default: safe defaults.")
-@serve_cluster.options
-@serve_ports.options
+@cluster_options
+@port_options
 @given_policies.bundle_options
-@record_options.options
+@record_options
 @click.option("--engine", type=click.Choice(["wasm", "opa"]), default="wasm", show_default=True, help="Policy engine.")
 @click.option(
     "--opa-url", default="http://127.0.0.1:8181", show_default=True, help="The OPA server, with --engine opa."
@@ -34,13 +550,13 @@ _OWN_DEADLINE = 0.25
 @click.option("--reload-interval", default=10.0, hidden=True, help="Seconds between checks of the files.")
 def serve(
     *,
-    certificate: certificates.Options,
+    certificate: CertificateOptions,
     dev: bool,
     config_file: Path | None,
-    cluster: serve_cluster.Options,
-    ports: serve_ports.Options,
+    cluster: ClusterOptions,
+    ports: PortOptions,
     policies: given_policies.BundleOptions,
-    record: record_options.Options,
+    record: RecordOptions,
     engine: str,
     opa_url: str,
     reload_interval: float,
@@ -52,15 +568,14 @@ def serve(
     usher serve                                        in a cluster, with a certificate that it makes and renews
     usher serve --certificate tls.crt --key tls.key    with files that something else renews
     """
-    from usher.cli import development
     from usher.policy.checks import bundle
     from usher.server import logs
     from usher.server.serve import Settings, run
 
     certified = certificate.certificates_mode == "self-managed"
     if dev:
-        certificate = development.certificate(certificate)
-    source = certificates.source(certificate, cluster.connect)
+        certificate = development_certificate(certificate)
+    source = certificate_source(certificate, cluster.connect)
     watched = cluster.watched(certified=certified)
     if ports.portal and watched is None:
         raise click.UsageError("--portal needs a cluster, which says who may ask: add --live")
@@ -72,27 +587,27 @@ def serve(
         reload_interval=reload_interval,
         configuration=config_file,
         metrics_access=cluster.access() if ports.metrics_access == "token" else None,
-        portal=serve_ports.portal(cluster.access()) if ports.portal else None,
+        portal=portal_routes(cluster.access()) if ports.portal else None,
         record=record.settings(),
         policies=policies.bundles(),
     )
     logs.configure()
 
     make = partial(_evaluator, config_file, cluster, watched, engine=engine, opa_url=opa_url)
-    started = development.hints if dev else lambda _webhook, _admin: None
+    started = print_hints if dev else lambda _webhook, _admin: None
     run(settings, make, revision=bundle.load().revision, started=started, cluster=watched)
 
 
 def _evaluator(
     config_file: Path | None,
-    cluster: serve_cluster.Options,
+    cluster: ClusterOptions,
     watched: "ClusterParts | None",
     own: "Sequence[OwnChecks]",
     *,
     engine: str,
     opa_url: str,
 ) -> "Evaluator":
-    """What decides, from usher.yaml as it is now; its warnings are in the log."""
+    """The evaluator for the current usher.yaml. Logs its warnings."""
     import structlog
 
     from usher.policy import assembly

@@ -9,7 +9,7 @@ from usher.cli import inputs
 
 if TYPE_CHECKING:
     from usher.cluster.connection import Api
-    from usher.manifests.removal import Part
+    from usher.install.removal import Part
 
 
 @click.command(
@@ -36,13 +36,13 @@ def uninstall(
 
     GPUQuotas and their definition stay unless --with-quotas is given. Workloads are not touched.
     """
-    from usher.cluster import connection, removing
-    from usher.manifests import removal
-    from usher.reports import wording
+    from usher.check.formats import wording
+    from usher.cluster import connection
+    from usher.install import removal
 
     api = connection.connect(kubeconfig=kubeconfig, context=context_name)
-    parts = [*removal.parts(namespace), *([removal.definition()] if with_quotas else [])]
-    there = [part for part in parts if removing.is_there(api, part.path)]
+    parts = [*removal.parts(namespace), *([removal.quota_definition_part()] if with_quotas else [])]
+    there = [part for part in parts if removal.is_there(api, part.path)]
     click.echo(f"{wording.harmless(wording.printable(api.name))}: {len(there)} objects of gpu-usher")
     for part in there:
         click.echo(f"  {part.title}")
@@ -56,18 +56,16 @@ def uninstall(
 
 
 def _remove(api: "Api", part: "Part") -> None:
-    from usher.cluster import removing
-    from usher.manifests import removal
+    from usher.install import removal
 
     label = (removal.PART_OF, "gpu-usher") if part.only_ours else None
-    click.echo(f"{removing.remove(api, part.path, label=label)}: {part.title}")
+    click.echo(f"{removal.remove(api, part.path, label=label)}: {part.title}")
 
 
 def _tell_about_quotas(api: "Api", *, with_quotas: bool) -> None:
-    from usher.cluster import removing
-    from usher.manifests import removal
+    from usher.install import removal
 
-    number = removing.count(api, removal.GPU_QUOTAS)
+    number = removal.count_objects(api, removal.GPU_QUOTAS)
     if number is None:
         return
     word = "GPUQuota" if number == 1 else "GPUQuotas"

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from usher import errors
-from usher.cli import found_objects, inputs, path_completion
+from usher.cli import inputs
 
 if TYPE_CHECKING:
-    from usher.scan.batches import Batch
+    from usher.check.batches import Batch
 
 _SHOWN_KINDS: Final = 5
 
@@ -33,7 +33,7 @@ Exit codes:
   0  the workloads are shown; parts of them may be unknown
   2  an input could not be read, or no object in it makes pods"""
 )
-@click.argument("file", shell_complete=path_completion.files)
+@click.argument("file", shell_complete=inputs.complete_files)
 @inputs.config_option
 @inputs.namespace_option
 @inputs.format_option
@@ -46,31 +46,28 @@ def show(*, file: str, config: Path | None, namespace: str, format_name: str) ->
     see.
     """
     from usher.accelerators.vocabulary import Vocabulary
-    from usher.scan import shown_workloads, sources
+    from usher.check import sources
+    from usher.check.formats import workload_reading
 
     loaded = inputs.load_config(inputs.find_config(config))
     vocabulary = Vocabulary(loaded.accelerators)
     batches = list(sources.read([file], stdin=sys.stdin.buffer))
-    found = list(shown_workloads.workloads(batches, config=loaded, vocabulary=vocabulary, namespace=namespace))
+    found = list(workload_reading.shown_workloads(batches, config=loaded, vocabulary=vocabulary, namespace=namespace))
     if found and format_name == "json":
-        from usher.reports import workload_json
-
-        workload_json.write(found, sys.stdout, vocabulary=vocabulary)
+        workload_reading.write_json(found, sys.stdout, vocabulary=vocabulary)
     elif found:
-        from usher.reports import workload_text
-
-        workload_text.write(found, sys.stdout, vocabulary=vocabulary)
+        workload_reading.write_text(found, sys.stdout, vocabulary=vocabulary)
     _report_left_out(batches, file, empty=not found)
 
 
 def _report_left_out(batches: "Sequence[Batch]", file: str, *, empty: bool) -> None:
-    """Names what was left out, on standard error.
+    """Writes to standard error which documents were left out.
 
     Raises:
         InputError: something could not be read, or there was nothing to show.
     """
+    from usher.check.formats import wording
     from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
-    from usher.reports import wording
 
     notes = [note for batch in batches for note in batch.notes]
     problems = [problem for batch in batches for problem in batch.problems]
@@ -78,7 +75,7 @@ def _report_left_out(batches: "Sequence[Batch]", file: str, *, empty: bool) -> N
         raise errors.InputError("\n".join(wording.located(problem) for problem in problems))
     kinds = list(dict.fromkeys(group_version_kind(item.value)[2] for batch in batches for item in batch.items))
     if not kinds:
-        raise found_objects.missing([file], notes=notes)
+        raise inputs.no_objects_error([file], notes=notes)
     if empty:
         more = f" and {len(kinds) - _SHOWN_KINDS:,} more" if len(kinds) > _SHOWN_KINDS else ""
         raise errors.InputError(f"{file}: no object in it makes pods ({', '.join(kinds[:_SHOWN_KINDS])}{more})")

@@ -14,11 +14,74 @@ from kubernetes import client
 from kubernetes.config import config_exception
 
 from usher import __version__, errors, paths
+from usher.cluster import http_clients
 from usher.cluster import kubeconfig as kubeconfigs
-from usher.cluster import streams
-from usher.cluster.api import JSON, Answer
-from usher.cluster.streams import Stream
-from usher.http_clients import failures, retries
+from usher.cluster.api import JSON, Answer, parse_json
+
+_CHUNK: Final = 64 * 2**10
+_LONGEST_REFUSAL: Final = 2**20
+"""The most bytes of an answer to a refused stream."""
+
+
+class Stream:
+    """A body that is read as it comes in."""
+
+    def __init__(self, response: urllib3.BaseHTTPResponse, *, name: str, path: str) -> None:
+        self.refusal: Answer | None = None
+        self._response = response
+        self._name = name
+        if response.status != 200:
+            with _readable(name):
+                data = response.read(_LONGEST_REFUSAL)
+            self.refusal = Answer(status=response.status, value=json_object(data, response, name=name, path=path))
+
+    def chunks(self) -> Iterator[bytes]:
+        """The body as it comes in, until the server ends it.
+
+        Raises:
+            ClusterError: the connection is lost.
+            StalledError: nothing came for too long.
+        """
+        with _readable(self._name):
+            yield from self._response.stream(_CHUNK)
+
+    def hang_up(self) -> None:
+        """Wakes the thread that waits for the next bytes."""
+        with contextlib.suppress(OSError, ValueError, RuntimeError, AttributeError):
+            self._response.shutdown()
+
+
+@contextlib.contextmanager
+def _readable(name: str) -> Iterator[None]:
+    try:
+        yield
+    except urllib3.exceptions.ReadTimeoutError:
+        raise errors.StalledError(f"{name} has sent nothing for too long") from None
+    except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
+        # urllib3 raises AttributeError and ValueError where a connection is closed while it is read.
+        raise errors.ClusterError(f"{name}: the connection is lost: {http_clients.describe_failure(error)}") from None
+
+
+def json_object(data: bytes, response: urllib3.BaseHTTPResponse, *, name: str, path: str) -> paths.Object:
+    """The JSON object of an answer; an empty one where the request failed without a Status.
+
+    Raises:
+        ClusterError: the request succeeded, but the answer is not a JSON object; or the port speaks TLS.
+    """
+    try:
+        value = parse_json(data)
+    except ValueError:
+        value = None
+    if isinstance(value, dict):
+        return value
+    if http_clients.NEEDS_TLS in data:
+        raise errors.ClusterError(
+            f"{name}: this port speaks TLS; write https:// into the `server` of the cluster in the kubeconfig"
+        )
+    if response.status >= 400:
+        return {}
+    raise errors.ClusterError(f"{name}: the answer to {path} is not a JSON object; is that an API server?")
+
 
 _TIMEOUT: Final = urllib3.Timeout(connect=5, read=60)
 """Seconds. A page of 500 large objects takes a busy API server a while."""
@@ -34,7 +97,7 @@ _CONNECTIONS: Final = 128
 
 
 class Api:
-    """Requests to one API server, with retries while it is busy."""
+    """Requests to one API server, tried again while it is busy."""
 
     def __init__(
         self,
@@ -44,7 +107,7 @@ class Api:
         wait: Callable[[float], None] = time.sleep,
         hurried: bool = False,
     ) -> None:
-        """Takes the address and credentials of the server, its name in messages, and what waits between retries.
+        """Takes address and credentials of the server, its name in messages, and a function that waits.
 
         With `hurried`, a request ends within about two seconds, and is sent again only over a closed connection.
         """
@@ -58,8 +121,8 @@ class Api:
             raise_on_status=False,
         )
         self._timeout = _HURRIED if hurried else _TIMEOUT
-        self._attempts = 1 if hurried else retries.ATTEMPTS
-        # One for each watch, and for each charge that is under way.
+        self._attempts = 1 if hurried else http_clients.ATTEMPTS
+        # One for each watch, and for each charge in progress.
         configuration.connection_pool_maxsize = _CONNECTIONS
         self.name = name
         """The name of the cluster in reports and messages."""
@@ -167,15 +230,13 @@ class Api:
             response = request()
             if response.status not in _BUSY or attempt == self._attempts:
                 break
-            self._wait(retries.wait_for_busy_server(response.headers.get("Retry-After"), attempt=attempt))
+            self._wait(http_clients.wait_for_busy_server(response.headers.get("Retry-After"), attempt=attempt))
         if response.status == 401:
             raise errors.ClusterError(
                 f"{self.name} does not accept the credentials (401 Unauthorized); log in again, and see that "
                 "`kubectl auth whoami` works"
             )
-        return Answer(
-            status=response.status, value=streams.json_object(response.data, response, name=self.name, path=path)
-        )
+        return Answer(status=response.status, value=json_object(response.data, response, name=self.name, path=path))
 
     def _request(  # noqa: PLR0913 - the parts of a request, all named
         self,
@@ -201,7 +262,7 @@ class Api:
             )
         except urllib3.exceptions.HTTPError as error:
             raise errors.ClusterError(
-                f"{self.name} cannot be reached{self._through}: {failures.described(error)}; see that "
+                f"{self.name} cannot be reached{self._through}: {http_clients.describe_failure(error)}; see that "
                 "`kubectl cluster-info` works"
             ) from None
         except (OSError, ValueError, config_exception.ConfigException) as error:
@@ -221,12 +282,12 @@ class Api:
 
 
 def cluster_name(api: "Api", *, kubeconfig: Path | None, context: str | None) -> str:
-    """A cluster in reports, where no option names it: its context alone, which has no address."""
+    """The name of a cluster in reports if no option gives one: its context, without an address."""
     return context or kubeconfigs.context_name(kubeconfig=kubeconfig) or api.name
 
 
 def connect(*, kubeconfig: Path | None = None, context: str | None = None, hurried: bool = False) -> Api:
-    """The cluster that kubectl would talk to; inside a pod without a kubeconfig, the cluster that the pod is in.
+    """The cluster that kubectl would use; inside a pod without a kubeconfig, the cluster of the pod.
 
     Args:
         kubeconfig: file to read instead of $KUBECONFIG or ~/.kube/config.

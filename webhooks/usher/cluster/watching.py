@@ -1,24 +1,28 @@
-"""Keeps the objects of one kind up to date: lists them, then watches them, and lists again when the watch fails.
+"""Keeps the facts of a live cluster up to date: lists the objects of each kind, then watches them.
 
-It never ends by itself: after every error it waits and tries again. Meanwhile the last known objects stay, and `age`
-says how old they are. No library: the informer of the Kubernetes client does not trim objects, lists without pages, and
-does not notice a silent connection (docs/architecture.md).
+It never ends by itself: after every error it waits and tries again. Meanwhile the last known objects stay, and `age` is
+their age. No library: the informer of the Kubernetes client does not trim objects, lists without pages, and does not
+notice a silent connection (docs/architecture.md).
 """
 
 import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
-from typing import Final
+from typing import Final, Protocol
 
 from usher import errors
-from usher.cluster import listing
-from usher.cluster.api import Api, CutShortError, TooLongError, lines, loads
-from usher.cluster.listing import Target
-from usher.cluster.sinks import Sink
-from usher.http_clients.retries import Backoff
+from usher.cluster import api as cluster_api
+from usher.cluster import recording
+from usher.cluster.api import Api, CutShortError, Target, TooLongError, parse_json, stream_lines
+from usher.cluster.facts.store import Store
+from usher.cluster.http_clients import Backoff
+from usher.cluster.recording import Sink
+from usher.dataclass import dataclass
+from usher.kinds.kind import CONFIG_MAP, DEFINITION, KUEUE_CONFIGURATION, FactKind, Key
+from usher.kinds.registry import FACTS
 
 SHORTEST_WATCH: Final = 180.0
 LONGEST_WATCH: Final = 260.0
@@ -26,7 +30,7 @@ LONGEST_WATCH: Final = 260.0
 missed, even from a server without bookmarks. They differ at random, so that the watches do not all end at once."""
 
 SILENCE: Final = 15.0
-"""Seconds beyond that after which a connection without an end counts as dead."""
+"""Seconds after that until a connection without an end counts as dead."""
 
 LOST_FOR_LONG: Final = 120.0
 """Seconds without an answer after which a list replaces the watch. The cluster may have been restored from a backup;
@@ -50,7 +54,7 @@ class Reason(Enum):
     """Why a watch or a list starts again."""
 
     ENDED = "ended"
-    """In time, as asked for."""
+    """It ended in time, as requested."""
     EXPIRED = "expired"
     """410: the server no longer has the events since the last one."""
     STALLED = "stalled"
@@ -101,10 +105,10 @@ class Reflector:
         self.known = False
         """Whether all objects were listed at least once."""
         self.refusals = 0
-        """How many times in a row the server has refused to list."""
+        """How many times in a row the server has refused the list."""
         self.restarts = Counter(dict.fromkeys(Reason, 0))
         self.problem = self.left_out = ""
-        """The present problem; why a site does not let usher read a kind that it may leave out. Both may be empty."""
+        """The present problem; and why a site does not let usher read a kind that it may omit. Both may be empty."""
         self._api = api
         self._sink = sink
         self._clock = clock
@@ -117,7 +121,7 @@ class Reflector:
         self._resource_version = ""
         """Empty while the next step is a list."""
         self._doubts = 0
-        """How many times in a row the server has said that a kind does not exist although we had objects of it."""
+        """How many times in a row the server denied a kind although usher had objects of it."""
         self._woken = threading.Event()
 
     @property
@@ -150,11 +154,11 @@ class Reflector:
 
     def _list(self) -> float:
         began = self._clock()
-        found = listing.read(self._api, self.target)
-        if isinstance(found, listing.NotServed):
+        found = cluster_api.list_objects(self._api, self.target)
+        if isinstance(found, cluster_api.NotServed):
             return self._not_served()
         self._doubts = 0
-        if isinstance(found, listing.Refused):
+        if isinstance(found, cluster_api.Refused):
             return self._refused(found)
         self._sink.replace(found.values)
         self._version, self._resource_version = found.version, found.resource_version
@@ -178,12 +182,12 @@ class Reflector:
         self._failures.reset()
         return self._looks.next()
 
-    def _refused(self, found: listing.Refused) -> float:
+    def _refused(self, found: cluster_api.Refused) -> float:
         self.refusals += 1
         if not found.forbidden:
             return self._failed(Reason.EXPIRED if found.status == 410 else Reason.REFUSED, found.reason)
-        # The cluster is set up so: readiness must not wait for this kind, which stays unknown unless it was known
-        # before. But an API server that has just started may not have read all roles yet.
+        # The cluster's setup causes this: readiness must not wait for this kind, which stays unknown unless it was
+        # known before. But an API server that has just started may not have read all roles yet.
         self.settled = self.settled or self.refusals >= PATIENCE
         self.watching = False
         reason = f"may not be listed: {found.reason}"
@@ -218,11 +222,11 @@ class Reflector:
             wait = self._failed(Reason.REFUSED, str(error))
             return self._rights.next() if error.status == 403 else wait
         wait = self._failed(Reason.EXPIRED, "the API server no longer knows what happened since the last list")
-        # Without the wait, a server that always says so would be asked in a loop.
+        # Without the wait, usher would ask this server in a loop.
         return 0.0 if lasted else wait
 
     def _lasted(self, began: float, first: str) -> bool:
-        """Whether a watch worked: an event came, or it lasted a while."""
+        """Whether a watch worked: an event came, or it ran for a while."""
         return self._resource_version not in ("", first) or self._clock() - began >= _SHORT
 
     def _follow(self) -> None:
@@ -240,12 +244,12 @@ class Reflector:
             if stream.refusal is not None:
                 raise _RefusedError(stream.refusal.message, status=stream.refusal.status)
             self.watching, self.problem = True, ""
-            for line in lines(stream.chunks()):
+            for line in stream_lines(stream.chunks()):
                 self._take(line)
 
     def _take(self, line: bytes) -> None:
         try:
-            event = loads(line)
+            event = parse_json(line)
         except ValueError:
             raise _MalformedError from None
         value = event.get("object") if isinstance(event, dict) else None
@@ -255,11 +259,11 @@ class Reflector:
         if kind == "ERROR":
             code = value.get("code")
             raise _RefusedError(str(value.get("message")), status=code if isinstance(code, int) else 500)
-        version = listing.resource_version(value)
+        version = cluster_api.resource_version(value)
         if not version or kind not in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK"):
             raise _MalformedError
         if kind != "BOOKMARK":
-            if not listing.has_name(value):
+            if not cluster_api.object_has_name(value):
                 raise _MalformedError
             kept = self.target.kept(value, self._version)
             (self._sink.remove if kind == "DELETED" else self._sink.put)(kept)
@@ -278,3 +282,161 @@ class Reflector:
         if age is not None and age > LOST_FOR_LONG:
             self._resource_version = ""
         return self._failures.next()
+
+
+class StreamingApi(Api, Protocol):
+    """An API whose streams can be ended by another thread."""
+
+    def hang_up(self) -> None: ...
+
+
+class Reflecting:
+    """Runs reflectors of one connection."""
+
+    def __init__(self, api: StreamingApi, *, purpose: str) -> None:
+        """Takes the connection whose streams `stop` ends, and the first word of the names of the threads."""
+        self._api = api
+        self._purpose = purpose
+        self._stopped = threading.Event()
+        self._running: list[tuple[Reflector, threading.Thread]] = []
+
+    def start(self, reflectors: Iterable[Reflector]) -> None:
+        """Starts a thread for each reflector."""
+        for reflector in reflectors:
+            name = f"{self._purpose} {reflector.target.label}"
+            thread = threading.Thread(target=reflector.run, args=(self._stopped.is_set,), name=name, daemon=True)
+            self._running.append((reflector, thread))
+            thread.start()
+
+    def stop(self, *, within: float = 5.0) -> None:
+        """Ends all watches, and waits at most `within` seconds for their threads, which end with the process anyway."""
+        self._stopped.set()
+        deadline = time.monotonic() + within
+        for reflector, _ in self._running:
+            reflector.wake()
+        self._api.hang_up()
+        for _, thread in self._running:
+            thread.join(max(deadline - time.monotonic(), 0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindState:
+    """How current the facts of one kind are."""
+
+    kind: str
+    """As in `kubectl get`."""
+    age: float | None
+    """Seconds since the facts were last known to be current; None before the first list."""
+    objects: int | None
+    """The number of objects; None while it is unknown."""
+    watching: bool
+    """Whether changes would arrive at once."""
+    restarts: Mapping[Reason, int]
+    problem: str
+
+
+_CLUSTER_QUEUE: Final = ("kueue.x-k8s.io", "ClusterQueue")
+
+
+class LiveFacts:
+    """The facts of a cluster, kept up to date from `start` to `stop`."""
+
+    def __init__(
+        self,
+        api: StreamingApi,
+        *,
+        kinds: Iterable[FactKind] = tuple(FACTS.values()),
+        store: Store | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Takes the API server, the kinds, the store to fill, and a clock in seconds. Sends no request yet."""
+        self.store = Store() if store is None else store
+        self.store.age = self.oldest
+        self._api = api
+        self._reflecting = Reflecting(api, purpose="facts")
+        self._reflectors: dict[Key, Reflector] = {}
+        self._others: list[Reflector] = []
+        for kind in kinds:
+            sink = self._sink(kind, clock=clock)
+            self._reflectors[kind.key] = Reflector(api, Target(kind=kind), sink, clock=clock)
+
+    def start(self) -> None:
+        """Starts to list and watch; from now on the store fills."""
+        self._reflecting.start(self._all())
+
+    def stop(self, *, within: float = 5.0) -> None:
+        """Ends all watches, and waits at most `within` seconds for their threads, which end with the process anyway."""
+        self._reflecting.stop(within=within)
+
+    @property
+    def ready(self) -> bool:
+        """Whether each kind has been listed once, does not exist, or may not be listed."""
+        return not self.awaited()
+
+    def awaited(self) -> list[str]:
+        """The kinds without a first list.
+
+        Kinds that the API server keeps failing to list while it lists others are left out: a webhook that converts
+        their versions may wait for us to be ready. These kinds stay unknown.
+        """
+        awaited = [reflector for reflector in self._all() if not reflector.settled]
+        if any(reflector.known for reflector in self._all()):
+            awaited = [reflector for reflector in awaited if reflector.refusals < PATIENCE]
+        return [reflector.target.label for reflector in awaited]
+
+    def oldest(self) -> float:
+        """The age of the oldest facts in seconds."""
+        return max((age for reflector in self._all() if (age := reflector.age) is not None), default=0.0)
+
+    def age(self, key: Key) -> float | None:
+        """Seconds since the facts of a kind were last known to be current; None before its first list."""
+        reflector = self._reflectors.get(key)
+        return None if reflector is None else reflector.age
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """The present problems, by kind."""
+        without_kueue = self.store.knows(*_CLUSTER_QUEUE) and not self.store.names(*_CLUSTER_QUEUE)
+        # RBAC also refuses what does not exist: without a queue, the configuration of Kueue is not missed.
+        read = self._reflectors.values() if without_kueue else self._all()
+        return {reflector.target.label: reflector.problem for reflector in read if reflector.problem}
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """The kinds that this site leaves out, with the reason."""
+        return {each.target.label: each.left_out for each in self._reflectors.values() if each.left_out}
+
+    def states(self) -> Iterator[KindState]:
+        """How current the facts are, kind by kind."""
+        counts = self.store.counts()
+        for key, reflector in self._reflectors.items():
+            yield KindState(
+                kind=reflector.target.label,
+                age=reflector.age,
+                objects=counts.get(key, 0) if self.store.knows(*key) else None,
+                watching=reflector.watching,
+                restarts=dict(reflector.restarts),
+                problem=reflector.problem,
+            )
+
+    def _all(self) -> list[Reflector]:
+        return [*self._reflectors.values(), *self._others]
+
+    def _sink(self, kind: FactKind, *, clock: Callable[[], float]) -> Sink:
+        plain = recording.StoreSink(self.store, kind.key)
+        if kind.key == DEFINITION:
+            return recording.DefinitionsSink(plain, wake=self._wake)
+        if kind.key != CONFIG_MAP:
+            return plain
+        namespace, name = KUEUE_CONFIGURATION
+        with_content = recording.ContentSink(
+            plain, namespace=namespace, name=name, alone=recording.SingleObjectSink(self.store)
+        )
+        target = Target(kind=kind, namespace=namespace, name=name)
+        self._others.append(Reflector(self._api, target, with_content.content, clock=clock))
+        return with_content
+
+    def _wake(self, definition: str) -> None:
+        for reflector in self._reflectors.values():
+            if reflector.target.kind.resource == definition:
+                reflector.wake()

@@ -1,7 +1,12 @@
-"""The types of values in usher.yaml: names, patterns, and the base of every section."""
+"""The types of values in usher.yaml: names, patterns, and the base of every section.
 
+Matching takes one search for each part between two `*`, so no pattern and no text can make it slow.
+"""
+
+import difflib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from functools import lru_cache
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -32,7 +37,7 @@ ANY_NAMESPACE: Final = "Namespaces, in which * stands for any characters; by def
 
 
 def seconds(duration: Duration) -> float:
-    """How long a duration is."""
+    """The number of seconds of a duration."""
     return float(duration[:-1]) * {"s": 1, "m": 60, "h": 3600}[duration[-1]]
 
 
@@ -70,3 +75,84 @@ class Selector(Section):
                 "swap minAccelerators and maxAccelerators"
             )
         return self
+
+
+_LONGEST: Final = 64
+"""Characters of a word that are compared; known words are shorter, and the time grows with the lengths."""
+
+_LOOK_ALIKE: Final = str.maketrans("oil", "011")
+
+_EQUALLY_CLOSE: Final = 50
+"""This many close words are compared again, letter by letter: USH3O2 has as many letters of USH432 as of USH302."""
+
+
+def nearest_word(word: str, known: Collection[str]) -> str:
+    """`; did you mean KNOWN?`, or an empty text where every known word differs too much."""
+    by_case = {each.casefold(): each for each in known}
+    given = word[:_LONGEST].casefold()
+    close = difflib.get_close_matches(given, by_case, n=_EQUALLY_CLOSE)
+    return f"; did you mean {by_case[max(close, key=lambda other: _likeness(given, other))]}?" if close else ""
+
+
+def _likeness(given: str, other: str) -> tuple[float, int]:
+    letters = zip(given.translate(_LOOK_ALIKE), other.translate(_LOOK_ALIKE), strict=False)
+    same_places = sum(one == another for one, another in letters)
+    return difflib.SequenceMatcher(None, other, given).ratio(), same_places
+
+
+@lru_cache(maxsize=4096)
+def _parts_of_glob(pattern: str) -> tuple[str, ...]:
+    return tuple(pattern.split("*"))
+
+
+def glob_fits(text: str, pattern: str) -> bool:
+    """Whether a pattern matches a whole text; every character but `*` stands for itself."""
+    first, *rest = _parts_of_glob(pattern)
+    if not rest:
+        return text == first
+    *between, last = rest
+    if not text.startswith(first) or len(text) < len(first) + len(last) or not text.endswith(last):
+        return False
+    start, end = len(first), len(text) - len(last)
+    for part in between:
+        found = text.find(part, start, end)
+        if found < 0:
+            return False
+        start = found + len(part)
+    return True
+
+
+def image_fits(image: str, pattern: str) -> bool:
+    """Whether a pattern matches an image, or the end of its path after a slash.
+
+    A pattern without a colon matches every tag and digest: `vllm/vllm-*` matches
+    `registry.example.com/mirror/vllm/vllm-openai:v0.10.0`.
+    """
+    name = image if ":" in pattern or "@" in pattern else without_tag(image)
+    return glob_fits(name, pattern) or glob_fits(name, f"*/{pattern}")
+
+
+def without_tag(image: str) -> str:
+    """The name of an image without its tag and digest."""
+    name = image.partition("@")[0]
+    head, slash, last = name.rpartition("/")
+    return head + slash + last.partition(":")[0]
+
+
+def command_fits(words: tuple[str, ...], pattern: str) -> bool:
+    """Whether the words of a pattern match the first words of a command, one by one, whatever their case.
+
+    A word without a slash matches the last part of a path: `torchrun` matches `/usr/local/bin/torchrun`.
+    """
+    wanted = _words_of_glob(pattern)
+    return len(wanted) <= len(words) and all(map(_word_fits, words, wanted))
+
+
+@lru_cache(maxsize=4096)
+def _words_of_glob(pattern: str) -> tuple[str, ...]:
+    return tuple(pattern.lower().split())
+
+
+def _word_fits(word: str, pattern: str) -> bool:
+    word = word.lower()
+    return glob_fits(word if "/" in pattern else word.rpartition("/")[2], pattern)

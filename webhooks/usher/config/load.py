@@ -1,14 +1,228 @@
 """Loads usher.yaml from a file; errors name the line and key of every problem."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, Any, Final, Union, get_args, get_origin
 
 import pydantic
+import pydantic_core
+from pydantic import BaseModel
 
 from usher import errors, paths
-from usher.config import models, reasons, salvage
+from usher.config import fields, models
+from usher.dataclass import dataclass
 from usher.documents import places, reader
+
+_MOST_ROUNDS: Final = 8
+"""A mistake may hide another one, so usher removes mistakes this many times."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Salvaged:
+    """A configuration without its mistakes."""
+
+    config: models.Config
+    entries: Mapping[str, Sequence[int]]
+    """By the pointer of a list in the configuration: the indices that its entries have in the file."""
+
+    def pointer_in_file(self, pointer: str) -> str:
+        """The pointer of the same place in the file, where lists are longer."""
+        found = here = paths.ROOT
+        for key in paths.split(pointer):
+            kept = self.entries.get(here)
+            inside = kept is not None and key.isdecimal() and int(key) < len(kept)
+            found = paths.join(found, kept[int(key)] if kept is not None and inside else key)
+            here = paths.join(here, key)
+        return found
+
+
+def salvage_config(value: paths.Json) -> Salvaged | None:
+    """The configuration in a document, without the entries and fields that are wrong; None if nothing is left."""
+    entries: dict[str, list[int]] = {}
+    for _ in range(_MOST_ROUNDS):
+        try:
+            config = models.Config.model_validate(value)
+        except pydantic.ValidationError as error:
+            wrong = [tuple(detail["loc"]) for detail in error.errors()]
+            value = _without(value, wrong, paths.ROOT, entries)
+        else:
+            return Salvaged(config=config, entries=entries)
+    return None
+
+
+def _without(
+    value: paths.Json, wrong: Sequence[tuple[int | str, ...]], pointer: str, entries: dict[str, list[int]]
+) -> paths.Json:
+    """The value without the entries of its outermost lists, and without the fields, that hold a mistake."""
+    if isinstance(value, list):
+        hurt = {location[0] for location in wrong if location}
+        before = entries.get(pointer, list(range(len(value))))
+        entries[pointer] = [original for index, original in enumerate(before) if index not in hurt]
+        return [item for index, item in enumerate(value) if index not in hurt]
+    if not isinstance(value, dict):
+        return None
+    return dict(_good_fields(value, wrong, pointer, entries))
+
+
+def _good_fields(
+    value: Mapping[str, paths.Json],
+    wrong: Sequence[tuple[int | str, ...]],
+    pointer: str,
+    entries: dict[str, list[int]],
+) -> Iterable[tuple[str, paths.Json]]:
+    for name, child in value.items():
+        below = [location[1:] for location in wrong if location and location[0] == name]
+        if not below:
+            yield name, child
+        elif all(below) and isinstance(child, dict | list):
+            yield name, _without(child, below, paths.join(pointer, name), entries)
+
+
+_SAME: Final[Mapping[str, Sequence[str]]] = {
+    "accelerators": ("resources", "minAccelerators"),
+    "apply": ("action",),
+    "board": ("gpu",),
+    "labels": ("nodeSelector",),
+    "max": ("hard",),
+    "mode": ("action",),
+    "nodelabels": ("nodeSelector",),
+    "outcome": ("action",),
+    "queue": ("localQueue",),
+    "roles": ("for",),
+    "rules": ("classes",),
+    "severity": ("action",),
+    "until": ("expires",),
+}
+"""Keys that other tools, or other parts of usher, use for the same thing, in lower case."""
+
+
+def suggestion_for_key(location: Sequence[int | str]) -> str:
+    """A suggestion for an unknown key of a section; `location` is its place as in errors of pydantic.
+
+    The suggestion is the nearest key, or a key of the same meaning; else all keys of the section.
+    """
+    section = _section(models.Config, location[:-1])
+    if section is None:
+        return ""
+    known = [field.alias or name for name, field in section.model_fields.items()]
+    key = str(location[-1])
+    same = next((name for name in _SAME.get(key.casefold(), ()) if name in known), "")
+    if same:
+        return f"; did you mean {same}?"
+    return fields.nearest_word(key, known) or f"; this section has {', '.join(sorted(known))}"
+
+
+def suggestion_for_choice(given: object, known: str) -> str:
+    """The suggestion for a wrong word; `known` lists the accepted words as `one, other or third`."""
+    if not isinstance(given, str):
+        return ""
+    return fields.nearest_word(given, known.replace(" or ", ", ").split(", "))
+
+
+def _section(section: type[BaseModel], location: Sequence[int | str]) -> type[BaseModel] | None:
+    """The section at a place below another one; None where the place has no fixed keys."""
+    if not location:
+        return section
+    field = next((each for name, each in section.model_fields.items() if location[0] in (name, each.alias)), None)
+    if field is None:
+        return None
+    inner = next(iter(_sections(field.annotation)), None)
+    if inner is None:
+        return None
+    # An entry of a list or of a mapping by names is one step deeper.
+    holds_many = any(get_origin(each) in (list, dict) for each in _parts_of_annotation(field.annotation))
+    return _section(inner, location[2 if holds_many else 1 :])
+
+
+def _sections(annotation: Any) -> Iterable[type[BaseModel]]:  # noqa: ANN401 - any annotation of a field
+    for part in _parts_of_annotation(annotation):
+        if isinstance(part, type) and issubclass(part, BaseModel):
+            yield part
+
+
+def _parts_of_annotation(annotation: Any) -> Iterable[Any]:  # noqa: ANN401 - any annotation of a field
+    """An annotation and its parts."""
+    yield annotation
+    if get_origin(annotation) in (list, dict, Annotated, Union, types.UnionType):
+        for argument in get_args(annotation):
+            yield from _parts_of_annotation(argument)
+
+
+_LONGEST: Final = 64
+"""The characters that a message shows of a value."""
+
+_FORMS: Final = {
+    "[smh]$": "a number with s, m or h, as in 90s or 5m",
+    "^[-a-z0-9.*]+$": "lower-case letters, digits, hyphens and points, with * for any characters",
+    "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$": "lower-case letters, digits, hyphens and points, as in the names of objects",
+}
+"""Words for the forms of values, by a part of the pattern."""
+
+_TYPES: Final = {
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "dict_type": "a mapping of keys to values",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "list_type": "a list, as in [one, other]",
+    "model_type": "a mapping of keys to values",
+    "string_type": "a text; put a number, true or false in quotes",
+}
+
+
+def explain_error(detail: pydantic_core.ErrorDetails) -> str:
+    """The mistake, with the wrong value, the accepted values, and the nearest known word."""
+    kind, context = detail["type"], detail.get("ctx", {})
+    if kind == "extra_forbidden":
+        return f"unknown key{suggestion_for_key(detail['loc'])}"
+    if kind == "missing":
+        return "this key is required"
+    if kind in _TYPES:
+        return f"expected {_TYPES[kind]}, found {_shown_value(detail['input'])}"
+    if kind in _SAYINGS:
+        return _SAYINGS[kind](detail["input"], context)
+    return detail["msg"].removeprefix("Value error, ")
+
+
+def _word_error(given: object, context: Mapping[str, Any]) -> str:
+    known = str(context.get("expected", "")).replace("'", "")
+    return f"expected {known}, found {_shown_value(given)}{suggestion_for_choice(given, known)}"
+
+
+def _form_error(given: object, context: Mapping[str, Any]) -> str:
+    pattern = str(context.get("pattern", ""))
+    form = next((text for part, text in _FORMS.items() if part == pattern or pattern.endswith(part)), "")
+    return f"expected {form or f'a text that matches {pattern}'}, found {_shown_value(given)}"
+
+
+def _shortage_error(_given: object, context: Mapping[str, Any]) -> str:
+    least = context.get("min_length", 1)
+    return "must not be empty" if least == 1 else f"needs at least {least} entries"
+
+
+def _shown_value(value: object) -> str:
+    """A value of the file, bounded and escaped."""
+    if isinstance(value, str):
+        return f"{value[:_LONGEST]!a}"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)[:_LONGEST]
+    if value is None:
+        return "nothing"
+    return "a list" if isinstance(value, list) else "a mapping"
+
+
+_SAYINGS: Final[Mapping[str, Callable[[object, Mapping[str, Any]], str]]] = {
+    "literal_error": _word_error,
+    "string_pattern_mismatch": _form_error,
+    "string_too_short": _shortage_error,
+    "too_short": _shortage_error,
+}
+
 
 Problem = tuple[str, str]
 """JSON Pointer into usher.yaml, and the problem there."""
@@ -23,8 +237,8 @@ def load(file: Path, *, more: Callable[[models.Config], Iterable[Problem]] = _no
 
     Args:
         file: usher.yaml.
-        more: finds mistakes of meaning. It is asked about the good part of a file with other mistakes, so that one run
-            names all of them; the caller asks it about a good file.
+        more: finds mistakes of meaning in the valid part of a file with other mistakes, so that one run names all of
+            them. For a valid file the caller runs it.
 
     Raises:
         ConfigError: the file cannot be read, is not YAML, or does not match the schema; names every line and key.
@@ -61,8 +275,8 @@ def parse(data: bytes, *, source: str, more: Callable[[models.Config], Iterable[
         raise errors.ConfigError(source, sorted(problems, key=lambda problem: problem[0])) from None
 
 
-def mistakes(value: paths.Json, *, more: Callable[[models.Config], Iterable[Problem]] = _nothing) -> list[Problem]:
-    """All mistakes in the value of usher.yaml, at their pointers; `more` is asked about a good value as well."""
+def find_mistakes(value: paths.Json, *, more: Callable[[models.Config], Iterable[Problem]] = _nothing) -> list[Problem]:
+    """All mistakes in the value of usher.yaml, at their pointers; `more` also checks a valid value."""
     try:
         config = models.Config.model_validate(value)
     except pydantic.ValidationError as error:
@@ -74,29 +288,29 @@ def _mistakes(
     value: paths.Json, error: pydantic.ValidationError, more: Callable[[models.Config], Iterable[Problem]]
 ) -> Iterable[Problem]:
     for detail in error.errors():
-        yield paths.join(paths.ROOT, *detail["loc"]), reasons.reason(detail)
-    rest = salvage.salvage(value)
+        yield paths.join(paths.ROOT, *detail["loc"]), explain_error(detail)
+    rest = salvage_config(value)
     if rest is not None:
         for pointer, reason in more(rest.config):
             yield rest.pointer_in_file(pointer), reason
 
 
-def refusal(file: Path | None, problems: Sequence[tuple[str, str]]) -> errors.ConfigError:
+def config_error(file: Path | None, problems: Sequence[tuple[str, str]]) -> errors.ConfigError:
     """The error for problems at pointers of a file that was loaded before; with lines, if possible."""
-    return errors.ConfigError("usher.yaml" if file is None else str(file), located(file, problems))
+    return errors.ConfigError("usher.yaml" if file is None else str(file), locate_problems(file, problems))
 
 
-def located(file: Path | None, problems: Sequence[tuple[str, str]]) -> list[tuple[int, str, str]]:
+def locate_problems(file: Path | None, problems: Sequence[tuple[str, str]]) -> list[tuple[int, str, str]]:
     """Line (0 where unknown), key and text of problems at pointers of a file that was loaded before."""
     data = b""
     if file is not None and problems:
         with contextlib.suppress(OSError):
             data = file.read_bytes()
-    return located_in(data, problems)
+    return locate_problems_in(data, problems)
 
 
-def located_in(data: bytes, problems: Sequence[tuple[str, str]]) -> list[tuple[int, str, str]]:
-    """As `located`, for the content of a file."""
+def locate_problems_in(data: bytes, problems: Sequence[tuple[str, str]]) -> list[tuple[int, str, str]]:
+    """Line, key and text of problems, like `locate_problems`, for the content of a file."""
     where = None
     if data and problems:
         with contextlib.suppress(errors.ManifestError):

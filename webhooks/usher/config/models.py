@@ -5,20 +5,28 @@ from typing import Final, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from usher.config import words
-from usher.config.accelerators import Accelerators, DeviceClass, Resource
-from usher.config.audit import Audit
+from usher.config import fields
+from usher.config.audit_settings import Audit
 from usher.config.fabrics import shipped as fabrics_shipped
-from usher.config.fabrics.profiles import RESERVED_VARIABLES, Fabric, based
-from usher.config.facts import Facts
+from usher.config.fabrics.profiles import RESERVED_VARIABLES, Fabric, with_base
 from usher.config.fields import ANY_NAMESPACE, Name, Pattern, Place, Role, Section, Selector, repeated
-from usher.config.identities import DEFAULT_IDENTITIES, Identity
-from usher.config.lifecycle import Lifecycle
 from usher.config.pools import Gangs, Gpus, Pool, PoolUse, Taint
-from usher.config.queues import PriorityRule, Queue, Route
 from usher.config.quotas import Quota, Quotas
-from usher.config.roles import RoleRule, RoleRules
-from usher.config.shared_memory import SharedMemory
+from usher.config.sections import (
+    DEFAULT_IDENTITIES,
+    Accelerators,
+    DeviceClass,
+    Facts,
+    Identity,
+    Lifecycle,
+    PriorityRule,
+    Queue,
+    Resource,
+    RoleRule,
+    RoleRules,
+    Route,
+    SharedMemory,
+)
 
 __all__ = [
     "DEFAULT_IDENTITIES",
@@ -241,14 +249,14 @@ class Config(Section):
     @field_validator("pools")
     @classmethod
     def _check_fabrics_exist(cls, pools: list[Pool], info: ValidationInfo) -> list[Pool]:
-        # Invalid fabrics are missing here; their own error is reported already.
+        # Invalid fabrics are missing here; their own error is already reported.
         defined = info.data.get("fabrics")
         if defined is None:
             return pools
         known = {*defined, *fabrics_shipped.SHIPPED}
         missing = [
             f"pool {pool.name} names the fabric {pool.fabric}, which is neither shipped nor in fabrics"
-            + words.nearest(pool.fabric, known)
+            + fields.nearest_word(pool.fabric, known)
             for pool in pools
             if pool.fabric is not None and pool.fabric not in known
         ]
@@ -261,4 +269,4 @@ class Config(Section):
         own = self.fabrics.get(name)
         if own is None:
             return fabrics_shipped.SHIPPED[name].profile
-        return own if own.base is None else based(own, fabrics_shipped.SHIPPED[own.base].profile)
+        return own if own.base is None else with_base(own, fabrics_shipped.SHIPPED[own.base].profile)

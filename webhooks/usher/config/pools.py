@@ -11,7 +11,7 @@ from usher import errors, quantities
 from usher.config.fields import LabelKey, LabelValue, Name, Pattern, ResourceName, Role, Section
 
 _OF_KUBERNETES: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-"""Taints of nodes that cannot be used now; no pod should tolerate them for long."""
+"""Prefixes of taints of nodes that are temporarily unusable; pods should not tolerate them for long."""
 
 
 _TEXT: Final = re.compile(r"(?P<key>[^=:\s]{1,317})(?:=(?P<value>[^=:\s]{0,63}))?:(?P<effect>[A-Za-z]{1,32})")

@@ -1,23 +1,25 @@
-"""Which entries of usher.yaml apply to a workload: by namespace, role, kind and size.
+"""Which entries of usher.yaml apply to a workload (by namespace, role, kind and size), and which entries overlap.
 
 In a namespace pattern `*` stands for any characters; every other character stands for itself.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import TypeVar
 
 from usher import model
-from usher.config import models
+from usher.config import fields
+from usher.config.fields import Selector
 from usher.dataclass import dataclass
 
 
-def matches(namespace: str, patterns: Iterable[str]) -> bool:
-    """Whether any pattern fits; the models let no other wildcard than `*` through."""
+def matches_pattern(namespace: str, patterns: Iterable[str]) -> bool:
+    """Whether any pattern fits; the models accept `*` as the only wildcard."""
     return any(fnmatchcase(namespace, pattern) for pattern in patterns)
 
 
-Entry = TypeVar("Entry", bound=models.Selector)
+Entry = TypeVar("Entry", bound=fields.Selector)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,25 +31,25 @@ class Subject:
     kind: str
     role: str
     accelerators: int | None
-    """The accelerators of all pods together, of any name; None where nothing bounds them."""
+    """The accelerators of all pods together, under any name; None without a bound."""
 
 
-def subject(workload: model.Workload) -> Subject:
+def subject_of(workload: model.Workload) -> Subject:
     return Subject(
         namespace=workload.namespace,
         group=workload.group,
         kind=workload.kind,
         role=workload.role.value,
-        accelerators=size(workload),
+        accelerators=largest_size(workload),
     )
 
 
-def first(entries: Iterable[Entry], subject: Subject) -> Entry | None:
+def first_match(entries: Iterable[Entry], subject: Subject) -> Entry | None:
     """The first entry that matches; None without a match."""
-    return next((entry for entry in entries if fits(entry, subject)), None)
+    return next((entry for entry in entries if entry_fits(entry, subject)), None)
 
 
-def fits(entry: models.Selector, subject: Subject) -> bool:
+def entry_fits(entry: fields.Selector, subject: Subject) -> bool:
     """Whether an entry matches a workload. A workload without bound is larger than any number."""
     most = entry.max_accelerators
     return (
@@ -55,11 +57,92 @@ def fits(entry: models.Selector, subject: Subject) -> bool:
         and (not entry.roles or subject.role in entry.roles)
         and (subject.accelerators is None or subject.accelerators >= entry.min_accelerators)
         and (most is None or (subject.accelerators is not None and subject.accelerators <= most))
-        and matches(subject.namespace, entry.namespaces)
+        and matches_pattern(subject.namespace, entry.namespaces)
     )
 
 
-def size(workload: model.Workload) -> int | None:
-    """Accelerators of all pods together at their most, by whatever name and route; None where nothing bounds them."""
+def largest_size(workload: model.Workload) -> int | None:
+    """Accelerators of all pods together at their maximum, by any name and route; None without a bound."""
     maxima = [total.maximum for total in workload.totals]
     return sum(most.value for most in maxima if most is not None) if None not in maxima else None
+
+
+_ANYTHING = "\0"
+"""A placeholder for any text in place of a `*`; in a pattern, only another `*` matches it."""
+
+
+def entry_covers(first: Selector, second: Selector) -> bool:
+    """Whether the first matches every workload that the second matches."""
+    return (
+        patterns_cover(first.namespaces, second.namespaces)
+        and _holds(first.kinds, second.kinds)
+        and _holds(first.roles, second.roles)
+        and first.min_accelerators <= second.min_accelerators
+        and (
+            first.max_accelerators is None
+            or (second.max_accelerators is not None and second.max_accelerators <= first.max_accelerators)
+        )
+    )
+
+
+def entries_overlap(first: Selector, second: Selector) -> bool:
+    """Whether both can match the same workload."""
+    return (
+        patterns_meet(first.namespaces, second.namespaces)
+        and _share(first.kinds, second.kinds)
+        and _share(first.roles, second.roles)
+        and _reaches(first.max_accelerators, second.min_accelerators)
+        and _reaches(second.max_accelerators, first.min_accelerators)
+    )
+
+
+def patterns_meet(first: Iterable[str], second: Sequence[str]) -> bool:
+    """Whether a name can match one of the first and one of the second."""
+    return any(_meet(one, other) for one in first for other in second)
+
+
+def patterns_cover(first: Sequence[str], second: Iterable[str]) -> bool:
+    """Whether every name of the second matches one of the first; coverage by several patterns together is not found."""
+    return all(any(fnmatchcase(each.replace("*", _ANYTHING), pattern) for pattern in first) for each in second)
+
+
+def _holds(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether the first list covers the second; an empty list means everything."""
+    return not first or (bool(second) and set(second) <= set(first))
+
+
+def _share(first: Sequence[str], second: Sequence[str]) -> bool:
+    return not first or not second or not set(first).isdisjoint(second)
+
+
+def _reaches(most: int | None, least: int) -> bool:
+    return most is None or most >= least
+
+
+@lru_cache(maxsize=1024)
+def _meet(first: str, second: str) -> bool:
+    """Whether a name can match both patterns; compares each place of one with each place of the other, once."""
+    reached = {(0, 0)}
+    waiting = [(0, 0)]
+    while waiting:
+        one, other = waiting.pop()
+        if one == len(first) and other == len(second):
+            return True
+        for step in _steps(first, second, one, other):
+            if step not in reached:
+                reached.add(step)
+                waiting.append(step)
+    return False
+
+
+def _steps(first: str, second: str, one: int, other: int) -> list[tuple[int, int]]:
+    left, right = first[one : one + 1], second[other : other + 1]
+    steps = []
+    if left == "*":
+        # It ends here, or matches one more character of the other pattern.
+        steps += [(one + 1, other), *([(one, other + 1)] if right else [])]
+    if right == "*":
+        steps += [(one, other + 1), *([(one + 1, other)] if left else [])]
+    if left and left == right:
+        steps.append((one + 1, other + 1))
+    return steps

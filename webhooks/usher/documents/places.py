@@ -7,7 +7,7 @@ from typing import Final
 
 from usher import paths
 from usher.dataclass import dataclass
-from usher.documents import frames, reader
+from usher.documents import composing, reader
 
 _EXCERPT_WIDTH: Final = 160
 _BLANKS: Final = " \t\r\n"
@@ -17,7 +17,7 @@ _LINE_FEED: Final = re.compile("\n")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A stretch of text; lines and columns count characters from 1, the end column is the first one after it."""
+    """A range of text; lines and columns count characters from 1, and the end column is exclusive."""
 
     line: int
     column: int
@@ -35,7 +35,7 @@ class Position(Span):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excerpt:
-    """One line of the source and what to underline in it."""
+    """One line of the source, with the range to underline."""
 
     line: int
     text: str
@@ -43,7 +43,7 @@ class Excerpt:
     column: int
     """First character to underline, counted in `text` from 1."""
     end_column: int
-    """The one after the last; at least one character is underlined."""
+    """The character after the last; at least one character is underlined."""
 
 
 class Places(Mapping[str, Position]):
@@ -68,7 +68,7 @@ class Places(Mapping[str, Position]):
         return len(self._nodes)
 
     def nearest(self, pointer: str) -> Position:
-        """The position of a value; for a missing one, of the innermost mapping or list that would hold it."""
+        """The position of a value; for a missing value, that of the innermost mapping or list that would hold it."""
         while pointer not in self._nodes:
             pointer = pointer.rpartition("/")[0]
         return self[pointer]
@@ -98,8 +98,8 @@ class Places(Mapping[str, Position]):
         return self._chunk.line + number, column
 
 
-def _flat(root: frames.Node) -> dict[str, frames.Node]:
-    nodes: dict[str, frames.Node] = {}
+def _flat(root: composing.Node) -> dict[str, composing.Node]:
+    nodes: dict[str, composing.Node] = {}
     pending = [(paths.ROOT, root)]
     while pending:
         pointer, node = pending.pop()

@@ -1,20 +1,28 @@
 """Manifests: the text of a YAML or JSON file -> the objects that kubectl would send.
 
-The text goes the way it goes in kubectl (k8s.io/cli-runtime, StreamVisitor): it is cut at the lines that start with
----, and what starts like JSON is read as JSON first. Where kubectl would guess, drop or round, it is refused.
+The text is read as in kubectl (k8s.io/cli-runtime, StreamVisitor): it is cut at the lines that start with ---, and a
+text that starts like JSON is read as JSON first. If kubectl would guess, drop or round a value, usher refuses it.
+
+The standard library decodes. It accepts some text that kubectl refuses (a key twice, half a surrogate pair, a number
+too large, any depth). Then usher reads the same text again as events, so that the composer judges and places it like
+YAML.
 """
 
+import json
+import math
 import re
+from collections.abc import Iterator
 from json import JSONDecodeError
-from typing import TYPE_CHECKING, Final
+from typing import Final, NoReturn
+
+from yaml import error as yaml_error
+from yaml import events
 
 from usher import errors, paths
 from usher.dataclass import dataclass
-from usher.documents import chunks, plain
+from usher.documents import chunks, composing, plain
 
 # Most manifests are read without YAML's events, whose library takes long to import.
-if TYPE_CHECKING:
-    from usher.documents import composing, jsontext
 
 _OPENING: Final = re.compile(r"[ \t\r\n]*[{\[\"]")
 """Starts a text that may be JSON."""
@@ -24,7 +32,7 @@ _MEANT_AS_JSON: Final = re.compile(r"\s*\{\s*[\"}]")
 
 
 MAX_ERRORS: Final = 20
-"""Unusable documents of one file after which the rest of it is not read."""
+"""The most unusable documents of one file; usher does not read the rest of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,17 +55,17 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """The documents of a file that are usable, and why others are not."""
+    """The usable documents of a file, and why others are not usable."""
 
     documents: list[Document]
     errors: list[errors.ManifestError]
 
 
 def parse(text: str | bytes, *, source: str) -> list[Document]:
-    """The documents of a file. Empty ones (nothing, comments, null) are left out, `List` kinds stay as they are.
+    """The documents of a file. Empty ones (nothing, comments, null) are left out, `List` kinds stay unchanged.
 
     Raises:
-        ManifestError: kubectl would refuse a document, or would silently drop or change something in it.
+        ManifestError: kubectl would refuse a document, or would change or drop a part of it without an error.
     """
     found = parse_each(text, source=source)
     if found.errors:
@@ -66,13 +74,13 @@ def parse(text: str | bytes, *, source: str) -> list[Document]:
 
 
 def parse_each(text: str | bytes, *, source: str, line: int = 1) -> Parsed:
-    """As `parse`, but an unusable document does not keep the others of its file from being read.
+    """The documents of a file, like `parse`, but with other documents beside an unusable one.
 
-    The text may be a part of a file, which begins at a line of it.
+    The text may be a part of a file, which starts at `line`.
     """
     found, aliased = Parsed([], []), 0
     try:
-        for chunk in chunks.split(chunks.whole(text, source=source, line=line)):
+        for chunk in chunks.split_documents(chunks.whole_file(text, source=source, line=line)):
             try:
                 aliased = _read(chunk, found.documents, aliased)
             except errors.ManifestError as error:
@@ -85,7 +93,7 @@ def parse_each(text: str | bytes, *, source: str, line: int = 1) -> Parsed:
 
 
 def _read(chunk: chunks.Chunk, documents: list[Document], aliased: int) -> int:
-    """Adds the documents of a chunk to those before it; returns what aliases have used up, the chunk included."""
+    """Adds the documents of a chunk to the earlier ones. Returns the aliased characters so far, the chunk included."""
     values = _json_values(chunk)
     if isinstance(values, list):
         found = [(each.value, each.chunk.line, each.chunk) for each in values]
@@ -98,7 +106,7 @@ def _read(chunk: chunks.Chunk, documents: list[Document], aliased: int) -> int:
         return aliased
     for value, line, part in found:
         if len(documents) == chunks.MAX_DOCUMENTS:
-            raise chunks.too_many(part)
+            raise chunks.too_many_documents(part)
         if value is not None:
             documents.append(
                 Document(
@@ -114,7 +122,7 @@ def _read(chunk: chunks.Chunk, documents: list[Document], aliased: int) -> int:
 
 
 def trace(document: Document) -> "composing.Composed | None":
-    """The document composed once more, with the offsets of its values and keys in its chunk."""
+    """The document composed again, with the offsets of its values and keys in its chunk."""
     from usher.documents import composing
 
     return composing.compose(document.chunk, event_source(document), traced=True)
@@ -123,22 +131,19 @@ def trace(document: Document) -> "composing.Composed | None":
 def event_source(document: Document) -> "composing.EventSource":
     """The document as events, whose marks count the characters of its chunk."""
     if document.is_json:
-        from usher.documents import jsontext
-
-        return jsontext.event_source(document.chunk)
+        return json_event_source(document.chunk)
     import yaml
 
     source: composing.EventSource = yaml.CBaseLoader(document.chunk.text).get_event
     return source
 
 
-def _json_values(chunk: chunks.Chunk) -> "list[jsontext.Value] | JSONDecodeError | None":
+def _json_values(chunk: chunks.Chunk) -> "list[JsonValue] | JSONDecodeError | None":
     if _OPENING.match(chunk.text) is None:
         return None
-    from usher.documents import jsontext
 
     try:
-        values = jsontext.decode(chunk)
+        values = decode_json(chunk)
     except JSONDecodeError as error:
         return error
     for each in values:
@@ -154,15 +159,184 @@ def _plain(chunk: chunks.Chunk) -> plain.Read | None:
 def _composed(chunk: chunks.Chunk, *, aliased: int, not_json: JSONDecodeError | None) -> "composing.Composed | None":
     import yaml
 
-    from usher.documents import composing, syntax
+    from usher.documents import chunks, composing
 
     chunk.check_size()
     try:
         try:
             return composing.compose(chunk, yaml.CBaseLoader(chunk.text).get_event, aliased=aliased)
         except yaml.YAMLError as error:
-            raise syntax.refusal(chunk, error) from None
+            raise chunks.syntax_error(chunk, error) from None
     except errors.ManifestError:
         if not_json is not None and _MEANT_AS_JSON.match(chunk.text):
             raise chunk.refusal(f"not JSON: {not_json.msg}; correct it", offset=not_json.pos) from None
         raise
+
+
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_SHORTEST_BEYOND_64_BITS: Final = len("9223372036854775808")
+_HIGH_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_TOKEN: Final = re.compile(
+    r'[\s,:]*(?:(?P<open>[{\[])|(?P<close>[}\]])|(?P<text>"[^"\\]*(?:\\.[^"\\]*)*")|(?P<word>[^\s,:{}\[\]"]+))'
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonValue:
+    value: paths.Json
+    chunk: chunks.Chunk
+    """The text of this value alone."""
+
+
+def decode_json(chunk: chunks.Chunk) -> list[JsonValue]:
+    """The values of a stream, as in `{}{}` and JSON Lines.
+
+    Raises:
+        json.JSONDecodeError: not JSON (but perhaps YAML).
+        ManifestError: kubectl would refuse the JSON, or would change or drop a part of it without an error.
+    """
+    text, values = chunk.text, list[JsonValue]()
+    line, column, before = chunk.line, chunk.column, 0
+    start = _after_space(text, 0)
+    _check_first(chunk, start)
+    while start < len(text):
+        value, end = _decode_one(chunk, start)
+        line += text.count("\n", before, start)
+        line_start = text.rfind("\n", before, start) + 1
+        column = start - line_start + 1 if line_start else column + start - before
+        part = chunks.Chunk(
+            source=chunk.source, text=text[start:end], line=line, column=column, offset=chunk.offset + start
+        )
+        values.append(JsonValue(value=value, chunk=part))
+        if len(values) > chunks.MAX_DOCUMENTS:
+            raise chunks.too_many_documents(part)
+        before, start = start, _after_space(text, end)
+    return values
+
+
+def _check_first(chunk: chunks.Chunk, start: int) -> None:
+    """Raises ManifestError where the first value does not end within the size of a document.
+
+    A dump of 50 MB that is one List would take 750 MB to decode, only to be refused.
+    """
+    if len(chunk.text) <= chunks.MAX_DOCUMENT_BYTES:
+        return
+    try:
+        _DECODER.raw_decode(chunk.text[start : start + chunks.MAX_DOCUMENT_BYTES])
+    except json.JSONDecodeError:
+        chunk.check_size()
+    except (errors.InputError, RecursionError):
+        pass  # the code below names the reason
+
+
+def json_event_source(chunk: chunks.Chunk, *, start: int = 0) -> composing.EventSource:
+    """The events of the one value at `start` of a text that is JSON."""
+    return _json_events(chunk, start).__next__
+
+
+def _after_space(text: str, offset: int) -> int:
+    match = _SPACE.match(text, offset)
+    return match.end() if match else offset
+
+
+def _decode_one(chunk: chunks.Chunk, start: int) -> tuple[paths.Json, int]:
+    try:
+        value, end = _DECODER.raw_decode(chunk.text, start)
+    except (errors.InputError, RecursionError):
+        pass
+    else:
+        if not _is_too_deep(value) and not (
+            _HIGH_SURROGATE.search(chunk.text, start, end) and _has_half_characters(value)
+        ):
+            return value, end
+    composed = composing.compose(chunk, json_event_source(chunk, start=start), traced=True)
+    if composed is None or composed.node is None:
+        raise chunk.refusal("not JSON", offset=start)
+    return composed.value, composed.node.end
+
+
+def _mapping(pairs: list[tuple[str, paths.Json]]) -> dict[str, paths.Json]:
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
+        raise errors.InputError("a key stands twice")
+    return mapping
+
+
+def _integer(text: str) -> composing.Scalar:
+    if len(text) < _SHORTEST_BEYOND_64_BITS:
+        return int(text)
+    if len(text) > _SHORTEST_BEYOND_64_BITS + 1:
+        raise errors.InputError("beyond 64 bits")
+    return composing.as_value(int(text), text)
+
+
+def _float(text: str) -> composing.Scalar:
+    return composing.as_value(float(text), text)
+
+
+def _constant(text: str) -> NoReturn:
+    raise json.JSONDecodeError(f"{text} is not JSON", text, 0)
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_mapping, parse_int=_integer, parse_float=_float, parse_constant=_constant
+)
+
+
+def _is_too_deep(value: paths.Json) -> bool:
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(composing.MAX_DEPTH):
+        if not level:
+            return False
+        level = [
+            item
+            for collection in level
+            for item in (collection.values() if isinstance(collection, dict) else collection)
+            if type(item) is dict or type(item) is list
+        ]
+    return bool(level)
+
+
+def _has_half_characters(value: paths.Json) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _json_events(chunk: chunks.Chunk, start: int) -> Iterator[events.Event]:
+    depth = 0
+    for match in _TOKEN.finditer(chunk.text, start):
+        kind = match.lastgroup or ""
+        lexeme = match[kind]
+        begin, end = (yaml_error.Mark("", offset, 0, 0, None, 0) for offset in match.span(kind))
+        if kind == "open":
+            depth += 1
+            opened = events.MappingStartEvent if lexeme == "{" else events.SequenceStartEvent
+            yield opened(None, None, True, begin, end, flow_style=True)
+        elif kind == "close":
+            depth -= 1
+            yield (events.MappingEndEvent if lexeme == "}" else events.SequenceEndEvent)(begin, end)
+        elif kind == "text":
+            yield events.ScalarEvent(None, None, (False, True), _text(chunk, lexeme, begin.index), begin, end)
+        else:
+            if lexeme[0] in "-0123456789" and math.isinf(float(lexeme)):
+                raise chunk.refusal(
+                    f"the number {lexeme[:40]} is too large; quote it if text is meant", offset=begin.index
+                )
+            yield events.ScalarEvent(None, None, (True, False), lexeme, begin, end)
+        if not depth:
+            break
+    yield events.StreamEndEvent()
+
+
+def _text(chunk: chunks.Chunk, lexeme: str, offset: int) -> str:
+    text: str = json.loads(lexeme)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise chunk.refusal(
+            "the text holds half a surrogate pair (\\ud8..); write both halves", offset=offset
+        ) from None
+    return text

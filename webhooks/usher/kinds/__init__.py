@@ -1,4 +1,4 @@
-"""What usher knows about each kind of object: a folder or a file for each family.
+"""The kinds of objects that usher knows: a folder or a file for each family.
 
 The facts are in docs/domain/kinds.md. Keys of sources, for example KQ, are in docs/domain/sources.md.
 """

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from usher import model, paths
-from usher.kinds import completion
+from usher.kinds import kind as kinds_kind
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.reading import embedded, search
-from usher.reading.pod_templates import pod_template
-from usher.reading.templates import Place, Template
-from usher.reading.values import Reading
+from usher.kinds.reading import pod_templates
+from usher.kinds.reading.pod_templates import pod_template
+from usher.kinds.reading.templates import Place, Template
+from usher.kinds.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 
@@ -23,19 +23,19 @@ _NO_PODS: Final = model.Count(minimum=0, maximum=0, reason="a template for other
 
 
 class _PodSet(NamedTuple):
-    """What a component declares: a pod template of its object, and how many pods are made of it."""
+    """A pod set that a component declares: the path of a pod template in its object, and its number of pods."""
 
     replicas: int
     path: str
     place: str
-    """Of the path."""
+    """Path of the field that holds `path`."""
 
 
 def _app_wrapper(app_wrapper: Object, reading: Reading) -> Iterator[Template]:
-    """The templates of the objects, in the numbers that these make, whatever the components declare.
+    """The templates of the objects, with the numbers of pods that the objects themselves set.
 
-    What they declare is what Kueue counts, and AW:pkg/utils/utils.go keeps it in step
-    with the object for a few kinds only. For an object of an unknown kind usher has nothing else.
+    Kueue counts what the components declare. AW:pkg/utils/utils.go keeps that in step with the object for a few kinds
+    only. For an object of an unknown kind usher reads the declarations.
     """
     spec = reading.mapping(app_wrapper.get("spec"), "/spec")
     for path, component in reading.items(spec.get("components"), "/spec/components"):
@@ -61,7 +61,7 @@ def _of_object(value: Object, path: str, declared: list[_PodSet], reading: Readi
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     prefix = name if isinstance(name, str) else ""
-    inner = embedded.read(value, path, reading)
+    inner = pod_templates.read_embedded(value, path, reading)
     if inner is None or inner.templates is None:
         found = _of_unknown_kind(value, path, declared, () if inner is None else inner.versions, reading)
     else:
@@ -86,7 +86,7 @@ def _group_and_kind(value: Object) -> tuple[str, str]:
 def _of_unknown_kind(
     value: Object, path: str, declared: list[_PodSet], versions: tuple[str, ...], reading: Reading
 ) -> tuple[Template, ...]:
-    """The templates that the component declares; `versions` are those of its kind that are known."""
+    """The templates that the component declares; `versions` are the known versions of its kind."""
     templates: dict[str, Template] = {}
     for pod_set in declared:
         pointer = _pointer(pod_set.path)
@@ -103,7 +103,7 @@ def _of_unknown_kind(
 
 
 def _pointer(path: str) -> str | None:
-    """The JSON Pointer, into the object, of a path as components write them; None for a malformed path."""
+    """The JSON Pointer into the object for a path as components write it; None for a malformed path."""
     matched = _PATH.fullmatch(path)
     if matched is None:
         return None
@@ -124,7 +124,7 @@ def _tell_of_others(value: Object, path: str, known: list[str], versions: tuple[
     reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
     if versions:
         reason = f"{kind} is known in {' and '.join(versions)}, not as {api_version}: its pod spec is not judged"
-    found = search.pod_specs(dict(value))
+    found = pod_templates.find_pod_specs(dict(value))
     if found is None:
         reading.unknown(path, f"{full_name} is too large to be searched for pod specs: not judged")
     for pointer in found or ():
@@ -139,7 +139,7 @@ KINDS: list[Kind] = [
         versions=("v1beta2",),
         plural="appwrappers",
         owns_any_kind=True,
-        finished=completion.by_field("/phase", "Succeeded", "Failed"),
+        finished=kinds_kind.finished_by_field("/phase", "Succeeded", "Failed"),
         pods=Pods(
             templates=_app_wrapper,
             template_paths=("those of the objects at spec.components[].template", "spec.components[].podSets[].path"),

@@ -1,15 +1,14 @@
-"""GPUQuotas, our own kind: what their limits name, with what boards have of it."""
+"""GPUQuotas, usher's own kind: the names in their limits, with the boards that offer them."""
 
 from typing import Annotated, NotRequired
 
 from pydantic import BeforeValidator, with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.accelerators import boards, profiles, quota_specs
+from usher.accelerators import boards, mig
 from usher.config.quotas import QuotaSpec
-from usher.kinds.kept_fields import keeping
-from usher.kinds.kind import Facts, Kind
-from usher.reading.shapes import STRICT
+from usher.kinds.kind import Facts, Kind, keeping
+from usher.kinds.reading.shapes import STRICT
 
 _UNITS = ("gpus", "slices", "memoryGiB")
 _PROFILES = "profiles."
@@ -21,9 +20,9 @@ class QuotaUnit(TypedDict):
 
     known: bool
     boards: NotRequired[list[str]]
-    """Of a MIG profile, the known boards that have it."""
+    """The known boards that offer a MIG profile; empty for other limits."""
     meant: NotRequired[str]
-    """The unit that was probably meant, where it is another spelling of one."""
+    """The correct spelling, if the name is probably misspelt."""
 
 
 def _units(value: object) -> object:
@@ -31,7 +30,7 @@ def _units(value: object) -> object:
 
 
 def _unit(unit: str) -> QuotaUnit:
-    profile = profiles.parse(unit.removeprefix(_PROFILES)) if unit.startswith(_PROFILES) else None
+    profile = mig.parse_profile(unit.removeprefix(_PROFILES)) if unit.startswith(_PROFILES) else None
     if profile is not None:
         name = f"{_PROFILES}{profile}"
         if name != unit:
@@ -39,7 +38,7 @@ def _unit(unit: str) -> QuotaUnit:
         return {"known": True, "boards": [board.name for board in boards.boards_with(profile)]}
     if unit in _UNITS:
         return {"known": True}
-    resource = profiles.of_resource(unit)
+    resource = mig.profile_of_resource(unit)
     if resource is not None:
         return {"known": False, "meant": f"{_PROFILES}{resource.profile}"}
     like = [each for each in _UNITS if each.lower().rstrip("s") == unit.lower().rstrip("s")]
@@ -77,7 +76,7 @@ class QuotaProblem(TypedDict):
 def _with_problems(spec: object) -> object:
     if not isinstance(spec, dict):
         return spec
-    found = quota_specs.read(spec)
+    found = boards.read_quota_spec(spec)
     problems = [] if isinstance(found, QuotaSpec) else [each._asdict() for each in found]
     return {**spec, "problems": problems}
 
@@ -85,7 +84,7 @@ def _with_problems(spec: object) -> object:
 @with_config(STRICT)
 class GpuQuotaSpec(TypedDict):
     problems: NotRequired[list[QuotaProblem]]
-    """Not of the manifest: everything that keeps usher from reading the spec."""
+    """Everything that keeps usher from reading the spec; usher adds this to the manifest."""
     namespaces: NotRequired[list[str]]
     namespaceSelector: NotRequired[NamespaceSelector]
     limits: NotRequired[list[QuotaLimit]]

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.reading.pod_templates import pod_template
-from usher.reading.templates import Place, Template
-from usher.reading.values import Reading
+from usher.kinds.reading.pod_templates import pod_template
+from usher.kinds.reading.templates import Place, Template
+from usher.kinds.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 
@@ -28,7 +28,7 @@ def _job(job: Object, reading: Reading) -> Iterator[Template]:
 
 
 def _count(replica: Object, path: str, elastic: Object, reading: Reading) -> model.Count:
-    """Elastic training runs between two bounds; spares are pods that wait to take the place of broken ones."""
+    """How many pods a replica group runs: elastic training runs between two bounds, and spares replace broken pods."""
     replicas = reading.count(replica.get("replicas"), path + "/replicas", default=0)
     spares = reading.count(replica.get("spares"), path + "/spares", default=0)
     lowest = reading.count(elastic.get("minReplicas"), "/spec/elasticPolicy/minReplicas", default=replicas)
@@ -42,7 +42,7 @@ def _count(replica: Object, path: str, elastic: Object, reading: Reading) -> mod
 
 
 def _numbers(elastic: Object, reading: Reading) -> Iterator[int]:
-    """All the numbers of replicas that elastic training may choose between, in place of steps; 0 is among them."""
+    """All numbers of replicas that elastic training may choose between, instead of steps; 0 is among them."""
     yield 0
     path = "/spec/elasticPolicy/replicaDiscreteValues"
     for index, number in enumerate(reading.sequence(elastic.get("replicaDiscreteValues"), path)):

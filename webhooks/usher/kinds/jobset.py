@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.reading.counts import concurrent_pods, in_turns
-from usher.reading.pod_templates import pod_template
-from usher.reading.templates import Place, Template
-from usher.reading.values import Reading
+from usher.kinds.reading.counts import concurrent_pods, in_turns
+from usher.kinds.reading.pod_templates import pod_template
+from usher.kinds.reading.templates import Place, Template
+from usher.kinds.reading.values import Reading
 
 
 def _job_set(job_set: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:

@@ -1,16 +1,189 @@
-"""Everything that usher knows of one kind of objects, as one record; `kinds.registry` derives its tables from them."""
+"""All facts about one kind of objects, in one record; `kinds.registry` derives its tables from them."""
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum, StrEnum
+from sys import intern
 from typing import Final
 
 from usher import model, paths
 from usher.dataclass import dataclass
-from usher.kinds import completion
-from usher.kinds.kept_fields import Keep, Key
-from usher.reading.growth import ReadGrowth
-from usher.reading.templates import Template
-from usher.reading.values import Reading
+from usher.kinds.reading.counts import ReadGrowth
+from usher.kinds.reading.templates import Template
+from usher.kinds.reading.values import Reading
+
+Key = tuple[str, str]
+"""Group and kind."""
+
+Keep = Callable[[paths.Object], paths.Object]
+"""Takes an object of any shape and returns a new object with only its kept fields."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactKind:
+    """A kind that usher reads from a cluster, with the fields that it keeps."""
+
+    group: str
+    versions: tuple[str, ...]
+    """The versions that usher understands, the best first."""
+    kind: str
+    plural: str
+    keep: Keep
+    cluster_scoped: bool = False
+    momentary: frozenset[str] = frozenset()
+    """Fields of the status with the current use. Remembered answers do not depend on them."""
+    changes_often: bool = False
+    """Whether objects change all the time; then neither the reading of workloads nor a mutation looks them up."""
+    presence_only: bool = False
+    """Whether usher asks for names alone, so that it never reads contents."""
+    by_choice: bool = False
+    """Whether the server reads this kind only if a site allows it. Elsewhere it is unknown, without a complaint."""
+
+    @property
+    def key(self) -> Key:
+        return self.group, self.kind
+
+    @property
+    def resource(self) -> str:
+        """The resource, as `kubectl get` takes it."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+
+_METADATA: Final = ("name", "namespace", "uid", "labels", "deletionTimestamp")
+"""The identity fields that usher keeps. Annotations are left out: kubectl keeps whole manifests in one."""
+
+
+def _identity(value: paths.Object) -> paths.Object:
+    metadata = value.get("metadata")
+    fields = metadata if isinstance(metadata, dict) else {}
+    kept: paths.Object = {key: fields[key] for key in _METADATA if key in fields}
+    if isinstance(labels := kept.get("labels"), dict):
+        # Thousands of nodes have the same sixty labels of feature discovery.
+        kept["labels"] = {key: intern(each) if isinstance(each, str) else each for key, each in labels.items()}
+    return {"apiVersion": value.get("apiVersion"), "kind": value.get("kind"), "metadata": kept}
+
+
+def keeping(*pointers: str) -> Keep:
+    """A function that keeps the values at these JSON Pointers, and the identity and labels of the object."""
+    ways = [paths.split(pointer) for pointer in pointers]
+
+    def keep(value: paths.Object) -> paths.Object:
+        result = _identity(value)
+        for way in ways:
+            _copy(value, result, way)
+        return result
+
+    return keep
+
+
+def _copy(source: paths.Json, target: paths.Object, way: list[str]) -> None:
+    key, *rest = way
+    if not isinstance(source, dict) or key not in source:
+        return
+    if not rest:
+        target[key] = source[key]
+        return
+    inner = target.setdefault(key, {})
+    if isinstance(inner, dict):
+        _copy(source[key], inner, rest)
+
+
+KEEP_SPEC: Final = keeping("/spec")
+
+CONFIG_MAP: Final[Key] = ("", "ConfigMap")
+DEFINITION: Final[Key] = ("apiextensions.k8s.io", "CustomResourceDefinition")
+
+KUEUE_CONFIGURATION: Final = ("kueue-system", "kueue-manager-config")
+"""Namespace and name of the ConfigMap from which Kueue reads its own configuration, where it is installed as usual."""
+
+KUEUE_CONFIGURATION_KEY: Final = "controller_manager_config.yaml"
+
+
+def keep_kueue_configuration(value: paths.Object) -> paths.Object:
+    """The name of a ConfigMap, and also the text if it is Kueue's own configuration."""
+    result = _identity(value)
+    metadata = value.get("metadata")
+    if isinstance(metadata, dict) and (metadata.get("namespace"), metadata.get("name")) == KUEUE_CONFIGURATION:
+        _copy(value, result, ["data", KUEUE_CONFIGURATION_KEY])
+    return result
+
+
+_OPEN_VARIABLES: Final = ("CUDA_", "NCCL_", "NVIDIA_")
+"""Prefixes of environment variables that rules read; the values of all others may be secrets."""
+
+_SECRETIVE: Final = re.compile("API_?KEY|ACCESS_?KEY|TOKEN|SECRET|PASSW|CREDENTIAL")
+"""Names whose values are secrets in spite of their prefix: NVIDIA_API_KEY."""
+
+
+def keep_spec_without_secrets(value: paths.Object) -> paths.Object:
+    """The spec without values of environment variables that rules do not read: they may be secrets."""
+    result = KEEP_SPEC(value)
+    return result if "spec" not in result else {**result, "spec": _without_values(result["spec"])}
+
+
+def _without_values(value: paths.Json) -> paths.Json:
+    if isinstance(value, list):
+        return [_without_values(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: [_variable(each) for each in item] if key == "env" and isinstance(item, list) else _without_values(item)
+        for key, item in value.items()
+    }
+
+
+def _variable(entry: paths.Json) -> paths.Json:
+    name = entry.get("name") if isinstance(entry, dict) else None
+    if not isinstance(entry, dict):
+        return entry
+    if isinstance(name, str) and name.startswith(_OPEN_VARIABLES) and not _SECRETIVE.search(name):
+        return entry
+    return {key: item for key, item in entry.items() if key != "value"}
+
+
+Finished = Callable[[paths.Object], bool]
+"""Says whether an object has run to its end; takes the whole object."""
+
+# batch/v1 Job: Complete, Failed; kubeflow.org JobConditionType: Succeeded, Failed; JobSet: Completed, Failed.
+_CONDITIONS: Final = frozenset({"Complete", "Completed", "Succeeded", "Failed"})
+
+
+def finished_by_condition(value: paths.Object) -> bool:
+    """Whether one of the usual conditions for a finished object is true."""
+    return any(condition in _CONDITIONS for condition in _conditions(value, "True"))
+
+
+def finished_by_false_condition(condition: str) -> Finished:
+    """A check for kinds that fail by making a condition false, which is unknown until then (Tekton)."""
+    return lambda value: finished_by_condition(value) or condition in _conditions(value, "False")
+
+
+def finished_by_field(field: str, *ends: str) -> Finished:
+    """A check for kinds with a status field that names how far an object has come.
+
+    Args:
+        field: JSON Pointer from the status.
+        ends: values of the field for an object that has run to its end.
+    """
+
+    def finished(value: paths.Object) -> bool:
+        try:
+            found = paths.resolve(value, f"/status{field}")
+        except LookupError:
+            found = None
+        return (isinstance(found, str) and found in ends) or finished_by_condition(value)
+
+    return finished
+
+
+def _conditions(value: paths.Object, wanted: str) -> Iterator[str]:
+    """The types of the conditions with the wanted status, "True" or "False"."""
+    status = value.get("status")
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    for condition in conditions if isinstance(conditions, list) else []:
+        if isinstance(condition, dict) and condition.get("status") == wanted:
+            yield str(condition.get("type"))
+
 
 MINIMUM_OF_OWNER: Final = "scheduling.volcano.sh/group-min-member"
 """Volcano's default is 1, and makes no gang (docs/domain/volcano.md#the-schedulers-name-alone)."""
@@ -29,7 +202,7 @@ class Kueue(StrEnum):
 
 
 class KueueUnit(Enum):
-    """What of an object Kueue admits at once (docs/domain/kueue.md#integrations)."""
+    """The part of an object that Kueue admits at once (docs/domain/kueue.md#integrations)."""
 
     POD = "pod"
     """Each pod by itself."""
@@ -46,14 +219,14 @@ class Starts(Enum):
 
     TOGETHER = "together"
     IN_STEPS = "in steps"
-    """One after the other: the kind is a graph of steps, whose order is up to its controller."""
+    """One after the other: the kind is a graph of steps, and its controller decides about their order."""
     MAY_WAIT = "may wait"
-    """Some parts may have to complete before others begin, which usher does not read."""
+    """Some parts may have to complete before others begin; usher does not read which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pods:
-    """How a kind makes pods. A field has no default where to forget it would be silently wrong."""
+    """How a kind makes pods. A field has no default if forgetting it would be an error that no test finds."""
 
     templates: FindTemplates
     template_paths: tuple[str, ...]
@@ -65,14 +238,14 @@ class Pods:
     kueue_unit: KueueUnit
     starts: Starts
     shrinks: bool
-    """Whether the object says how many pods there are, so that it can be made smaller pod by pod."""
+    """Whether the object sets the number of pods, so that it can be made smaller pod by pod."""
     minimum_from: str
-    """Annotation that says how many pods start together, where no field does; or empty."""
+    """Annotation with the number of pods that start together, if no field has it; or empty."""
     role: model.Role = model.Role.UNKNOWN
     runs_any_program: bool = False
     """Whether the programs of its pods say more about their role than the kind does."""
     joins_its_pods: bool = False
-    """Whether its pods are one system whatever they run, as those of a Ray cluster are."""
+    """Whether its pods are one system whatever they run, like the pods of a Ray cluster."""
     is_template: bool = False
     """Whether the kind makes pods only when something else refers to it."""
     suspend_path: str | None = None
@@ -83,32 +256,32 @@ class Pods:
     queue_label_path: str | None = None
     """The `metadata` whose labels Kueue reads; None where it has no integration (docs/domain/kueue.md#keys)."""
     volcano: str = ""
-    """What makes its pods a gang on Volcano, for the documentation; else empty (docs/domain/volcano.md#routing)."""
+    """Why its pods are a gang on Volcano, for the documentation; else empty (docs/domain/volcano.md#routing)."""
     gang_places: model.GangPlaces = model.NO_GANG_PLACES
     lifecycle_places: model.LifecyclePlaces = model.NO_LIFECYCLE_PLACES
-    """In the best version of the kind."""
+    """The fields of the best version of the kind."""
     gang_minimum_path: str | None = None
-    """Where the object says how many pods start together, if that field says more and cannot be set for a gang."""
+    """Path of the number of pods that start together, if the field has other effects and cannot be set for a gang."""
     gang_native: bool = False
     needs_gang: bool = False
-    """Whether its pods wait for each other, so that some of them without the others only hold devices."""
+    """Whether its pods wait for each other, so that an incomplete set only holds devices."""
     changes: str = "the pod templates"
-    """What the mutating webhook may change, and why not more; for the documentation."""
+    """The part of the object that the mutating webhook may change, and why not more; for the documentation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What usher keeps of the objects of a kind in a cluster, because decisions look at them."""
+    """The part of the objects of a kind that usher keeps of a cluster, because decisions look at it."""
 
     keep: Keep
     momentary: frozenset[str] = frozenset()
     """Fields of the status with the current use. Remembered answers do not depend on them."""
     changes_often: bool = False
-    """Whether objects change all the time, and neither the reading of workloads nor a mutation looks them up."""
+    """Whether objects change all the time; then neither the reading of workloads nor a mutation looks them up."""
     presence_only: bool = False
     """Whether usher asks for names alone, so that it never reads contents."""
     by_choice: bool = False
-    """Whether the server reads it only where a site lets it; elsewhere it is unknown, and usher does not complain."""
+    """Whether the server reads this kind only if a site allows it. Elsewhere it is unknown, without a complaint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,24 +291,24 @@ class Kind:
     group: str
     kind: str
     versions: tuple[str, ...]
-    """Those that are understood, the best first: of another the API server has to convert each object."""
+    """The versions that usher understands, the best first. The API server has to convert objects of other versions."""
     plural: str = ""
-    """Empty for what no API server serves (compiled pipelines)."""
+    """Empty for kinds that no API server serves (compiled pipelines)."""
     cluster_scoped: bool = False
     listed: bool = True
     """Whether audits list its objects, and the webhook for objects without pods is called for them."""
     own_webhook: bool = False
-    """Whether a webhook of its own is called for it, with its own conditions."""
+    """Whether usher registers a separate webhook for it, with its own conditions."""
     pods: Pods | None = None
     """None for a kind that makes no pods."""
     key: str = ""
-    """Its field in `input.object` of the policies, where no two kinds share one; empty for a kind without a shape."""
+    """Its field in `input.object` of the policies, different for each kind; empty for a kind without a shape."""
     shape: type | None = None
-    """The TypedDict of what rules read of its objects."""
+    """The TypedDict with the fields of its objects that rules read."""
     facts: Facts | None = None
-    """None where usher keeps nothing of its objects."""
+    """None if usher keeps nothing of its objects."""
     scale: str = ""
-    """JSON Pointer of the number that its `/scale` writes; empty where it has no scale subresource."""
+    """JSON Pointer of the number that its `/scale` writes; empty for a kind without the scale subresource."""
     autoscaler: ReadGrowth | None = None
     """Reads how many replicas its objects let another object have."""
     owned_by: tuple[Key, ...] = ()
@@ -143,11 +316,11 @@ class Kind:
     owns_any_kind: bool = False
     """Whether its objects hold, and make, objects of any other kind (AppWrapper)."""
     bounds_nodes: bool = False
-    """Whether the accelerators that its objects name are bounds of nodes, which no pod asks for."""
+    """Whether the accelerators that its objects name limit nodes; pods do not ask for them."""
     named_by_others: bool = True
-    """Whether rules look its objects up by name; where they do not, no verdict about another object follows from it."""
-    finished: completion.Finished = completion.by_condition
-    """Whether an object of it has run to its end."""
+    """Whether rules look its objects up by name. If not, verdicts about other objects do not depend on them."""
+    finished: Finished = finished_by_condition
+    """Says whether an object has run to its end."""
 
     @property
     def group_and_kind(self) -> Key:
@@ -155,7 +328,7 @@ class Kind:
 
     @property
     def resource(self) -> str:
-        """As in `kubectl get`."""
+        """The resource, as `kubectl get` takes it."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property

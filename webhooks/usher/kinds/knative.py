@@ -1,6 +1,7 @@
 """serving.knative.dev: Service, Configuration and Revision.
 
-A Service makes a Configuration, that makes a Revision for every change of its template, and that makes a Deployment.
+A Service makes a Configuration. The Configuration makes a Revision for every change of its template, and the Revision
+makes a Deployment.
 """
 
 import re
@@ -9,9 +10,9 @@ from typing import Final
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.reading.pod_templates import pod_spec, pod_template
-from usher.reading.templates import Place, Template, Traits
-from usher.reading.values import Reading
+from usher.kinds.reading.pod_templates import pod_spec, pod_template
+from usher.kinds.reading.templates import Place, Template, Traits
+from usher.kinds.reading.values import Reading
 
 _GROUP: Final = "autoscaling.knative.dev"
 
@@ -34,7 +35,7 @@ def _template(value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Tem
 
 
 def _revision(revision: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """Its spec is a pod spec with a few fields of Knative's own beside."""
+    """The template of a Revision: its spec is a pod spec with a few fields of Knative's own."""
     metadata = revision.get("metadata")
     yield pod_spec(
         Place(revision.get("spec"), "/spec"),
@@ -45,7 +46,7 @@ def _revision(revision: Mapping[str, paths.Json], reading: Reading) -> Iterator[
 
 
 def _count(metadata: object, path: str, reading: Reading) -> model.Count:
-    """Between the two bounds. 0, or a missing bound, means the cluster's default: no bound.
+    """The number of pods, between the two bounds. 0, or a missing bound, means the cluster's default: no bound.
 
     The Deployment starts with the initial scale, whatever the bounds are (KN:pkg/reconciler/revision/resources/
     deploy.go). The cluster's defaults: KN:config/core/configmaps/autoscaler.yaml.

@@ -5,14 +5,12 @@ from typing import NotRequired
 from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
-from usher.kinds.kept_fields import SPEC, keeping
-from usher.kinds.kind import Facts, Kind
-from usher.reading.pod_shapes import Present
-from usher.reading.shapes import STRICT, Metadata, Quantity
+from usher.kinds.kind import KEEP_SPEC, Facts, Kind, keeping
+from usher.kinds.reading.shapes import STRICT, Metadata, Present, Quantity
 
 _GROUP = "kueue.x-k8s.io"
 _VERSIONS = ("v1beta2", "v1beta1")
-"""The best first: of the other the API server has to have each object converted, by Kueue itself."""
+"""The best first: for v1beta1 the API server has Kueue convert each object."""
 
 
 @with_config(STRICT)
@@ -108,7 +106,7 @@ class WorkloadMetadata(TypedDict):
 
 @with_config(STRICT)
 class Workload(TypedDict):
-    """What Kueue makes of a job to queue it; of its many fields rules read only who jumps the queue."""
+    """Kueue's queue entry for a job. Of its many fields rules read only the one that shows who jumps the queue."""
 
     metadata: NotRequired[WorkloadMetadata]
 
@@ -148,7 +146,7 @@ KINDS = [
         cluster_scoped=True,
         key="cohort",
         shape=Cohort,
-        facts=Facts(keep=SPEC),
+        facts=Facts(keep=KEEP_SPEC),
     ),
     Kind(
         group=_GROUP,
@@ -158,7 +156,7 @@ KINDS = [
         cluster_scoped=True,
         key="resourceFlavor",
         shape=ResourceFlavor,
-        facts=Facts(keep=SPEC),
+        facts=Facts(keep=KEEP_SPEC),
     ),
     Kind(
         group=_GROUP,
@@ -168,7 +166,7 @@ KINDS = [
         cluster_scoped=True,
         key="topology",
         shape=Topology,
-        facts=Facts(keep=SPEC),
+        facts=Facts(keep=KEEP_SPEC),
     ),
     Kind(
         group=_GROUP,

@@ -6,14 +6,12 @@ from typing import Final
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.reading import growth as reading_growth
-from usher.reading import lookup
-from usher.reading.counts import share_of
-from usher.reading.embedded import times
-from usher.reading.growth import Growth
-from usher.reading.pod_templates import pod_template
-from usher.reading.templates import ONE, Place, Template, Traits
-from usher.reading.values import Reading
+from usher.kinds.reading import counts as reading_growth
+from usher.kinds.reading import values
+from usher.kinds.reading.counts import Growth, share_of_replicas
+from usher.kinds.reading.pod_templates import pod_template, template_times
+from usher.kinds.reading.templates import ONE, Place, Template, Traits
+from usher.kinds.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 
@@ -21,7 +19,7 @@ SET_LABEL: Final = "disaggregatedset.x-k8s.io/name"
 ROLE_LABEL: Final = "disaggregatedset.x-k8s.io/role"
 _LABELS: Final = "/metadata/labels"
 
-# LW:pkg/utils/pod/pod_utils.go; those for TPUs only in pods that ask for them: LW:pkg/utils/accelerators/tpu.go.
+# LW:pkg/utils/pod/pod_utils.go; TPU variables only in pods that ask for TPUs: LW:pkg/utils/accelerators/tpu.go.
 _TRAITS: Final = Traits(operator_environment=frozenset({"LWS_*", "TPU_*"}))
 
 
@@ -64,21 +62,24 @@ def _groups(replicas: int, surge: int) -> model.Count:
 
 
 def _leader_worker_set(leader_worker_set: Object, reading: Reading) -> Iterator[Template]:
-    """A rollout makes up to `maxSurge` more groups, but never more than there are.
+    """The templates of a LeaderWorkerSet. A rollout makes up to `maxSurge` more groups, at most one for each group.
 
     LW:pkg/controllers/leaderworkerset_controller.go, rollingUpdateParameters.
     """
     spec = reading.mapping(leader_worker_set.get("spec"), "/spec")
     replicas = _replicas(spec, "/spec", reading)
     rolling, path = _rolling(spec, "/spec", reading)
-    surge = share_of(replicas, (rolling or {}).get("maxSurge"), path + "/maxSurge", reading, default=0)
+    surge = share_of_replicas(replicas, (rolling or {}).get("maxSurge"), path + "/maxSurge", reading, default=0)
     groups = _groups(replicas, min(surge, replicas))
     for template in _one_group(spec, "/spec", reading):
-        yield times(template, groups) if template.count.maximum else template
+        yield template_times(template, groups) if template.count.maximum else template
 
 
 def _disaggregated_set(disaggregated_set: Object, reading: Reading) -> Iterator[Template]:
-    """Every slice has the groups of all roles (LW:pkg/controllers/disaggregatedset/executor.go and planner.go)."""
+    """The templates of a DisaggregatedSet: every slice has the groups of all roles.
+
+    Sources: LW:pkg/controllers/disaggregatedset/executor.go and planner.go.
+    """
     spec = reading.mapping(disaggregated_set.get("spec"), "/spec")
     slices = reading.count(spec.get("slices"), "/spec/slices", default=1)
     for path, role in reading.items(spec.get("roles"), "/spec/roles"):
@@ -88,12 +89,12 @@ def _disaggregated_set(disaggregated_set: Object, reading: Reading) -> Iterator[
         for each in _one_group(template, path + "/spec", reading):
             named = replace(each, name=f"{name}-{each.name}" if name else each.name)
             if named.count.maximum:
-                named = times(times(named, groups), model.Count(minimum=slices, maximum=slices))
+                named = template_times(template_times(named, groups), model.Count(minimum=slices, maximum=slices))
             yield named
 
 
 def _groups_of_role(role: Object, spec: Object, path: str, reading: Reading) -> model.Count:
-    """How many groups a role has; its own number does not count where an autoscaler sets it.
+    """How many groups a role has; where an autoscaler sets the number, the role's own number does not count.
 
     Without any settings a rollout makes one more group. With settings the defaults of the CRD apply: the rollout may
     run one group less, and makes no extra group.
@@ -104,10 +105,10 @@ def _groups_of_role(role: Object, spec: Object, path: str, reading: Reading) -> 
     rolling, rolling_path = _rolling(spec, path + "/spec", reading)
     surge = 1
     if rolling is not None:
-        surge = share_of(replicas, rolling.get("maxSurge"), rolling_path + "/maxSurge", reading, default=0)
+        surge = share_of_replicas(replicas, rolling.get("maxSurge"), rolling_path + "/maxSurge", reading, default=0)
         unavailable = rolling.get("maxUnavailable")
         path_of_unavailable = rolling_path + "/maxUnavailable"
-        if not share_of(replicas, unavailable, path_of_unavailable, reading, default=1, rounded_up=False):
+        if not share_of_replicas(replicas, unavailable, path_of_unavailable, reading, default=1, rounded_up=False):
             surge = max(surge, 1)
     if external:
         return model.Count(minimum=0, maximum=None, reason="an autoscaler sets the replicas of the role")
@@ -115,19 +116,22 @@ def _groups_of_role(role: Object, spec: Object, path: str, reading: Reading) -> 
 
 
 def _role_scaler(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
-    """What autoscalers of one role of a DisaggregatedSet write to; its controller makes and labels it."""
+    """The growth of the scale object of one role.
+
+    The controller of the DisaggregatedSet makes and labels this object.
+    """
     labels = reading.strings(reading_growth.object_in(value, "metadata").get("labels"), _LABELS)
     name, role = labels.get(SET_LABEL, ""), labels.get(ROLE_LABEL, "")
     if not (name and role):
         reading.unknown(
-            reading_growth.nearest(value, _LABELS), f"{SET_LABEL} and {ROLE_LABEL} must tell what it scales"
+            reading_growth.nearest_pointer(value, _LABELS), f"{SET_LABEL} and {ROLE_LABEL} must tell what it scales"
         )
         name = role = ""
-    target = lookup.Reference(
+    target = values.Reference(
         group=growth.source.group, kind="DisaggregatedSet", name=name, namespace=growth.source.namespace
     )
-    path = reading_growth.nearest(value, paths.join(_LABELS, SET_LABEL))
-    return reading_growth.of_number(value, replace(growth, target=target, target_path=path, role=role), reading)
+    path = reading_growth.nearest_pointer(value, paths.join(_LABELS, SET_LABEL))
+    return reading_growth.growth_to_number(value, replace(growth, target=target, target_path=path, role=role), reading)
 
 
 _COUNTED: Final = "`replicas` (1 if missing) groups of `size` (1 if missing) pods, one of them the leader"

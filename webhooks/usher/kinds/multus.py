@@ -1,7 +1,6 @@
-"""NetworkAttachmentDefinitions of Multus: networks for pods. usher reads their names alone."""
+"""NetworkAttachmentDefinitions of Multus: networks for pods. usher reads only their names."""
 
-from usher.kinds.kept_fields import keeping
-from usher.kinds.kind import Facts, Kind
+from usher.kinds.kind import Facts, Kind, keeping
 
 KINDS = [
     Kind(

@@ -16,7 +16,6 @@ from usher.kinds import (
     appwrapper,
     argo,
     autoscaling,
-    completion,
     gpu_usher,
     hyperpod,
     jobset,
@@ -36,9 +35,9 @@ from usher.kinds import (
     vllm,
     volcano,
 )
-from usher.kinds.kept_fields import FactKind, Key
-from usher.kinds.kind import Kind, Pods
-from usher.reading.shapes import STRICT
+from usher.kinds import kind as kinds_kind
+from usher.kinds.kind import FactKind, Key, Kind, Pods
+from usher.kinds.reading.shapes import STRICT
 
 KINDS: Final[tuple[Kind, ...]] = (
     *kubernetes.KINDS,
@@ -65,16 +64,16 @@ KINDS: Final[tuple[Kind, ...]] = (
 )
 
 BY_KEY: Final[Mapping[Key, Kind]] = {kind.group_and_kind: kind for kind in KINDS}
-"""By group and kind, as all tables here."""
+"""Kinds by group and kind, like all tables here."""
 
 WORKLOADS: Final[Mapping[Key, Kind]] = {key: kind for key, kind in BY_KEY.items() if kind.pods is not None}
 """Kinds that make pods."""
 
 PODS: Final[Mapping[Key, Pods]] = {key: kind.pods for key, kind in BY_KEY.items() if kind.pods is not None}
-"""How they make them."""
+"""How these kinds make pods."""
 
 OBJECTS: Final[Mapping[Key, Kind]] = {key: kind for key, kind in BY_KEY.items() if kind.key and kind.pods is None}
-"""Kinds that make no pods and that rules read."""
+"""Kinds without pods that rules read."""
 
 LISTED: Final[tuple[Kind, ...]] = tuple(
     kind for kind in (*WORKLOADS.values(), *OBJECTS.values()) if kind.plural and kind.listed
@@ -100,10 +99,10 @@ FACTS: Final[Mapping[Key, FactKind]] = {
 """Kinds whose objects usher keeps when it reads a cluster."""
 
 BOUNDS_OF_NODES: Final = frozenset(key for key, kind in BY_KEY.items() if kind.bounds_nodes)
-"""Kinds whose objects name accelerators that no pod asks for."""
+"""Kinds whose objects name accelerators that pods do not ask for."""
 
 NEVER_NAMED: Final = frozenset(key for key, kind in BY_KEY.items() if not kind.named_by_others)
-"""Kinds whose objects rules do not look up by name; a test compares them with what rules look up on corpora."""
+"""Kinds whose objects rules do not look up by name; a test checks this with the lookups of rules on corpora."""
 
 SCALES: Final[Mapping[Key, str]] = {key: kind.scale for key, kind in BY_KEY.items() if kind.scale}
 """JSON Pointers of the numbers that `/scale` writes.
@@ -121,7 +120,7 @@ _SCALED: Final[Mapping[tuple[str, str], Kind]] = {(kind.group, kind.plural): kin
 
 
 def scaled(group: str, plural: str) -> Kind | None:
-    """The kind of a resource that has a scale: a request to `/scale` gives the group and the resource alone."""
+    """The kind of a resource with a scale; a request to `/scale` gives only group and resource."""
     return _SCALED.get((group, plural))
 
 
@@ -130,18 +129,18 @@ def is_finished(value: paths.Object) -> bool:
     api_version = value.get("apiVersion")
     group = api_version.rpartition("/")[0] if isinstance(api_version, str) else ""
     kind = BY_KEY.get((group, str(value.get("kind"))))
-    return (completion.by_condition if kind is None else kind.finished)(value)
+    return (kinds_kind.finished_by_condition if kind is None else kind.finished)(value)
 
 
 class Shape(NamedTuple):
-    """What rules read of the objects of one kind."""
+    """The fields of the objects of one kind that rules read."""
 
     key: str
     type: type
 
     @property
     def adapter(self) -> TypeAdapter[Any]:
-        """Made when the first object of the kind is read: a run meets few kinds."""
+        """The adapter of this type, made when the first object of the kind is read: a run meets few kinds."""
         return _adapter(self.type)
 
 
@@ -165,7 +164,7 @@ def owners_above(key: Key) -> int:
 
 
 def _objects(kinds: Iterable[Kind]) -> type:
-    """The TypedDict of `input.object`: the fields depend on the kinds, so no class can be written for it."""
+    """The TypedDict of `input.object`, built at run time because its fields depend on the kinds."""
     new: Any = TypedDict
     made = new("Objects", {kind.key: NotRequired[kind.shape] for kind in kinds if kind.shape is not None})
     made.__doc__ = "`input.object` of the policies: one of these fields."
@@ -179,4 +178,4 @@ class _SchemaOfObjects:
 
 
 Objects = Annotated[Mapping[str, Any], _SchemaOfObjects()]
-"""`input.object` of the policies: what rules read of an object, below the key of its kind."""
+"""`input.object` of the policies: the fields of an object that rules read, below the key of its kind."""

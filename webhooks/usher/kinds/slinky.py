@@ -9,9 +9,9 @@ from typing import Final
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.reading.pod_templates import listed
-from usher.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
-from usher.reading.values import Reading
+from usher.kinds.reading.pod_templates import listed_containers
+from usher.kinds.reading.templates import LISTS, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 
@@ -46,7 +46,7 @@ def _count(spec: Object, reading: Reading) -> model.Count:
 
 
 def _metadata(node_set: Object, template: Object, reading: Reading) -> Place:
-    """Pods carry the labels and annotations of the object, and those of its template over them."""
+    """The labels and annotations of the pods: those of the template replace those of the object."""
     path = _TEMPLATE + "/metadata"
     own = reading.mapping(node_set.get("metadata"), "/metadata")
     of_pods = reading.mapping(template.get("metadata"), path)
@@ -58,11 +58,11 @@ def _metadata(node_set: Object, template: Object, reading: Reading) -> Place:
 
 
 def _containers(spec: Object, pod: Place, reading: Reading) -> Iterator[ContainerPlace]:
-    """The operator puts its two containers before those of the template; one without settings has no requests."""
+    """The containers: the operator puts its own two first. One without settings has no requests."""
     of_template = reading.mapping(*pod)
     lists = {name: Place(of_template.get(name), f"{pod.path}/{name}") for name, _ in LISTS}
     yield from _own(spec, "logfile", model.ContainerType.SIDECAR, reading)
-    in_template = [each for each in listed(lists, reading) if not _is_merged(each, reading)]
+    in_template = [each for each in listed_containers(lists, reading) if not _is_merged(each, reading)]
     yield from (each for each in in_template if each.type is not model.ContainerType.APP)
     yield from _own(spec, _SLURMD, model.ContainerType.APP, reading)
     yield from (each for each in in_template if each.type is model.ContainerType.APP)
@@ -75,7 +75,7 @@ def _own(spec: Object, name: str, kind: model.ContainerType, reading: Reading) -
 
 
 def _is_merged(container: ContainerPlace, reading: Reading) -> bool:
-    """Whether the operator merges a container of the template into one of its own, which usher does not do."""
+    """Whether the operator merges a container of the template into one of its own; usher does not merge them."""
     name = container.value.get("name")
     if name not in (_SLURMD, "logfile"):
         return False

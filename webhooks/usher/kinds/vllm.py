@@ -5,9 +5,9 @@ from typing import Final
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.reading.counts import DEFAULT_SURGE, share_of
-from usher.reading.templates import TERMS, ContainerPlace, Place, Template, Traits
-from usher.reading.values import Reading
+from usher.kinds.reading.counts import DEFAULT_SURGE, share_of_replicas
+from usher.kinds.reading.templates import TERMS, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 
@@ -20,7 +20,7 @@ _TRAITS: Final = Traits(trains="vllm", changeable=False)
 
 
 def _vllm_runtime(runtime: Object, reading: Reading) -> Iterator[Template]:
-    """A Deployment of one template, made up of fields with other names.
+    """The template of one Deployment, read from fields with other names.
 
     operator/internal/controller/vllmruntime_controller.go of vllm-project/production-stack, deploymentForVLLMRuntime.
     """
@@ -48,7 +48,7 @@ def _vllm_runtime(runtime: Object, reading: Reading) -> Iterator[Template]:
 
 
 def _metadata(runtime: Object, deployment: Object, reading: Reading) -> Place:
-    """Pods carry the labels of the object, and annotations from another place."""
+    """Labels and annotations of the pods: labels come from the object, annotations from another place."""
     metadata = reading.mapping(runtime.get("metadata"), "/metadata")
     labels = reading.strings(metadata.get("labels"), "/metadata/labels")
     annotations = reading.strings(deployment.get("podAnnotations"), _DEPLOYMENT + "/podAnnotations")
@@ -81,7 +81,7 @@ def _containers(spec: Object, deployment: Object, reading: Reading) -> Iterator[
 
 
 def _resources(holder: Object, path: str, reading: Reading, **defaults: str) -> Place:
-    """Requests, to which the limits are the same; the name of the GPU resource is a value."""
+    """The requests, which are also the limits; the name of the GPU resource is a value."""
     path += "/resources"
     resources = reading.mapping(holder.get("resources"), path)
     # The operator takes an empty text for a missing one.
@@ -96,7 +96,7 @@ def _resources(holder: Object, path: str, reading: Reading, **defaults: str) -> 
 
 
 def _count(spec: Object, deployment: Object, reading: Reading) -> model.Count:
-    """The replicas of the Deployment, or of its autoscaler; a rollout makes more of them, unless it is Recreate."""
+    """The replicas of the Deployment or of its autoscaler; a rollout makes more of them, but not with Recreate."""
     path = "/spec/autoscalingConfig"
     autoscaling = reading.mapping(spec.get("autoscalingConfig"), path)
     replicas = reading.count(deployment.get("replicas"), _DEPLOYMENT + "/replicas", default=1)
@@ -109,7 +109,7 @@ def _count(spec: Object, deployment: Object, reading: Reading) -> model.Count:
             return model.Count(minimum=lowest, maximum=None, reason="autoscaling without maxReplicas")
         reasons.append("autoscaling")
     strategy = reading.text(deployment.get("deploymentStrategy"), _DEPLOYMENT + "/deploymentStrategy")
-    surge = 0 if strategy == "Recreate" else share_of(most, DEFAULT_SURGE, _DEPLOYMENT, reading)
+    surge = 0 if strategy == "Recreate" else share_of_replicas(most, DEFAULT_SURGE, _DEPLOYMENT, reading)
     if surge:
         reasons.append(f"{surge} more during a rollout")
     return model.Count(minimum=lowest, maximum=most + surge, reason=", ".join(reasons))

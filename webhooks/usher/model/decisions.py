@@ -7,10 +7,10 @@ from typing import Final
 
 from usher import paths
 from usher.dataclass import dataclass
-from usher.model.workloads import Unknown, Workload
+from usher.model.workload import Unknown, Workload
 
 GATEKEEPER: Final = "gatekeeper/"
-"""What the key of a policy of Gatekeeper begins with, in place of the category of a check."""
+"""The start of the key of a Gatekeeper policy, instead of the category of a check."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class Judgement:
     code: str
     name: str
     because: str = ""
-    """Why the outcome is milder than the check's own; empty where it is not."""
+    """Why the outcome is milder than the check's own; empty if it is not milder."""
     exception: int | None = None
     """The exception of usher.yaml that covers it, counted from 0; None without one."""
 
@@ -91,12 +91,12 @@ class Judgement:
 
     @property
     def rule(self) -> str:
-        """What found it, for logs: the code of a check, or kind and name of a constraint."""
+        """The rule in logs: the code of a check, or kind and name of a constraint."""
         return f"{self.code}/{self.name}" if self.of_gatekeeper else self.code
 
     @property
     def series(self) -> str:
-        """What found it, for metrics: the name of a check, or the key of a policy of Gatekeeper."""
+        """The rule in metrics: the name of a check, or the key of a policy of Gatekeeper."""
         return self.finding.check if self.of_gatekeeper else self.name
 
 
@@ -109,11 +109,11 @@ class Decision:
     judgements: tuple[Judgement, ...] = ()
     unknowns: tuple[Unknown, ...] = ()
     exemption: str = ""
-    """Why the object was not judged; empty where it was."""
+    """Why the object was not judged; empty if it was."""
     missed: tuple[str, ...] = ()
-    """Mutations without which the object came, where they would have mended a finding."""
+    """Mutations that the object lacks, if they would have removed a finding."""
     try_again: bool = False
-    """Whether the object must not come in without them: the mutating webhook has to answer first."""
+    """Whether the object must wait for these mutations: the mutating webhook has to answer first."""
 
     @property
     def allowed(self) -> bool:

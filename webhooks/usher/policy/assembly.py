@@ -4,15 +4,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from usher import errors
+from usher.cluster.facts.store import Store
 from usher.config import load, models
-from usher.facts.store import Store
 from usher.policy import config_problems
 from usher.policy.checks import bundle, catalogue
-from usher.policy.checks import own as own_checks
-from usher.policy.checks.own import OwnChecks
-from usher.policy.engines import machine_code, wasm
-from usher.policy.engines.engine import DEFAULT_DEADLINE, ENTRIES, CachedEngine, Engine, Entrypoint
-from usher.policy.engines.together import Beside, TogetherEngine
+from usher.policy.checks.catalogue import OwnChecks
+from usher.policy.engines import wasm, wasm_runtime
+from usher.policy.engines.engine import (
+    DEFAULT_DEADLINE,
+    ENTRIES,
+    CachedEngine,
+    Engine,
+    Entrypoint,
+    OwnChecksEngine,
+    TogetherEngine,
+)
 from usher.policy.evaluator import Evaluator
 
 
@@ -34,8 +40,8 @@ def embedded(  # noqa: PLR0913 - the policies, the facts, and the file that erro
         directory: a folder with policies to use instead of the packaged ones.
         facts: the facts of the cluster.
         remembered: how many answers the engine remembers, for inputs of up to 8 KiB.
-        own: checks of the site, which judge beside usher's.
-        own_deadline: seconds for those and one object.
+        own: checks of the site, which run beside usher's.
+        own_deadline: seconds that own checks get for one object.
 
     Raises:
         BundleError: the policies are missing, or their files are of different builds.
@@ -43,10 +49,10 @@ def embedded(  # noqa: PLR0913 - the policies, the facts, and the file that erro
         InputError: own checks cannot be started, or share a word with other checks.
     """
     policies = bundle.load(directory)
-    entries = own_checks.joined(policies.catalogue, own)
+    entries = catalogue.join_catalogues(policies.catalogue, own)
     _refuse(config, entries, file)
-    # What lies beside policies from elsewhere is not trusted.
-    ahead = None if directory else machine_code.file_beside(policies.directory, policies.module)
+    # Only machine code beside the packaged policies is trusted.
+    ahead = None if directory else wasm_runtime.machine_code_file(policies.directory, policies.module)
     engine = _together(wasm.WasmEngine(policies.module, ahead=ahead), own, own_deadline)
     return Evaluator(engine=CachedEngine(engine, entries=remembered), entries=entries, config=config, facts=facts)
 
@@ -76,13 +82,10 @@ def remote(  # noqa: PLR0913 - the server, and the file that errors name
         CertificateError: `ca_file` has no certificates to trust the server by.
         EngineError: `token_file` has no bearer token.
     """
-    from usher.policy.engines.opa import (
-        OpaEngine,
-        Server,  # its client takes long to import, and most sites never use it
-    )
+    from usher.policy.engines.opa import OpaEngine, Server
 
     policies = bundle.load(directory)
-    entries = own_checks.joined(policies.catalogue, own)
+    entries = catalogue.join_catalogues(policies.catalogue, own)
     _refuse(config, entries, file)
     server = Server(url=url, ca_file=ca_file, token_file=token_file)
     opa = OpaEngine(server, revision=policies.source_revision)
@@ -93,19 +96,19 @@ def _together(ours: Engine, own: Sequence[OwnChecks], deadline: float) -> Engine
     return TogetherEngine(ours, [_beside(each, deadline) for each in own]) if own else ours
 
 
-def _beside(own: OwnChecks, deadline: float) -> Beside:
+def _beside(own: OwnChecks, deadline: float) -> OwnChecksEngine:
     try:
         engine = wasm.WasmEngine(own.module, deadline=deadline, entrypoints=(Entrypoint.FINDINGS,))
     except errors.EngineError as error:
         raise errors.InputError(f"{own.source}: {error}") from None
-    return Beside(source=own.source, keys=frozenset(entry.key for entry in own.entries), engine=engine)
+    return OwnChecksEngine(source=own.source, keys=frozenset(entry.key for entry in own.entries), engine=engine)
 
 
 def warnings(made: Evaluator, *, file: Path | None) -> list[str]:
-    """What usher.yaml may not mean, each with its line and key."""
+    """Likely mistakes in usher.yaml, each with its line and key."""
     known = made.facts.names("", "Namespace")
     doubts = [*config_problems.warnings(made.config, known), *config_problems.absent(made.config, made.catalogue)]
-    found = load.located(file, doubts)
+    found = load.locate_problems(file, doubts)
     source = "usher.yaml" if file is None else str(file)
     return [
         f"{source}:{line}: {key}: {reason}" if line else f"{source}: {key}: {reason}" for line, key, reason in found
@@ -115,17 +118,17 @@ def warnings(made: Evaluator, *, file: Path | None) -> list[str]:
 def _refuse(config: models.Config, entries: catalogue.Catalogue, file: Path | None) -> None:
     problems = config_problems.problems(config, entries)
     if problems:
-        raise load.refusal(file, problems)
+        raise load.config_error(file, problems)
 
 
 def compile_ahead() -> Path:
-    """Compiles the packaged policies into machine code beside them, which `embedded` then starts from.
+    """Compiles the packaged policies into machine code beside them, from which `embedded` then starts.
 
     Raises:
         BundleError: the policies are missing, or their files are of different builds.
         InputError: the folder of the policies cannot be written.
     """
     policies = bundle.load()
-    file = machine_code.file_beside(policies.directory, policies.module)
-    machine_code.write(policies.module, file)
+    file = wasm_runtime.machine_code_file(policies.directory, policies.module)
+    wasm_runtime.write_machine_code(policies.module, file)
     return file

@@ -1,22 +1,22 @@
 """Finds problems in usher.yaml that its schema cannot find.
 
-Problems are refused: names of checks, mutations and kinds that do not exist, and entries that no workload reaches.
-Warnings are logged: entries that overlap, and entries without effect.
+usher refuses problems: names of checks, mutations and kinds that do not exist, and entries that no workload reaches. It
+logs warnings: entries that overlap, and entries without effect.
 """
 
 from collections.abc import Collection, Iterator, Sequence
 
 from usher import errors, paths
 from usher.accelerators import boards
-from usher.authorities.gpu_quota import config_problems as quota_problems
-from usher.config import load, models, overlaps, selection, words
+from usher.authorities.gpu_quota import assignment as quota_problems
+from usher.config import fields, load, models, sections, selection
 from usher.kinds.registry import KINDS, WORKLOADS
-from usher.policy.checks import catalogue, own
+from usher.policy.checks import catalogue
 
 Problem = tuple[str, str]
 """JSON Pointer into usher.yaml, and the problem there."""
 
-Lists = Iterator[tuple[str, Sequence[models.Selector]]]
+Lists = Iterator[tuple[str, Sequence[fields.Selector]]]
 
 _KINDS = {word for kind in WORKLOADS.values() for word in (kind.kind, f"{kind.group}/{kind.kind}")}
 
@@ -42,15 +42,15 @@ def checked(data: bytes, entries: catalogue.Catalogue) -> models.Config:
     config = load.parse(data, source="usher.yaml", more=lambda good: problems(good, entries))
     found = problems(config, entries)
     if found:
-        raise errors.ConfigError("usher.yaml", load.located_in(data, found))
+        raise errors.ConfigError("usher.yaml", load.locate_problems_in(data, found))
     return config
 
 
 def _of_rules(enforcement: models.Enforcement, entries: catalogue.Catalogue) -> Iterator[Problem]:
     categories = {entry.category for entry in entries.checks.values()}
-    known = {"*", *entries.keys_of_checks, *categories, own.CATEGORY}
+    known = {"*", *entries.keys_of_checks, *categories, catalogue.OWN_CATEGORY}
     for index, rule in enumerate(enforcement.rules):
-        if rule.check not in known and not own.CODE.fullmatch(rule.check):
+        if rule.check not in known and not catalogue.OWN_CODE.fullmatch(rule.check):
             yield f"/enforcement/rules/{index}/check", _no_check(rule.check, known)
 
 
@@ -58,7 +58,7 @@ def _of_exceptions(enforcement: models.Enforcement, entries: catalogue.Catalogue
     known = set(entries.keys_of_checks)
     for index, exception in enumerate(enforcement.exceptions):
         for number, check in enumerate(exception.checks):
-            if check not in known and not own.CODE.fullmatch(check):
+            if check not in known and not catalogue.OWN_CODE.fullmatch(check):
                 yield f"/enforcement/exceptions/{index}/checks/{number}", _no_check(check, known)
 
 
@@ -66,7 +66,7 @@ def _of_parameters(config: models.Config, entries: catalogue.Catalogue) -> Itera
     keys = entries.keys_of_checks
     for index, entry in enumerate(config.parameters):
         key = keys.get(entry.check)
-        if key is None and own.CODE.fullmatch(entry.check):
+        if key is None and catalogue.OWN_CODE.fullmatch(entry.check):
             continue
         if key is None:
             yield f"/parameters/{index}/check", _no_check(entry.check, set(keys))
@@ -91,7 +91,7 @@ def _of_mutations(mutations: models.Mutations, entries: catalogue.Catalogue) -> 
     ]
     for place, word in named:
         if word not in known:
-            meant = words.nearest(word, known) or f"; there are {', '.join(sorted(known))}"
+            meant = fields.nearest_word(word, known) or f"; there are {', '.join(sorted(known))}"
             yield place, f"there is no mutation {word!r}{meant}"
 
 
@@ -102,7 +102,7 @@ def _of_site(config: models.Config) -> Iterator[Problem]:
         if board is not None and boards.by_name(board) is None:
             known = sorted(each.name for each in boards.BOARDS)
             longer = " or ".join(name for name in known if name.casefold().startswith(board.casefold()))
-            meant = f"; did you mean {longer}?" if longer else words.nearest(board, known)
+            meant = f"; did you mean {longer}?" if longer else fields.nearest_word(board, known)
             meant = meant or f"; there are {', '.join(known)}"
             yield f"/pools/{index}/gpu/board", f"usher knows no board {board} that MIG divides{meant}"
     for pointer, entries in _lists(config):
@@ -111,21 +111,23 @@ def _of_site(config: models.Config) -> Iterator[Problem]:
                 if kind not in _KINDS:
                     yield (
                         f"{pointer}/{index}/kinds/{number}",
-                        f"usher knows no workloads of kind {kind}{words.nearest(kind, _KINDS)}",
+                        f"usher knows no workloads of kind {kind}{fields.nearest_word(kind, _KINDS)}",
                     )
-            hiding = next((i for i, before in enumerate(entries[:index]) if overlaps.covers(before, entry)), None)
+            hiding = next(
+                (i for i, before in enumerate(entries[:index]) if selection.entry_covers(before, entry)), None
+            )
             if hiding is not None:
                 yield f"{pointer}/{index}", f"never reached: entry {hiding} before it is for the same workloads"
-    yield from quota_problems.problems(config.quotas)
+    yield from quota_problems.config_problems(config.quotas)
 
 
-def _of_roles(rules: Sequence[models.RoleRule]) -> Iterator[Problem]:
+def _of_roles(rules: Sequence[sections.RoleRule]) -> Iterator[Problem]:
     for index, rule in enumerate(rules):
         for number, kind in enumerate(rule.kinds):
             if kind not in _KINDS:
                 yield (
                     f"/roles/{index}/kinds/{number}",
-                    f"usher knows no workloads of kind {kind}{words.nearest(kind, _KINDS)}",
+                    f"usher knows no workloads of kind {kind}{fields.nearest_word(kind, _KINDS)}",
                 )
 
 
@@ -138,14 +140,14 @@ def warnings(config: models.Config, known: Collection[str] | None = None) -> Ite
     """
     for pointer, entries in _lists(config):
         for index, entry in enumerate(entries):
-            # A later entry for more workloads is the rule, and this one its exception.
+            # A later entry for more workloads is the general case, and this entry its exception.
             for number, before in enumerate(entries[:index]):
-                if overlaps.overlap(before, entry) and not overlaps.covers(entry, before):
+                if selection.entries_overlap(before, entry) and not selection.entry_covers(entry, before):
                     yield f"{pointer}/{index}", f"some workloads fit entry {number} as well, which decides about them"
             yield from _without_effect(f"{pointer}/{index}", entry.namespaces, config, known)
     yield from _labels_for_everybody(config.roles)
     yield from _exceptions_for_nothing(config.enforcement)
-    yield from quota_problems.warnings(config.quotas)
+    yield from quota_problems.config_warnings(config.quotas)
     for index, quota in enumerate(config.quotas):
         yield from _without_effect(f"/quotas/{index}", quota.namespaces, config, known)
 
@@ -161,14 +163,14 @@ def absent(config: models.Config, entries: catalogue.Catalogue) -> Iterator[Prob
     named += [(f"/parameters/{index}/check", each.check) for index, each in enumerate(config.parameters)]
     known = entries.keys_of_checks
     for place, word in named:
-        if own.CODE.fullmatch(word) and word not in known:
+        if catalogue.OWN_CODE.fullmatch(word) and word not in known:
             yield (
                 place,
                 f"no check {word} is loaded, so this has no effect here; give its directory or bundle with --policies",
             )
 
 
-def _labels_for_everybody(rules: Sequence[models.RoleRule]) -> Iterator[Problem]:
+def _labels_for_everybody(rules: Sequence[sections.RoleRule]) -> Iterator[Problem]:
     """Rules that let every user of the cluster give a workload a role by a label."""
     for index, rule in enumerate(rules):
         if rule.namespaces or not (rule.from_label or rule.labels):
@@ -187,7 +189,7 @@ def _exceptions_for_nothing(enforcement: models.Enforcement) -> Iterator[Problem
         for number, kind in enumerate(exception.kinds):
             if kind not in known:
                 place = f"/enforcement/exceptions/{index}/kinds/{number}"
-                yield place, f"usher judges no objects of kind {kind}{words.nearest(kind, known)}"
+                yield place, f"usher judges no objects of kind {kind}{fields.nearest_word(kind, known)}"
 
 
 def _without_effect(
@@ -195,9 +197,9 @@ def _without_effect(
 ) -> Iterator[Problem]:
     for number, pattern in enumerate(patterns):
         place = f"{pointer}/namespaces/{number}"
-        if overlaps.covers_patterns(config.exempt_namespaces, [pattern]):
+        if selection.patterns_cover(config.exempt_namespaces, [pattern]):
             yield place, f"{pattern} is among exemptNamespaces, in which nothing is changed"
-        elif known is not None and not any(selection.matches(name, [pattern]) for name in known):
+        elif known is not None and not any(selection.matches_pattern(name, [pattern]) for name in known):
             yield place, f"{pattern} does not match any of the {len(known)} known namespaces"
 
 
@@ -209,7 +211,7 @@ def _lists(config: models.Config) -> Lists:
 
 
 def _no_check(word: str, known: set[str]) -> str:
-    return f"there is no check {word!r}{words.nearest(word, known) or ';'} `usher policies list` shows all"
+    return f"there is no check {word!r}{fields.nearest_word(word, known) or ';'} `usher policies list` shows all"
 
 
 def _type(value: object) -> str:

@@ -1,19 +1,271 @@
-"""From an engine's result to a decision. Pure."""
+"""From an engine's result to a decision: the findings, what follows from each, and the request. Pure.
 
-from collections.abc import Callable, Iterable, Iterator
+Findings about stale facts or about partly known pods warn at most.
+
+Users and groups are known only from the API server, not from files.
+"""
+
+from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Final
 
 import orjson
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from usher import errors, model, paths
-from usher.config import models
-from usher.policy import enforcement
+from usher.authorities import beside
+from usher.authorities.authority import Case, QuotaRefusal
+from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
+from usher.config import fields, models, sections, selection
+from usher.dataclass import dataclass
+from usher.kinds.reading import values
+from usher.kinds.reading.counts import Growth
 from usher.policy.checks import catalogue
+from usher.policy.checks.catalogue import About, Catalogue
+from usher.policy.input.document import Review
+from usher.policy.mutation import merge
+from usher.workloads import grown_workloads
+
+OFF: Final = None
+
+PODS_ARE_JUDGED: Final = "its owner wrote the template, and its pods are judged"
+"""The reason for a ReplicaSet of a Deployment older than the webhooks: a denial would stop its rollouts."""
+
+PODS_ARE_MENDED: Final = "its pods are mended when they are made"
+"""The reason for an UPDATE without a value that the mutating webhook added on CREATE: a tool wrote the list again."""
+
+REPAIRS_A_NODE: Final = "an administrator made this pod for one node"
+"""The reason for `kubectl debug node/NODE`, whose pod names its node and tolerates every taint."""
+
+_OF_NODES: Final = frozenset({"isolation", "placement"})
+"""Categories of checks that keep tenants away from nodes."""
+
+OBSERVE: Final = "observe"
+"""The preset for the first days. It denies nothing, changes nothing and records the denials of `recommended`."""
+
+OBSERVED: Final = "the preset recommended denies this"
+"""Why usher notes a finding under `observe`."""
+
+_GUARDS: Final = frozenset({"exemption-by-tenant"})
+"""Checks that protect usher itself, so that no tenant exempts its namespace before enforcement begins."""
+
+PRESETS: dict[str, dict[catalogue.Severity, model.Outcome]] = {
+    OBSERVE: dict.fromkeys(catalogue.Severity, model.Outcome.AUDIT),
+    "baseline": {
+        catalogue.Severity.CRITICAL: model.Outcome.DENY,
+        catalogue.Severity.HIGH: model.Outcome.WARN,
+        catalogue.Severity.MEDIUM: model.Outcome.WARN,
+        catalogue.Severity.LOW: model.Outcome.AUDIT,
+    },
+    "recommended": {
+        catalogue.Severity.CRITICAL: model.Outcome.DENY,
+        catalogue.Severity.HIGH: model.Outcome.DENY,
+        catalogue.Severity.MEDIUM: model.Outcome.WARN,
+        catalogue.Severity.LOW: model.Outcome.AUDIT,
+    },
+    "strict": {
+        catalogue.Severity.CRITICAL: model.Outcome.DENY,
+        catalogue.Severity.HIGH: model.Outcome.DENY,
+        catalogue.Severity.MEDIUM: model.Outcome.DENY,
+        catalogue.Severity.LOW: model.Outcome.WARN,
+    },
+}
+
+
+FELT: Final = frozenset({model.Outcome.DENY, model.Outcome.WARN})
+"""Outcomes that the author of an object sees; an exception turns them into `audit`."""
+
+_MILDNESS = {model.Outcome.DENY: 0, model.Outcome.WARN: 1, model.Outcome.AUDIT: 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """Where a finding was made, on which day, and in which object."""
+
+    namespace: str
+    role: model.Role = model.Role.UNKNOWN
+    place: fields.Place = "admission"
+    kind: str = ""
+    name: str = ""
+    today: date = date.min
+    """The date in UTC."""
+
+
+def outcome_of_finding(
+    finding: model.Finding, check: catalogue.Entry, *, where: Circumstances, enforcement: models.Enforcement
+) -> tuple[model.Outcome | None, str]:
+    """The outcome (None: the check is off here) and, if it is milder than the preset's, the reason.
+
+    The last rule that fits decides. Without one the preset decides by the severity of the check. A finding that rests
+    on an assumption about the cluster warns at most, whatever the rules say. A finding that an exception covers is
+    audited.
+    """
+    preset = outcome_of_preset(check, enforcement.preset)
+    decided = preset
+    because = ""
+    for rule in enforcement.rules:
+        if rule.check in check_words(check) and _rule_holds(rule, where):
+            decided = OFF if rule.action == "off" else model.Outcome(rule.action)
+            because = f"usher.yaml sets {check.name} to {rule.action} here"
+    excepting = covering_exception(check, where=where, enforcement=enforcement)
+    if excepting is not None and decided in FELT:
+        covering = enforcement.exceptions[excepting]
+        until = f"{covering.ticket} of {covering.owner} until {covering.expires}"
+        return model.Outcome.AUDIT, f"exception {until}: {covering.reason}"
+    if decided is model.Outcome.DENY and finding.assumption:
+        return model.Outcome.WARN, finding.assumption
+    if enforcement.preset == OBSERVE and decided is model.Outcome.AUDIT and not because:
+        would = outcome_of_preset(check, "recommended")
+        return decided, OBSERVED if would is model.Outcome.DENY and not finding.assumption else ""
+    is_milder = preset is not OFF and (decided is OFF or _MILDNESS[decided] > _MILDNESS[preset])
+    return decided, because if is_milder else ""
+
+
+def outcome_of_preset(check: catalogue.Entry, preset: str) -> model.Outcome | None:
+    """The outcome that a preset gives to findings of a check; None if the check is off."""
+    if check.strict_only and preset != "strict":
+        return OFF
+    if check.name in _GUARDS and preset == OBSERVE:
+        preset = "recommended"
+    return PRESETS[preset][check.severity or catalogue.Severity.LOW]
+
+
+def covering_exception(check: catalogue.Entry, *, where: Circumstances, enforcement: models.Enforcement) -> int | None:
+    """The number of the first exception that covers the check here, counted from 0."""
+    return next((n for n, each in enumerate(enforcement.exceptions) if exception_covers(each, check, where)), None)
+
+
+def exception_covers(exception: models.ExceptionRule, check: catalogue.Entry, where: Circumstances) -> bool:
+    """Whether an exception covers a check here; an expired one covers nothing."""
+    return (
+        where.today <= exception.expires
+        and exception_names_check(exception, check)
+        and exception_matches(exception, namespace=where.namespace, kind=where.kind, name=where.name)
+    )
+
+
+def exception_names_check(exception: models.ExceptionRule, check: catalogue.Entry) -> bool:
+    """Whether an exception is for a check."""
+    return not {check.code, check.name, *check.aliases}.isdisjoint(exception.checks)
+
+
+def exception_matches(exception: models.ExceptionRule, *, namespace: str, kind: str, name: str) -> bool:
+    """Whether an exception is for an object, on any day and for any check."""
+    return (
+        selection.matches_pattern(namespace, exception.namespaces)
+        and (not exception.kinds or kind in exception.kinds)
+        and (not exception.names or selection.matches_pattern(name, exception.names))
+    )
+
+
+def check_words(check: catalogue.Entry) -> tuple[str, ...]:
+    """The words by which a rule of usher.yaml may name a check."""
+    return ("*", check.code, check.name, check.category, *check.aliases)
+
+
+def _rule_holds(rule: models.EnforcementRule, where: Circumstances) -> bool:
+    return (
+        selection.matches_pattern(where.namespace, rule.namespaces)
+        and (not rule.roles or where.role.value in rule.roles)
+        and (not rule.places or where.place in rule.places)
+    )
+
+
+def today() -> date:
+    """The day in UTC."""
+    return datetime.now(UTC).date()
+
+
+def leniency(workload: model.Workload, *, updating: bool, by: Container[str] = ()) -> Callable[[catalogue.Entry], str]:
+    """Returns a function that says why a check may only warn about an object; empty if it may deny.
+
+    Args:
+        workload: the object.
+        updating: whether it exists already.
+        by: the identities of the user, as the API server and usher.yaml name them. Labels of the object prove nothing.
+    """
+    if "administrators" in by and not updating and _is_for_one_node(workload):
+        return lambda check: REPAIRS_A_NODE if check.category in _OF_NODES else ""
+    if merge.owner_compares(workload):
+        return lambda _check: PODS_ARE_JUDGED
+    if updating and not workload.is_pod:
+        return lambda check: PODS_ARE_MENDED if check.mended_on_pods else ""
+    return lambda _check: ""
+
+
+def _is_for_one_node(workload: model.Workload) -> bool:
+    """Whether it is a Pod without an owner and without accelerators that names its node, as `kubectl debug` makes."""
+    is_alone = workload.is_pod and workload.owner is None and not workload.asks_accelerators
+    return is_alone and all(pod_set.node_name for pod_set in workload.pod_sets)
+
+
+def downgrade_partial_pods(findings: Iterable[model.Finding], workload: model.Workload) -> Iterator[model.Finding]:
+    """The findings. Those about partly known pods get an assumption, so that they only warn.
+
+    usher judges these pods again when they are created, because then they are complete.
+    """
+    partial = [pod_set for pod_set in workload.pod_sets if not pod_set.whole]
+    for finding in findings:
+        if finding.assumption:
+            yield finding
+        elif workload.is_template:
+            yield replace(finding, assumption=f"objects that refer to the {workload.kind} may define the rest")
+        elif any(_is_about(finding, pod_set) for pod_set in partial):
+            yield replace(finding, assumption="objects that usher does not know may define the rest")
+        else:
+            yield finding
+
+
+def _is_about(finding: model.Finding, pod_set: model.PodSet) -> bool:
+    containers = (container.path for container in pod_set.containers)
+    places = (pod_set.path, pod_set.spec_path, *containers, *pod_set.places.values())
+    return any(finding.path == place or finding.path.startswith(f"{place}/") for place in places)
+
+
+def downgrade_stale_facts(
+    findings: Iterable[model.Finding],
+    entries: Catalogue,
+    *,
+    age: float,
+    bound: float,
+    fresh: Container[str] = frozenset(),
+) -> Iterator[model.Finding]:
+    """The findings. Those about outdated facts get an assumption, so that they warn at most.
+
+    Args:
+        findings: of one object.
+        entries: the catalogue that knows the checks.
+        age: of the facts, in seconds.
+        bound: the oldest that facts may be, in seconds.
+        fresh: keys of checks whose facts have just been read.
+    """
+    for finding in findings:
+        check = entries.checks.get(finding.check)
+        rests_on_facts = check is not None and check.about is About.CLUSTER_FACTS and check.key not in fresh
+        if age > bound and rests_on_facts and not finding.assumption:
+            yield replace(finding, assumption=f"cluster facts are {_age_text(age)} old")
+        else:
+            yield finding
+
+
+def _age_text(age: float) -> str:
+    """Seconds as hours, minutes or seconds, rounded down."""
+    for unit, size in (("hour", 3600), ("minute", 60)):
+        number = int(age // size)
+        if number:
+            return f"{number} {unit}{'s' * (number > 1)}"
+    return f"{int(age)} seconds"
+
 
 _ORDER = {model.Outcome.DENY: 0, model.Outcome.WARN: 1, model.Outcome.AUDIT: 2}
 
 
-def findings(result: paths.Object) -> list[model.Finding]:
+def read_findings(result: paths.Object) -> list[model.Finding]:
     """The findings of a result, in a stable order.
 
     Raises:
@@ -34,8 +286,8 @@ def findings(result: paths.Object) -> list[model.Finding]:
     )
 
 
-def unknowns(result: paths.Object) -> list[model.Unknown]:
-    """What the checks could not evaluate, in a stable order.
+def read_unknowns(result: paths.Object) -> list[model.Unknown]:
+    """The facts that checks could not evaluate, in a stable order.
 
     Raises:
         EngineError: an entry has not the shape that the entry point promises.
@@ -49,7 +301,7 @@ def unknowns(result: paths.Object) -> list[model.Unknown]:
     )
 
 
-def intents(result: paths.Object) -> list[model.Intent]:
+def read_intents(result: paths.Object) -> list[model.Intent]:
     """The intents of a result, in a stable order: by mutation, place and field.
 
     Raises:
@@ -77,8 +329,8 @@ def intents(result: paths.Object) -> list[model.Intent]:
     )
 
 
-def notes(result: paths.Object, field: str) -> tuple[model.Note, ...]:
-    """What mutations say in a list of a result, `warnings` or `skips`, in a stable order.
+def read_notes(result: paths.Object, field: str) -> tuple[model.Note, ...]:
+    """The notes of mutations in a list of a result, `warnings` or `skips`, in a stable order.
 
     Raises:
         EngineError: an entry has not the shape that the entry point promises.
@@ -94,25 +346,25 @@ def notes(result: paths.Object, field: str) -> tuple[model.Note, ...]:
     )
 
 
-def judge(  # noqa: PLR0913 - what a judgement depends on, all named at the one call
+def judge_findings(  # noqa: PLR0913 - what a judgement depends on, all named at the one call
     found: Iterable[model.Finding],
     *,
-    where: enforcement.Circumstances,
+    where: Circumstances,
     entries: catalogue.Catalogue,
     rules: models.Enforcement,
     before: Iterable[model.Finding] = (),
     leniency: Callable[[catalogue.Entry], str] = lambda _check: "",
 ) -> tuple[model.Judgement, ...]:
-    """What follows from the findings, worst first.
+    """The judgements about the findings, worst first.
 
     Args:
         found: the findings of the object.
         where: where it is, and who asks.
         entries: the catalogue that knows the checks.
-        rules: what usher.yaml says about enforcement.
-        before: on UPDATE, the findings of the object as it was. What was wrong already is not held against a change
-            that leaves it alone, or finalizers could never be removed (docs/domain/principles.md#updates-and-deletion).
-        leniency: why this object is warned about at most by a check; empty where it may be denied.
+        rules: the enforcement section of usher.yaml.
+        before: on UPDATE, the findings of the old object. An old finding only warns, or finalizers could never be
+            removed (docs/domain/principles.md#updates-and-deletion).
+        leniency: why a check at most warns about this object; empty if the check may deny it.
 
     Raises:
         EngineError: a finding comes from a check that the catalogue does not know.
@@ -124,13 +376,13 @@ def judge(  # noqa: PLR0913 - what a judgement depends on, all named at the one 
         check = entries.checks.get(finding.check)
         if check is None:
             raise errors.EngineError(f"the policies found something by {finding.check}, which is in no catalogue")
-        outcome, because = enforcement.outcome(finding, check, where=where, enforcement=rules)
+        outcome, because = outcome_of_finding(finding, check, where=where, enforcement=rules)
         if outcome is None:
             continue
         milder = "it was so before" if (finding.check, finding.message) in known else leniency(check)
         if outcome is model.Outcome.DENY and milder:
             outcome, because = model.Outcome.WARN, milder
-        elif because == enforcement.OBSERVED and milder:
+        elif because == OBSERVED and milder:
             because = milder
         judgements.append(
             model.Judgement(
@@ -139,7 +391,7 @@ def judge(  # noqa: PLR0913 - what a judgement depends on, all named at the one 
                 code=check.code,
                 name=check.name,
                 because=because,
-                exception=enforcement.exception(check, where=where, enforcement=rules),
+                exception=covering_exception(check, where=where, enforcement=rules),
             )
         )
     return tuple(sorted(judgements, key=lambda each: (_ORDER[each.outcome], entries.checks[each.finding.check].number)))
@@ -182,3 +434,92 @@ def _text(value: paths.Object, field: str) -> str:
 
 def _optional_text(value: paths.Object, field: str) -> str:
     return _text(value, field) if field in value else ""
+
+
+class Operation(StrEnum):
+    CREATE = "CREATE"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    CONNECT = "CONNECT"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """The user of a request, as the API server names it."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """An object, and the operation that it comes from."""
+
+    value: paths.Object
+    operation: Operation = Operation.CREATE
+    namespace: str = ""
+    """The namespace to assume for an object that does not name one."""
+    old_value: paths.Object | None = None
+    objects: values.Lookup = values.NO_OBJECTS
+    """Finds objects that this one names, before the facts."""
+    around: values.Lookup = values.NO_OBJECTS
+    """Finds objects of any file that are applied together with this one; `objects` does not include them."""
+    growths: tuple[Growth, ...] = ()
+    """How far autoscalers of the same files let the object grow. No mutation reads them: the webhook has no files."""
+    facts: Store | None = None
+    """Facts to use instead of those of the evaluator."""
+    place: fields.Place = "admission"
+    sub_resource: str = ""
+    refusal: QuotaRefusal | None = None
+    """Why a GPUQuota refused the charge; None if no GPUQuota did."""
+    user: User | None = None
+    """None without a user, as in CI."""
+
+    def exemption(self, *, deleting: bool) -> str:
+        """Why rules do not judge this operation; empty if they do."""
+        if self.operation in (Operation.DELETE, Operation.CONNECT):
+            return f"{self.operation} is not judged"
+        # On CREATE the API server drops a deletionTimestamp; one in a file must not exempt the object.
+        if deleting and self.operation is Operation.UPDATE:
+            return "the object is being deleted"
+        return ""
+
+    def grown(self, read: Callable[[paths.Object], model.Workload | None]) -> model.Workload | None:
+        """The object, normalised by `read`, with the pods to which autoscalers may scale it."""
+        if not self.growths:
+            return read(self.value)
+        return grown_workloads.with_room(self.value, self.growths, normalise=read, namespace=self.namespace)
+
+    def case(self, workload: model.Workload, known: Knowledge) -> Case:
+        """The normalised object as authorities judge it, with the facts from other objects of its files."""
+        around = self.objects if self.around is values.NO_OBJECTS else self.around
+        others = beside.NOTHING if around is values.NO_OBJECTS else beside.of(workload, around, known)
+        return Case(workload=workload, refusal=self.refusal, beside=others)
+
+
+class Identities:
+    """The identities of users, remembered because a few controllers make most pods."""
+
+    def __init__(self, config: models.Config) -> None:
+        self._known = {**sections.DEFAULT_IDENTITIES, **config.identities}
+        self._kept = lru_cache(maxsize=1024)(self._of)
+
+    def of(self, user: User | None) -> tuple[str, ...] | None:
+        """Names of the user's identities, sorted; None without a user, as in CI."""
+        return None if user is None else self._kept(user)
+
+    def review(self, request: Request) -> Review | None:
+        """The user and the operation of a request, as rules see them; None without a user, as in CI."""
+        by = self.of(request.user)
+        if by is None:
+            return None
+        return {"operation": request.operation.value, "subResource": request.sub_resource, "by": list(by)}
+
+    def _of(self, user: User) -> tuple[str, ...]:
+        return tuple(sorted(name for name, identity in self._known.items() if _has_identity(identity, user)))
+
+
+def _has_identity(identity: sections.Identity, user: User) -> bool:
+    return any(fnmatchcase(user.name, pattern) for pattern in identity.users) or any(
+        fnmatchcase(group, pattern) for pattern in identity.groups for group in user.groups
+    )

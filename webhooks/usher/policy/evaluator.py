@@ -11,29 +11,47 @@ from typing import Final
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.authority import Case
-from usher.authorities.gpu_quota import slice as gpu_quota_slice
+from usher.authorities.authority import Case, Ground
+from usher.authorities.gpu_quota import present as gpu_quota_slice
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import models, selection
-from usher.facts.store import Store
+from usher.dataclass import dataclass
+from usher.kinds.reading import values
 from usher.memo import Memo
-from usher.mutation import merge
-from usher.policy import decision, enforcement
+from usher.policy import decision
 from usher.policy.checks import catalogue
+from usher.policy.decision import Identities, Operation, Request, User
 from usher.policy.engines.engine import Engine, Entrypoint
-from usher.policy.input import cluster as input_cluster
-from usher.policy.input import document as input_document
-from usher.policy.mutating import Mutating
-from usher.policy.mutation_rules import MutationRules
-from usher.policy.request import Identities, Operation, Request, User
-from usher.policy.subjects import Found, Subject
-from usher.reading import lookup
+from usher.policy.input import document as input_cluster
+from usher.policy.mutating import Mutating, MutationRules
+from usher.policy.mutation import merge
 from usher.workloads import fingerprints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The results of the checks, and the facts that they rest on."""
+
+    findings: tuple[model.Finding, ...] = ()
+    unknowns: tuple[model.Unknown, ...] = ()
+    grounds: tuple[Ground, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """An object and the findings of the policies; `old` is the object before an UPDATE."""
+
+    workload: model.Workload | None
+    exemption: str = ""
+    old: model.Workload | None = None
+    found: Found = Found()
+
 
 __all__ = ["Evaluator", "Operation", "Request", "User"]
 
 LIKE_PODS: Final = 1024
-"""How many different Pods have their answers remembered."""
+"""How many different Pods the evaluator remembers answers for."""
 
 _Key = tuple[str, tuple[str, ...] | None, bool, int, int, bytes]
 """Namespace, identities of the user, whether there are facts, revisions of facts and nodes, digest of the Pod."""
@@ -48,19 +66,19 @@ class Evaluator:
         engine: Engine,
         entries: catalogue.Catalogue,
         config: models.Config,
-        today: Callable[[], date] = enforcement.today,
+        today: Callable[[], date] = decision.today,
         facts: Store | None = None,
     ) -> None:
         self.engine = engine
         self.catalogue = entries
         self.config = config
         self.today = today
-        """The day by which exceptions expire, in UTC."""
+        """Returns the day by which exceptions expire, in UTC."""
         self.facts = Store() if facts is None else facts
         """The facts of the cluster, beside the objects that come with a request."""
         self.vocabulary = Vocabulary(config.accelerators)
         self.knowledge = Knowledge(facts=self.facts, config=config, vocabulary=self.vocabulary)
-        self.documents = input_document.Documents(self.knowledge, keys=entries.keys_of_checks)
+        self.documents = input_cluster.Documents(self.knowledge, keys=entries.keys_of_checks)
         self._identities = Identities(config)
         self._mutating = Mutating(
             engine=engine,
@@ -71,7 +89,7 @@ class Evaluator:
         )
         self._oldest_facts = config.facts.bound
         self.is_exempt = lru_cache(maxsize=1024)(
-            lambda namespace: selection.matches(namespace, config.exempt_namespaces)
+            lambda namespace: selection.matches_pattern(namespace, config.exempt_namespaces)
         )
         set_by_fabrics = {name for pool in config.pools if pool.fabric for name in config.fabric(pool.fabric).env}
         self._ranks = fingerprints.RANKS - set_by_fabrics
@@ -110,7 +128,7 @@ class Evaluator:
         )
 
     def admit(self, request: Request) -> tuple[merge.Merged, model.Decision]:
-        """What both webhooks make of a new object: the mutations, and the decision about the mutated object.
+        """The result of both webhooks for a new object: the mutations, and the decision about the mutated object.
 
         Raises:
             EngineError: the engine gave no usable answer.
@@ -125,11 +143,11 @@ class Evaluator:
         return merged, self._decision(self._subject(request, workload, known), request, known)
 
     def mutate(self, request: Request, *, only: str = "") -> merge.Merged:
-        """What the mutations make of an object.
+        """The object with all mutations applied.
 
-        An UPDATE gets back what a mutation gave the object before and the update takes away, as `kubectl apply` does
-        with every list that the user's manifest holds as well. It gets nothing new, so that no workload restarts by
-        surprise. New debug containers of a Pod get what its other containers get.
+        An UPDATE often removes values that a mutation added, as `kubectl apply` does with every list of the user's
+        manifest. It gets these values back. It gets no new values, so that no workload restarts by surprise. New debug
+        containers of a Pod get the values that its other containers get.
 
         Args:
             request: the object, and the operation.
@@ -153,7 +171,7 @@ class Evaluator:
         )
 
     def patch(self, request: Request) -> merge.Merged:
-        """As `mutate`, for a caller who sends the patch: it is applied once more to see that it fits; `value` is empty.
+        """The patch for an object, for callers that send it: it was applied once as a test, and `value` is empty.
 
         Raises:
             EngineError: the engine gave no usable answer.
@@ -166,7 +184,7 @@ class Evaluator:
         return replace(merge.verified(request.value, self.mutate(request)), value={})
 
     def skips(self, request: Request) -> tuple[model.Note, ...]:
-        """Why mutations leave an object or a part of it alone, for people who ask.
+        """Why mutations skip an object or a part of it, for people who ask.
 
         Raises:
             EngineError: the engine gave no usable answer.
@@ -177,7 +195,7 @@ class Evaluator:
         )
 
     def workload(self, request: Request) -> model.Workload | None:
-        """The object of a request, normalised; None for one that no rule reads."""
+        """The normalised object of a request; None if no rule reads the object."""
         return self._read(request.value, request)
 
     def _mutates(self, workload: model.Workload, request: Request) -> bool:
@@ -196,9 +214,9 @@ class Evaluator:
         return Subject(workload=workload, old=old, found=found)
 
     def _key(self, request: Request) -> _Key | None:
-        """What distinguishes Pods with different answers; None where an answer is not remembered.
+        """A key that differs for Pods with different answers; None if the answer must not be remembered.
 
-        It is read before anything is computed: a change of the facts in between makes an answer old, never wrong.
+        Callers read it before they compute anything: if the facts change in between, the answer is old but not wrong.
         """
         if (
             request.operation is not Operation.CREATE
@@ -206,7 +224,7 @@ class Evaluator:
             or request.sub_resource
             or request.refusal is not None
             or request.facts is not None
-            or request.objects is not lookup.NOTHING
+            or request.objects is not values.NO_OBJECTS
         ):
             return None
         facts = not self.facts.empty, self.facts.revision, self.facts.nodes.revision
@@ -225,17 +243,17 @@ class Evaluator:
         known: Knowledge,
         *,
         old: model.Workload | None = None,
-        review: input_document.Review | None = None,
+        review: input_cluster.Review | None = None,
     ) -> Found:
         workload = case.workload
         if not workload.pod_sets and not workload.view:
             return Found()
-        cluster = input_cluster.of(case, known)
+        cluster = input_cluster.cluster_input(case, known)
         document = self.documents.build(workload, old=old, review=review, cluster=cluster, beside=case.beside)
         result = self.engine.evaluate(Entrypoint.FINDINGS, document)
         return Found(
-            findings=tuple(enforcement.downgrade_partial_pods(decision.findings(result), workload)),
-            unknowns=tuple(decision.unknowns(result)),
+            findings=tuple(decision.downgrade_partial_pods(decision.read_findings(result), workload)),
+            unknowns=tuple(decision.read_unknowns(result)),
             grounds=tuple(case.grounds),
         )
 
@@ -247,16 +265,16 @@ class Evaluator:
         *,
         before: tuple[model.Finding, ...],
     ) -> tuple[model.Judgement, ...]:
-        current = enforcement.downgrade_stale_facts(
+        current = decision.downgrade_stale_facts(
             findings,
             self.catalogue,
             age=self.facts.age(),
             bound=self._oldest_facts,
             fresh=frozenset() if request.refusal is None else gpu_quota_slice.CHECKS_OF_REFUSALS,
         )
-        return decision.judge(
+        return decision.judge_findings(
             current,
-            where=enforcement.Circumstances(
+            where=decision.Circumstances(
                 namespace=workload.namespace,
                 role=workload.role,
                 place=request.place,
@@ -267,7 +285,7 @@ class Evaluator:
             entries=self.catalogue,
             rules=self.config.enforcement,
             before=before,
-            leniency=enforcement.leniency(
+            leniency=decision.leniency(
                 workload,
                 updating=request.operation is Operation.UPDATE,
                 by=self._identities.of(request.user) or (),

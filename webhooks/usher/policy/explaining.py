@@ -1,23 +1,24 @@
-"""What each check and each mutation makes of an object, and why: found, good, not evaluated, off, not asked."""
+"""The results of all checks and mutations for an object, with reasons: found, good, not evaluated, off, not asked."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
 from usher import model
-from usher.authorities.nodes import pool_reasons
-from usher.authorities.nodes.pool_reasons import PoolReason
+from usher.authorities.nodes import declared_pools
+from usher.authorities.nodes.declared_pools import PoolReason
 from usher.dataclass import dataclass
 from usher.kinds import registry
-from usher.mutation import merge, strategies
-from usher.policy import enforcement
+from usher.policy import decision as policy_decision
 from usher.policy.checks import catalogue
 from usher.policy.checks.catalogue import About
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
 from usher.policy.input.pod_sets import read_keys
+from usher.policy.mutation import merge, strategies
 
 
 class State(StrEnum):
-    """What a check or mutation came to; those first that a reader looks for first."""
+    """The result of a check or mutation, in the order in which readers look for them."""
 
     FOUND = "found"
     NOT_EVALUATED = "not evaluated"
@@ -38,7 +39,7 @@ class Explained:
     entry: catalogue.Entry
     state: State
     texts: tuple[str, ...] = ()
-    """Messages or reasons, each at its place."""
+    """Messages or reasons, each with its place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,18 +83,18 @@ def explain(evaluator: Evaluator, request: Request) -> Explanation:
 
 def _pools(workload: model.Workload, evaluator: Evaluator) -> Iterator[tuple[str, tuple[PoolReason, ...]]]:
     for pod_set in workload.pod_sets:
-        reasons = pool_reasons.of(pod_set, workload=workload, known=evaluator.knowledge)
+        reasons = declared_pools.pool_reasons(pod_set, workload=workload, known=evaluator.knowledge)
         if reasons:
             yield pod_set.name, reasons
 
 
 def why_not_asked(entry: catalogue.Entry, workload: model.Workload, *, facts: bool = False) -> str:
-    """Why a rule is not asked about an object; empty when it is. The same conditions as in dispatch.rego.
+    """Why a rule is not asked about an object; empty if it is asked. The same conditions as in dispatch.rego.
 
     Args:
         entry: the rule.
         workload: the object.
-        facts: whether anything is known of the cluster.
+        facts: whether usher knows any fact of the cluster.
     """
     asking = [pod_set.asks_accelerators for pod_set in workload.pod_sets]
     named = not workload.view.keys().isdisjoint(entry.kinds)
@@ -137,12 +138,14 @@ def _check(
     why = why_not_asked(entry, workload, facts=not evaluator.facts.empty)
     if why:
         return Explained(entry=entry, state=State.NOT_ASKED, texts=(why,))
-    where = enforcement.Circumstances(
+    where = policy_decision.Circumstances(
         namespace=workload.namespace, role=workload.role, place=request.place, kind=workload.kind, name=workload.name
     )
     probe = model.Finding(check=entry.key, path="", message="")
-    outcome, because = enforcement.outcome(probe, entry, where=where, enforcement=evaluator.config.enforcement)
-    if outcome is enforcement.OFF:
+    outcome, because = policy_decision.outcome_of_finding(
+        probe, entry, where=where, enforcement=evaluator.config.enforcement
+    )
+    if outcome is policy_decision.OFF:
         return Explained(entry=entry, state=State.OFF, texts=(because,))
     return Explained(entry=entry, state=State.GOOD)
 
@@ -155,7 +158,7 @@ def _told(judgement: model.Judgement) -> str:
 def _mutation(
     entry: catalogue.Entry, workload: model.Workload, merged: merge.Merged, skips: Sequence[model.Note]
 ) -> Iterator[Explained]:
-    """What a mutation did, and where it did nothing why: a part of the object may differ from another."""
+    """The effect of a mutation on each part of the object, or why it had no effect."""
     conflicting = (intent for conflict in merged.conflicts for intent in conflict)
     told = {
         State.APPLIED: _intents(entry, merged.applied, workload),

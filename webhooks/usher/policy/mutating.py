@@ -1,20 +1,233 @@
-"""What the mutations make of an object: their intents, merged into it."""
+"""Applies the mutations to an object: those that usher.yaml wants, as far as its queue takes them.
 
-from collections.abc import Callable, Iterator
+Mutations may add the queue itself, a topology, or network devices for which the queue has no quota.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 
 from usher import model, paths
+from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
+from usher.authorities.kueue import slice as kueue_slice
+from usher.authorities.kueue.read import QUEUE_LABEL
+from usher.authorities.kueue.slice import KueueVerdictInput
+from usher.config import fields, models, selection
 from usher.dataclass import dataclass
-from usher.mutation import merge
-from usher.policy import decision, queue_fit
-from usher.policy.checks.catalogue import Catalogue
+from usher.policy import decision
+from usher.policy.checks.catalogue import Catalogue, Entry
+from usher.policy.decision import OBSERVE, Identities, Operation, Request
 from usher.policy.engines.engine import Engine, Entrypoint
 from usher.policy.input.document import Documents
-from usher.policy.mutation_rules import MutationRules
-from usher.policy.request import Identities, Operation, Request
+from usher.policy.mutation import merge
+from usher.policy.mutation.merge import MutationRefusal
+
+Refusal = Callable[[model.Intent], MutationRefusal | None]
+
+_Refused = tuple[str, Callable[[model.Intent], bool]]
+"""A reason, and a function that says whether it concerns an intent."""
+
+QUEUE_FIELDS: Final = frozenset({"kueueLabel", "ownLabel", "annotation", "managedBy", "resource"})
+"""The fields of intents that give a queue, its controller, a topology or a device."""
+
+_LABELS: Final = frozenset({"kueueLabel", "ownLabel"})
+_TOPOLOGY: Final = "kueue.x-k8s.io/podset-"
+_WITH_DEVICES: Final = frozenset({"resource", "capability"})
+"""Fields that belong to a device: without the device the capability has no use."""
+
+
+def queue_refusal(workload: model.Workload, applied: Collection[model.Intent], known: Knowledge) -> Refusal | None:
+    """Refuses the intents that the ClusterQueue can never fulfil; None if usher knows no reason.
+
+    Args:
+        workload: the mutated object, normalised.
+        applied: the intents that were applied to it; read more than once.
+        known: the facts of the cluster.
+    """
+    added = {_device(intent) for intent in applied if intent.field == "resource"}
+    if not added and not any(_is_queue(intent) or _is_topology(intent) or _hands_over(intent) for intent in applied):
+        return None
+    found = kueue_slice.input_slice(Case(workload=workload), known)
+    queue = found.get("queue") if found is not None else None
+    cluster_queue = queue.get("clusterQueue") if queue is not None else None
+    verdict = cluster_queue.get("verdict") if cluster_queue is not None else None
+    if cluster_queue is None or verdict is None:
+        return None
+    name = cluster_queue["name"]
+    missing = {each["resource"] for each in verdict["uncovered"]}
+    devices, others = sorted(added & missing), sorted(missing - added)
+    refused: list[_Refused] = []
+    if devices:
+        reason = f"ClusterQueue {name} has no quota for {devices[0]}, and would never admit pods with this device"
+        refused.append((reason, lambda intent: _goes_with(intent, devices)))
+    if others and any(_is_queue(intent) for intent in applied):
+        reason = f"ClusterQueue {name} has no quota for {others[0]}, so it never admits the workload"
+        refused.append((reason, lambda intent: intent.field in _LABELS or _is_topology(intent)))
+    elif cluster_queue.get("withoutChecks") and any(_hands_over(intent) for intent in applied):
+        reason = f"ClusterQueue {name} has no AdmissionCheck, so MultiKueue never takes the workload"
+        refused.append((reason, _hands_over))
+    elif level := _missing_level(verdict):
+        refused.append((level, _is_topology))
+    return _refusing(refused) if refused else None
+
+
+def _missing_level(verdict: KueueVerdictInput) -> str:
+    for unmatched in verdict["unmatched"]:
+        for flavor in unmatched["flavors"]:
+            if "level" in flavor:
+                return f"the Topology of flavor {flavor['flavor']} has no level {flavor['level']}"
+    return ""
+
+
+def _device(intent: model.Intent) -> str:
+    name = intent.value.get("name") if isinstance(intent.value, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def _goes_with(intent: model.Intent, devices: Collection[str]) -> bool:
+    return intent.field in _WITH_DEVICES and (intent.field != "resource" or _device(intent) in devices)
+
+
+def _refusing(refused: Sequence[_Refused]) -> Refusal:
+    def why(intent: model.Intent) -> MutationRefusal | None:
+        reasons = (reason for reason, concerned in refused if concerned(intent))
+        reason = next(reasons, None)
+        return None if reason is None else MutationRefusal(reason=reason, told=True)
+
+    return why
+
+
+def _key_of_intent(intent: model.Intent) -> str:
+    key = intent.value.get("key") if isinstance(intent.value, dict) else None
+    return key if isinstance(key, str) else ""
+
+
+def _is_queue(intent: model.Intent) -> bool:
+    return intent.field in _LABELS and _key_of_intent(intent) == QUEUE_LABEL
+
+
+def _is_topology(intent: model.Intent) -> bool:
+    return intent.field == "annotation" and _key_of_intent(intent).startswith(_TOPOLOGY)
+
+
+def _hands_over(intent: model.Intent) -> bool:
+    return intent.field == "managedBy" or (isinstance(intent.value, dict) and "managedBy" in intent.value)
+
+
+SKIP_ANNOTATION: Final = "gpu-usher.io/skip-mutations"
+"""The annotation of an object or a pod template: names of mutations, separated by commas, or * for all."""
+
+_ALL: Final = "*"
+_OPT_OUT: Final = "skip-mutations"
+"""The name in notes about the annotation itself, instead of the name of a mutation."""
+_LONGEST: Final = 64
+
+
+class MutationRules:
+    """Answers for one configuration, remembered by namespace and role."""
+
+    def __init__(self, config: models.Config, entries: Catalogue) -> None:
+        self._rules = config.mutations.rules
+        self._opt_outs = config.mutations.opt_outs
+        self._mutations = entries.mutations
+        self._observes = config.enforcement.preset == OBSERVE
+        self._words = {_ALL, *(word for entry in entries.mutations.values() for word in (entry.name, entry.code))}
+        self._kept = lru_cache(maxsize=1024)(self._unwanted)
+        self._may_opt_out = lru_cache(maxsize=1024)(self._refusable)
+
+    def refusal(self, workload: model.Workload, *, updating: bool) -> Callable[[model.Intent], MutationRefusal | None]:
+        """Returns a function that says why an intent is refused; None if it is not.
+
+        On UPDATE only the annotation refuses intents, because usher.yaml must not remove values that an object has.
+        """
+        unwanted = {} if updating else self._kept(workload.namespace, workload.role.value)
+        asked = dict(_refused_words(workload))
+
+        def of(intent: model.Intent) -> MutationRefusal | None:
+            refused = unwanted.get(intent.mutation)
+            if refused is not None or not asked:
+                return refused
+            entry = self._mutations.get(intent.mutation)
+            if entry is None or not _names(_words_at(asked, intent.at), entry):
+                return None
+            if intent.mutation in self._may_opt_out(workload.namespace):
+                return MutationRefusal(reason=f"the annotation {SKIP_ANNOTATION} refuses it")
+            return None
+
+        return of
+
+    def warnings(self, workload: model.Workload, applied: Iterator[model.Intent]) -> Iterator[model.Note]:
+        """Notes on mutations that were applied although the annotation refuses them, and on unknown mutations."""
+        asked = dict(_refused_words(workload))
+        told = set()
+        for intent in applied if asked else ():
+            entry = self._mutations.get(intent.mutation)
+            if entry is not None and entry.key not in told and _names(_words_at(asked, intent.at), entry):
+                told.add(entry.key)
+                reason = f"usher.yaml does not allow {SKIP_ANNOTATION} to refuse it in namespace {workload.namespace}"
+                yield model.Note(mutation=entry.key, at="", reason=reason)
+        for path, named in sorted(asked.items()):
+            unknown = sorted(named - self._words)
+            if unknown:
+                # An annotation may hold any text, so the text is shortened and escaped.
+                meant = fields.nearest_word(unknown[0], self._words) or "; `usher policies list` shows all mutations"
+                reason = f"there is no mutation {unknown[0][:_LONGEST]!a}{meant}"
+                yield model.Note(mutation=_OPT_OUT, at=path, reason=reason)
+
+    def _unwanted(self, namespace: str, role: str) -> Mapping[str, MutationRefusal]:
+        return {
+            key: refused for key, entry in self._mutations.items() if (refused := self._decided(entry, namespace, role))
+        }
+
+    def _decided(self, entry: Entry, namespace: str, role: str) -> MutationRefusal | None:
+        """Why the last rule that fits refuses the mutation; without a rule, the mutation's default decides.
+
+        None if it applies.
+        """
+        action = "apply" if entry.on_by_default and not self._observes else "off"
+        because = f"it is off unless mutations.rules of usher.yaml says apply for {entry.name}"
+        for index, rule in enumerate(self._rules):
+            fits = rule.mutation in (_ALL, entry.name, entry.code)
+            if (
+                fits
+                and selection.matches_pattern(namespace, rule.namespaces)
+                and (not rule.roles or role in rule.roles)
+            ):
+                action, because = rule.action, f"mutations.rules[{index}] of usher.yaml says {rule.action}"
+        return (
+            None if action == "apply" else MutationRefusal(reason=because, told=action == "warn", off=action == "off")
+        )
+
+    def _refusable(self, namespace: str) -> frozenset[str]:
+        """Keys of the mutations that objects of a namespace may refuse."""
+        named = {
+            word
+            for opt_out in self._opt_outs
+            if selection.matches_pattern(namespace, opt_out.namespaces)
+            for word in opt_out.mutations
+        }
+        return frozenset(key for key, entry in self._mutations.items() if _names(named, entry))
+
+
+def _refused_words(workload: model.Workload) -> Iterator[tuple[str, frozenset[str]]]:
+    """The mutations that the annotations of the object and its pod templates refuse, by path."""
+    places = [("", workload.annotations), *((each.path, each.annotations) for each in workload.pod_sets)]
+    for path, annotations in places:
+        text = annotations.get(SKIP_ANNOTATION)
+        if text:
+            yield path, frozenset(filter(None, map(str.strip, text.split(","))))
+
+
+def _words_at(asked: Mapping[str, frozenset[str]], at: str) -> frozenset[str]:
+    """The mutations that the object and the template at a place refuse there."""
+    return frozenset(word for path, words in asked.items() if at == path or at.startswith(f"{path}/") for word in words)
+
+
+def _names(words: frozenset[str] | set[str], entry: Entry) -> bool:
+    return not words.isdisjoint((_ALL, entry.name, entry.code))
+
 
 Read = Callable[[paths.Object], model.Workload | None]
 """Normalises an object; None for one that makes no pods."""
@@ -42,7 +255,7 @@ class Mutating:
         known: Knowledge,
         only: str,
     ) -> merge.Merged:
-        """The object with the values that mutations want.
+        """The object with the values that mutations add.
 
         Args:
             request: the object, and the operation.
@@ -61,7 +274,7 @@ class Mutating:
         if updating and not _may_lose(request, workload):
             return merge.Merged(value=request.value)
         result = self.engine.evaluate(Entrypoint.INTENTS, self._document(request, workload))
-        intents = [intent for intent in decision.intents(result) if only in ("", intent.mutation)]
+        intents = [intent for intent in decision.read_intents(result) if only in ("", intent.mutation)]
         intents.sort(key=lambda intent: self.catalogue.order_of(intent.mutation))
         if updating and request.old_value is not None:
             intents = _kept(request.old_value, read, intents)
@@ -79,7 +292,7 @@ class Mutating:
         if unfit is not None:
             merged = merge_intents(refusal=lambda intent: refusal(intent) or unfit(intent))
         warnings = (
-            *(note for note in decision.notes(result, "warnings") if only in ("", note.mutation)),
+            *(note for note in decision.read_notes(result, "warnings") if only in ("", note.mutation)),
             *self.rules.warnings(workload, iter(merged.applied)),
         )
         return replace(merged, warnings=warnings) if warnings else merged
@@ -97,7 +310,7 @@ class Mutating:
         return merge.merge(
             request.value,
             workload,
-            [intent for intent in decision.intents(result) if intent.at in added],
+            [intent for intent in decision.read_intents(result) if intent.at in added],
             name_of=self.catalogue.mutation_name,
             refusal=self.rules.refusal(workload, updating=False),
             recording=False,
@@ -108,12 +321,12 @@ class Mutating:
         return self.documents.build(workload, review=self.identities.review(request) if workload.is_pod else None)
 
     def skips(self, request: Request, workload: model.Workload) -> tuple[model.Note, ...]:
-        """Why mutations leave an object or a part of it alone.
+        """Why mutations skip an object or a part of it.
 
         Raises:
             EngineError: the engine gave no usable answer.
         """
-        return decision.notes(self.engine.evaluate(Entrypoint.SKIPS, self._document(request, workload)), "skips")
+        return decision.read_notes(self.engine.evaluate(Entrypoint.SKIPS, self._document(request, workload)), "skips")
 
 
 def _debug_containers(workload: model.Workload) -> Iterator[model.Container]:
@@ -122,7 +335,7 @@ def _debug_containers(workload: model.Workload) -> Iterator[model.Container]:
 
 
 def _may_lose(request: Request, workload: model.Workload) -> bool:
-    """Whether an UPDATE may remove what a mutation added; of a Pod only one that changes its spec."""
+    """Whether an UPDATE may remove a value that a mutation added; for a Pod, only if it changes the spec."""
     old = request.old_value
     return merge.is_recorded(old) and not (
         workload.is_pod and old is not None and request.value.get("spec") == old.get("spec")
@@ -136,9 +349,9 @@ def _kept(old_value: paths.Object, read: Read, intents: list[model.Intent]) -> l
     return [replace(intent, needs=()) for intent in given]
 
 
-def _unfit(merged: merge.Merged, read: Read, known: Knowledge) -> queue_fit.Refusal | None:
+def _unfit(merged: merge.Merged, read: Read, known: Knowledge) -> Refusal | None:
     """Refuses intents of a queue that would never take the mutated object; None if usher knows no reason."""
-    if known.facts.empty or queue_fit.FIELDS.isdisjoint(intent.field for intent in merged.applied):
+    if known.facts.empty or QUEUE_FIELDS.isdisjoint(intent.field for intent in merged.applied):
         return None
     changed = read(merged.value)
-    return None if changed is None else queue_fit.refusal(changed, merged.applied, known)
+    return None if changed is None else queue_refusal(changed, merged.applied, known)

@@ -1,4 +1,4 @@
-"""What `usher queue` says about one object: the outlook of every authority, and with how many pods it would fit."""
+"""The answer of `usher queue` for one object: the outlook of every authority, and with how many pods it would fit."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
@@ -6,35 +6,36 @@ from typing import Final
 
 from usher import model
 from usher.authorities import outlook as authorities_outlook
+from usher.authorities import priority as priority_outlook
 from usher.authorities import registry
 from usher.authorities.authority import Case
 from usher.authorities.outlook import Outlook
-from usher.authorities.priority import outlook as priority_outlook
 from usher.authorities.verdict import Answer
+from usher.cluster.facts.store import Store
 from usher.dataclass import dataclass
-from usher.facts.store import Store
 from usher.kinds.registry import PODS
-from usher.mutation import strategies
-from usher.mutation.merge import Merged
-from usher.policy.evaluator import Evaluator, Request
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.mutation import strategies
+from usher.policy.mutation.merge import Merged
 
 _MOST_TRIED: Final = 4
-"""Pod sets that are tried."""
+"""The most pod sets that usher tries with fewer pods."""
 
 
 class Outlooks:
-    """Outlooks of many objects by the same facts."""
+    """Outlooks of many objects from the same facts."""
 
     def __init__(self, evaluator: Evaluator, facts: Store) -> None:
         self._evaluator = evaluator
         self._known = replace(evaluator.knowledge, facts=facts)
 
     def of(self, request: Request, *, as_written: bool = False) -> Outlook | None:
-        """The outlook of an object; None for one that makes no pods by itself.
+        """The outlook of an object; None if it makes no pods by itself.
 
         Args:
             request: the object, on CREATE.
-            as_written: whether it is taken as it is, and not as the mutating webhook would leave it.
+            as_written: whether to take the object as written, and not as the mutating webhook would leave it.
 
         Raises:
             EngineError: the engine gave no usable answer.
@@ -56,11 +57,11 @@ class Outlooks:
             ranks=tuple(priority_outlook.ranks(case, self._known)),
             sections=sections,
             given=given,
-            fewer=tuple(self._fewer(case.workload, authorities_outlook.together(sections))),
+            fewer=tuple(self._fewer(case.workload, authorities_outlook.answer_of_sections(sections))),
         )
 
     def _fewer(self, workload: model.Workload, answer: Answer) -> Iterator[str]:
-        """With how many pods it could start some day, and with how many now."""
+        """With how many pods the workload could start some day, and with how many now."""
         some_day = now = None
         if answer is Answer.NEVER:
             some_day = self._largest(workload, besides={Answer.NEVER})
@@ -74,10 +75,10 @@ class Outlooks:
             yield now.text(workload, "there is room now" if fits else "it could start")
 
     def _answer(self, workload: model.Workload) -> Answer:
-        return authorities_outlook.together(registry.sections(Case(workload=workload), self._known))
+        return authorities_outlook.answer_of_sections(registry.sections(Case(workload=workload), self._known))
 
     def _largest(self, workload: model.Workload, *, besides: Collection[Answer]) -> "_Smaller | None":
-        """The workload with fewer pods in one pod set, as many as get an answer outside `besides`; None without one.
+        """The workload with the most pods in one pod set whose answer is not in `besides`; None without an answer.
 
         A workload that fits also fits with fewer pods, so a binary search finds the number.
         """
@@ -101,7 +102,7 @@ class _Smaller:
     """A workload with fewer pods in one of its pod sets."""
 
     pod_set: model.PodSet
-    """As it is."""
+    """The pod set before the change."""
     pods: int
     workload: model.Workload
 
@@ -114,7 +115,7 @@ class _Smaller:
 
 
 def asked(workload: model.Workload) -> dict[str, int]:
-    """Accelerators of all pods at their least, in whole ones, by name; claims that pods share are left out."""
+    """Accelerators of all pods at their minimum, in whole ones, by name; without claims that pods share."""
     found: dict[str, int] = {}
     for pod_set in workload.pod_sets:
         for request in pod_set.requests:
@@ -135,7 +136,7 @@ def _pods(pod_set: model.PodSet) -> int:
 
 
 def _with(workload: model.Workload, index: int, pods: int) -> model.Workload:
-    """The workload with so many pods in one pod set, and no larger minimum than that leaves."""
+    """The workload with this number of pods in one pod set, and with a minimum of at most that."""
     pod_set = workload.pod_sets[index]
     count = model.Count(minimum=min(pod_set.count.minimum, pods), maximum=pods, reason=pod_set.count.reason)
     pod_sets = (*workload.pod_sets[:index], replace(pod_set, count=count), *workload.pod_sets[index + 1 :])
@@ -147,7 +148,7 @@ def _with(workload: model.Workload, index: int, pods: int) -> model.Workload:
 
 
 def _given(merged: Merged) -> Iterator[str]:
-    """Each kind of added value once; then the values that could not be added, with the reason."""
+    """Each kind of added value once; then the values that could not be added, with reasons."""
     yield from dict.fromkeys(strategies.WORDS[intent.field] for intent in merged.applied)
     for skipped in merged.skipped:
         if skipped.told:

@@ -1,1 +1,1 @@
-"""AdmissionReview in, AdmissionReview out; no HTTP."""
+"""Answers an AdmissionReview with an AdmissionReview, without HTTP."""

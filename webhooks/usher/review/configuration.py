@@ -1,6 +1,7 @@
-"""A review of the ConfigMap that holds usher.yaml: a change that no server could load is denied.
+"""Reviews the ConfigMap with usher.yaml: it denies a change that a server could not load.
 
-Running servers keep the last good file, but a new one would not start: after the next node failure no server is left.
+Running servers keep the last good file, but a new one would not start. After the next node failure, no server would be
+left.
 """
 
 import base64
@@ -9,25 +10,25 @@ from typing import Final
 
 from usher import errors, paths
 from usher.policy import config_problems
-from usher.policy.evaluator import Evaluator, Operation
-from usher.review import response
-from usher.review.parsing import Review, parse
-from usher.review.response import Answer
+from usher.policy.decision import Operation
+from usher.policy.evaluator import Evaluator
+from usher.review import admission_review
+from usher.review.admission_review import Answer, Review, parse
 
 KEY: Final = "usher.yaml"
-"""Of the ConfigMap; the Deployment mounts it under this name."""
+"""The key in the ConfigMap; the Deployment mounts it under this name."""
 
 OUTCOME: Final = "configuration"
-"""What logs and metrics call this review."""
+"""The name of this review in logs and metrics."""
 
 MAX_CONTENT: Final = 256 * 1024
-"""Bytes of usher.yaml that are judged: reading YAML takes long, and everybody who reaches the port may send some."""
+"""The most bytes of usher.yaml that it judges: reading YAML takes long, and any client of the port may send some."""
 
 _MAX_LINE: Final = 500
 
 
 def judge(body: bytes, evaluator: Evaluator) -> Answer:
-    """Denies a ConfigMap whose usher.yaml no server could load, and names all mistakes.
+    """Denies a ConfigMap whose usher.yaml a server could not load, and names all mistakes.
 
     Raises:
         ReviewError: the body is not a review that we answer.
@@ -36,7 +37,7 @@ def judge(body: bytes, evaluator: Evaluator) -> Answer:
     if review.value is None or review.operation not in (Operation.CREATE, Operation.UPDATE):
         return _allowed(review)
     content = _content(review.value)
-    # A finalizer or a label must be changeable even if the content was broken before.
+    # A finalizer or a label must be changeable even if the content was already broken.
     if review.operation is Operation.UPDATE and content == _content(review.old_value or {}):
         return _allowed(review)
     if content is None:
@@ -52,7 +53,7 @@ def judge(body: bytes, evaluator: Evaluator) -> Answer:
 
 
 def _content(value: paths.Object) -> bytes | None:
-    """The content of usher.yaml; None if it is missing or cannot be read."""
+    """The content of usher.yaml; None if it is missing or unreadable."""
     data, binary = value.get("data"), value.get("binaryData")
     text = data.get(KEY) if isinstance(data, dict) else None
     if isinstance(text, str):
@@ -65,25 +66,25 @@ def _content(value: paths.Object) -> bytes | None:
 
 
 def _allowed(review: Review, *warnings: str) -> Answer:
-    answer: response.Response = {"uid": review.uid, "allowed": True}
+    answer: admission_review.Response = {"uid": review.uid, "allowed": True}
     if warnings:
-        answer["warnings"] = response.sanitised(warnings)
-    return Answer(body=response.encode(answer), review=review, allowed=True)
+        answer["warnings"] = admission_review.sanitised_warnings(warnings)
+    return Answer(body=admission_review.encode(answer), review=review, allowed=True)
 
 
 def _denied(review: Review, mistakes: list[str]) -> Answer:
     lines = ["no server could start with this usher.yaml; the last good one stays in use. Correct it:"]
     length = len(lines[0])
     for number, mistake in enumerate(mistakes):
-        line = f"  {response.shown(mistake, _MAX_LINE)}"
+        line = f"  {admission_review.on_one_line(mistake, _MAX_LINE)}"
         length += len(line.encode()) + 1
-        if length > response.MAX_MESSAGE - 200:
+        if length > admission_review.MAX_MESSAGE - 200:
             lines.append(f"  ... and {len(mistakes) - number} more")
             break
         lines.append(line)
-    answer: response.Response = {
+    answer: admission_review.Response = {
         "uid": review.uid,
         "allowed": False,
         "status": {"code": 422, "reason": "Invalid", "message": "\n".join(lines)},
     }
-    return Answer(body=response.encode(answer), review=review, allowed=False, outcomes={OUTCOME: "deny"})
+    return Answer(body=admission_review.encode(answer), review=review, allowed=False, outcomes={OUTCOME: "deny"})

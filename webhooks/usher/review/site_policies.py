@@ -1,8 +1,8 @@
-"""Policies of Gatekeeper in a review of the validating webhook: what they find joins the decision of usher.
+"""Judges a review of the validating webhook by policies of Gatekeeper, and adds their findings to usher's decision.
 
-They judge as Gatekeeper does: the AdmissionRequest as the API server sends it, an UPDATE like a CREATE, every user.
-Only the namespaces that usher.yaml exempts are left out, as they are from the webhooks. What cannot be evaluated is a
-part that was not judged: a warning, and never a denial.
+They judge as Gatekeeper does: the unchanged AdmissionRequest, UPDATE like CREATE, and every user. They skip only the
+namespaces that usher.yaml exempts, as the webhooks do. A policy that cannot be evaluated leads to a warning and never
+to a denial.
 """
 
 from collections.abc import Iterable
@@ -10,25 +10,25 @@ from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
+from usher.cluster.facts.store import Store
 from usher.dataclass import dataclass
-from usher.facts.store import Store
-from usher.gatekeeper import constraints, judgements, matching, reviews
-from usher.gatekeeper.evaluation import NotJudged, Policies, Violation
+from usher.extensions.gatekeeper import constraints, evaluation
+from usher.extensions.gatekeeper.evaluation import NotJudged, Policies, Violation
+from usher.kinds.reading.values import Reference
 from usher.policy.evaluator import Evaluator
-from usher.reading.lookup import Reference
-from usher.review.parsing import Review
+from usher.review.admission_review import Review
 
 POINTS: Final = (constraints.WEBHOOK,)
 
 _NAMED: Final = 3
-"""Policies that one warning names."""
+"""The most policies that one warning names."""
 _ELSEWHERE: Final = "this server does not evaluate them, and its log says why at its start"
 _ORDER: Final = {outcome: number for number, outcome in enumerate(model.Outcome)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What policies found in one review."""
+    """The findings of policies in one review."""
 
     judgements: tuple[model.Judgement, ...] = ()
     unknowns: tuple[model.Unknown, ...] = ()
@@ -41,21 +41,21 @@ NOTHING: Final = Found()
 
 
 def may_find(review: Review, policies: Policies) -> bool:
-    """Whether a constraint is about the kind of the object or of the one before; most reviews end here."""
+    """Whether a constraint covers the kind of the new or the old object. Most reviews end here."""
     return any(policies.may_match(each, POINTS) for each in (review.value, review.old_value) if each is not None)
 
 
 def judged(review: Review, policies: Policies, evaluator: Evaluator) -> Found:
-    """What the policies for the webhook find in the object of a review; the worst first.
+    """The findings of the policies for the object of a review; the worst first.
 
     Args:
-        review: as the API server sent it: a scale is judged as the Scale that it is.
-        policies: may be shared with other threads.
+        review: the review as the API server sent it. A scale request is judged as a Scale.
+        policies: the policies; other threads may use them too.
         evaluator: knows usher.yaml and the Namespaces of the cluster.
     """
     if evaluator.is_exempt(review.namespace):
         return NOTHING
-    request = reviews.of_request(review.request, namespace=_namespace(review, evaluator.facts))
+    request = evaluation.review_of_request(review.request, namespace=_namespace(review, evaluator.facts))
     if request is None:
         return NOTHING
     found = list(policies.judged(request, POINTS))
@@ -63,13 +63,13 @@ def judged(review: Review, policies: Policies, evaluator: Evaluator) -> Found:
     not_judged = [each for each in found if isinstance(each, NotJudged)]
     missing = list(policies.unevaluated(request, POINTS))
     return Found(
-        judgements=tuple(judgements.of_violation(each) for each in violations),
+        judgements=tuple(evaluation.judgement_of_violation(each) for each in violations),
         unknowns=(*_by_reason(not_judged), *_unknown(missing, _ELSEWHERE)),
     )
 
 
 def joined(decision: model.Decision, found: Found) -> model.Decision:
-    """The decision of usher with what policies found after it."""
+    """The decision of usher, followed by the findings of policies."""
     if not found:
         return decision
     return replace(
@@ -80,15 +80,15 @@ def joined(decision: model.Decision, found: Found) -> model.Decision:
 
 
 def _namespace(review: Review, facts: Store) -> paths.Object | None:
-    """The Namespace of the object among the facts, which keep its name and labels; None for Namespaces."""
-    if not review.namespace or (review.value is not None and matching.is_namespace(review.value)):
+    """The Namespace of the object with its name and labels from the facts; None for Namespaces."""
+    if not review.namespace or (review.value is not None and constraints.is_namespace(review.value)):
         return None
     found = facts.find(Reference(group="", kind="Namespace", name=review.namespace))
     return found if isinstance(found, dict) else None
 
 
 def _by_reason(entries: Iterable[NotJudged]) -> Iterable[model.Unknown]:
-    """One part for each reason: where the time is over, it is over for all that follow."""
+    """One unknown part for each reason: after a timeout, all later policies have the same reason."""
     keys: dict[str, list[str]] = {}
     for each in entries:
         keys.setdefault(each.reason, []).append(each.constraint.key)

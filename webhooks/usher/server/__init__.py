@@ -1,1 +1,1 @@
-"""HTTP: the webhook port over TLS, the admin port beside it. Nothing is decided here."""
+"""The HTTP server: the webhook port over TLS, and the admin port. It makes no decisions itself."""

@@ -1,12 +1,15 @@
-"""The last report of an audit over HTTP: read-only, for the people of one machine unless an option says otherwise.
+"""Serves the last report of an audit over HTTP: read-only, and only to users of this machine unless an option allows
+others.
 
-`/` is the page, `/audit.json` its document, `/healthz` for probes. A page of another origin gets nothing: requests
-must name a host of this machine, so that a name that somebody points at 127.0.0.1 does not read the report.
+`/` is the page, `/audit.json` its document, `/healthz` for probes. A page of another origin gets nothing: requests must
+name a host of this machine, so that an attacker's name for 127.0.0.1 cannot read the report.
 """
 
 import asyncio
 import signal
+import threading
 from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
 from ipaddress import ip_address
 from typing import Final
 
@@ -15,9 +18,100 @@ import uvloop
 from fastapi import FastAPI, Request, Response
 
 from usher import errors
+from usher.audit.document import Audit
+from usher.dataclass import dataclass
 from usher.server import ports
-from usher.server.audit_refresh import Refresher
 from usher.server.ports import Address
+
+_MOST: Final = 1_000
+"""Characters of an error that are shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """A report as the server sends it."""
+
+    html: bytes
+    json: bytes
+
+
+Render = Callable[[Audit, tuple[str, ...]], Rendered]
+"""Makes a report from an audit and the notices above it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """`report` is the last good one; None before it exists."""
+
+    report: Rendered | None = None
+    problem: str = ""
+    """Why the last audit failed; empty if it did not."""
+
+
+class Refresher:
+    """Makes audits in a thread of its own; `state` may be read at any time."""
+
+    def __init__(
+        self, make: Callable[[], Audit], render: Render, *, every: timedelta, now: Callable[[], datetime]
+    ) -> None:
+        self.state = State()
+        self._make, self._render, self._every, self._now = make, render, every, now
+        self._audit: Audit | None = None
+        self._made: datetime | None = None
+        self._stopping = threading.Event()
+
+    def start(self) -> None:
+        # A daemon thread, so that a long audit does not keep the process from ending.
+        threading.Thread(target=self._run, name="audit", daemon=True).start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            self.refresh()
+            self._stopping.wait(self._every.total_seconds())
+
+    def refresh(self) -> None:
+        """Makes one audit. An error becomes part of the state, and the old report stays."""
+        started = self._now()
+        try:
+            audit = self._make()
+            report = self._render(audit, (self._next(),))
+        except errors.UsherError as error:
+            self._failed(started, str(error))
+        except Exception as error:  # noqa: BLE001 - after any error, the old report stays
+            # The text of an unexpected error may hold anything; the log has it.
+            structlog.get_logger().exception("audit_failed")
+            self._failed(started, f"unexpected {type(error).__name__}; the log has more")
+        else:
+            self._audit, self._made = audit, self._now()
+            self.state = State(report=report)
+            structlog.get_logger().info("audit_made", taken=audit.taken)
+
+    def _failed(self, started: datetime, reason: str) -> None:
+        structlog.get_logger().error("audit_problem", reason=reason[:_MOST], kept="the last good report")
+        problem = f"The audit of {_minute(started)} failed: {reason[:_MOST]}"
+        report = self.state.report
+        if self._audit is not None and self._made is not None:
+            age = self._now() - self._made
+            notice = f"{problem}. This report is older: it was made {_lasting(age)} before. {self._next()}"
+            report = self._render(self._audit, (notice,))
+        self.state = State(report=report, problem=problem)
+
+    def _next(self) -> str:
+        return f"The next audit begins at about {_minute(self._now() + self._every)}; reload the page to see it."
+
+
+def _minute(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M} UTC"
+
+
+def _lasting(duration: timedelta) -> str:
+    minutes = max(0, round(duration / timedelta(minutes=1)))
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest} min" if hours else f"{rest} min"
+
 
 _HEADERS: Final = {
     "Cache-Control": "no-store",
@@ -35,11 +129,11 @@ _WAITING: Final = (
 )
 
 
-def app(refresher: Refresher, *, policy: str, local: bool) -> FastAPI:
-    """What answers.
+def page_app(refresher: Refresher, *, policy: str, local: bool) -> FastAPI:
+    """The application that answers.
 
     Args:
-        refresher: has the last report.
+        refresher: holds the last report.
         policy: the Content-Security-Policy of the page.
         local: whether only requests that name this machine are answered.
     """
@@ -85,7 +179,7 @@ def _missing(problem: str, waiting: Response) -> Response:
 
 
 def is_local(host: str) -> bool:
-    """Whether a host is this machine by its name or its address."""
+    """Whether a host is this machine, by name or address."""
     if host == "localhost":
         return True
     try:
@@ -103,11 +197,11 @@ def serve(
         refresher: makes the reports; it runs as long as the server does.
         place: where to listen.
         policy: the Content-Security-Policy of the page.
-        remote: whether other machines may ask.
+        remote: whether other machines may send requests.
         started: called with the address once the port answers.
 
     Raises:
-        InputError: the address is not of this machine alone and `remote` is not set, or it cannot be bound.
+        InputError: other machines can reach the address and `remote` is not set, or the address cannot be bound.
     """
     if not remote and not is_local(place.host):
         raise errors.InputError(
@@ -121,7 +215,7 @@ def serve(
 async def _serve(
     refresher: Refresher, place: Address, *, policy: str, remote: bool, started: Callable[[Address], None]
 ) -> None:
-    server = ports.server(app(refresher, policy=policy, local=not remote))
+    server = ports.http_server(page_app(refresher, policy=policy, local=not remote))
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -129,8 +223,8 @@ async def _serve(
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
-    with ports.bound(place) as listening:
-        address = ports.address(listening)
+    with ports.listening_socket(place) as listening:
+        address = ports.address_of(listening)
         refresher.start()
         structlog.get_logger().info("started", audit=f"http://{address}")
         started(address)

@@ -1,12 +1,95 @@
 """Reads the body of a request: bounded in size, in time, and together with all other bodies in flight."""
 
 import asyncio
+import re
 import time
 from typing import Final
 
 from starlette.types import Message, Receive, Scope
 
-from usher.server.budgets import SMALL, Bytes, Time
+ARRIVED: Final = "usher.arrived"
+"""Where the protocol notes in a scope when the first byte of the request was read, by `time.monotonic`."""
+
+LONGEST_SECONDS: Final = 3.0
+"""Seconds of the longest webhook timeout that `usher manifests` writes. An API server sends its own as `?timeout=`."""
+
+MARGIN_SECONDS: Final = 0.3
+"""Seconds for the way to the API server and back."""
+
+QUEUE_SECONDS: Final = 0.4
+"""Seconds that a review may wait for others. It may have waited as long in its socket before, which the server cannot
+see.
+"""
+
+SHORTENED: Final = 0.1
+"""Seconds of waiting after which a timeout counts as too many reviews, and not as our fault."""
+
+_TIMEOUT: Final = re.compile(rb"(?:^|&)timeout=(\d{1,6}(?:\.\d{1,9})?)(ms|s|m)(?:&|$)")
+_SECONDS: Final = {b"ms": 0.001, b"s": 1.0, b"m": 60.0}
+
+
+class ReviewTime:
+    """The time of one review, in seconds of `time.monotonic`."""
+
+    __slots__ = ("arrived", "began", "deciding", "read", "until")
+
+    def __init__(self, scope: Scope) -> None:
+        self.began: float = time.monotonic()
+        self.read = self.deciding = self.began
+        """When the server began to read the request, had read it, and began to decide."""
+        self.arrived: float = scope.get(ARRIVED, self.began)
+        self.until: float = self.arrived + allowed_seconds(scope.get("query_string", b""))
+        """The time at which the server must send the answer."""
+
+    @property
+    def waited_too_long(self) -> bool:
+        """Whether the review could not begin in time, so that its answer would probably be late."""
+        waited: float = self.began - self.arrived
+        return waited > min(QUEUE_SECONDS, (self.until - self.arrived) / 2)
+
+    @property
+    def was_shortened(self) -> bool:
+        """Whether the review waited so long for others that a missed deadline is not its own fault."""
+        waited: float = self.began - self.arrived + self.deciding - self.read
+        return waited > SHORTENED
+
+    def phases(self, now: float) -> dict[str, float]:
+        """Seconds by phase: waiting for other reviews, reading the body, deciding and answering."""
+        queued = self.began - self.arrived + self.deciding - self.read
+        return {"queued": queued, "read": self.read - self.began, "decided": now - self.deciding}
+
+
+def allowed_seconds(query: bytes) -> float:
+    """Seconds that a review may take, by the API server's timeout and our own limit."""
+    found = _TIMEOUT.search(query) if query else None
+    asked = float(found[1]) * _SECONDS[found[2]] if found else LONGEST_SECONDS
+    return max(0.0, min(asked, LONGEST_SECONDS) - MARGIN_SECONDS)
+
+
+MOST_BYTES: Final = 24 * 2**20
+"""Bytes of all bodies in flight. Deciding takes about ten times the size of a body. Only one large body is decided
+about at a time, so that the server stays below its memory limit of 512 MiB.
+"""
+
+RESERVED_BYTES: Final = 4 * 2**20
+"""Bytes reserved for small bodies."""
+
+SMALL_BODY: Final = 256 * 1024
+"""Bytes of the largest body that may use the reserve; a review of a Pod has about 16 KiB."""
+
+
+class BytesInFlight:
+    """Counts the bytes of bodies that have arrived and are not answered yet."""
+
+    def __init__(self, *, most: int = MOST_BYTES, reserve: int = RESERVED_BYTES) -> None:
+        self.held = 0
+        self._most = most
+        self._reserve = reserve
+
+    def has_room(self, number: int, *, total: int) -> bool:
+        """Whether there is room for that many more bytes of a body with `total` bytes, as far as known."""
+        return self.held + number <= (self._most if total <= SMALL_BODY else self._most - self._reserve)
+
 
 MAX_BODY: Final = 8 * 2**20
 """Bytes. Two objects of at most 3 MiB and their envelope fit; anything larger is not from an API server."""
@@ -16,13 +99,13 @@ _FULL: Final = "the reviews in flight have too many bytes together; try again\n"
 
 
 class RefusedError(Exception):
-    """A request that is answered without looking at a review; carries the HTTP status."""
+    """A request that is refused without a review; it has the HTTP status."""
 
     def __init__(self, status: int, reason: str, *, close: bool = True) -> None:
-        """Takes what to answer.
+        """Takes the answer.
 
         Args:
-            status: of HTTP.
+            status: the HTTP status.
             reason: the text of the answer.
             close: whether the connection must end, because a part of the body may still be on its way.
         """
@@ -32,7 +115,9 @@ class RefusedError(Exception):
 
 
 class BusyError(RefusedError):
-    """The review cannot be answered in time. The connection stays: another handshake would cost more than a review."""
+    """The review cannot be answered in time. The connection stays, because a new handshake would cost more than a
+    review.
+    """
 
     def __init__(self) -> None:
         super().__init__(503, "usher has more reviews than it can answer in time; try again\n", close=False)
@@ -43,13 +128,13 @@ class Body:
 
     __slots__ = ("_budget", "_taken", "_time")
 
-    def __init__(self, budget: Bytes, when: Time) -> None:
+    def __init__(self, budget: BytesInFlight, when: ReviewTime) -> None:
         self._budget = budget
         self._taken = 0
         self._time = when
 
     def give_back(self) -> None:
-        """Counts its bytes no longer."""
+        """Removes its bytes from the count."""
         self._budget.held -= self._taken
         self._taken = 0
 
@@ -63,10 +148,10 @@ class Body:
         declared = _declared(scope)
         if self._time.waited_too_long:
             raise BusyError
-        # Only what has arrived is counted: a client that sends nothing takes no room.
+        # Only bytes that have arrived count: a client that sends nothing takes no room.
         self._check_room(declared, total=declared)
         # A small body mostly arrives with its head, and a timer costs; the protocol ends a slow one after 10 seconds.
-        message = await receive() if declared <= SMALL else await self._in_time(receive)
+        message = await receive() if declared <= SMALL_BODY else await self._in_time(receive)
         if not message.get("more_body", False):
             part = self._counted(message, declared)
             if time.monotonic() >= self._time.until:
@@ -122,7 +207,7 @@ def _declared(scope: Scope) -> int:
 def _length(declared: bytes) -> int:
     if not declared.isdigit():
         raise RefusedError(400, "Content-Length is not a number\n")
-    # int() takes no more than 4300 digits.
+    # int() refuses more than 4300 digits.
     if len(declared) > 20 or int(declared) > MAX_BODY:
         raise RefusedError(413, _TOO_LARGE)
     return int(declared)

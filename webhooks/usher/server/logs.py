@@ -1,4 +1,4 @@
-"""JSON lines on standard output: one for each decision, with the request's uid that audit logs carry as well."""
+"""Writes JSON lines to standard output: one for each decision, with the request's uid, as in audit logs."""
 
 import contextlib
 import logging
@@ -13,10 +13,10 @@ import orjson
 import structlog
 
 from usher import errors, paths
-from usher.review.response import Answer, shown
+from usher.review.admission_review import Answer, on_one_line
 
 _LONGEST: Final = 253
-"""Characters of a name that is logged: a Kubernetes name at its longest, and a bound for what strangers may send."""
+"""The most characters of a logged name: the longest Kubernetes name, and a limit for names from strangers."""
 
 _SHORT: Final = 100
 """Characters of the name of a group, and of a version."""
@@ -28,11 +28,11 @@ _BETWEEN_REFUSALS: Final = 10.0
 """Seconds between two lines about refused requests of one endpoint and status; there are few statuses."""
 
 _MOST: Final = 20
-"""Conflicts, denials and frames of a traceback that are logged, and owners that are looked at."""
+"""The most conflicts, denials, owners and frames of a traceback that one line has."""
 
 
 class _Output:
-    """A stream that loses lines, and neither answers nor a shutdown, where a disk is full or a pipe is closed."""
+    """A stream that loses lines if a disk is full or a pipe is closed. Answers and a shutdown go on."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -59,11 +59,11 @@ class _Output:
 
 
 _LOGGER: Final = structlog.get_logger()
-"""Bound at its first use, so `configure` comes before any review."""
+"""Bound at its first use, so call `configure` before any review."""
 
 
 def configure(*, stream: TextIO | None = None) -> None:
-    """Sends our own events and those of libraries to one stream as JSON lines."""
+    """Sends our own events and the events of libraries to one stream as JSON lines."""
     output = _Output((stream or sys.stdout).buffer)
     structlog.configure(
         processors=[
@@ -99,42 +99,42 @@ def configure(*, stream: TextIO | None = None) -> None:
 
 
 def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[str, float]) -> None:
-    """The decision log, whose fields docs/decision-log.md explains.
+    """Writes the decision log; docs/decision-log.md explains its fields.
 
     It names the object and never shows it: pod specs hold secrets.
 
     Args:
         endpoint: its name.
-        answer: what was answered.
+        answer: the answer.
         seconds: from the arrival of the request to its answer.
         phases: seconds by phase.
     """
     review = answer.review
     event: dict[str, object] = {
-        "uid": shown(review.uid, _LONGEST),
+        "uid": on_one_line(review.uid, _LONGEST),
         "endpoint": endpoint,
         "operation": review.operation.value,
-        "apiGroup": shown(review.resource.group, _LONGEST),
-        "apiVersion": shown(review.resource.version, _SHORT),
-        "kind": shown(review.kind, _LONGEST),
-        "namespace": shown(review.namespace, _LONGEST),
-        "name": shown(review.name, _LONGEST),
+        "apiGroup": on_one_line(review.resource.group, _LONGEST),
+        "apiVersion": on_one_line(review.resource.version, _SHORT),
+        "kind": on_one_line(review.kind, _LONGEST),
+        "namespace": on_one_line(review.namespace, _LONGEST),
+        "name": on_one_line(review.name, _LONGEST),
         "allowed": answer.allowed,
         "milliseconds": round(seconds * 1000, 3),
         "phases": {name: round(value * 1000, 3) for name, value in phases.items()},
     }
     if review.user is not None:
-        event["user"] = shown(review.user.name, _LONGEST)
-        event["groups"] = [shown(group, _SHORT) for group in review.user.groups[:_GROUPS]]
+        event["user"] = on_one_line(review.user.name, _LONGEST)
+        event["groups"] = [on_one_line(group, _SHORT) for group in review.user.groups[:_GROUPS]]
     rest: dict[str, object] = {
         "owner": _owner(review.value),
-        "subResource": shown(review.sub_resource, _LONGEST),
+        "subResource": on_one_line(review.sub_resource, _LONGEST),
         "dryRun": review.dry_run,
         "findings": answer.outcomes,
-        "denials": [shown(denial, _LONGEST) for denial in answer.denials[:_MOST]],
-        "observed": [shown(place, _LONGEST) for place in list(answer.observed.values())[:_MOST]],
+        "denials": [on_one_line(denial, _LONGEST) for denial in answer.denials[:_MOST]],
+        "observed": [on_one_line(place, _LONGEST) for place in list(answer.observed.values())[:_MOST]],
         "mutations": answer.mutations,
-        "conflicts": [shown(conflict, _LONGEST) for conflict in answer.conflicts[:_MOST]],
+        "conflicts": [on_one_line(conflict, _LONGEST) for conflict in answer.conflicts[:_MOST]],
         "missedMutations": answer.missed,
         "notEvaluated": answer.unknowns,
     }
@@ -143,19 +143,19 @@ def decision(endpoint: str, answer: Answer, *, seconds: float, phases: Mapping[s
 
 
 def _owner(value: paths.Object | None) -> str:
-    """Kind and name of the controller that an object says it has; nothing proves that it is true."""
+    """Kind and name of the controller that an object names, which may be false."""
     metadata = value.get("metadata") if value else None
     references = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
     for reference in references[:_MOST] if isinstance(references, list) else ():
         if isinstance(reference, dict) and reference.get("controller") is True:
-            return shown(f"{reference.get('kind')}/{reference.get('name')}", _LONGEST)
+            return on_one_line(f"{reference.get('kind')}/{reference.get('name')}", _LONGEST)
     return ""
 
 
 class Refusals:
-    """Logs requests that were answered with 4xx or 503, one line for each endpoint and status in a while.
+    """Logs requests that were answered with 4xx or 503, at most one line per endpoint and status in a while.
 
-    Everybody who reaches the port can send bad requests, so their number must not fill the log.
+    Any client of the port can send bad requests, so their number must not fill the log.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -174,16 +174,18 @@ class Refusals:
             "request_refused",
             endpoint=endpoint,
             status=status,
-            reason=shown(reason.strip(), 500),
+            reason=on_one_line(reason.strip(), 500),
             similar=self._left_out.pop(key, 0),
         )
 
 
 def failure(endpoint: str, error: Exception) -> None:
-    """Logs a review without verdict. Of unexpected errors, only type and place: their text may quote the object."""
+    """Logs a review without a verdict. For unexpected errors it logs only type and place, because their text may quote
+    the object.
+    """
     event = {"endpoint": endpoint, "error": type(error).__name__}
     if isinstance(error, errors.UsherError):
-        event["reason"] = shown(str(error), 500)
+        event["reason"] = on_one_line(str(error), 500)
     else:
         event["traceback"] = "".join(traceback.format_tb(error.__traceback__, limit=-_MOST))
     structlog.get_logger().error("review_failed", **event)

@@ -1,4 +1,6 @@
-"""What Prometheus sees. Label values come from our own catalogue, never from a request, so the series are bounded."""
+"""The metrics for Prometheus. Label values come from our own catalogue and never from a request, so the number of
+series is bounded.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -8,16 +10,139 @@ import prometheus_client as prometheus
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from usher import __version__
-from usher.certs.serving import Source
-from usher.cluster.live import LiveFacts
+from usher import __version__, errors, paths, quantities
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.gpu_quota.live.account_store import ChargeResult, Correction
+from usher.cluster.facts.store import Store
+from usher.cluster.watching import LiveFacts
 from usher.kinds import registry
-from usher.review.response import Answer
-from usher.server.certificate_metrics import OfCertificate
-from usher.server.quota_metrics import OfQuotas, QuotaMetrics
+from usher.kinds.reading.values import Absence
+from usher.review.admission_review import Answer
+from usher.server.certs.serving import CertificateSource
+
+
+class CertificateCollector(Collector):
+    """Metrics that Prometheus reads at each scrape. An unknown certificate has no sample."""
+
+    def __init__(self, source: CertificateSource) -> None:
+        self._source = source
+
+    def collect(self) -> Iterator[Metric]:
+        leaf = GaugeMetricFamily(
+            "usher_certificate_expires_timestamp_seconds", "When the certificate in service expires."
+        )
+        authority = GaugeMetricFamily(
+            "usher_certificate_authority_expires_timestamp_seconds",
+            "When the CA expires that signs the next certificate; absent where usher does not keep the CA.",
+        )
+        for family, certificate in ((leaf, self._source.leaf), (authority, self._source.authority)):
+            if certificate is not None:
+                family.add_metric([], certificate.not_valid_after_utc.timestamp())
+        good = GaugeMetricFamily(
+            "usher_certificate_good",
+            "1 while certificate and caBundle are as they should be; 0 while an older certificate is kept, or usher "
+            "cannot read or write the Secret or a webhook configuration.",
+            value=self._source.problem is None,
+        )
+        yield from (leaf, authority, good)
+
+
+MOST_QUOTAS: Final = 200
+"""The most quotas that it shows, the first by name."""
+
+# A charge is one write to the API server: from some milliseconds to the longest wait of a review.
+_CHARGE_BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0)
+
+
+class QuotaMetrics:
+    """Counts charges; see `gpu_quota.live.metering.Meter`."""
+
+    def __init__(self, registry: prometheus.CollectorRegistry) -> None:
+        """Registers the metrics."""
+        self._charges = prometheus.Counter(
+            "usher_quota_charges", "Charges of GPUQuotas, by result.", ["result"], registry=registry
+        )
+        self._seconds = prometheus.Histogram(
+            "usher_quota_charge_seconds",
+            "Time that a review waited for a charge.",
+            buckets=_CHARGE_BUCKETS,
+            registry=registry,
+        )
+        self._conflicts = prometheus.Counter(
+            "usher_quota_conflicts",
+            "Writes that failed because another replica wrote first; usher repeats each.",
+            registry=registry,
+        )
+        self._reconciled = prometheus.Counter(
+            "usher_quota_reconciled", "Corrections of accounts and conditions, by action.", ["action"],
+            registry=registry,
+        )  # fmt: skip
+        for result in ChargeResult:
+            self._charges.labels(result.value)
+        for action in Correction:
+            self._reconciled.labels(action.value)
+
+    def charged(self, result: ChargeResult, *, seconds: float) -> None:
+        self._charges.labels(result.value).inc()
+        self._seconds.observe(seconds)
+
+    def conflicted(self) -> None:
+        self._conflicts.inc()
+
+    def reconciled(self, action: Correction) -> None:
+        self._reconciled.labels(action.value).inc()
+
+
+class QuotaCollector(Collector):
+    """Limits of quotas and their used amounts, read when Prometheus scrapes."""
+
+    def __init__(self, facts: Store) -> None:
+        self._facts = facts
+
+    def collect(self) -> Iterator[Metric]:
+        labels = ["quota", "unit", "classes"]
+        hard = GaugeMetricFamily("usher_quota_hard", "Amount that a limit of a GPUQuota allows.", labels=labels)
+        used = GaugeMetricFamily("usher_quota_used", "Used amount of a limit of a GPUQuota.", labels=labels)
+        found = self._facts.objects(gpu_quota_definitions.GROUP, gpu_quota_definitions.KIND)
+        names = [] if isinstance(found, Absence) else sorted(found)[:MOST_QUOTAS]
+        for name in names:
+            value = {} if isinstance(found, Absence) else found.get(name, {})
+            quota = gpu_quota_definitions.of_object(value)
+            for limit, unit, amount, is_used in _quota_amounts(quota, value) if isinstance(quota, Quota) else ():
+                (used if is_used else hard).add_metric([name, unit, limit], amount)
+        yield from (hard, used)
+
+
+def _quota_amounts(quota: Quota, value: paths.Object) -> Iterator[tuple[str, str, float, bool]]:
+    """Classes of a limit, unit, amount, and whether the amount is used. It shows only the first of limits with equal
+    classes.
+    """
+    status = value.get("status")
+    said = status.get("used") if isinstance(status, dict) else None
+    of_limits = said if isinstance(said, list) else []
+    shown: set[tuple[str, str]] = set()
+    for index, limit in enumerate(quota.limits):
+        classes = ",".join(sorted(limit.classes))
+        of_units = of_limits[index] if index < len(of_limits) else None
+        for unit, nanos in limit.hard.items():
+            if (classes, unit) in shown:
+                continue
+            shown.add((classes, unit))
+            yield classes, unit, nanos / quantities.NANO, False
+            yield classes, unit, _number(of_units.get(unit) if isinstance(of_units, dict) else None), True
+
+
+def _number(value: paths.Json) -> float:
+    """An amount in the status; 0 if missing."""
+    try:
+        return quantities.parse(value).nanos / quantities.NANO if isinstance(value, str | int) else 0.0
+    except errors.QuantityError:
+        return 0.0
+
 
 # From well below a healthy review to the longest that an API server waits.
-_BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_REVIEW_BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 _KINDS: Final = frozenset(kind.kind for kind in registry.WORKLOADS.values())
@@ -35,16 +160,16 @@ class Metrics:
             "usher_review_duration_seconds",
             "Time from the first byte of a request to its answer.",
             ["endpoint"],
-            buckets=_BUCKETS,
+            buckets=_REVIEW_BUCKETS,
             registry=self.registry,
         )
         self._queued = prometheus.Histogram(
-            "usher_review_queue_seconds", "Time that a review waited for other reviews.", buckets=_BUCKETS,
+            "usher_review_queue_seconds", "Time that a review waited for other reviews.", buckets=_REVIEW_BUCKETS,
             registry=self.registry,
         )  # fmt: skip
         self._lag = prometheus.Histogram(
             "usher_event_loop_lag_seconds", "How late the event loop is, measured ten times a second.",
-            buckets=_BUCKETS, registry=self.registry,
+            buckets=_REVIEW_BUCKETS, registry=self.registry,
         )  # fmt: skip
         self._bytes = prometheus.Gauge(
             "usher_review_bytes", "Bytes of the bodies that have arrived and are not answered yet.",
@@ -102,7 +227,7 @@ class Metrics:
         prometheus.PlatformCollector(registry=self.registry)
 
     def watch_bytes(self, held: Callable[[], float]) -> None:
-        """Adds the bytes in flight, asked for when Prometheus scrapes."""
+        """Adds the bytes in flight, read when Prometheus scrapes."""
         self._bytes.set_function(held)
 
     def lagged(self, seconds: float) -> None:
@@ -135,25 +260,25 @@ class Metrics:
         self._portal.labels(question, str(status)).inc()
 
     def shed(self, endpoint: str) -> None:
-        """Counts a review that came while there was no time or no memory for it (503 with Retry-After)."""
+        """Counts a review that was refused for lack of time or memory (503 with Retry-After)."""
         self._review(endpoint, "overload").inc()
 
     def failed(self, endpoint: str, *, seconds: float) -> None:
-        """Counts a review without verdict (5xx): failurePolicy decides."""
+        """Counts a review without a verdict (5xx), for which failurePolicy decides."""
         self._review(endpoint, "error").inc()
         self._second(endpoint).observe(seconds)
 
-    def watch_certificate(self, source: Source) -> None:
-        """Adds metrics of the certificate in service, which Prometheus reads as it is then."""
-        self.registry.register(OfCertificate(source))
+    def watch_certificate(self, source: CertificateSource) -> None:
+        """Adds metrics of the certificate in service at the time of a scrape."""
+        self.registry.register(CertificateCollector(source))
 
     def watch_facts(self, facts: LiveFacts) -> None:
         """Adds metrics of the facts of the cluster and of quotas."""
-        self.registry.register(_OfFacts(facts))
-        self.registry.register(OfQuotas(facts.store))
+        self.registry.register(_FactsCollector(facts))
+        self.registry.register(QuotaCollector(facts.store))
 
     def of_events(self) -> Callable[[str], None]:
-        """Adds a metric of Events, and returns what counts one by its result."""
+        """Adds a metric of Events, and returns a function that counts one by its result."""
         events = prometheus.Counter(
             "usher_events",
             "Events on controllers of denied objects by result; no_owner: the controller does not exist.",
@@ -184,7 +309,7 @@ class Metrics:
 
 
 def _kind(name: str) -> str:
-    """A kind of our own registry; a stranger may send any other."""
+    """A kind of our own registry, because a stranger may send any other."""
     return name if name in _KINDS else "other"
 
 
@@ -194,7 +319,7 @@ def _result(answer: Answer) -> str:
     return ("mutated" if answer.mutations else "allowed") if answer.allowed else "denied"
 
 
-class _OfFacts(Collector):
+class _FactsCollector(Collector):
     """Metrics of the facts, computed when Prometheus scrapes. The kinds are those of our own registry."""
 
     def __init__(self, facts: LiveFacts) -> None:

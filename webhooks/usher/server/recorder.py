@@ -1,4 +1,4 @@
-"""Records reviews in a file for `usher replay`, in a thread of its own. No review waits for it or fails by it."""
+"""Records reviews in a file for `usher replay`, in its own thread. It never delays a review or makes it fail."""
 
 import contextlib
 import errno
@@ -18,26 +18,26 @@ import structlog
 
 from usher import __version__, errors
 from usher.dataclass import dataclass
-from usher.review import record_lines, redaction
-from usher.review.anonymous import Names
-from usher.review.parsing import Review
-from usher.review.response import Answer, shown
+from usher.review import records
+from usher.review.admission_review import Answer, Review, on_one_line
+from usher.review.records import AnonymousNames
 
 MEBIBYTE: Final = 2**20
 
 _LARGEST_BODY: Final = 256 * 1024
-"""Bytes of a review that is recorded. A walk through a larger one would hold up the event loop."""
+"""The most bytes of a recorded review. Reading a larger one would delay the event loop."""
 
 _WAITING: Final = 1000
 _WAITING_BYTES: Final = 4 * MEBIBYTE
-"""Reviews, and the bytes of their bodies, that wait for the thread; further ones are counted and left out.
-Objects take ten times the memory of their bodies."""
+"""The most reviews, and bytes of their bodies, that wait for the thread. usher counts further ones and leaves them out.
+Objects take ten times the memory of their bodies.
+"""
 
 _BETWEEN: Final = 60.0
 """Seconds between two log lines about reviews that were left out."""
 
 _RECORDED: Final = "validate"
-"""The endpoint that sees each object as it is stored."""
+"""The endpoint whose objects are as stored in the cluster."""
 
 _STOP: Final = None
 
@@ -48,7 +48,9 @@ class Settings:
 
     file: Path
     size: int
-    """Bytes after which the file is renamed to FILE.1 and begun again, so that both take twice as much."""
+    """The most bytes of the file. Then usher renames it to FILE.1 and starts a new one, so both together take twice as
+    much.
+    """
     key: bytes | None = None
     """The key of the hashes that replace names; None to keep the names."""
 
@@ -72,7 +74,7 @@ class Recorder:
             InputError: the file cannot be written.
         """
         self._settings, self._clock = settings, clock
-        self._names = None if settings.key is None else Names(settings.key)
+        self._names = None if settings.key is None else AnonymousNames(settings.key)
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._bytes = 0
@@ -89,7 +91,7 @@ class Recorder:
         self._thread.start()
 
     def record(self, endpoint: str, answer: Answer, size: int) -> None:
-        """Records the review of an answer; `size` is that of its body in bytes. It returns at once."""
+        """Records the review of an answer, without waiting; `size` is the size of its body in bytes."""
         review = answer.review
         if endpoint != _RECORDED or review.value is None or review.dry_run or self._stopped:
             return
@@ -104,7 +106,7 @@ class Recorder:
         self._queue.put(_Waiting(review, answer.allowed, answer.denials, size, self._clock()))
 
     def close(self) -> None:
-        """Writes what waits, for a second at most."""
+        """Writes the waiting reviews, for at most a second."""
         self._queue.put(_STOP)
         self._thread.join(1)
 
@@ -131,8 +133,8 @@ class Recorder:
 
     def _line(self, waiting: _Waiting) -> bytes:
         review = waiting.review
-        value = None if review.value is None else redaction.of(review.value)
-        old = None if review.old_value is None else redaction.of(review.old_value)
+        value = None if review.value is None else records.without_secrets(review.value)
+        old = None if review.old_value is None else records.without_secrets(review.old_value)
         review = replace(review, value=value, old_value=old)
         if self._names is not None:
             review = self._names.review(review)
@@ -140,13 +142,13 @@ class Recorder:
             "time": datetime.fromtimestamp(waiting.time, UTC).isoformat(timespec="milliseconds"),
             "usher": __version__,
             "allowed": waiting.allowed,
-            "denials": [shown(each.partition(" ")[0], 32) for each in waiting.denials],
+            "denials": [on_one_line(each.partition(" ")[0], 32) for each in waiting.denials],
         }
-        request = record_lines.request_of(review, value=review.value, old_value=review.old_value)
-        return record_lines.line(request, recorded=recorded)
+        request = records.recorded_request(review, value=review.value, old_value=review.old_value)
+        return records.review_line(request, recorded=recorded)
 
     def _write(self, line: bytes) -> None:
-        """Writes a line, if there is one, and before it how many reviews are missing."""
+        """Writes a line, if any, and before it the number of missing reviews."""
         self._tell()
         with self._lock:
             missing, self._left_out = self._left_out, Counter()
@@ -154,7 +156,7 @@ class Recorder:
             line = self._head(missing) + line
         if self._stream.tell() + len(line) > self._settings.size:
             self._rotate()
-        # Unbuffered: a line is whole or, on a full disk, cut off at the end of the file, where a reader names it.
+        # Without buffering, a full disk can only cut off the last line of the file, and a reader names that line.
         if self._stream.write(line) != len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -175,7 +177,7 @@ class Recorder:
         self._stream = self._opened()
 
     def _opened(self) -> BinaryIO:
-        """The file, readable for its owner alone, and never one that a link leads to."""
+        """The open file, readable only for its owner. It does not follow links."""
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
         stream = os.fdopen(os.open(self._settings.file, flags, 0o600), "ab", buffering=0)
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
@@ -187,7 +189,7 @@ class Recorder:
         return stream
 
     def _head(self, missing: Counter[str]) -> bytes:
-        return record_lines.head(version=__version__, anonymised=self._names is not None, missing=missing)
+        return records.head_line(version=__version__, anonymised=self._names is not None, missing=missing)
 
 
 def _ends_line(file: Path) -> bool:

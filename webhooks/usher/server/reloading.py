@@ -1,7 +1,8 @@
-"""usher.yaml and bundles of policies while the server runs: a good change takes effect, else the last good one stays.
+"""Reloads usher.yaml and policy bundles while the server runs. A good change takes effect; after a bad one the last
+good state stays.
 
-Bundles are read before usher.yaml, because it may name checks that they bring. A bundle that cannot be used keeps no
-change of usher.yaml back, and both always fit together.
+It reads bundles before usher.yaml, which may name checks from them. An unusable bundle does not hold back a change of
+usher.yaml, and both always fit together.
 """
 
 import asyncio
@@ -9,31 +10,142 @@ import contextlib
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from usher import errors
+from usher.check import site_policies
 from usher.dataclass import dataclass
-from usher.gatekeeper.evaluation import Policies
-from usher.policy.checks.own import OwnChecks
+from usher.extensions import given_policies, policy_archive
+from usher.extensions.gatekeeper import library
+from usher.extensions.gatekeeper.evaluation import Policies
+from usher.policy.checks.catalogue import OwnChecks
 from usher.policy.evaluator import Evaluator
-from usher.server import policy_bundles
-from usher.server.policy_bundles import Bundles, Loaded
+
+NOT_FOLLOWED: Final = (
+    "its rules compare with other objects (data.inventory), and a server does not follow the cluster for them; "
+    "usher check and usher audit evaluate it"
+)
+POLICY_DEADLINE: Final = 0.5
+"""Seconds for one constraint and one object."""
+POLICY_MEMORY_LIMIT: Final = 64 * 2**20
+"""Bytes of one policy in one thread: ten times the largest object that an API server takes."""
+REBUILD_ABOVE: Final = 2**20
+"""Bytes that a policy may keep from one object to the next: there may be many policies."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedPolicies:
+    """The policies of all bundles at one time."""
+
+    own: tuple[OwnChecks, ...] = ()
+    policies: Policies | None = None
+    """The started policies of Gatekeeper; None without any."""
+
+    def close(self) -> None:
+        if self.policies is not None:
+            self.policies.close()
+
+
+NOTHING_LOADED: Final = LoadedPolicies()
+
+
+class Bundles:
+    """The bundles that a server was started with, by their files."""
+
+    def __init__(self, files: Sequence[str], *, verify_key: Path | None) -> None:
+        self._files = tuple(files)
+        self._key = verify_key
+
+    def digest(self) -> bytes:
+        """The digest of all files. It changes with any of them; an unreadable file counts as empty."""
+        found = hashlib.sha256()
+        for file in (*map(Path, self._files), *([self._key] if self._key is not None else [])):
+            content = b""
+            with contextlib.suppress(OSError, ValueError):
+                content = file.read_bytes()
+            found.update(hashlib.sha256(content).digest())
+        return found.digest()
+
+    def load(self) -> LoadedPolicies:
+        """The current policies. The caller closes them.
+
+        Raises:
+            InputError: a file cannot be read, is not a complete bundle, lacks the required signature, or holds content
+                that this usher does not support; or two bundles define the same thing.
+        """
+        given = self._given()
+        own = given_policies.own_checks(given, compiler=_no_compiler)
+        return LoadedPolicies(own=tuple(own), policies=_started(_library(given)))
+
+    def library(self) -> library.Library | None:
+        """The current templates and constraints; None without any. Raises as `load` does."""
+        return _library(self._given())
+
+    def _given(self) -> given_policies.Given:
+        key = policy_archive.public_key(self._key) if self._key is not None else None
+        for file in self._files:
+            _require_bundle(file)
+        given = given_policies.divided(self._files, key=key)
+        # A file may have changed since the look above.
+        if others := [*given.files, *map(str, given.own_folders)]:
+            raise _not_a_bundle(others[0])
+        return given
+
+
+def _library(given: given_policies.Given) -> library.Library | None:
+    return site_policies.read_library(given, compiler=_no_compiler) if given.of_gatekeeper else None
+
+
+def _started(found: library.Library | None) -> Policies | None:
+    if found is None:
+        return None
+    return Policies(
+        library.without_inventory(found, reason=NOT_FOLLOWED),
+        deadline=POLICY_DEADLINE,
+        memory_limit=POLICY_MEMORY_LIMIT,
+        rebuild_above=REBUILD_ABOVE,
+    )
+
+
+def _require_bundle(file: str) -> None:
+    try:
+        with Path(file).open("rb") as stream:
+            start = stream.read(4)
+    except IsADirectoryError:
+        raise _not_a_bundle(file) from None
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise errors.InputError(f"{file}: the bundle cannot be read: {reason[:1].lower()}{reason[1:]}") from None
+    if not policy_archive.is_archive(start):
+        raise _not_a_bundle(file)
+
+
+def _not_a_bundle(source: str) -> errors.InputError:
+    return errors.InputError(
+        f"{source}: is not a bundle, and a server takes bundles alone; build one from the sources with "
+        f"`usher policies build SOURCES --output policies.bundle`"
+    )
+
+
+def _no_compiler() -> NoReturn:
+    raise errors.InputError("a server compiles no policies; give it bundles of `usher policies build`")
+
 
 GRACE: Final = 10.0
-"""Seconds in which reviews that are under way may still end with the engine of before."""
+"""Seconds in which running reviews may still end with the former engine."""
 
-Make = Callable[[Sequence[OwnChecks]], Evaluator]
-"""Makes what decides, from usher.yaml as it is then, with own checks of the site."""
+MakeEvaluator = Callable[[Sequence[OwnChecks]], Evaluator]
+"""Makes an evaluator from the present usher.yaml, with the site's own checks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """What a look at the files found."""
+    """The result of a look at the files."""
 
     reloaded: bool
     problem: errors.UsherError | None
     policies: errors.UsherError | None = None
-    """Why the bundles of policies cannot be used; the last good ones stay."""
+    """Why the policy bundles cannot be used. The last good ones stay."""
 
 
 class Current:
@@ -44,18 +156,18 @@ class Current:
         evaluator: Evaluator,
         *,
         file: Path | None,
-        make: Make,
+        make: MakeEvaluator,
         bundles: Bundles | None = None,
-        loaded: Loaded = policy_bundles.NOTHING,
+        loaded: LoadedPolicies = NOTHING_LOADED,
     ) -> None:
         """Takes the evaluator and the policies in service.
 
         Args:
-            evaluator: was made of the file and of the own checks that are loaded.
+            evaluator: made from the file and the loaded own checks.
             file: usher.yaml, if there is one.
-            make: makes another evaluator of the file as it is then.
+            make: makes another evaluator from the file at that time.
             bundles: the bundles of policies, if there are any.
-            loaded: what they hold.
+            loaded: the content of the bundles.
         """
         self.evaluator = evaluator
         self.problem: errors.UsherError | None = None
@@ -64,10 +176,10 @@ class Current:
         self._bundles = bundles
         self._loaded = loaded
         self.policies: Policies | None = loaded.policies
-        """Those of Gatekeeper; None without any."""
+        """The policies of Gatekeeper; None without any."""
         self._digest = self._look()
         self._in_service = self._digest[1]
-        """The digest of the bundles that are loaded; others are tried again with every change."""
+        """The digest of the loaded bundles. After any change, usher tries other bundles again."""
 
     @property
     def own_checks(self) -> int:
@@ -76,7 +188,7 @@ class Current:
 
     @property
     def bundles_in_service(self) -> bool:
-        """Whether the bundles as they are now are those in service."""
+        """Whether the present bundles are the ones in service."""
         return self._digest[1] == self._in_service
 
     def close(self) -> None:
@@ -87,7 +199,7 @@ class Current:
         """Looks every `interval` seconds until cancelled; `report` gets each change, good or bad, once."""
         while self._file is not None or self._bundles is not None:
             await asyncio.sleep(interval)
-            # A file system that hangs must not hold up the answers.
+            # A file system that hangs must not delay answers.
             digest = await asyncio.to_thread(self._look)
             if digest != self._digest:
                 self._digest = digest
@@ -118,7 +230,9 @@ class Current:
         return Looked(reloaded=True, problem=None, policies=of_policies)
 
     def _look(self) -> tuple[bytes, bytes]:
-        """Digests of usher.yaml and of the bundles; of a file that cannot be read an empty one, as of no other."""
+        """Digests of usher.yaml and of the bundles. An unreadable file has an empty digest, as if there
+        were no file.
+        """
         bundles = b"" if self._bundles is None else self._bundles.digest()
         if self._file is not None:
             with contextlib.suppress(OSError):

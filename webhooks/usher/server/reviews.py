@@ -1,12 +1,15 @@
-"""The webhook port, as a plain ASGI application: `POST /mutate`, `/validate` and `/configuration`, and nothing else.
+"""The webhook port as a plain ASGI application: only `POST /mutate`, `/validate` and `/configuration`.
 
 The status of an answer decides what the API server does (docs/domain/webhooks.md#failures): 4xx for a request that is
-not a review, 5xx without a review body for a fault of ours. Then failurePolicy decides, and not we.
+not a review, 5xx without a review body for a fault of ours. Then failurePolicy decides.
 """
 
 import asyncio
+import contextvars
+import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final, TypeVar
 
@@ -14,39 +17,115 @@ from starlette.types import Receive, Scope, Send
 
 from usher import errors
 from usher.authorities.gpu_quota.live.admission import Admission
-from usher.gatekeeper.evaluation import Policies
-from usher.policy.engines.deadline import UNTIL
+from usher.extensions.gatekeeper.evaluation import Policies
+from usher.policy.engines import engine
+from usher.policy.engines.engine import ANSWER_UNTIL
 from usher.policy.evaluator import Evaluator
+from usher.review import site_policies
+from usher.review.admission_review import Answer, Review
 from usher.review.configuration import judge
-from usher.review.mutate import mutate
-from usher.review.response import Answer
-from usher.review.validate import Site, inline, no_site, validate, validate_and_charge
+from usher.review.webhooks import Site, mutate, no_site, run_inline, validate, validate_and_charge
 from usher.server import logs
-from usher.server.bodies import Body, BusyError, RefusedError
-from usher.server.budgets import Bytes, Time
+from usher.server.bodies import Body, BusyError, BytesInFlight, RefusedError, ReviewTime
+from usher.server.live_cluster import return_memory
 from usher.server.metrics import Metrics
-from usher.server.policy_threads import PolicyThreads
 from usher.server.reloading import Current
-from usher.server.workers import LARGE, LargeReviews
 
-Review = Callable[[bytes, Evaluator], Answer]
+POLICY_PART: Final = 0.5
+"""Share of a review's remaining time, after usher's verdict, that all its policies get. A charge may follow them."""
+
+_THREADS: Final = 2
+"""Each thread has an instance of every policy that it has used."""
+
+
+class PolicyThreads:
+    """Judges reviews by policies, a few at a time."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="site-policies")
+
+    async def judged(self, review: Review, policies: Policies, evaluator: Evaluator) -> site_policies.Found:
+        """The findings of policies in a review, within their share of its time, which includes waiting for a thread."""
+        if not site_policies.may_find(review, policies):
+            return site_policies.NOTHING
+        with engine.share_deadline(POLICY_PART):
+            context = contextvars.copy_context()
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, context.run, site_policies.judged, review, policies, evaluator
+        )
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+LARGE_BODY: Final = 16 * 1024
+"""Bytes of the largest body that the event loop decides about: a usual Pod, and at most some dozen containers."""
+
+_TRIM: Final = 2**20
+"""Bytes of a body after which free memory is given back to the system. It takes milliseconds."""
+
+_SWITCH: Final = 0.001
+"""Seconds after which Python switches threads. By default the event loop would wait 5 ms each time."""
+
+_LOOK: Final = 0.1
+"""Seconds between two measurements of the event loop's lag."""
+
+_Decided = TypeVar("_Decided")
+
+
+class LargeReviews:
+    """Decides about large reviews one at a time, because the memory for twenty of them would be unbounded."""
+
+    def __init__(self) -> None:
+        sys.setswitchinterval(_SWITCH)
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="large-review")
+        self.waiting = 0
+        """Calls that wait or run."""
+
+    async def run(self, call: Callable[[], _Decided]) -> _Decided:
+        """The result of a call in the thread, with the context of the caller."""
+        context = contextvars.copy_context()
+        self.waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, context.run, call)
+        finally:
+            self.waiting -= 1
+
+    def answered(self, size: int) -> None:
+        """Returns the free memory after a body of this size, if no other call waits."""
+        if size >= _TRIM and self.waiting == 0:
+            self._thread.submit(return_memory)
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+async def measure_lag(report: Callable[[float], None]) -> None:
+    """Reports periodically how many seconds the event loop is late."""
+    while True:
+        expected = time.monotonic() + _LOOK
+        await asyncio.sleep(_LOOK)
+        report(max(0.0, time.monotonic() - expected))
+
+
+Endpoint = Callable[[bytes, Evaluator], Answer]
 Record = Callable[[str, Answer, int], None]
 _Result = TypeVar("_Result")
 
-_ENDPOINTS: Final[dict[str, Review]] = {"/mutate": mutate, "/validate": validate, "/configuration": judge}
+_ENDPOINTS: Final[dict[str, Endpoint]] = {"/mutate": mutate, "/validate": validate, "/configuration": judge}
 
 _JSON: Final = (b"content-type", b"application/json")
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
 _CLOSE: Final = (b"connection", b"close")
 _LATER: Final = (b"retry-after", b"1")
-"""Seconds. The API server tries again until its timeout; 0 would make it a storm."""
+"""Seconds. The API server tries again until its timeout; 0 would cause a storm of requests."""
 _NOT_FOUND: Final = b"reviews are answered at /mutate, /validate and /configuration\n"
 
 
 class Reviews:
     """Answers reviews, and 404 on every other path."""
 
-    def __init__(  # noqa: PLR0913 - what it hands reviews to
+    def __init__(  # noqa: PLR0913 - all receivers of reviews
         self,
         *,
         current: Current,
@@ -60,12 +139,12 @@ class Reviews:
 
         Args:
             current: holds the evaluator in service.
-            metrics: where answers are counted.
-            stopping: whether this process will end, so that clients are to connect to another.
-            admission: what charges quotas; None without a cluster.
+            metrics: counts the answers.
+            stopping: whether this process will end, so that clients should connect to another.
+            admission: charges quotas; None without a cluster.
             told: gets each answer.
             record: gets each answer with its endpoint and the size of the review in bytes, and returns at once; None
-                where reviews are not recorded.
+                without a record.
         """
         self._admission = admission
         self._told = told
@@ -73,14 +152,14 @@ class Reviews:
         self._current = current
         self._metrics = metrics
         self._stopping = stopping
-        self._bytes = Bytes()
+        self._bytes = BytesInFlight()
         self._large = LargeReviews()
         self._threads = PolicyThreads()
         self._refusals = logs.Refusals()
         metrics.watch_bytes(lambda: self._bytes.held)
 
     def close(self) -> None:
-        """Accepts no more large reviews, and asks no more policies of the site."""
+        """Stops accepting large reviews and calling policies of the site."""
         self._large.close()
         self._threads.close()
 
@@ -89,7 +168,7 @@ class Reviews:
         if review is None:
             await _send(send, 404, _NOT_FOUND, _TEXT, close=self._stopping())
             return
-        when = Time(scope)
+        when = ReviewTime(scope)
         body = Body(self._bytes, when)
         try:
             await self._answer(review, scope, receive, send, body=body, when=when)
@@ -97,7 +176,7 @@ class Reviews:
             body.give_back()
 
     async def _answer(  # noqa: PLR0913 - an ASGI call, and what belongs to it
-        self, review: Review, scope: Scope, receive: Receive, send: Send, *, body: Body, when: Time
+        self, review: Endpoint, scope: Scope, receive: Receive, send: Send, *, body: Body, when: ReviewTime
     ) -> None:
         endpoint = scope["path"][1:]
         try:
@@ -116,7 +195,7 @@ class Reviews:
         except errors.ReviewError as error:
             self._refuse(endpoint, error.status, str(error))
             await _send(send, error.status, f"{error}\n".encode(), _TEXT, close=close)
-        except Exception as error:  # noqa: BLE001 - whatever went wrong is our fault and must not read as a verdict
+        except Exception as error:  # noqa: BLE001 - any error is our fault and must not look like a verdict
             self._metrics.failed(endpoint, seconds=time.monotonic() - when.arrived)
             logs.failure(endpoint, error)
             await _send(send, 500, b"usher could not decide; its log says why\n", _TEXT, close=close)
@@ -137,10 +216,10 @@ class Reviews:
         else:
             self._metrics.refused(endpoint)
 
-    async def _review(self, review: Review, body: bytes, when: Time) -> Answer:
+    async def _review(self, review: Endpoint, body: bytes, when: ReviewTime) -> Answer:
         evaluator, policies = self._current.evaluator, self._current.policies
         # A task of its own runs each request, so this ends with the request.
-        UNTIL.set(when.until)
+        ANSWER_UNTIL.set(when.until)
         try:
             return await self._judged(review, body, evaluator, when, policies)
         except errors.DeadlineError:
@@ -149,12 +228,12 @@ class Reviews:
             raise
 
     async def _judged(
-        self, review: Review, body: bytes, evaluator: Evaluator, when: Time, policies: Policies | None
+        self, review: Endpoint, body: bytes, evaluator: Evaluator, when: ReviewTime, policies: Policies | None
     ) -> Answer:
         # YAML takes a hundred times as long as JSON.
-        large = len(body) > LARGE or review is judge
+        large = len(body) > LARGE_BODY or review is judge
         if review is validate and (self._admission is not None or policies is not None):
-            run = partial(self._run_large, when) if large else _in_thread if evaluator.engine.waits else inline
+            run = partial(self._run_large, when) if large else _in_thread if evaluator.engine.waits else run_inline
             site = self._site(policies, evaluator)
             answer = await validate_and_charge(body, evaluator, self._admission, run=run, site=site)
         elif large:
@@ -169,11 +248,11 @@ class Reviews:
     def _site(self, policies: Policies | None, evaluator: Evaluator) -> Site:
         return no_site if policies is None else lambda review: self._threads.judged(review, policies, evaluator)
 
-    async def _run_large(self, when: Time, call: Callable[[], _Result]) -> _Result:
-        """The result of a call in the thread for large reviews; a call that comes too late does not start.
+    async def _run_large(self, when: ReviewTime, call: Callable[[], _Result]) -> _Result:
+        """The result of a call in the thread for large reviews. A call that would be too late does not start.
 
         Raises:
-            BusyError: others took all of the time.
+            BusyError: other reviews took all of the time.
         """
 
         def begun() -> _Result:

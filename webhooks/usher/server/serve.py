@@ -15,48 +15,46 @@ import uvloop
 from fastapi import APIRouter
 
 from usher import errors, paths
-from usher.certs.serving import RELOAD_INTERVAL, Checked, Source, watch
 from usher.dataclass import dataclass
-from usher.policy.evaluator import Evaluator, Request
-from usher.review.response import shown
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
+from usher.review.admission_review import on_one_line
 from usher.server import ports, recorder
-from usher.server.access import Access
-from usher.server.admin import admin_app
+from usher.server.admin import Access, admin_app
+from usher.server.certs.serving import RELOAD_INTERVAL, CertificateSource, Checked, watch
 from usher.server.live_cluster import Cluster, ClusterParts, bound_arenas
 from usher.server.metrics import Metrics
-from usher.server.policy_bundles import NOTHING, Bundles
 from usher.server.ports import Address, Server
-from usher.server.reloading import Current, Looked, Make
-from usher.server.reviews import Reviews
-from usher.server.workers import measure_lag
+from usher.server.reloading import NOTHING_LOADED, Bundles, Current, Looked, MakeEvaluator
+from usher.server.reviews import Reviews, measure_lag
 
 DRAIN: Final = 5
-"""Seconds after SIGTERM in which answers still go out, each with the request to connect to another server."""
+"""Seconds after SIGTERM in which the server still answers, and asks each client to connect to another server."""
 
 _LONGEST_REASON: Final = 500
 
 Started = Callable[[Address, Address], None]
 
 Portal = Callable[[Callable[[], Evaluator], Callable[[str, int], None]], APIRouter]
-"""Makes the routes of the portal, of what gives the evaluator in service and what counts answers."""
+"""Makes the routes of the portal from the getter of the evaluator and the counter of answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     webhook: Address
     admin: Address
-    certificate: Callable[[], Source]
-    """Makes what keeps a certificate in service."""
+    certificate: Callable[[], CertificateSource]
+    """Makes the source that keeps a certificate in service."""
     clients: frozenset[str] = frozenset()
-    """Common names: the certificate of a client must have one of them; empty if any client may call."""
+    """Allowed common names in client certificates; empty if any client may call."""
     reload_interval: float = RELOAD_INTERVAL
     """Seconds between looks at certificate, key and usher.yaml."""
     configuration: Path | None = None
     """usher.yaml, if there is one."""
     metrics_access: Access | None = None
-    """Who may read the metrics; None for everybody. With it, the admin port speaks TLS too."""
+    """Who may read the metrics; None for any client. If set, the admin port also speaks TLS."""
     portal: Portal | None = None
-    """Makes what answers questions on the admin port, which speaks TLS then; None without it."""
+    """Makes the portal on the admin port, which then speaks TLS; None without a portal."""
     record: recorder.Settings | None = None
     """Where reviews are recorded; None without a record."""
     policies: Bundles | None = None
@@ -65,7 +63,7 @@ class Settings:
 
 def run(
     settings: Settings,
-    make: Make,
+    make: MakeEvaluator,
     *,
     revision: str,
     started: Started,
@@ -74,11 +72,11 @@ def run(
     """Answers reviews until SIGTERM or SIGINT.
 
     Args:
-        settings: where to listen, and with which certificate.
-        make: makes what decides, from usher.yaml as it is then, with own checks; its engine is closed at the end.
-        revision: of the policies, for the metrics.
+        settings: the addresses and the certificate.
+        make: makes an evaluator from the present usher.yaml, with own checks; `run` closes its engine at the end.
+        revision: the revision of the policies, for the metrics.
         started: called once both ports answer, with their addresses: first the webhook's, then the admin side's.
-        cluster: the cluster whose facts are watched and quotas charged; None without one.
+        cluster: the cluster whose facts it watches and whose quotas it charges; None without one.
 
     Raises:
         CertificateError: the certificate or key cannot be served.
@@ -92,7 +90,7 @@ def run(
 
 async def _serve(
     settings: Settings,
-    make: Make,
+    make: MakeEvaluator,
     *,
     revision: str,
     started: Started,
@@ -116,7 +114,7 @@ async def _serve(
         told=live.tell,
         record=None if recorded is None else recorded.record,
     )
-    webhook = ports.server(reviews, context=source.context, clients=settings.clients)
+    webhook = ports.http_server(reviews, context=source.context, clients=settings.clients)
 
     async def missing() -> str:
         reason = _missing(started=webhook.started, stopping=stopping.is_set(), source=source, now=datetime.now(UTC))
@@ -124,14 +122,17 @@ async def _serve(
 
     access, portal = settings.metrics_access, settings.portal
     asked = portal(lambda: current.evaluator, metrics.portal_answered) if portal is not None else None
-    admin = ports.server(
+    admin = ports.http_server(
         admin_app(metrics, ready=missing, access=access, portal=asked),
         context=source.admin_context if access or portal else None,
     )
     servers = (webhook, admin)
     _stop_on_signals(servers, stopping)
-    with ports.bound(settings.webhook) as webhook_socket, ports.bound(settings.admin) as admin_socket:
-        addresses = ports.address(webhook_socket), ports.address(admin_socket)
+    with (
+        ports.listening_socket(settings.webhook) as webhook_socket,
+        ports.listening_socket(settings.admin) as admin_socket,
+    ):
+        addresses = ports.address_of(webhook_socket), ports.address_of(admin_socket)
         tell_configuration = partial(_log_configuration, current=current, metrics=metrics)
         background = [
             asyncio.create_task(watch(source, settings.reload_interval, report=_log_certificate)),
@@ -155,15 +156,18 @@ async def _serve(
             live.stop()
 
 
-def _loaded(settings: Settings, make: Make) -> Current:
-    """What decides, which has decided once, and the policies of the site; the collector takes them for permanent."""
-    loaded = settings.policies.load() if settings.policies is not None else NOTHING
+def _loaded(settings: Settings, make: MakeEvaluator) -> Current:
+    """An evaluator that has decided once, and the policies of the site. The garbage collector treats both
+    as permanent.
+    """
+    loaded = settings.policies.load() if settings.policies is not None else NOTHING_LOADED
     evaluator = make(loaded.own)
     current = Current(evaluator, file=settings.configuration, make=make, bundles=settings.policies, loaded=loaded)
     if not evaluator.engine.waits:
-        # Proves the whole path. An engine elsewhere may come later than we do, and until then keeps us unready.
+        # This decision proves the whole path. A remote engine may start later than the server, which is not ready until
+        # then.
         evaluator.decide(Request(value=_PROBE))
-    # Modules and policies live as long as the process: the collector need not look at them again between reviews.
+    # Modules and policies live as long as the process, so the collector need not scan them between reviews.
     gc.collect()
     gc.freeze()
     # A server runs for weeks; a command that ends collects more rarely.
@@ -171,15 +175,15 @@ def _loaded(settings: Settings, make: Make) -> Current:
     return current
 
 
-def _missing(*, started: bool, stopping: bool, source: Source, now: datetime) -> str:
-    """What keeps the server from being ready."""
+def _missing(*, started: bool, stopping: bool, source: CertificateSource, now: datetime) -> str:
+    """Why the server is not ready; empty if it is."""
     if stopping:
         return "the server is stopping"
     if not started:
         return "the webhook port is not open"
     if source.leaf is None:
         return f"there is no certificate yet: {source.problem or 'usher is making it'}"
-    # A new pair that is bad leaves the old one in service; only an expired one makes us useless.
+    # A bad new pair leaves the old one in service. Only an expired certificate makes the server useless.
     expires = source.leaf.not_valid_after_utc
     return f"the certificate expired on {expires:%Y-%m-%d %H:%M} UTC" if expires <= now else ""
 
@@ -203,7 +207,7 @@ _PROBE: Final[paths.Object] = {
 
 
 def _stop_on_signals(servers: tuple[Server, Server], stopping: asyncio.Event) -> None:
-    """SIGTERM: answer for a while yet, then end. SIGINT, or a second signal: end. One more: at once."""
+    """On SIGTERM, answers for a while and then ends. On SIGINT or a second signal, ends; on one more, at once."""
 
     def stop(number: signal.Signals) -> None:
         structlog.get_logger().info("stopping", signal=number.name)
@@ -218,9 +222,9 @@ def _stop_on_signals(servers: tuple[Server, Server], stopping: asyncio.Event) ->
 
 
 async def _end_after_drain(servers: tuple[Server, Server], stopping: asyncio.Event) -> None:
-    """Ends the servers once all clients of the first have gone elsewhere, after DRAIN seconds at the latest.
+    """Ends the servers when all clients of the first have left, but no later than DRAIN seconds.
 
-    A connection that we closed under a review on its way would fail it, for the API server does not send it again.
+    Closing a connection would fail a review on its way, because the API server does not send it again.
     """
     await stopping.wait()
     with contextlib.suppress(TimeoutError):
@@ -251,7 +255,7 @@ def _log_configuration(looked: Looked, *, current: Current, metrics: Metrics) ->
 
 
 def _tell_policies(current: Current, metrics: Metrics) -> None:
-    """Says which policies of the site are in service, and which of them a server cannot evaluate."""
+    """Logs which policies of the site are in service, and which of them a server cannot evaluate."""
     policies, own = current.policies, current.own_checks
     missing = {} if policies is None else policies.not_evaluated
     templates = 0 if policies is None else len(policies.library.templates)
@@ -260,7 +264,7 @@ def _tell_policies(current: Current, metrics: Metrics) -> None:
         constraints = 0 if policies is None else len(policies.library.constraints)
         structlog.get_logger().info("policies_loaded", checks=own, templates=templates, constraints=constraints)
     for kind, reason in sorted(missing.items()):
-        structlog.get_logger().warning("policy_not_evaluated", kind=kind, reason=shown(reason, _LONGEST_REASON))
+        structlog.get_logger().warning("policy_not_evaluated", kind=kind, reason=on_one_line(reason, _LONGEST_REASON))
 
 
 async def _announce(

@@ -1,1 +1,1 @@
-"""Objects -> Workload: pure, one adapter per family of kinds, one registry keyed by group and kind. No I/O here."""
+"""Turns objects into Workloads. Pure, without I/O: one adapter per family of kinds, one registry by group and kind."""

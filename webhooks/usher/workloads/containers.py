@@ -1,27 +1,208 @@
-"""Reads a container of a manifest into the form that rules see."""
+"""Reads a container of a manifest into the form that rules see, and what it starts.
 
-from collections.abc import Iterator, Mapping
+Sources: mpirun(1) of Open MPI on `-x`; Intel MPI and MPICH on `-genv` and `-env`.
+
+A command is a program, so usher cannot read every command. It reads the plainest forms, and draws no conclusion from
+any other.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import dropwhile
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.reading import pod_shapes
-from usher.reading import shapes as reading_shapes
-from usher.reading.environment import of_operator, sources, variables
-from usher.reading.templates import ALL_REQUESTING, FIRST, ContainerPlace, Place, Template
-from usher.reading.values import Reading
-from usher.workloads import launching, passed_variables
+from usher.kinds.reading import shapes
+from usher.kinds.reading.environment import READ_VARIABLES, of_operator, sources, variables
+from usher.kinds.reading.templates import ALL_REQUESTING, FIRST, ContainerPlace, Place, Template
+from usher.kinds.reading.values import Reading
+from usher.workloads import model_servers
+
+_LAUNCHERS: Final = ("mpirun", "mpiexec")
+_LONGEST_COMMAND: Final = 16_384
+_OPTION: Final = re.compile(r"(?:^|\s)(?:-x|-genv|-env)\s{1,40}[\"']?([A-Z][A-Z0-9_]{0,80})", re.ASCII)
+
+
+def passed_variables(command: Sequence[str]) -> tuple[str, ...]:
+    """The names that the command passes on, from the families that rules read, in order; empty without a launcher."""
+    text = "\n".join(command)
+    if len(text) > _LONGEST_COMMAND or not any(launcher in text for launcher in _LAUNCHERS):
+        return ()
+    return tuple(sorted({name for name in _OPTION.findall(text) if name.startswith(READ_VARIABLES)}))
+
+
+LAUNCH_VARIABLES: Final = ("PET_NPROC_PER_NODE", "NPROC_PER_NODE")
+"""The variables that torchrun and its wrapper scripts read if no flag gives the number."""
+
+LONG_WAIT: Final = 3600
+"""Seconds of sleep from which on a container waits for a person and not for an event."""
+
+_FLAG: Final = re.compile(r"--nproc[-_]per[-_]node(?:=|\s{1,40})[\"']?([^\s\"';|&\\]{1,80})")
+_NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
+_REFERENCE: Final = re.compile(r"\$(?:\((\w+)\)|\{(\w+)\}|(\w+))", re.ASCII)
+
+_AROUND: Final = frozenset({"--", "dumb-init", "exec", "tini"})
+_SHELLS: Final = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})
+_RUNS_SCRIPT: Final = re.compile(r"-[a-z]{0,5}c[a-z]{0,5}")
+_LONGEST_SCRIPT: Final = 4096
+_STATEMENTS: Final = re.compile(r"[;&\n]+")
+_ENDLESS: Final = frozenset({("until", "false"), ("while", ":"), ("while", "true")})
+_BESIDE: Final = frozenset(
+    {":", "date", "done", "echo", "env", "exit", "ls", "nvidia-smi", "printf", "set", "trap", "true", "wait"}
+)  # fmt: skip
+"""Commands that people run before and after the waiting. They do not compute on a GPU."""
+
+_DURATION: Final = re.compile(r"([0-9]{1,9})(?:\.[0-9]{0,9})?([smhd]?)", re.ASCII)
+_SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+class Launch(NamedTuple):
+    processes: model.Processes | None
+    parallelism: model.ModelParallelism | None
+    idle_command: str
+    """Path of the command that only waits; empty if no command is known to wait."""
+
+
+NO_LAUNCH: Final = Launch(None, None, "")
+
+
+def read_launch(
+    container: Mapping[str, paths.Json],
+    path: str,
+    environment: Sequence[model.EnvironmentVariable],
+    reading: Reading,
+) -> Launch:
+    """The processes that the container at a path starts; `environment` holds its variables that rules read."""
+    command, args = container.get("command") or [], container.get("args") or []
+    if not isinstance(command, list) or not isinstance(args, list):
+        return _unreadable(command, args, path, reading)
+    words: list[str] = [*command, *args]  # type: ignore[list-item]  # the next line finds words that are not text
+    try:
+        text = "\n".join(words)
+    except TypeError:
+        return _unreadable(command, args, path, reading)
+    asked = _processes_flag(text) if "--nproc" in text else None
+    if asked is not None:
+        index = next(index for index, word in enumerate(words) if "--nproc" in word)
+        place = f"{path}/command/{index}" if index < len(command) else f"{path}/args/{index - len(command)}"
+        number = _number_of_processes(asked, container)
+        processes = None if number is None else model.Processes(number=number, path=place)
+    elif environment:
+        processes = _by_variable(environment)
+    else:
+        processes = None
+    idle = ("sleep" in text or "tail" in text) and len(text) <= _LONGEST_SCRIPT and _only_waits(words)
+    parallelism = model_servers.read_parallelism(container, words, path) if _may_be_server(text, container) else None
+    if processes is None and parallelism is None and not idle:
+        return NO_LAUNCH
+    return Launch(processes, parallelism, f"{path}/{'command' if command else 'args'}" if idle else "")
+
+
+def _may_be_server(text: str, container: Mapping[str, paths.Json]) -> bool:
+    image = container.get("image")
+    return any(hint in text or (isinstance(image, str) and hint in image) for hint in model_servers.HINTS)
+
+
+def _unreadable(command: object, args: object, path: str, reading: Reading) -> Launch:
+    reading.texts(command, path + "/command")
+    reading.texts(args, path + "/args")
+    return NO_LAUNCH
+
+
+def _processes_flag(text: str) -> str | None:
+    """The value of `--nproc-per-node`; None without the flag, and empty if several flags differ."""
+    found: list[str] = _FLAG.findall(text)
+    if len(found) == 1:
+        return found[0]
+    return None if not found else found[0] if len(set(found)) == 1 else ""
+
+
+def _number_of_processes(text: str, container: Mapping[str, paths.Json]) -> int | None:
+    """The number; None if a launcher computes it (`auto`, `gpu`), or for a variable with an unknown value."""
+    if text.startswith("$"):
+        reference = _REFERENCE.fullmatch(text)
+        text = "" if reference is None else _value_of(reference[reference.lastindex or 0], container)
+    return int(text) if _NUMBER.fullmatch(text) else None
+
+
+def _value_of(name: str, container: Mapping[str, paths.Json]) -> str:
+    """The value of a variable of the container; the last of several entries counts."""
+    variables = container.get("env")
+    for variable in reversed(variables if isinstance(variables, list) else []):
+        if isinstance(variable, dict) and variable.get("name") == name:
+            value = variable.get("value")
+            return value if isinstance(value, str) else ""
+    return ""
+
+
+def _by_variable(environment: Sequence[model.EnvironmentVariable]) -> model.Processes | None:
+    for name in LAUNCH_VARIABLES:
+        for variable in reversed(environment):
+            if variable.name == name:
+                known = variable.value is not None and _NUMBER.fullmatch(variable.value)
+                return model.Processes(number=int(variable.value or 0), path=variable.path) if known else None
+    return None
+
+
+def _only_waits(words: Sequence[str]) -> bool:
+    """Whether a command only waits for a person who enters the container."""
+    words = list(dropwhile(lambda word: _program([word]) in _AROUND, words))
+    if _program(words) not in _SHELLS:
+        return _command_waits(words)
+    for index, word in enumerate(words[:-1]):
+        if index and _RUNS_SCRIPT.fullmatch(word):
+            return _script_waits(words[index + 1])
+    return False
+
+
+def _script_waits(script: str) -> bool:
+    waiting, endless = False, False
+    for statement in _STATEMENTS.split(script):
+        words = statement.split()
+        if words and words[0] in ("do", "exec"):
+            words = words[1:]
+        if tuple(words) in _ENDLESS:
+            endless = True
+        elif _command_waits(words, endless=endless):
+            waiting = True
+        elif words and not _is_beside(words[0], statement):
+            return False
+    return waiting
+
+
+def _is_beside(program: str, statement: str) -> bool:
+    if program.startswith("#"):
+        return True
+    return program.strip("'\"") in _BESIDE and not any(mark in statement for mark in ("|", "`", "$("))
+
+
+def _command_waits(words: Sequence[str], *, endless: bool = False) -> bool:
+    program, rest = _program(words), words[1:]
+    if program == "tail":
+        return len(rest) > 1 and rest[-1] == "/dev/null" and rest[0].lower() == "-f"
+    if program != "sleep" or not rest:
+        return False
+    if rest[0] in ("inf", "infinity"):
+        return True
+    duration = _DURATION.fullmatch(rest[0])
+    return duration is not None and (endless or int(duration[1]) * _SECONDS[duration[2]] >= LONG_WAIT)
+
+
+def _program(words: Sequence[str]) -> str:
+    return words[0].rpartition("/")[2] if words else ""
+
 
 _PLAIN: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
-"""Resources that nearly every container asks for, and that are not accelerators."""
+"""Resources that nearly every container requests and that are not accelerators."""
 
 
-_NOTHING: Final[Mapping[str, paths.Json]] = MappingProxyType({})
+_EMPTY: Final[Mapping[str, paths.Json]] = MappingProxyType({})
 
 
-def read(
+def read_container(
     place: ContainerPlace,
     template: Template,
     *,
@@ -32,15 +213,15 @@ def read(
     """The container at a place.
 
     Args:
-        place: the container, and where its parts stand.
-        template: what it belongs to.
-        reading: records what cannot be read.
+        place: the container, and the places of its parts.
+        template: the template of the container.
+        reading: records unreadable parts.
         vocabulary: which resources are accelerators.
-        giving: the claims of the pod that give accelerators, with the names of those of their requests that do.
+        giving: the claims of the pod that give accelerators, with the names of the requests that do.
     """
     value, path = place.value, place.path
     resources, resources_path = value.get("resources"), path + "/resources"
-    stated = _NOTHING if resources is None else reading.mapping(resources, resources_path)
+    stated = _EMPTY if resources is None else reading.mapping(resources, resources_path)
     requests = _quantities("requests", place.requests, stated, resources_path, reading)
     limits = _quantities("limits", place.limits, stated, resources_path, reading)
     names = [name for name in {**requests, **limits} if name not in _PLAIN]
@@ -51,7 +232,7 @@ def read(
         asks = _claims(stated["claims"], resources_path + "/claims", reading, giving) or asks
     name = place.name or reading.text(value.get("name"), path + "/name")
     environment = _environment(place, reading)
-    launch = launching.read(value, path, environment, reading) if asks else launching.NOTHING
+    launch = read_launch(value, path, environment, reading) if asks else NO_LAUNCH
     command = _command(value)
     return model.Container(
         name=name,
@@ -69,13 +250,13 @@ def read(
         trains=_trains(place.type, name, path, template=template, asks=asks),
         image=image if isinstance(image := value.get("image"), str) else "",
         command=command,
-        passes_on=passed_variables.read(command) if command else (),
+        passes_on=passed_variables(command) if command else (),
         processes=launch.processes,
         parallelism=launch.parallelism or _started_by_operator(value, template, asks=asks),
         idle_command=launch.idle_command,
-        fields=_NOTHING
-        if pod_shapes.CONTAINER_FIELDS.isdisjoint(value)
-        else reading_shapes.read(pod_shapes.CONTAINER, value, path, reading.unknown),
+        fields=_EMPTY
+        if shapes.CONTAINER_FIELDS.isdisjoint(value)
+        else shapes.read_shape(shapes.CONTAINER, value, path, reading.unknown),
         places=_places(place),
         field_places=place.field_places,
         environment_path=place.environment_path,
@@ -96,7 +277,7 @@ def _started_by_operator(
 
 
 def _command(container: Mapping[str, paths.Json]) -> tuple[str, ...]:
-    """The words that start the container; empty where they cannot be read, which the launch has reported."""
+    """The words that start the container; empty if they cannot be read, which the launch has reported."""
     lists = [value for field in ("command", "args") if isinstance(value := container.get(field), list)]
     words = [word for value in lists for word in value]
     return tuple(word for word in words if isinstance(word, str)) if words else ()
@@ -114,7 +295,7 @@ def _quantities(
 def _asks_unreadable(
     place: ContainerPlace, resources: Mapping[str, paths.Json], read: model.Resources, vocabulary: Vocabulary
 ) -> bool:
-    """Whether it names an accelerator with an amount that cannot be read, as in a template that is not rendered."""
+    """Whether it names an accelerator with an unreadable amount, as in a template that is not rendered."""
     lists = (
         resources.get("requests") if place.requests is None else place.requests.value,
         resources.get("limits") if place.limits is None else place.limits.value,
@@ -125,7 +306,7 @@ def _asks_unreadable(
 
 
 def _claims(value: object, path: str, reading: Reading, giving: Mapping[str, frozenset[str]]) -> bool:
-    """Whether any of the claims that the container uses gives it accelerators."""
+    """Whether a claim that the container uses gives it accelerators."""
     gives = False
     for claim_path, claim in reading.items(value, path):
         name = reading.text(claim.get("name"), claim_path + "/name")
@@ -134,10 +315,10 @@ def _claims(value: object, path: str, reading: Reading, giving: Mapping[str, fro
     return gives
 
 
-def giving_to(
+def give_accelerators(
     containers: tuple[model.Container, ...], names: frozenset[str], template: Template, *, first: bool
 ) -> Iterator[model.Container]:
-    """All containers; those with these names, or the first, get accelerators by a route that they do not name."""
+    """All containers. Those with these names, or the first, get accelerators by a route that they do not name."""
     first_app = next((found for found in containers if found.type is model.ContainerType.APP), None)
     for found in containers:
         gets = found.name in names or (first and found is first_app)
@@ -156,7 +337,7 @@ def _trains(kind: model.ContainerType, name: str, path: str, *, template: Templa
     if kind is not model.ContainerType.APP:
         return False
     if wanted == FIRST:
-        # Of a pod spec, the first of the list; the path tells which one that is.
+        # In a pod spec, the first of the list; the path contains its index.
         return template.containers is not None or path.endswith("/containers/0")
     return name == wanted
 
@@ -173,7 +354,7 @@ def _sources(value: object, path: str, reading: Reading) -> tuple[model.Environm
 
 
 def _names(lists: tuple[Place, ...] | None) -> frozenset[str]:
-    """Of all variables, whatever family they belong to: their values stay in the manifest."""
+    """The names of all variables. Only the values stay in the manifest."""
     entries = (entry for each in lists or () for entry in (each.value if isinstance(each.value, list) else ()))
     names = (entry.get("name") for entry in entries if isinstance(entry, dict))
     return frozenset(name for name in names if isinstance(name, str))

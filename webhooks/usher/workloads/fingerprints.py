@@ -1,7 +1,7 @@
-"""The digests by which answers about Pods are remembered.
+"""The digests under which usher remembers answers about Pods.
 
-Two Pods with one digest are the same to every rule, mutation and fact. The pods of a Job or a ReplicaSet have one
-digest: they differ in name, uid, token volume, and the labels and variables with their number.
+Two Pods with the same digest are equal for every rule, mutation and fact. The pods of a Job or a ReplicaSet have the
+same digest: they differ only in name, uid, token volume, and the labels and variables with their number.
 """
 
 import re
@@ -14,13 +14,13 @@ import orjson
 from usher import memo, model, paths
 
 LARGEST: Final = 8192
-"""Bytes of a Pod that is worth remembering."""
+"""The most bytes of a Pod that is worth remembering."""
 
 _NAMES: Final = ("name", "generateName", "uid")
-"""Texts in a Pod's metadata that differ from pod to pod. Rules see only whether there is a uid."""
+"""Texts in a Pod's metadata that differ from pod to pod. Rules only read whether there is a uid."""
 
 _UNREAD: Final = frozenset({*_NAMES, "creationTimestamp", "resourceVersion", "managedFields"})
-"""What neither rules nor mutations read of a Pod's metadata."""
+"""Fields of a Pod's metadata that rules and mutations do not read."""
 
 _NUMBERED: Final = ("labels", "annotations")
 
@@ -35,13 +35,13 @@ NUMBERS: Final = frozenset(
         "training.kubeflow.org/replica-index",
     }
 )
-"""Labels and annotations that hold the number of a pod within its workload. Rules do not see them."""
+"""Labels and annotations that hold the number of a pod within its workload. Rules do not read them."""
 
 RANKS: Final = frozenset({"GROUP_RANK", "JOB_COMPLETION_INDEX", "NODE_RANK", "PET_NODE_RANK", "RANK", "TF_CONFIG"})
-"""Variables that hold it. Rules do not see them, and no mutation of ours sets them."""
+"""Variables that hold this number. Rules do not read them, and our mutations do not set them."""
 
 _PARTS_OF_RANKS: Final = (b'RANK","value":', b"JOB_COMPLETION_INDEX", b"TF_CONFIG")
-"""Each variable holds one of these, as API servers write it: a Pod without them need not be searched."""
+"""Parts of these variables as API servers write them: a Pod without any of these parts need not be searched."""
 
 _LOOKED_UP: Final = frozenset({"resourceClaims", "schedulingGroup"})
 """Fields of a pod spec that name device claims, whose contents are not in the Pod."""
@@ -85,7 +85,7 @@ def of_pod(pod: paths.Object, *, ranks: AbstractSet[str] = RANKS) -> bytes | Non
 
 
 def renamed(workload: model.Workload, value: paths.Object) -> model.Workload:
-    """The workload of an object; that of a Pod with the same digest gets the Pod's own name."""
+    """The workload with the name of its own object, if it comes from another Pod with the same digest."""
     metadata = value.get("metadata")
     if not workload.is_pod or not isinstance(metadata, dict):
         return workload

@@ -1,4 +1,4 @@
-"""How far another object lets a workload grow, and the workload after that growth. Pure, never raises."""
+"""The workload after the growth that other objects allow. Pure, never raises."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -6,12 +6,15 @@ from dataclasses import replace
 from usher import model, paths
 from usher.dataclass import dataclass
 from usher.kinds import registry
-from usher.reading.growth import Growth, with_number
-from usher.workloads import totals
+from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
+from usher.kinds.reading import values
+from usher.kinds.reading.counts import Growth, with_number_at
+from usher.kinds.reading.values import Reading
+from usher.workloads import pod_sets as workloads_pod_sets
 
 
-def matches(growth: Growth, value: paths.Object, *, namespace: str = "") -> bool:
-    """Whether an object is the target; `namespace` is assumed where the object has no namespace."""
+def is_target(growth: Growth, value: paths.Object, *, namespace: str = "") -> bool:
+    """Whether an object is the target; `namespace` is the namespace of an object without one."""
     metadata = value.get("metadata")
     fields: Mapping[str, paths.Json] = metadata if isinstance(metadata, dict) else {}
     api_version = value.get("apiVersion")
@@ -27,33 +30,33 @@ def matches(growth: Growth, value: paths.Object, *, namespace: str = "") -> bool
     )
 
 
-def applied(value: paths.Object, growth: Growth, *, replicas: int) -> paths.Object:
+def with_replicas(value: paths.Object, growth: Growth, *, replicas: int) -> paths.Object:
     """The target with another number of replicas, for the normaliser to count its pods.
 
-    It shares all equal parts with the target, so callers must change neither. It is the target itself where the growth
-    cannot change it: where the target has no field for the number, or while its number is held.
+    It shares all equal parts with the target, so callers must not change either. It is the target itself if the growth
+    cannot change it: if the target has no field for the number, or while its number is held.
     """
     if growth.held:
         return value
     if growth.role:
         return _with_role(value, growth.role, replicas)
-    return with_number(value, registry.SCALES.get((growth.target.group, growth.target.kind), ""), replicas)
+    return with_number_at(value, registry.SCALES.get((growth.target.group, growth.target.kind), ""), replicas)
 
 
-def passed_on(growth: Growth, through: Growth) -> Growth:
-    """The growth of the object behind the target, where the target only passes its number on.
+def pass_on_growth(growth: Growth, through: Growth) -> Growth:
+    """The growth of the object behind the target, if the target only passes on its number.
 
     An autoscaler of a role of a DisaggregatedSet targets a DisaggregatedSetRoleScaler, which has no pods itself.
 
     Args:
-        growth: what lets the target grow.
-        through: what the target lets grow.
+        growth: the growth of the target.
+        through: the growth that the target allows.
     """
     return replace(growth, target=through.target, role=through.role, held=growth.held or through.held)
 
 
 def _with_role(value: paths.Object, name: str, replicas: int) -> paths.Object:
-    """A DisaggregatedSet in which a role has a number of its own.
+    """A DisaggregatedSet in which a role has its own number of replicas.
 
     The controller ignores the number of a role with external scaling and reads that of the scaler, and it keeps no
     scaler for other roles (LWS 0.10, disaggregatedset/executor.go and scaler_manager.go).
@@ -79,7 +82,7 @@ def _static(role: paths.Json, replicas: int) -> paths.Json:
     if not isinstance(role, dict) or not isinstance(role.get("spec", {}), dict):
         return role
     without_scaling = {key: field for key, field in role.items() if key != "scaling"}
-    return with_number({"spec": {}, **without_scaling}, "/spec/replicas", replicas)
+    return with_number_at({"spec": {}, **without_scaling}, "/spec/replicas", replicas)
 
 
 Normalise = Callable[[paths.Object], model.Workload | None]
@@ -88,22 +91,22 @@ Normalise = Callable[[paths.Object], model.Workload | None]
 _NONE = model.Count(minimum=0, maximum=0)
 
 _Counts = Mapping[str, model.Count]
-"""Pods by the path of their template."""
+"""Numbers of pods by the path of their template."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Extent:
-    """The target at the smallest and at the largest that one growth allows."""
+    """The target at the smallest and the largest size that one growth allows."""
 
     least: _Counts
     most: _Counts
     reason: str
     gang_wanted: bool
     unbounded: bool = False
-    """Whether `most` is but one replica more than `least`: what differs then has no bound."""
+    """Whether `most` is only one replica more than `least`: then any number that differs is unbounded."""
 
     def count(self, path: str) -> model.Count:
-        """Pods of the template at a path."""
+        """The number of pods of the template at a path."""
         least, most = self.least.get(path, _NONE), self.most.get(path, _NONE)
         unbounded = self.unbounded and least.maximum != most.maximum
         return model.Count(minimum=least.minimum, maximum=None if unbounded else most.maximum, reason=most.reason)
@@ -112,15 +115,15 @@ class _Extent:
 def grown(
     value: paths.Object, growths: Iterable[Growth], *, normalise: Normalise, namespace: str = ""
 ) -> model.Workload | None:
-    """The workload of an object with the pods, the totals and the wish for a gang that growths give it.
+    """The workload of an object, with the pods, the totals and the wish for a gang that growths cause.
 
     All other fields follow the object. The widest of several growths counts, because any autoscaler may win.
 
     Args:
         value: the object.
-        growths: of this object and of others; those of others are left out.
-        normalise: the workload of an object.
-        namespace: the namespace to assume where the object has no namespace.
+        growths: growths of any objects; it ignores those of other objects.
+        normalise: makes the workload of an object.
+        namespace: the namespace of an object without one.
     """
     workload = normalise(value)
     if workload is None or not workload.pod_sets:
@@ -128,7 +131,7 @@ def grown(
     extents = [
         _extent(value, each, own=workload, normalise=normalise)
         for each in growths
-        if matches(each, value, namespace=namespace)
+        if is_target(each, value, namespace=namespace)
     ]
     if not extents:
         return workload
@@ -137,7 +140,7 @@ def grown(
     return replace(
         workload,
         pod_sets=pod_sets,
-        totals=totals.of_pod_sets(pod_sets),
+        totals=workloads_pod_sets.totals_of_pod_sets(pod_sets),
         gang=replace(workload.gang, wanted=wanted),
     )
 
@@ -145,7 +148,9 @@ def grown(
 def with_room(
     value: paths.Object, growths: Iterable[Growth], *, normalise: Normalise, namespace: str = ""
 ) -> model.Workload | None:
-    """As `grown`, but with at least the pods that the object itself asks for: it has them until a scaler acts."""
+    """As `grown`, but with at least the pods that the object itself requests, because it has them until a
+    scaler acts.
+    """
     workload = grown(value, growths, normalise=normalise, namespace=namespace)
     own = normalise(value)
     if workload is None or own is None:
@@ -154,7 +159,10 @@ def with_room(
     pod_sets = tuple(_with_most(pod_set, most.get(pod_set.path, _NONE)) for pod_set in workload.pod_sets)
     wanted = workload.gang.wanted or own.gang.wanted
     return replace(
-        workload, pod_sets=pod_sets, totals=totals.of_pod_sets(pod_sets), gang=replace(workload.gang, wanted=wanted)
+        workload,
+        pod_sets=pod_sets,
+        totals=workloads_pod_sets.totals_of_pod_sets(pod_sets),
+        gang=replace(workload.gang, wanted=wanted),
     )
 
 
@@ -167,16 +175,16 @@ def _with_most(pod_set: model.PodSet, own: model.Count) -> model.PodSet:
 
 
 def _extent(value: paths.Object, each: Growth, *, own: model.Workload, normalise: Normalise) -> _Extent:
-    smallest = applied(value, each, replicas=each.minimum)
+    smallest = with_replicas(value, each, replicas=each.minimum)
     least = normalise(smallest)
     if smallest is value or least is None:
         return _Extent(least=_counts(own), most=_counts(own), reason="", gang_wanted=own.gang.wanted)
     largest = each.minimum + 1 if each.maximum is None else each.maximum
-    most = normalise(applied(value, each, replicas=largest)) or own
+    most = normalise(with_replicas(value, each, replicas=largest)) or own
     return _Extent(
         least=_counts(least),
         most=_counts(most),
-        reason=_reason(each),
+        reason=_growth_reason(each),
         gang_wanted=most.gang.wanted,
         unbounded=each.maximum is None,
     )
@@ -186,7 +194,7 @@ def _counts(workload: model.Workload) -> _Counts:
     return {pod_set.path: pod_set.count for pod_set in workload.pod_sets}
 
 
-def _reason(each: Growth) -> str:
+def _growth_reason(each: Growth) -> str:
     source = f"{each.source.kind} {each.source.name}"
     if each.maximum is None:
         return f"{source}: {each.reason}"
@@ -195,7 +203,7 @@ def _reason(each: Growth) -> str:
 
 
 def _widened(pod_set: model.PodSet, extents: Sequence[_Extent]) -> model.PodSet:
-    """The pod set with as many pods as all extents together allow; unchanged where the extents do not change it."""
+    """The pod set with as many pods as all extents together allow; unchanged if the extents do not affect it."""
     counts = [extent.count(pod_set.path) for extent in extents]
     widest = max(range(len(counts)), key=lambda index: _rank(counts[index]))
     minimum, maximum = min(count.minimum for count in counts), counts[widest].maximum
@@ -207,3 +215,35 @@ def _widened(pod_set: model.PodSet, extents: Sequence[_Extent]) -> model.PodSet:
 
 def _rank(count: model.Count) -> tuple[bool, int]:
     return count.maximum is None, count.maximum or 0
+
+
+def growth_of(value: paths.Object, *, namespace: str = "") -> Growth | None:
+    """The growth that an object allows; None for a kind that does not scale others.
+
+    Args:
+        value: the object as JSON, with `apiVersion` and `kind`.
+        namespace: the namespace of an object without one.
+    """
+    group, version, kind = group_version_kind(value)
+    known = registry.BY_KEY.get((group, kind))
+    if known is None or known.autoscaler is None:
+        return None
+    reading = Reading()
+    metadata = reading.mapping(value.get("metadata"), "/metadata")
+    name = reading.text(metadata.get("name"), "/metadata/name")
+    prefix = reading.text(metadata.get("generateName"), "/metadata/generateName")
+    within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
+    growth = Growth(
+        source=values.Reference(group=group, kind=kind, name=name or (prefix and f"{prefix}*"), namespace=within),
+        version=version,
+        target=values.Reference(group="", kind="", name="", namespace=within),
+        minimum=0,
+        maximum=None,
+        reason="its maximum could not be read",
+    )
+    if version in known.versions:
+        growth = known.autoscaler(value, growth, reading)
+    else:
+        here = f"in {version}" if version else "without a version"
+        reading.unknown("/apiVersion", f"{kind} is known in {' and '.join(known.versions)}, not {here}: not judged")
+    return replace(growth, unknowns=reading.found())

@@ -1,11 +1,15 @@
-"""How many GPUs a model server uses, by the parallelism in its command.
+"""How many GPUs a model server or a NIM of NVIDIA uses, by the parallelism in its command and variables.
 
 Sources: docs.vllm.ai/en/latest/cli/serve.html, docs.vllm.ai/projects/vllm-omni/en/stable/configuration/stage_configs,
 docs.sglang.ai/advanced_features/server_arguments.html, docs.sglang.io/diffusion/api/cli.html,
 huggingface.co/docs/text-generation-inference/reference/launcher and
 nvidia.github.io/TensorRT-LLM/commands/trtllm-serve; access.redhat.com/node/7118070 on the image of Red Hat. A server
-uses one GPU for each rank: the product of the sizes. usher reads plain flags, and concludes nothing from a server that
-spans several pods or reads a file of its own.
+uses one GPU for each rank: the product of the sizes. usher reads plain flags. It draws no conclusion about a server
+that spans several pods or reads its own file.
+
+Source: docs.nvidia.com/nim/large-language-models (configuration and model profiles). The names of profiles contain the
+parallel sizes: tensorrt_llm-h100-fp8-tp2-pp1-latency. Without one of these variables, a NIM chooses a profile for the
+GPUs that it has.
 """
 
 import re
@@ -14,7 +18,61 @@ from typing import Final
 
 from usher import model, paths
 from usher.dataclass import dataclass
-from usher.workloads import nim_servers
+
+NIM_HINT: Final = "/nim/"
+"""A part of the image name of every NIM."""
+
+_TENSOR: Final = "NIM_TENSOR_PARALLEL_SIZE"
+_PIPELINE: Final = "NIM_PIPELINE_PARALLEL_SIZE"
+_PROFILE: Final = "NIM_MODEL_PROFILE"
+_SEVERAL_PODS: Final = frozenset({"NIM_LEADER_ROLE", "NIM_MULTI_NODE", "NIM_NODE_RANK", "NIM_NUM_COMPUTE_NODES"})
+
+NIM_VARIABLES: Final = (_TENSOR, _PIPELINE, _PROFILE, *sorted(_SEVERAL_PODS))
+"""The variables that this module reads."""
+
+_NIM_NUMBER: Final = re.compile(r"[1-9][0-9]{0,3}", re.ASCII)
+_IN_PROFILE: Final = re.compile(r"[-_]tp([1-9][0-9]{0,3})(?:[-_]pp([1-9][0-9]{0,3}))?(?![0-9a-z])", re.ASCII)
+
+
+def read_nim_parallelism(container: Mapping[str, paths.Json], path: str) -> model.ModelParallelism | None:
+    """The parallelism of a NIM; None for other images, and if its variables do not set it.
+
+    Args:
+        container: the container.
+        path: the path of the container.
+    """
+    image, variables = container.get("image"), container.get("env")
+    if not isinstance(image, str) or NIM_HINT not in image or not isinstance(variables, list):
+        return None
+    # The last of several variables with one name counts.
+    found = {
+        str(entry.get("name")): (entry.get("value"), f"{path}/env/{index}/value")
+        for index, entry in enumerate(variables)
+        if isinstance(entry, dict)
+    }
+    if not _SEVERAL_PODS.isdisjoint(found):
+        return None
+    sizes: dict[str, tuple[int, int]] = {}
+    if _TENSOR in found:
+        sizes[_TENSOR] = (_nim_size(found, _TENSOR), _nim_size(found, _PIPELINE))
+    if _PROFILE in found:
+        sizes[_PROFILE] = _sizes_in_profile(found[_PROFILE][0])
+    if len(set(sizes.values())) != 1 or 0 in next(iter(sizes.values())):
+        return None
+    name, (tensor, pipeline) = next(iter(sizes.items()))
+    return model.ModelParallelism(server="NIM", tensor=tensor, pipeline=pipeline, data=1, path=found[name][1])
+
+
+def _nim_size(found: Mapping[str, tuple[paths.Json, str]], name: str) -> int:
+    """The size that a variable sets: 1 without the variable, and 0 if the size is unknown."""
+    value = found[name][0] if name in found else "1"
+    return int(value) if isinstance(value, str) and _NIM_NUMBER.fullmatch(value) else 0
+
+
+def _sizes_in_profile(profile: paths.Json) -> tuple[int, int]:
+    """The tensor and pipeline parallel sizes in the name of a profile; zeros if it is a digest."""
+    match = _IN_PROFILE.search(profile) if isinstance(profile, str) else None
+    return (0, 0) if match is None else (int(match[1]), int(match[2] or 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,13 +83,13 @@ class _Server:
     """Last parts of the names of images whose entry point is the server."""
     tensor: re.Pattern[str]
     takes_all: bool = False
-    """Whether it uses all GPUs that it sees where its command has no tensor parallel size, and not one."""
+    """Whether, without a tensor parallel size in its command, it uses all visible GPUs and not one."""
     pipeline: re.Pattern[str] | None = None
     data: re.Pattern[str] | None = None
     spanning: re.Pattern[str] | None = None
     """Flags of a server that may span several pods."""
     elsewhere: re.Pattern[str] | None = None
-    """Flags that bring a file, or other servers, into play."""
+    """Flags that refer to a file or to other servers."""
 
 
 def _flag(*names: str) -> re.Pattern[str]:
@@ -86,32 +144,34 @@ _SERVERS: Final = (
         images=frozenset({"text-generation-inference", "tgi-gaudi"}),
         tensor=_flag("--num[-_]shard"),
         takes_all=True,
-        # It switches the number of shards off.
+        # This flag switches off the number of shards.
         elsewhere=re.compile(r"(?:^|\s)--sharded(?:=|\s{1,40})[\"']?false"),
     ),
 )
-HINTS: Final = ("vllm", "sglang", "trtllm", "text-generation", "tgi-", nim_servers.HINT)
+HINTS: Final = ("vllm", "sglang", "trtllm", "text-generation", "tgi-", NIM_HINT)
 """The command or the image of every server has one of these words."""
 
 _NUMBER: Final = re.compile(r"[0-9]{1,4}", re.ASCII)
 _REFERENCE: Final = re.compile(r"\$(?:\((\w+)\)|\{(\w+)\}|(\w+))", re.ASCII)
 
 
-def read(container: Mapping[str, paths.Json], words: Sequence[str], path: str) -> model.ModelParallelism | None:
+def read_parallelism(
+    container: Mapping[str, paths.Json], words: Sequence[str], path: str
+) -> model.ModelParallelism | None:
     """The parallelism of the model server that a container starts.
 
-    None for other programs, and where the command does not say for sure how many GPUs the server uses.
+    None for other programs, and if the command does not determine how many GPUs the server uses.
 
     Args:
         container: the container.
         words: its command and its arguments.
-        path: of the container.
+        path: the path of the container.
     """
     image = container.get("image")
     text = "\n".join(words)
     server = _server(text, image if isinstance(image, str) else "", has_command=bool(container.get("command")))
     if server is None:
-        return nim_servers.read(container, path)
+        return read_nim_parallelism(container, path)
     if not words or _has(server.elsewhere, text) or (server.takes_all and not _has(server.tensor, text)):
         return None
     sizes = [_size(flag, text, container) for flag in (server.tensor, server.pipeline, server.data)]
@@ -141,15 +201,15 @@ def _has(flags: re.Pattern[str] | None, text: str) -> bool:
 
 
 def _size(flag: re.Pattern[str] | None, text: str, container: Mapping[str, paths.Json]) -> int | None:
-    """The value of a flag, 1 without it; None where it is unknown or has several values."""
-    values = set() if flag is None else {_value(value, container) for value in flag.findall(text)}
+    """The value of a flag, 1 without it; None if it is unknown or the flag has several values."""
+    values = set() if flag is None else {_flag_value(value, container) for value in flag.findall(text)}
     if not values:
         return 1
     value = values.pop()
     return int(value) if not values and _NUMBER.fullmatch(value) and int(value) else None
 
 
-def _value(text: str, container: Mapping[str, paths.Json]) -> str:
+def _flag_value(text: str, container: Mapping[str, paths.Json]) -> str:
     reference = _REFERENCE.fullmatch(text)
     if reference is None:
         return text
@@ -163,7 +223,7 @@ def _value(text: str, container: Mapping[str, paths.Json]) -> str:
 
 
 def _place(server: _Server, container: Mapping[str, paths.Json], path: str) -> str:
-    """The entry of the command with the tensor parallel size; else the whole command."""
+    """The path of the tensor parallel size in the command; else of the whole command."""
     for field in ("command", "args"):
         entries = container.get(field)
         for index, entry in enumerate(entries if isinstance(entries, list) else []):

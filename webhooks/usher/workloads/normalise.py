@@ -1,36 +1,348 @@
-"""Any object -> Workload. Pure, never raises on what a manifest holds, never changes it."""
+"""Turns any object into a Workload. Pure; no manifest makes it raise, and it never changes one."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.kinds import registry
-from usher.kinds.kind import Kind, Pods
-from usher.reading import lookup, search
-from usher.reading import shapes as reading_shapes
-from usher.reading.context import Context
-from usher.reading.values import Reading
-from usher.workloads import identity, inner_objects, totals, unrecognised
+from usher.kinds.kind import MINIMUM_OF_OWNER, Kind, Pods
+from usher.kinds.kubeflow_pipelines import compiled
+from usher.kinds.reading import pod_templates, values
+from usher.kinds.reading import shapes as reading_shapes
+from usher.kinds.reading.templates import Template
+from usher.kinds.reading.values import MAX_PODS, Context, FindInner, Inner, Reading
+from usher.workloads import pod_sets as workloads_pod_sets
 from usher.workloads.claims import Claims
-from usher.workloads.pod_sets import pod_set
-from usher.workloads.roles import DEFAULT, Roles, Subject, inner_kind
+from usher.workloads.pod_sets import read_pod_set
+from usher.workloads.roles import DEFAULT_ROLES, Roles, Subject, inner_kind
+
+
+def inner_finder(kinds: Mapping[tuple[str, str], Kind]) -> FindInner:
+    """A reader of inner objects for these kinds, which are given by group and kind."""
+
+    def find(value: Mapping[str, paths.Json], context: Context) -> Inner | None:
+        api_version, kind = value.get("apiVersion"), value.get("kind")
+        if not isinstance(api_version, str) or not isinstance(kind, str):
+            return None
+        group, _, version = api_version.rpartition("/")
+        known = kinds.get((group, kind))
+        if known is None or known.pods is None:
+            return None
+        reading = Reading(context)
+        return Inner(
+            versions=known.versions,
+            is_template=known.pods.is_template,
+            templates=tuple(known.pods.templates(value, reading)) if version in known.versions else None,
+            unknowns=reading.found(),
+            references=reading.references,
+        )
+
+    return find
+
+
+class InnerObject(NamedTuple):
+    """The inner object that decides how the pods of an object start, with its place."""
+
+    value: paths.Object
+    path: str
+    kind: str
+    pod_sets: tuple[model.PodSet, ...]
+
+
+def deciding_object(
+    value: paths.Object, key: tuple[str, str], templates: Sequence[Template], pod_sets: Sequence[model.PodSet]
+) -> InnerObject | None:
+    """The inner object of a group and kind with the most pods, preferring objects that request accelerators.
+
+    Args:
+        value: the object that holds it.
+        key: the group and kind that decide the role.
+        templates: all templates of the holding object.
+        pod_sets: the pod sets of the templates, in the same order.
+    """
+    found: dict[str, list[model.PodSet]] = {}
+    for template, pod_set in zip(templates, pod_sets, strict=True):
+        if template.inner_kind == key:
+            found.setdefault(template.inner_path, []).append(pod_set)
+    if not found:
+        return None
+    path = max(found, key=lambda each: (any(one.asks_accelerators for one in found[each]), _count_pods(found[each])))
+    inner = paths.resolve(value, path)
+    return InnerObject(inner if isinstance(inner, dict) else {}, path, key[1], tuple(found[path]))
+
+
+def _count_pods(pod_sets: Sequence[model.PodSet]) -> int:
+    return sum(MAX_PODS if pod_set.count.maximum is None else pod_set.count.maximum for pod_set in pod_sets)
+
+
+_GANG_ANNOTATIONS: Final[Mapping[str, str]] = {
+    "scheduling.k8s.io/group-name": "a PodGroup of Volcano",
+    MINIMUM_OF_OWNER: "a PodGroup that Volcano makes for the owner",
+    "kueue.x-k8s.io/pod-group-name": "a pod group of Kueue",
+    "pod-group-name": "a pod group of KAI-Scheduler",
+}
+_OF_OPERATORS: Final[Mapping[str, str]] = {
+    "volcano": "a PodGroup of Volcano that its operator makes",
+    "coscheduling": "a PodGroup of the coscheduling plugin that its operator makes",
+}
+_GANG_LABELS: Final[Mapping[str, str]] = {
+    "kueue.x-k8s.io/pod-group-name": "a pod group of Kueue",
+    "scheduling.x-k8s.io/pod-group": "a PodGroup of the coscheduling plugin",
+}
+
+
+def group_version_kind(value: paths.Object) -> tuple[str, str, str]:
+    """The group, version and kind of an object; empty if missing. For a compiled pipeline, they follow from
+    its form.
+    """
+    api_version, kind = value.get("apiVersion"), value.get("kind")
+    if api_version is None and kind is None:
+        return compiled.group_version_kind(value)
+    group, _, version = (api_version if isinstance(api_version, str) else "").rpartition("/")
+    return group, version, kind if isinstance(kind, str) else ""
+
+
+def controlling_owner(metadata: Mapping[str, paths.Json], reading: Reading) -> model.Owner | None:
+    """The controlling owner. It is not verified, because any user can write an owner reference."""
+    found = None
+    for path, reference in reading.items(metadata.get("ownerReferences"), "/metadata/ownerReferences"):
+        kind = reading.text(reference.get("kind"), path + "/kind")
+        if reading.flag(reference.get("controller"), path + "/controller") and found is None:
+            group = reading.text(reference.get("apiVersion"), path + "/apiVersion").rpartition("/")[0]
+            found = model.Owner(group=group, kind=kind, name=reading.text(reference.get("name"), path + "/name"))
+    return found
+
+
+def object_name(metadata: Mapping[str, paths.Json], reading: Reading, value: paths.Object) -> str:
+    """The name of an object with these metadata; a compiled pipeline has its name elsewhere.
+
+    A name with a template variable is unknown. At CREATE an object may only have a prefix of its future name; then the
+        name is the prefix and a `*`.
+    """
+    name = reading.text(metadata.get("name"), "/metadata/name")
+    prefix = reading.text(metadata.get("generateName"), "/metadata/generateName")
+    for field, text in (("name", name), ("generateName", prefix)):
+        if "${" in text or "{{" in text:
+            reading.unknown(f"/metadata/{field}", "the name has a variable of a template; render the template first")
+    return name or (f"{prefix}*" if prefix else compiled.name(value))
+
+
+Metadata = tuple[Mapping[str, str], Mapping[str, str]]
+"""Labels and annotations of an object."""
+
+
+def gang_of_object(  # noqa: PLR0913 - the object, its inner object, their roles and metadata
+    inside: InnerObject | None,
+    whole: InnerObject,
+    *,
+    own: Pods,
+    waits: bool,
+    metadata: Metadata,
+    reading: Reading,
+) -> model.Gang:
+    """The gang of an object, or of the deciding inner object if it holds others."""
+    found, of_inside = whole, Reading()
+    every = [metadata]
+    if inside is not None:
+        found = inside
+        named = of_inside.mapping(inside.value.get("metadata"), "/metadata")
+        every.append(
+            (
+                of_inside.strings(named.get("labels"), "/metadata/labels"),
+                of_inside.strings(named.get("annotations"), "/metadata/annotations"),
+            )
+        )
+    minimum = _gang_minimum(found.value, own, of_inside)
+    priority_class = _gang_class(found.value, own, of_inside)
+    for unknown in of_inside.unknowns:
+        reading.unknown_once(found.path + unknown.path, unknown.reason)
+    return _gang_of_pods(
+        found.kind,
+        own=own,
+        waits=waits,
+        pod_sets=found.pod_sets,
+        metadata=every,
+        minimum=minimum,
+        priority_class=priority_class,
+    )
+
+
+def _gang_of_pods(  # noqa: PLR0913 - all possible reasons for a gang
+    kind: str,
+    *,
+    own: Pods,
+    waits: bool,
+    pod_sets: tuple[model.PodSet, ...],
+    metadata: Sequence[Metadata],
+    minimum: int | None,
+    priority_class: str,
+) -> model.Gang:
+    """The gang of a workload. It is wanted if several pods wait for each other, or if something forms it.
+
+    Args:
+        kind: the kind of the object, or of the deciding inner object.
+        own: how this kind makes pods.
+        waits: whether the pods train one model or show that they wait, for any kind.
+        pod_sets: the pod sets of the object, or of the deciding inner object.
+        metadata: labels and annotations of the object, and of the inner object.
+        minimum: how many pods start together, if the object sets it.
+        priority_class: the class of the gang, if the object names one outside its templates.
+    """
+    formed_by = f"its kind, {kind}" if own.gang_native else _formed_by(pod_sets, metadata)
+    if not formed_by and minimum is not None:
+        formed_by = "its operator, if it is configured to"
+    together = [pod_set.count.maximum for pod_set in pod_sets if not pod_set.in_turns]
+    several = sum(2 if most is None else most for most in together) > 1
+    waiting = own.needs_gang or waits
+    return model.Gang(
+        wanted=bool(formed_by) or (several and waiting),
+        waits=several and (waiting or own.gang_native),
+        formed_by=formed_by,
+        minimum=minimum,
+        scheduler=_made_for(pod_sets),
+        priority_class=priority_class,
+    )
+
+
+def _formed_by(pod_sets: tuple[model.PodSet, ...], metadata: Sequence[Metadata]) -> str:
+    for holder in (*metadata, *((each.labels, each.annotations) for each in pod_sets)):
+        for known, present in zip((_GANG_LABELS, _GANG_ANNOTATIONS), holder, strict=True):
+            if known.keys().isdisjoint(present):
+                continue
+            for key, what in known.items():
+                value = present.get(key)
+                if value and (key != MINIMUM_OF_OWNER or value not in {"0", "1"}):
+                    return what
+    if any(pod_set.scheduling_group for pod_set in pod_sets):
+        return "an in-tree PodGroup"
+    return _OF_OPERATORS.get(_made_for(pod_sets), "")
+
+
+def _made_for(pod_sets: tuple[model.PodSet, ...]) -> str:
+    return next((pod_set.pod_group for pod_set in pod_sets if pod_set.pod_group), "")
+
+
+def _gang_minimum(value: paths.Object, pods: Pods, reading: Reading) -> int | None:
+    path = pods.gang_minimum_path or pods.gang_places.minimum
+    # A number in an annotation is a text, which makes a gang of itself (`identity`).
+    if path is None or path.startswith("/metadata/annotations/"):
+        return None
+    minimum = _value_at(value, path, reading)
+    if minimum is None:
+        return None
+    unusable = -1
+    found = reading.count(minimum, path, default=unusable)
+    return None if found == unusable else found
+
+
+def _gang_class(value: paths.Object, pods: Pods, reading: Reading) -> str:
+    path = pods.gang_places.priority_class
+    return "" if path is None else reading.text(_value_at(value, path, reading), path)
+
+
+def _value_at(value: paths.Object, pointer: str, reading: Reading) -> paths.Json:
+    parent, _, _ = pointer.rpartition("/")
+    return reading.descend(value, parent).get(paths.split(pointer)[-1])
+
+
+_CHARTS: Final = frozenset({
+    ("argoproj.io", "Application"),
+    ("argoproj.io", "ApplicationSet"),
+    ("helm.toolkit.fluxcd.io", "HelmRelease"),
+})  # fmt: skip
+"""Kinds that hold the values of a Helm chart. A controller renders the chart, and usher can only judge the result."""
+
+_GPUS: Final = frozenset({"gpu", "gpus"})
+"""Words for GPUs in kinds of operators that choose the resource themselves (DynamoGraphDeployment v1alpha1,
+VLLMRuntime).
+"""
+
+_MACHINES: Final[Mapping[tuple[str, str], str]] = {
+    ("kaito.sh", "InferenceSet"): "/spec/template/resource",
+    ("kaito.sh", "RAGEngine"): "/spec/compute",
+    ("kaito.sh", "Workspace"): "/resource",
+}
+"""Kinds whose pods get the accelerators of a machine type, each with the field for it (KAITO: api/v1beta1)."""
+
+
+def read_unrecognised(
+    value: paths.Object, *, known: Kind | None, namespace: str, vocabulary: Vocabulary
+) -> model.Workload | None:
+    """A workload for an unknown kind that holds pod templates or requests accelerators; rules do not judge it.
+
+    A known kind in an unknown version is treated in the same way: it makes pods, wherever this version has its
+    templates.
+    """
+    group, version, kind = group_version_kind(value)
+    found = pod_templates.find_pod_specs(value)
+    full_name = f"{kind or 'object without kind'} ({'/'.join(filter(None, (group, version))) or 'no apiVersion'})"
+    reason = f"unrecognised kind {full_name} holds a pod spec, which is not judged"
+    if found == [] and known is None:
+        found = pod_templates.find_resource_requests(value, lambda name: name in _GPUS or vocabulary.contains(name))
+        reason = f"unrecognised kind {full_name} asks for accelerators, which is not judged"
+    if found and (group, kind) in _CHARTS:
+        reason = (
+            f"{full_name} has values for a chart that asks for accelerators: render the chart, "
+            "e.g. helm template | usher check -"
+        )
+    machines = _MACHINES.get((group, kind), "")
+    if found == [] and machines and _holds_field(value, machines):
+        found = [machines]
+        reason = f"unrecognised kind {full_name} gets the accelerators of its machines, which is not judged"
+    if found is None:
+        found, reason = [paths.ROOT], f"{full_name} is too large to be searched for pod specs: not judged"
+    if known is not None:
+        found = found or ["/apiVersion" if "apiVersion" in value else paths.ROOT]
+        here = f"in {version}" if version else "without a version"
+        reason = f"{kind} is known in {' and '.join(known.versions)}, not {here}: not judged"
+    if not found:
+        return None
+    reading = Reading()
+    for path in found:
+        reading.unknown(path, reason)
+    metadata = reading.mapping(value.get("metadata"), "/metadata")
+    return model.Workload(
+        group=group,
+        version=version,
+        kind=kind,
+        namespace=reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace,
+        name=object_name(metadata, reading, value),
+        labels={},
+        annotations={},
+        role=model.Role.UNKNOWN,
+        owner=None,
+        deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
+        suspended=False,
+        pod_sets=(),
+        gang=model.Gang(wanted=False),
+        exists=bool(paths.metadata(value).get("uid")),
+        unknowns=reading.found(),
+    )
+
+
+def _holds_field(value: paths.Object, pointer: str) -> bool:
+    try:
+        return paths.resolve(value, pointer) is not None
+    except LookupError:
+        return False
+
 
 _OF_KUEUE: Final = "kueue.x-k8s.io/"
-_FIND_INNER: Final = inner_objects.finder(registry.WORKLOADS)
+_FIND_INNER: Final = inner_finder(registry.WORKLOADS)
 
 
-def view(value: paths.Object, group: str, kind: str, reading: Reading) -> Mapping[str, Any]:
+def shape_of_object(value: paths.Object, group: str, kind: str, reading: Reading) -> Mapping[str, Any]:
     """The shape of an object below the key of its kind; empty for a kind without a shape."""
     known = registry.SHAPES.get((group, kind))
     if known is None:
         return {}
-    return {known.key: reading_shapes.read(known.adapter, value, paths.ROOT, reading.unknown_once)}
+    return {known.key: reading_shapes.read_shape(known.adapter, value, paths.ROOT, reading.unknown_once)}
 
 
-def read(value: paths.Object, *, namespace: str) -> model.Workload:
-    """An object without pods, of a kind that has a shape."""
-    group, version, kind = identity.group_version_kind(value)
+def read_object(value: paths.Object, *, namespace: str) -> model.Workload:
+    """An object without pods, of a kind with a shape."""
+    group, version, kind = group_version_kind(value)
     known = registry.BY_KEY[group, kind]
     reading = Reading()
     metadata = reading.mapping(value.get("metadata"), "/metadata")
@@ -40,7 +352,7 @@ def read(value: paths.Object, *, namespace: str) -> model.Workload:
     named = reading.text(metadata.get("name"), "/metadata/name")
     within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
     if (group, kind) == ("", "Namespace"):
-        within = named  # entries of usher.yaml for a namespace hold for its objects and for itself
+        within = named  # entries of usher.yaml for a namespace apply to its objects and to itself
     elif known.cluster_scoped:
         within = ""
     return model.Workload(
@@ -57,7 +369,7 @@ def read(value: paths.Object, *, namespace: str) -> model.Workload:
         suspended=False,
         pod_sets=(),
         gang=model.Gang(wanted=False),
-        view=view(value, group, kind, reading) if version in known.versions else {},
+        view=shape_of_object(value, group, kind, reading) if version in known.versions else {},
         makes_pods=False,
         exists=bool(metadata.get("uid")),
         unknowns=reading.found(),
@@ -69,26 +381,26 @@ def normalise(
     *,
     vocabulary: Vocabulary,
     namespace: str = "",
-    objects: lookup.Lookup = lookup.NOTHING,
-    roles: Roles = DEFAULT,
+    objects: values.Lookup = values.NO_OBJECTS,
+    roles: Roles = DEFAULT_ROLES,
 ) -> model.Workload | None:
-    """The workload that an object is, or the object without pods that rules read; None for all others.
+    """The workload of an object, or an object without pods that rules read; None for any other object.
 
     Args:
         value: the object as JSON, with `apiVersion` and `kind`.
         vocabulary: which resources are accelerators.
-        namespace: the namespace to assume where the object has no namespace (admission knows it, a file may not).
-        objects: where to look up what the object refers to by name.
+        namespace: the namespace of an object without one (admission knows it, a file may not).
+        objects: looks up objects that the object refers to by name.
         roles: gives the workload its role.
     """
-    group, version, kind = identity.group_version_kind(value)
+    group, version, kind = group_version_kind(value)
     if (group, kind) in registry.OBJECTS:
-        return read(value, namespace=namespace)
+        return read_object(value, namespace=namespace)
     if (group, kind) in registry.BOUNDS_OF_NODES:
         return None
     known = registry.WORKLOADS.get((group, kind))
     if known is None or known.pods is None or version not in known.versions:
-        return unrecognised.read(value, known=known, namespace=namespace, vocabulary=vocabulary)
+        return read_unrecognised(value, known=known, namespace=namespace, vocabulary=vocabulary)
     return _recognised(
         value,
         known,
@@ -101,7 +413,7 @@ def normalise(
     )
 
 
-def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
+def _recognised(  # noqa: PLR0913 - the kind, and all arguments of `normalise`
     value: paths.Object,
     known: Kind,
     pods: Pods,
@@ -109,10 +421,10 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
     version: str,
     vocabulary: Vocabulary,
     namespace: str,
-    objects: lookup.Lookup,
+    objects: values.Lookup,
     roles: Roles,
 ) -> model.Workload:
-    """The workload that an object of a known kind and version is."""
+    """The workload of an object with a known kind and version."""
     reading = Reading()
     metadata = reading.mapping(value.get("metadata"), "/metadata")
     within = reading.text(metadata.get("namespace"), "/metadata/namespace") or namespace
@@ -121,11 +433,11 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
     claims: Claims = {}
     templates = tuple(pods.templates(value, reading))
     pod_sets = tuple(
-        pod_set(template, reading=reading, vocabulary=vocabulary, known_claims=claims) for template in templates
+        read_pod_set(template, reading=reading, vocabulary=vocabulary, known_claims=claims) for template in templates
     )
     _find_misplaced(value, pod_sets, known, reading)
     labels, annotations = _labels_and_annotations(metadata, pod_sets, reading)
-    owner = identity.owner(metadata, reading)
+    owner = controlling_owner(metadata, reading)
     deciding = inner_kind(templates, pod_sets)
     (_, holding), making = deciding or (("", ""), pods)
     subject = Subject(
@@ -147,7 +459,7 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
         version=version,
         kind=known.kind,
         namespace=namespace,
-        name=identity.name(metadata, reading, value),
+        name=object_name(metadata, reading, value),
         labels=labels,
         annotations=annotations,
         role=purpose.role,
@@ -157,19 +469,19 @@ def _recognised(  # noqa: PLR0913 - the kind, and all that `normalise` takes
         deleting=bool(reading.text(metadata.get("deletionTimestamp"), "/metadata/deletionTimestamp")),
         suspended=_suspended(value, pods, reading),
         pod_sets=pod_sets,
-        gang=identity.gang(
-            inner_objects.deciding(value, deciding[0], templates, pod_sets) if deciding is not None else None,
-            inner_objects.Inside(value, paths.ROOT, known.kind, pod_sets),
+        gang=gang_of_object(
+            deciding_object(value, deciding[0], templates, pod_sets) if deciding is not None else None,
+            InnerObject(value, paths.ROOT, known.kind, pod_sets),
             own=making,
             waits=any(each.waits for each in templates) or (purpose.role is model.Role.TRAINING and purpose.spans_pods),
             metadata=(labels, annotations),
             reading=reading,
         ),
-        totals=totals.of_pod_sets(pod_sets),
+        totals=workloads_pod_sets.totals_of_pod_sets(pod_sets),
         is_template=pods.is_template,
         queue_label_path=_queue_label_path(value, pods, reading),
         queue_labels=_queue_labels(value, labels, pods, pod_sets, reading),
-        view=view(value, known.group, known.kind, reading),
+        view=shape_of_object(value, known.group, known.kind, reading),
         gang_places=pods.gang_places,
         lifecycle_places=lifecycle,
         managed_by=_managed_by(value, lifecycle, reading),
@@ -183,34 +495,34 @@ def _labels_and_annotations(
     metadata: Mapping[str, paths.Json], pod_sets: tuple[model.PodSet, ...], reading: Reading
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
     if pod_sets and pod_sets[0].path == paths.ROOT:
-        # A Pod is its own template, whose metadata have been read.
+        # A Pod is its own template, whose metadata were already read.
         return pod_sets[0].labels, pod_sets[0].annotations
     labels = reading.strings(metadata.get("labels"), "/metadata/labels")
     return labels, reading.strings(metadata.get("annotations"), "/metadata/annotations")
 
 
 def _find_misplaced(value: paths.Object, pod_sets: tuple[model.PodSet, ...], known: Kind, reading: Reading) -> None:
-    """Records misplaced pod specs, in an object without a pod spec in the place where its kind has one."""
+    """Records misplaced pod specs in an object without a pod spec at the place of its kind."""
     if pod_sets and all(pod_set.containers for pod_set in pod_sets):
         return
     told = {unknown.path for unknown in reading.unknowns}
     told.update(each.spec_path for each in pod_sets)
     templates = {each.path for each in pod_sets}
-    for found in search.pod_specs(value) or ():
+    for found in pod_templates.find_pod_specs(value) or ():
         holders = list(_holders(found))
         if told.isdisjoint((found, *holders)) and templates.isdisjoint(holders):
             reading.unknown(found, f"{known.kind} has no pod spec here, so it is not judged")
 
 
 def _holders(pointer: str) -> Iterator[str]:
-    """All that a place stands in."""
+    """The pointers to everything that contains a place."""
     while pointer:
         pointer = pointer.rpartition("/")[0]
         yield pointer
 
 
 def _queue_label_path(value: paths.Object, pods: Pods, reading: Reading) -> str | None:
-    """Where a queue label can go; None where something that is not an object stands in place of the labels."""
+    """The path for a queue label; None if the labels are not an object."""
     path = pods.queue_label_path
     if path is None:
         return None
@@ -225,7 +537,7 @@ def _queue_labels(
     pod_sets: tuple[model.PodSet, ...],
     reading: Reading,
 ) -> Mapping[str, str]:
-    """The labels that Kueue reads; also those that all templates with accelerators have in common."""
+    """The labels that Kueue reads, with those that all templates with accelerators share."""
     path = pods.queue_label_path
     if path is None:
         return {}

@@ -1,25 +1,211 @@
-"""From a template to a pod set: each field of a pod spec, read where it stands."""
+"""From a template to a pod set: the fields of its pod spec, the requests of one pod, and the totals of all pods.
 
-from collections.abc import Callable, Iterator, Mapping
+The rules are those of PodRequests in k8s.io/component-helpers resource, applied after the defaulting of Pods in
+k8s.io/kubernetes pkg/apis/core/v1; templates inside custom resources are not defaulted yet.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from usher import model, paths, quantities
-from usher.accelerators.annotations import GKE_DEVICES
+from usher.accelerators.names import GKE_DEVICES, Unit
 from usher.accelerators.vocabulary import Vocabulary
-from usher.reading import annotated_requests, pod_shapes
-from usher.reading import shapes as reading_shapes
-from usher.reading.pod_templates import listed
-from usher.reading.templates import DEFAULT_SCHEDULER, LISTS, TERMS, ClaimPlace, ContainerPlace, Place, Template
-from usher.reading.values import Reading
-from usher.workloads import claim_specs, claims, containers, requests
+from usher.kinds.reading import annotated_requests, shapes
+from usher.kinds.reading.pod_templates import listed_containers
+from usher.kinds.reading.templates import DEFAULT_SCHEDULER, LISTS, TERMS, ClaimPlace, ContainerPlace, Place, Template
+from usher.kinds.reading.values import Reading
+from usher.workloads import claims, containers
+from usher.workloads.claims import DevicePart, accelerators_like
+
+_OVERCOMMITTED: Final = frozenset({"cpu", "memory"})
+_HUGE_PAGES: Final = "hugepages-"
+
+_Nanos = dict[str, int]
+"""Amounts by resource, in nanos. Sums of plain numbers are fast."""
+
+
+def requests_of_pod(
+    containers: Iterable[model.Container],
+    *,
+    overhead: model.Resources,
+    pod_requests: model.Resources,
+    pod_limits: model.Resources,
+    only: Collection[str] | None = None,
+) -> dict[str, quantities.Quantity]:
+    """Effective request of one pod for every resource that it names, even if the amount is 0.
+
+    It is the larger of two amounts: the sum of all containers that run together, and the peak of an init container
+    with the sidecars started before it. A pod-level request replaces this amount. Then the overhead is added. The API
+    server rounds every amount up to a thousandth.
+
+    Args:
+        containers: the containers of one pod, init containers first and in their order.
+        overhead: `spec.overhead`.
+        pod_requests: `spec.resources.requests`; they only count for cpu, memory and huge pages.
+        pod_limits: `spec.resources.limits`, which replace missing `pod_requests`.
+        only: names of the resources to count; None for all.
+    """
+    containers = tuple(containers)
+    totals = _summed(_asked(containers, only=only, unit=quantities.MILLI))
+    if pod_requests or pod_limits:
+        totals |= _nanos(pod_level_requests(containers, pod_requests, pod_limits), only=only)
+    for name, nanos in _nanos(overhead, only=only).items():
+        totals[name] = totals.get(name, 0) + nanos
+    return _quantities(totals)
+
+
+def _summed(amounts: Iterable[tuple[model.ContainerType, _Nanos]]) -> _Nanos:
+    """The peak of a pod's requests. It takes one pass, because a manifest may hold many names and containers."""
+    together: _Nanos = {}
+    sidecars: _Nanos = {}
+    peaks: _Nanos = {}
+    for kind, asked in amounts:
+        if kind is model.ContainerType.EPHEMERAL:
+            continue
+        for name, nanos in asked.items():
+            if kind is model.ContainerType.INIT:
+                peaks[name] = max(peaks.get(name, 0), nanos + sidecars.get(name, 0))
+                continue
+            together[name] = together.get(name, 0) + nanos
+            if kind is model.ContainerType.SIDECAR:
+                sidecars[name] = sidecars.get(name, 0) + nanos
+    for name, nanos in peaks.items():
+        together[name] = max(together.get(name, 0), nanos)
+    return together
+
+
+def _asked(
+    containers: Iterable[model.Container], *, only: Collection[str] | None, unit: int
+) -> Iterator[tuple[model.ContainerType, _Nanos]]:
+    """Requests of each container, or else its limits (docs/domain/principles.md#requests-from-limits)."""
+    for container in containers:
+        if container.requests or container.limits:
+            yield container.type, _nanos({**container.limits, **container.requests}, only=only, unit=unit)
+
+
+def pod_level_requests(
+    containers: Iterable[model.Container], pod_requests: model.Resources, pod_limits: model.Resources
+) -> model.Resources:
+    """Pod-level requests, which replace the sums over containers, after the API server's defaulting.
+
+    If the pod has pod-level limits, a missing pod-level request becomes the sum of the requests of the containers, or
+    the limit if no container requests the resource. Huge pages cannot be overcommitted: their request is the limit,
+    given or summed.
+    """
+    given = {name: quantity for name, quantity in pod_requests.items() if _counts_for_pod(name)}
+    limits = _quantities(_summed((container.type, _huge_pages(container.limits)) for container in containers))
+    limits = {name: quantity for name, quantity in limits.items() if name not in given}
+    limits |= {name: quantity for name, quantity in pod_limits.items() if _counts_for_pod(name)}
+    if not limits and not pod_limits:
+        return given
+    # It only rounds the final result.
+    asked = _quantities(_summed(_asked(containers, only=_OVERCOMMITTED, unit=1)))
+    return {**limits, **asked, **given}
+
+
+def _counts_for_pod(name: str) -> bool:
+    return name in _OVERCOMMITTED or name.startswith(_HUGE_PAGES)
+
+
+def _huge_pages(resources: model.Resources) -> _Nanos:
+    return {name: quantity.nanos for name, quantity in resources.items() if name.startswith(_HUGE_PAGES)}
+
+
+def _nanos(resources: model.Resources, *, only: Collection[str] | None, unit: int = quantities.MILLI) -> _Nanos:
+    return {
+        name: -(-quantity.nanos // unit) * unit for name, quantity in resources.items() if only is None or name in only
+    }
+
+
+def _quantities(nanos: _Nanos) -> dict[str, quantities.Quantity]:
+    return {name: quantities.Quantity(amount) for name, amount in nanos.items()}
+
+
+_ROUTES: Final = {
+    Unit.DEVICE: model.Route.RESOURCE,
+    Unit.PARTITION: model.Route.PARTITION,
+    Unit.CLAIM: model.Route.CLAIM,
+    Unit.MONITORING: model.Route.ACCESS,
+}
+
+
+def accelerators_of_pod(
+    containers: Iterable[model.Container], *, overhead: model.Resources, vocabulary: Vocabulary
+) -> Mapping[str, quantities.Quantity]:
+    """Effective accelerator request of one pod by resource, without resources whose request is 0."""
+    naming = [container for container in containers if container.accelerators]
+    names = {name for container in naming for name in container.accelerators}
+    names.update(name for name in overhead if vocabulary.contains(name))
+    if not names:
+        return {}
+    totals = requests_of_pod(naming, overhead=overhead, pod_requests={}, pod_limits={}, only=names)
+    return {name: totals[name] for name in sorted(totals) if totals[name]}
+
+
+def accelerator_requests(
+    of_one_pod: model.Resources,
+    containers: Iterable[model.Container],
+    *,
+    overhead_path: str,
+    reading: Reading,
+    vocabulary: Vocabulary,
+) -> Iterator[model.AcceleratorRequest]:
+    """The accelerator requests of one pod by name, each with the first place that names it.
+
+    A resource that devices of a DeviceClass serve counts only as the resource, because the scheduler makes the claim
+    behind it. A resource for an undescribed class is looked up, and recorded as unknown if that fails.
+    """
+    if not of_one_pod:
+        return
+    naming = tuple(container for container in containers if container.accelerators)
+    divided = _divided_resources(naming, vocabulary)
+    first = {name: container for container in reversed(naming) for name in container.accelerators}
+    for name, quantity in of_one_pod.items():
+        meaning = vocabulary.meaning(name)
+        route = model.Route.RESOURCE if meaning is None else _ROUTES.get(meaning.unit, model.Route.SHARE)
+        path = first[name].first_path(name) if name in first else paths.join(overhead_path, name)
+        like = ""
+        if meaning is not None and meaning.device_class is not None:
+            found = accelerators_like(meaning.device_class, path=path, reading=reading, vocabulary=vocabulary)
+            if found is None:
+                continue
+            like = "" if found == meaning.device_class else found
+        if route is model.Route.RESOURCE and name in divided:
+            route = model.Route.SHARE
+        asked = quantities.ZERO if route is model.Route.ACCESS else quantity
+        yield model.AcceleratorRequest(route=route, name=name, minimum=asked, maximum=asked, path=path, like=like)
+
+
+def _divided_resources(containers: Sequence[model.Container], vocabulary: Vocabulary) -> set[str]:
+    """Resources that give every container only parts of devices, because each also requests memory or cores.
+
+    HAMi and Volcano give whole devices to a container that requests no memory and no cores (GenerateResourceRequests in
+    HAMi's pkg/device/nvidia/device.go).
+    """
+    if all(len(container.accelerators) == 1 for container in containers):
+        return set()
+    parts: set[str] = set()
+    whole: set[str] = set()
+    for container in containers:
+        asked = [name for name in container.accelerators if container.effective(name)]
+        meanings = map(vocabulary.meaning, asked)
+        divided = {meaning.divides for meaning in meanings if meaning is not None}
+        for name in asked:
+            (parts if name in divided else whole).add(name)
+    return parts - whole
+
 
 _OF_TOLERATION: Final = frozenset({"key", "operator", "value", "effect"})
 _EMPTY: Final[Mapping[str, paths.Json]] = MappingProxyType({})
 
 
 class PodSpec:
-    """Reads one template's spec; most of its fields are missing in most pods, which costs next to nothing."""
+    """Reads the spec of one template. Most fields are missing in most pods, and a missing field costs
+    almost nothing.
+    """
 
     __slots__ = ("_elsewhere", "_reading", "_spec", "_spec_path", "_value")
 
@@ -62,7 +248,7 @@ class PodSpec:
 
     def containers(self) -> Iterator[ContainerPlace]:
         lists = {name: Place(value, self.path(name)) for name, _ in LISTS if (value := self._value(name)) is not None}
-        return listed(lists, self._reading)
+        return listed_containers(lists, self._reading)
 
     def tolerations(self) -> Iterator[Mapping[str, paths.Json]]:
         for path, toleration in self.items("tolerations"):
@@ -72,7 +258,9 @@ class PodSpec:
             yield toleration
 
     def required_terms(self) -> tuple[Mapping[str, paths.Json], ...] | None:
-        """None without required node affinity; one without terms is something else, for it matches no node."""
+        """The terms; None without required node affinity. An affinity without terms is different: it
+        matches no node.
+        """
         place = self._elsewhere.get(TERMS) or self._terms()
         if place is None:
             return None
@@ -100,19 +288,19 @@ class PodSpec:
         return Place(self._reading.mapping(value, path).get(TERMS), f"{path}/{TERMS}")
 
     def fields(self) -> Mapping[str, Any]:
-        """What else rules read, as it is written."""
+        """The other fields that rules read, as written."""
         found: Mapping[str, Any] = _EMPTY
-        if not pod_shapes.POD_SPEC_FIELDS.isdisjoint(self._spec):
-            found = reading_shapes.read(pod_shapes.POD_SPEC, self._spec, self._spec_path, self._reading.unknown_once)
+        if not shapes.POD_SPEC_FIELDS.isdisjoint(self._spec):
+            found = shapes.read_shape(shapes.POD_SPEC, self._spec, self._spec_path, self._reading.unknown_once)
         if not self._elsewhere:
             return found
-        moved = {name: place for name, place in self._elsewhere.items() if name in pod_shapes.POD_SPEC_FIELDS}
+        moved = {name: place for name, place in self._elsewhere.items() if name in shapes.POD_SPEC_FIELDS}
         if not moved:
             return found
         result = {name: value for name, value in found.items() if name not in moved}
         for name, place in moved.items():
-            result |= reading_shapes.read(
-                pod_shapes.POD_SPEC, {name: place.value}, paths.ROOT, self._told_at(name, place.path)
+            result |= shapes.read_shape(
+                shapes.POD_SPEC, {name: place.value}, paths.ROOT, self._told_at(name, place.path)
             )
         return result
 
@@ -124,10 +312,10 @@ class PodSpec:
         return self._elsewhere[field].value if field in self._elsewhere else self._spec.get(field)
 
 
-def pod_set(
+def read_pod_set(
     template: Template, *, reading: Reading, vocabulary: Vocabulary, known_claims: claims.Claims
 ) -> model.PodSet:
-    """The normalised pod set of one template; the device claims that it names are added to those that are known."""
+    """The normalised pod set of one template. It adds the device claims that the template names to the known ones."""
     spec = PodSpec(template, reading)
     metadata_path = template.metadata.path
     metadata = reading.mapping(template.metadata.value, metadata_path)
@@ -135,12 +323,12 @@ def pod_set(
     group_path = spec.path("schedulingGroup") + "/podGroupName"
     group = reading.text(spec.mapping("schedulingGroup").get("podGroupName"), group_path)
     entries = tuple(spec.items("resourceClaims"))
-    claimed = claims.NOTHING
+    claimed = claims.NO_CLAIMS
     if entries:
-        claimed = claims.of_pod(
+        claimed = claims.claims_of_pod(
             entries, group=group, group_path=group_path, reading=reading, vocabulary=vocabulary, known=known_claims
         )
-    devices = _devices(spec, template, annotations, claimed, reading=reading, vocabulary=vocabulary)
+    devices = _devices_of_pod(spec, template, annotations, claimed, reading=reading, vocabulary=vocabulary)
     scheduler_name = spec.text("schedulerName")
     terms = spec.required_terms()
     return model.PodSet(
@@ -196,7 +384,7 @@ class _Devices(NamedTuple):
     unclear: tuple[model.UnclearDevices, ...]
 
 
-def _devices(  # noqa: PLR0913 - all that may give a pod an accelerator
+def _devices_of_pod(  # noqa: PLR0913 - all ways to give a pod an accelerator
     spec: PodSpec,
     template: Template,
     annotations: Mapping[str, str],
@@ -207,20 +395,22 @@ def _devices(  # noqa: PLR0913 - all that may give a pod an accelerator
 ) -> _Devices:
     places = spec.containers() if template.containers is None else template.containers
     found = tuple(
-        containers.read(place, template, reading=reading, vocabulary=vocabulary, giving=claimed.giving)
+        containers.read_container(place, template, reading=reading, vocabulary=vocabulary, giving=claimed.giving)
         for place in places
     )
     by_annotation = annotated_requests.NOTHING
     if any("gpu" in key or key.startswith(GKE_DEVICES) for key in annotations):
         by_annotation = annotated_requests.of_pod(annotations, template.metadata.path + "/annotations", reading)
-    made = [_made(place, reading, vocabulary) for place in template.claims]
+    made = [_claimed_by_operator(place, reading, vocabulary) for place in template.claims]
     for otherwise in (by_annotation, *made):
         if otherwise.requests:
-            found = tuple(containers.giving_to(found, otherwise.containers, template, first=otherwise.first_container))
+            found = tuple(
+                containers.give_accelerators(found, otherwise.containers, template, first=otherwise.first_container)
+            )
     overhead = spec.resources("overhead")
-    of_one_pod = requests.accelerators_of_pod(found, overhead=overhead, vocabulary=vocabulary)
+    of_one_pod = accelerators_of_pod(found, overhead=overhead, vocabulary=vocabulary)
     before = len(reading.unknowns)
-    by_resource = requests.requests(
+    by_resource = accelerator_requests(
         of_one_pod, found, overhead_path=spec.path("overhead"), reading=reading, vocabulary=vocabulary
     )
     asked = (
@@ -233,27 +423,90 @@ def _devices(  # noqa: PLR0913 - all that may give a pod an accelerator
     unclear = (
         *claimed.unclear,
         *(each for other in made for each in other.unclear),
-        *(claim_specs.unclear_since(before, reading) if len(reading.unknowns) > before else ()),
+        *(claims.unclear_since(before, reading) if len(reading.unknowns) > before else ()),
     )
     return _Devices(found, overhead, of_one_pod, asked, unclear)
 
 
-def _made(place: ClaimPlace, reading: Reading, vocabulary: Vocabulary) -> annotated_requests.Annotated:
-    """What a claim asks for that no template names."""
+def _claimed_by_operator(place: ClaimPlace, reading: Reading, vocabulary: Vocabulary) -> annotated_requests.Annotated:
+    """The requests of a claim that no template names."""
     inner = Reading()
     before = len(reading.unknowns)
-    found = claim_specs.read(
+    found = claims.read_claim_spec(
         Place(place.spec, paths.ROOT), inner, reading=reading, vocabulary=vocabulary, path=place.path
     )
     for unknown in inner.found():
         reading.unknown(place.path, unknown.reason)
     return annotated_requests.Annotated(
-        requests=tuple(claim_specs.requests(found, path=place.path)),
+        requests=tuple(claims.requests_of_claim(found, path=place.path)),
         containers=frozenset(filter(None, [place.container])),
         first_container=not place.container,
-        unclear=claim_specs.unclear_since(before, reading),
+        unclear=claims.unclear_since(before, reading),
     )
 
 
 def _scheduler(named: str, template: Template) -> model.Scheduler:
     return model.Scheduler(name=named) if named else template.traits.scheduler or DEFAULT_SCHEDULER
+
+
+def totals_of_pod_sets(pod_sets: Iterable[model.PodSet]) -> tuple[model.Total, ...]:
+    """One total for each name and route, in the order of the names. A claim that pods share counts once."""
+    own: defaultdict[tuple[str, model.Route], list[model.Total]] = defaultdict(list)
+    shared: defaultdict[tuple[str, str, model.Route, DevicePart], list[model.Total]] = defaultdict(list)
+    for pod_set in pod_sets:
+        for request in pod_set.requests:
+            if request.claim:
+                part = DevicePart(request.selects, request.memory)
+                shared[request.claim, request.name, request.route, part].append(
+                    _total_of_shared_claim(request, pod_set.count)
+                )
+            else:
+                own[request.name, request.route].append(_total_of_request(request, pod_set.count))
+    for (_, name, route, _), amounts in shared.items():
+        own[name, route].append(_join_totals(amounts, max))
+    totals = (_join_totals(own[key], _sum) for key in sorted(own))
+    return tuple(total for total in totals if total.maximum != quantities.ZERO)
+
+
+def _total_of_request(request: model.AcceleratorRequest, count: model.Count) -> model.Total:
+    minimum = request.minimum * count.minimum
+    maximum = total_amount(request.maximum, count.maximum)
+    reason = f"{request.reason}; {count.reason}" if maximum is None or minimum.nanos != maximum.nanos else ""
+    return model.Total(route=request.route, name=request.name, minimum=minimum, maximum=maximum, reason=reason)
+
+
+def _total_of_shared_claim(request: model.AcceleratorRequest, count: model.Count) -> model.Total:
+    """The total of a shared claim, which takes its devices as soon as any of the pods exists."""
+    minimum = request.minimum if count.minimum else quantities.ZERO
+    maximum = quantities.ZERO if count.maximum == 0 else request.maximum
+    reason = f"{request.reason}; {'' if count.minimum else count.reason}" if minimum != maximum else ""
+    return model.Total(route=request.route, name=request.name, minimum=minimum, maximum=maximum, reason=reason)
+
+
+def total_amount(each: quantities.Quantity | None, pods: int | None) -> quantities.Quantity | None:
+    """The sum for that many pods; None if there is no upper bound."""
+    if each is not None and pods is not None:
+        return each * pods
+    return quantities.ZERO if pods == 0 or (each is not None and not each) else None
+
+
+def _sum(amounts: Iterable[quantities.Quantity]) -> quantities.Quantity:
+    return quantities.Quantity(sum(amount.nanos for amount in amounts))
+
+
+def _join_totals(
+    amounts: Sequence[model.Total], join: Callable[[Iterable[quantities.Quantity]], quantities.Quantity]
+) -> model.Total:
+    """The joined total. Its reasons explain why minimum and maximum differ, each once."""
+    if len(amounts) == 1 and not amounts[0].reason:
+        return amounts[0]
+    maxima = [amount.maximum for amount in amounts if amount.maximum is not None]
+    minimum = join(amount.minimum for amount in amounts)
+    maximum = join(maxima) if len(maxima) == len(amounts) else None
+    reasons = dict.fromkeys(part for amount in amounts for part in _parts(amount.reason))
+    reason = "" if minimum == maximum else "; ".join(reasons)
+    return replace(amounts[0], minimum=minimum, maximum=maximum, reason=reason)
+
+
+def _parts(reason: str) -> Iterable[str]:
+    return filter(None, reason.split("; ")) if reason else ()

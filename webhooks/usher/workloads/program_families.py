@@ -1,7 +1,7 @@
-"""Families of programs that say what a workload is for: model servers, trainers, notebooks, tests of devices.
+"""Families of programs that show the purpose of a workload: model servers, trainers, notebooks, tests of devices.
 
-A family matches by the first words of a command and by the end of an image's path, as a rule of `roles` in usher.yaml
-does (`config.globs`). Sources are the documentation of each project, read in November 2026.
+A family matches the first words of a command or the end of an image's path, like a rule of `roles` in usher.yaml
+(`config.fields`). Sources are the documentation of each project, read in November 2026.
 """
 
 from typing import Final
@@ -273,5 +273,6 @@ TESTS: Final = (
 )  # fmt: skip
 
 ALL: Final = (*TRAINERS, *NOTEBOOKS, *SERVERS, *TESTS)
-"""In this order a container has the role of the first family that one of its programs belongs to. A server therefore
-cannot hide a trainer: the role that gets less stands first."""
+"""In this order a container gets the role of the first family that one of its programs belongs to. So a server cannot
+hide a trainer: the role with fewer rights comes first.
+"""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from builders import audit_documents as audits
 from usher import errors
 from usher.audit.document import reading
-from usher.reports.audit import json_document
+from usher.audit.reports import json_document
 
 
 def saved(**changes: Any) -> bytes:

@@ -12,9 +12,9 @@ from usher import model, paths
 from usher.audit.document import Standing
 from usher.audit.estate import Estate
 from usher.audit.readiness.wanted import API_SERVICE
+from usher.check.devices import Amount
 from usher.config import models
-from usher.kinds.kept_fields import Key
-from usher.scan.devices import Amount
+from usher.kinds.kind import Key
 
 DEVICE_CLASS: Key = ("resource.k8s.io", "DeviceClass")
 

@@ -15,9 +15,9 @@ from usher.audit.estate import Estate
 from usher.audit.readiness import versions
 from usher.audit.readiness.wanted import CLUSTER_POLICY, POD_MONITOR, SERVICE, SERVICE_MONITOR
 from usher.audit.standing.wanted import DAEMON_SET
-from usher.kinds.kept_fields import DEFINITION
+from usher.check.devices import Amount, Devices
+from usher.kinds.kind import DEFINITION
 from usher.policy.checks import catalogue
-from usher.scan.devices import Amount, Devices
 
 CATALOGUE = Path(__file__).parents[4] / "policies" / "catalogue.json"
 

@@ -13,9 +13,9 @@ from usher.audit.document import Standing
 from usher.audit.estate import Estate
 from usher.audit.readiness.wanted import NETWORK_POLICY
 from usher.audit.standing.wanted import VALIDATING
-from usher.kinds.kept_fields import Key
-from usher.manifests import webhooks as made
-from usher.manifests.calls import Client
+from usher.install.manifests import webhooks as made
+from usher.install.manifests.webhooks import Client
+from usher.kinds.kind import Key
 
 SPACE = "ml-research"
 QUOTA: Key = ("", "ResourceQuota")

@@ -9,8 +9,8 @@ from builders.estates import estate, gpu_node
 from usher.audit.document import Standing
 from usher.audit.estate import Estate
 from usher.audit.standing.wanted import MUTATING, VALIDATING
-from usher.manifests import webhooks as made
-from usher.manifests.calls import Client
+from usher.install.manifests import webhooks as made
+from usher.install.manifests.webhooks import Client
 
 
 def installed(*, days: int = 300, **fields: Any) -> Estate:

@@ -11,7 +11,7 @@ from usher import model, paths
 from usher.audit.document import Standing
 from usher.audit.estate import Workload
 from usher.audit.readiness.wanted import HYPER_NODE
-from usher.kinds.kept_fields import DEFINITION, Key
+from usher.kinds.kind import DEFINITION, Key
 
 LOCAL_QUEUE: Key = ("kueue.x-k8s.io", "LocalQueue")
 TOPOLOGY: Key = ("kueue.x-k8s.io", "Topology")

@@ -10,7 +10,7 @@ from usher import paths
 from usher.audit.document import Severity
 from usher.audit.standing import catalogue, wanted
 from usher.audit.standing.catalogue import Entry
-from usher.kinds.kept_fields import Key
+from usher.kinds.kind import Key
 
 ROOT = Path(__file__).parents[4]
 MODULES = sorted((ROOT / "webhooks/usher/audit/standing").glob("*.py"))

@@ -10,8 +10,8 @@ from usher import model, paths
 from usher.audit.estate import Estate, Workload
 from usher.audit.standing.wanted import MUTATING, VALIDATING
 from usher.config import models
-from usher.manifests import webhooks as made
-from usher.manifests.calls import Client
+from usher.install.manifests import webhooks as made
+from usher.install.manifests.webhooks import Client
 
 COVERAGE = ("USA050", "USA051", "USA052", "USA053")
 OTHERS = ("USA054", "USA055")

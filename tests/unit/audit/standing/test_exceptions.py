@@ -9,8 +9,7 @@ from builders.estates import estate
 from builders.standings import exception, found, namespaces, report
 from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.estate import Estate, Missing
-from usher.scan.exception_uses import ExceptionState, ExceptionUse
-from usher.scan.findings import Failure, Identity, Note
+from usher.check.findings import ExceptionState, ExceptionUse, Failure, Identity, Note
 
 CODES = ("USA010", "USA011", "USA012")
 USED, UNUSED, EXPIRED = ExceptionState.USED, ExceptionState.UNUSED, ExceptionState.EXPIRED

@@ -15,8 +15,8 @@ from usher.audit.building.claimable import SLICE
 from usher.audit.document import FindingEntry, Severity, Subject
 from usher.audit.estate import Node
 from usher.audit.scopes import OneNamespace
+from usher.check.devices import Amount
 from usher.config import models
-from usher.scan.devices import Amount
 
 HEALTH = ("USA033", "USA034", "USA035", "USA036")
 MIG = ("USA032",)

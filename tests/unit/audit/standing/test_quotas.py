@@ -8,8 +8,8 @@ from builders.estates import entry, estate, gpu_node
 from builders.standings import found, namespaces
 from usher import paths
 from usher.audit.estate import Estate, Missing, Node
+from usher.check.devices import Amount
 from usher.config import models
-from usher.scan.devices import Amount
 
 ABOVE = ("USA022",)
 TOGETHER = ("USA023",)

@@ -11,7 +11,7 @@ from usher import paths
 from usher.audit.estate import Node
 from usher.audit.standing import gpu_stack
 from usher.audit.standing.wanted import DAEMON_SET
-from usher.scan.devices import Amount, Devices
+from usher.check.devices import Amount, Devices
 
 TAINTS = ("USA030", "USA031")
 OTHER_TAINT = (("gpu", "true", "NoSchedule"),)

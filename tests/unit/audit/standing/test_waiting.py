@@ -17,8 +17,8 @@ from usher.authorities import registry
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.outlook import Section
+from usher.check.devices import Amount
 from usher.config import models
-from usher.scan.devices import Amount
 
 SPACE = "ml-research"
 CODES = ("USA001", "USA003", "USA004")

@@ -13,7 +13,7 @@ from usher.audit import estate
 from usher.audit.usage import grids, measuring, metrics
 from usher.audit.usage.measured import Measured
 from usher.audit.usage.series import Series, Source
-from usher.config.audit import Audit
+from usher.config.audit_settings import Audit
 
 HOURS = 24
 NOW = build.BASE + timedelta(hours=HOURS)

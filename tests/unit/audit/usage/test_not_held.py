@@ -14,7 +14,7 @@ from usher.audit.scopes import OneNamespace
 from usher.audit.usage.measured import Measured
 from usher.audit.usage.measuring import measure
 from usher.audit.usage.series import Series
-from usher.config.audit import Audit
+from usher.config.audit_settings import Audit
 
 POINTS = 24
 PRICE = {"perGpuHour": 2.0}

@@ -1,8 +1,8 @@
 """Each series of a pod is measured by one shard."""
 
+from usher.audit.store.shards import Shard
 from usher.audit.usage.partial_series import PartialSeries
 from usher.audit.usage.series import Answer, Grid, Question, Series
-from usher.fleet.shards import Shard
 
 GRID = Grid(start=0, step=300, points=1)
 

@@ -8,7 +8,7 @@ from builders import usage as build
 from usher.audit.estate import CapacityType
 from usher.audit.usage import prices
 from usher.audit.usage.prices import NodeType
-from usher.config.audit import Prices
+from usher.config.audit_settings import Prices
 
 
 def rules(*each: dict[str, Any], **fields: Any) -> Prices:

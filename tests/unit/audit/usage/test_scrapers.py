@@ -11,7 +11,7 @@ from builders import usage as build
 from usher.audit.usage import measuring
 from usher.audit.usage.measured import Measured
 from usher.audit.usage.series import Answer, Grid, Question, Series, Source
-from usher.config.audit import Audit
+from usher.config.audit_settings import Audit
 
 HOURS = 24
 NOW = build.BASE + timedelta(hours=HOURS)

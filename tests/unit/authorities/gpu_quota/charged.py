@@ -7,10 +7,10 @@ from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.gpu_quota import amounts
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
-from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption
-from usher.authorities.gpu_quota.limits import Limits
-from usher.config import models
-from usher.reading.lookup import NOTHING, Lookup
+from usher.authorities.gpu_quota.amounts import NOTHING_ASSUMED, Assumption, Limits
+from usher.config import pools as config_pools
+from usher.config import sections
+from usher.kinds.reading.values import NO_OBJECTS, Lookup
 from usher.workloads.normalise import normalise
 
 H100 = {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}
@@ -22,14 +22,14 @@ T4 = {"nvidia.com/gpu.product": "Tesla-T4"}
 def charge(
     value: paths.Object | model.Workload,
     *,
-    pools: Sequence[models.Pool] = (),
-    accelerators: models.Accelerators | None = None,
+    pools: Sequence[config_pools.Pool] = (),
+    accelerators: sections.Accelerators | None = None,
     assumption: Assumption = NOTHING_ASSUMED,
     limits: Limits = (),
     default_class: str = "",
-    objects: Lookup = NOTHING,
+    objects: Lookup = NO_OBJECTS,
 ) -> gpu_quota_charge.Charge:
-    vocabulary = Vocabulary(accelerators or models.Accelerators())
+    vocabulary = Vocabulary(accelerators or sections.Accelerators())
     if isinstance(value, dict) and accelerators is not None:
         found = normalise(value, vocabulary=vocabulary, objects=objects)
         assert found is not None
@@ -53,4 +53,4 @@ def total(value: paths.Object | model.Workload, **more: object) -> dict[str, str
     """The charge for all priority classes together, which must be bounded and clear."""
     found = charge(value, **more)  # type: ignore[arg-type]  # the same arguments
     assert (found.unbounded, found.unclear) == ("", ())
-    return texts(gpu_quota_charge.of_classes(found.amounts, ()))
+    return texts(gpu_quota_charge.amounts_of_classes(found.amounts, ()))

@@ -13,9 +13,9 @@ from usher import paths
 from usher.accelerators import boards
 from usher.authorities.gpu_quota import amounts
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
-from usher.authorities.gpu_quota.devices import Assumption
-from usher.config import models
-from usher.reading.lookup import Objects
+from usher.authorities.gpu_quota.amounts import Assumption
+from usher.config import pools, sections
+from usher.kinds.reading.values import Objects
 
 MIG = "nvidia.com/mig-"
 BOARD = boards.by_name("H100-80")
@@ -29,8 +29,8 @@ def asking(**limits: int | str) -> paths.Object:
     return builders.container(limits=limits)
 
 
-def pool(name: str, selector: dict[str, str]) -> models.Pool:
-    return models.Pool(name=name, node_selector={"pool": name, **selector})
+def pool(name: str, selector: dict[str, str]) -> pools.Pool:
+    return pools.Pool(name=name, node_selector={"pool": name, **selector})
 
 
 def claim(device_class: str, *, count: int = 1, **more: paths.Json) -> paths.Object:
@@ -157,7 +157,7 @@ def test_gpus_of_nodes_that_are_all_divided_alike_are_instances() -> None:
 
 def test_a_share_is_charged_as_a_whole_device_unless_usher_yaml_says_the_ratio() -> None:
     pod = builders.pod(builders.container(gpus=1), nodeSelector=H100)
-    sliced = models.Accelerators(resources={"nvidia.com/gpu": models.Resource(unit="share", per_device=4)})
+    sliced = sections.Accelerators(resources={"nvidia.com/gpu": sections.Resource(unit="share", per_device=4)})
 
     assert of_pod(asking(**{"nvidia.com/gpu.shared": 1}), nodeSelector=H100)["gpus"] == "1"
     assert total(pod, accelerators=sliced) == {"gpus": "250m", "slices": "1750m", "memoryGiB": "20"}
@@ -233,9 +233,9 @@ def test_a_claim_of_pods_of_two_classes_counts_in_both_and_once_in_all() -> None
     )
     found = charge(job_set, objects=Objects([claim("gpu.nvidia.com", count=8)])).amounts
 
-    assert texts(gpu_quota_charge.of_classes(found, ()))["gpus"] == "8"
-    assert texts(gpu_quota_charge.of_classes(found, ["high"]))["gpus"] == "8"
-    assert texts(gpu_quota_charge.of_classes(found, ["low"]))["gpus"] == "8"
+    assert texts(gpu_quota_charge.amounts_of_classes(found, ()))["gpus"] == "8"
+    assert texts(gpu_quota_charge.amounts_of_classes(found, ["high"]))["gpus"] == "8"
+    assert texts(gpu_quota_charge.amounts_of_classes(found, ["low"]))["gpus"] == "8"
 
 
 def test_of_a_claimed_instance_the_profile_is_not_known_and_all_of_a_gpu_is_charged() -> None:
@@ -278,8 +278,8 @@ def test_pods_are_charged_to_their_priority_class_or_to_the_default() -> None:
         ("normal",): "1",
         ("high",): "16",
     }
-    assert texts(gpu_quota_charge.of_classes(found, ["high", "other"]))["gpus"] == "16"
-    assert gpu_quota_charge.of_classes(found, ["other"]) == {}
+    assert texts(gpu_quota_charge.amounts_of_classes(found, ["high", "other"]))["gpus"] == "16"
+    assert gpu_quota_charge.amounts_of_classes(found, ["other"]) == {}
 
 
 def test_a_suspended_workload_is_marked_and_charged() -> None:
@@ -299,7 +299,7 @@ def test_what_makes_no_pods_by_itself_is_charged_nothing() -> None:
 def test_an_absurd_number_ends_where_no_cluster_reaches() -> None:
     found = charge(builders.pod(builders.container(gpus="1e30")))
 
-    assert found.amounts[("",)]["gpus"] == amounts.MOST
+    assert found.amounts[("",)]["gpus"] == amounts.MOST_AMOUNT
 
 
 # ---------------------------------------------------------------- against a sum that is worked out otherwise
@@ -338,11 +338,11 @@ def test_every_unit_is_the_sum_over_all_devices_of_all_pods(
     )
 
     found = charge(job_set).amounts
-    together = gpu_quota_charge.of_classes(found, ())
+    together = gpu_quota_charge.amounts_of_classes(found, ())
     assert {unit: Fraction(nanos, 10**9) for unit, nanos in together.items()} == {
         unit: number for unit, number in expected.items() if number
     }
-    high = gpu_quota_charge.of_classes(found, ["high"]).get("gpus", 0)
+    high = gpu_quota_charge.amounts_of_classes(found, ["high"]).get("gpus", 0)
     assert high == 10**9 * sum(profile is None and priority == "high" for profile, priority in devices)
 
 

@@ -14,10 +14,10 @@ from usher import paths
 from usher.accelerators import boards
 from usher.authorities.gpu_quota import amounts
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
-from usher.authorities.gpu_quota.limits import Limit, Limits
-from usher.config import models
+from usher.authorities.gpu_quota.amounts import Limit, Limits
+from usher.config import sections
+from usher.kinds.reading.values import Objects
 from usher.quantities import NANO
-from usher.reading.lookup import Objects
 
 GPUS_ALONE: Limits = (Limit(hard={"gpus": 8 * NANO}),)
 NVIDIA = "device.driver == 'gpu.nvidia.com'"
@@ -52,7 +52,7 @@ WHOLE = {"gpus": "1", "slices": "7"}
 
 def of_whole(name: str, *known: paths.Object) -> dict[str, str]:
     pod, objects = claiming(name, *known)
-    return texts(gpu_quota_charge.of_classes(charge(pod, objects=objects).amounts, ()))
+    return texts(gpu_quota_charge.amounts_of_classes(charge(pod, objects=objects).amounts, ()))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_class_of_one_profile_is_charged_as_its_instances(renamed: paths.Objec
 
 
 def test_usher_yaml_may_say_which_profile_a_class_gives() -> None:
-    said = models.Accelerators.model_validate({"deviceClasses": {"small": {"resource": "nvidia.com/mig-1g.10gb"}}})
+    said = sections.Accelerators.model_validate({"deviceClasses": {"small": {"resource": "nvidia.com/mig-1g.10gb"}}})
     pod = builders.pod(builders.container(limits={"deviceclass.resource.kubernetes.io/small": 3}))
 
     assert total(pod, accelerators=said) == {"profiles.1g.10gb": "3", "slices": "3", "memoryGiB": "30"}
@@ -94,7 +94,9 @@ def test_an_instance_of_an_unknown_profile_counts_as_a_gpu_where_only_gpus_are_l
     pod, objects = claiming("mig.nvidia.com")
 
     def gpus(limits: Limits) -> int:
-        return gpu_quota_charge.of_classes(charge(pod, objects=objects, limits=limits).amounts, ()).get("gpus", 0)
+        return gpu_quota_charge.amounts_of_classes(charge(pod, objects=objects, limits=limits).amounts, ()).get(
+            "gpus", 0
+        )
 
     assert gpus(GPUS_ALONE) == NANO
     assert gpus((Limit(hard={"gpus": NANO, "slices": NANO}),)) == 0
@@ -104,7 +106,7 @@ def test_an_instance_of_an_unknown_profile_counts_as_a_gpu_where_only_gpus_are_l
 def test_instances_that_fill_a_gpu_count_as_one_where_only_gpus_are_limited() -> None:
     found = charge(asking(**{f"{MIG}1g.10gb": 7}), limits=GPUS_ALONE)
 
-    assert gpu_quota_charge.of_classes(found.amounts, ())["gpus"] == NANO
+    assert gpu_quota_charge.amounts_of_classes(found.amounts, ())["gpus"] == NANO
 
 
 @pytest.mark.parametrize(
@@ -123,7 +125,7 @@ def test_an_instance_counts_as_a_gpu_unless_another_limit_for_its_pods_counts_it
     limits: Limits, counts_gpus: bool
 ) -> None:
     pod = builders.pod(builders.container(limits={f"{MIG}7g.80gb": 1}), priorityClassName="low")
-    found = gpu_quota_charge.of_classes(charge(pod, limits=limits).amounts, ())
+    found = gpu_quota_charge.amounts_of_classes(charge(pod, limits=limits).amounts, ())
 
     assert ("gpus" in found) is counts_gpus
 
@@ -135,7 +137,7 @@ _PROFILES = [(board, offer) for board in boards.BOARDS for offer in board.offers
 def test_no_instance_of_any_board_passes_a_limit_of_gpus_uncounted(chosen: Any, count: int) -> None:
     board, offer = chosen
     found = charge(asking(**{offer.names[0].resource: count}), limits=GPUS_ALONE)
-    gpus = Fraction(gpu_quota_charge.of_classes(found.amounts, ())["gpus"], NANO)
+    gpus = Fraction(gpu_quota_charge.amounts_of_classes(found.amounts, ())["gpus"], NANO)
 
     # At least its part of this board, and never more than a whole GPU for each.
     assert Fraction(offer.shape.compute, board.compute_slices) * count <= gpus <= count
@@ -169,7 +171,7 @@ def test_the_implicit_resource_of_an_unresolved_class_is_unclear() -> None:
     found = charge(pod)
 
     assert [each.unit for each in found.unclear if each.reason.startswith("DeviceClass fast")] == [""]
-    assert amounts.number(gpu_quota_charge.of_classes(found.amounts, ())["gpus"]) == "1"
+    assert amounts.number(gpu_quota_charge.amounts_of_classes(found.amounts, ())["gpus"]) == "1"
 
 
 def test_each_pod_set_that_shares_an_unresolved_claim_is_unclear_for_its_own_class() -> None:

@@ -9,14 +9,14 @@ from unit.authorities.gpu_quota.charged import H100, charge, texts, total
 from unit.workloads import device_claims
 from usher import paths
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
-from usher.config import models
-from usher.reading.lookup import Objects
+from usher.config import sections
+from usher.kinds.reading.values import Objects
 
 GIB = 2**30
 ON_H100: dict[str, builders.JsonValue] = {**H100}
 PROFILE = "device.attributes['gpu.nvidia.com'].profile == '1g.10gb'"
 SLICE = {"profiles.1g.10gb": "1", "slices": "1", "memoryGiB": "10"}
-SHARED = models.Accelerators.model_validate({"deviceClasses": {"gpu.nvidia.com": {"memoryStep": 4 * GIB}}})
+SHARED = sections.Accelerators.model_validate({"deviceClasses": {"gpu.nvidia.com": {"memoryStep": 4 * GIB}}})
 
 
 def selectors(*expressions: str) -> list[dict[str, Any]]:
@@ -25,13 +25,13 @@ def selectors(*expressions: str) -> list[dict[str, Any]]:
 
 def of_requests(
     *requests: paths.Object,
-    accelerators: models.Accelerators | None = None,
+    accelerators: sections.Accelerators | None = None,
     selector: dict[str, builders.JsonValue] | None = None,
 ) -> dict[str, str]:
     pod = builders.pod(resourceClaims=[device_claims.by_template()], nodeSelector=selector or {})
     objects = Objects([device_claims.claim_template(*requests)])
-    found = charge(pod, objects=objects, accelerators=accelerators or models.Accelerators())
-    return texts(gpu_quota_charge.of_classes(found.amounts, ()))
+    found = charge(pod, objects=objects, accelerators=accelerators or sections.Accelerators())
+    return texts(gpu_quota_charge.amounts_of_classes(found.amounts, ()))
 
 
 def of_expressions(*expressions: str, device_class: str = device_claims.MIG) -> dict[str, str]:
@@ -140,4 +140,4 @@ def test_each_device_of_a_count_is_a_share() -> None:
 
 def test_a_class_without_accelerators_shares_nothing() -> None:
     with pytest.raises(ValueError, match="memoryStep"):
-        models.DeviceClass.model_validate({"accelerator": False, "memoryStep": 1})
+        sections.DeviceClass.model_validate({"accelerator": False, "memoryStep": 1})

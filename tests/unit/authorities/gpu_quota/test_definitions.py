@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from usher import paths
 from usher.accelerators import boards
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota.amounts import Assumption, Limit
 from usher.authorities.gpu_quota.definitions import Malformed, Quota, Requirement
-from usher.authorities.gpu_quota.devices import Assumption
-from usher.authorities.gpu_quota.limits import Limit
 from usher.config import models
 from usher.quantities import NANO
 

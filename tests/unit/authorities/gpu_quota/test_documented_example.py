@@ -98,7 +98,7 @@ def message(found: Ledger, value: paths.Object) -> str:
 
 def settled(found: Ledger, value: paths.Object) -> Ledger:
     each = entry(value)
-    return ledger.settle(found, each.key, ledger.relevant(each.amounts, quota().limits))
+    return ledger.settle(found, each.key, ledger.relevant_amounts(each.amounts, quota().limits))
 
 
 def test_the_example_is_what_happens() -> None:
@@ -124,6 +124,6 @@ def test_the_status_is_what_a_quota_of_these_workloads_holds() -> None:
 
 
 def test_what_a_gpu_and_a_slice_are_is_what_the_page_says() -> None:
-    found = gpu_quota_charge.of_classes(entry(training(1)).amounts, ())
+    found = gpu_quota_charge.amounts_of_classes(entry(training(1)).amounts, ())
 
     assert found == {"gpus": 8 * NANO, "slices": 56 * NANO, "memoryGiB": 640 * NANO}

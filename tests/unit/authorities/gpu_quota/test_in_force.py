@@ -9,8 +9,8 @@ from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 
 
 def gpu_quota(name: str, **spec: Any) -> paths.Object:
@@ -26,9 +26,9 @@ def knowledge(facts: Store, config: models.Config) -> Knowledge:
 
 
 def of_ml(facts: Store, config: models.Config) -> str:
-    found = assignment.read(knowledge(facts, config), "ml")
+    found = assignment.quota_of_namespace(knowledge(facts, config), "ml")
     assert not isinstance(found, Undecided)
-    assert found == assignment.read(knowledge(facts, config), "ml")
+    assert found == assignment.quota_of_namespace(knowledge(facts, config), "ml")
     return "" if found is None else found.name
 
 
@@ -61,12 +61,12 @@ def test_a_charge_makes_no_other_quota_of_it() -> None:
     """Charges are written many times in a second."""
     quota = gpu_quota("all", namespaces=["*"])
     config, facts = models.Config(), Store.of([{**quota, "status": {"charges": []}}])
-    before = assignment.read(knowledge(facts, config), "ml")
+    before = assignment.quota_of_namespace(knowledge(facts, config), "ml")
 
     facts.put({**quota, "status": {"charges": [{}]}})
 
     assert isinstance(before, Quota)
-    assert assignment.read(knowledge(facts, config), "ml") is before
+    assert assignment.quota_of_namespace(knowledge(facts, config), "ml") is before
 
 
 def test_pods_that_name_no_class_have_that_of_the_cluster() -> None:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from usher.authorities.gpu_quota import amounts, entries, ledger
 from usher.authorities.gpu_quota import status as gpu_quota_status
+from usher.authorities.gpu_quota.amounts import Limit
 from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import EMPTY, Full, Granted, Ledger, Refused
-from usher.authorities.gpu_quota.limits import Limit
 from usher.quantities import NANO
 
 LIMITS = (Limit(hard={"gpus": 100 * NANO}), Limit(hard={"gpus": 16 * NANO}, classes=("high",)))
@@ -157,7 +157,7 @@ def test_only_units_and_classes_that_a_limit_looks_at_are_kept() -> None:
         ("",): {"gpus": 4 * NANO, "profiles.1g.10gb": NANO},
     }
 
-    assert ledger.relevant(of_all, LIMITS) == {("",): {"gpus": 6 * NANO}, ("", "high"): {"gpus": NANO}}
+    assert ledger.relevant_amounts(of_all, LIMITS) == {("",): {"gpus": 6 * NANO}, ("", "high"): {"gpus": NANO}}
 
 
 def test_without_room_in_the_object_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +178,7 @@ NAMES = st.from_regex(r"[a-z][a-z0-9-]{0,20}", fullmatch=True)
 UNITS = st.sampled_from(["gpus", "slices", "memoryGiB", "profiles.1g.10gb", "profiles.1g.10gb+me"])
 BY_CLASSES = st.dictionaries(
     st.lists(st.sampled_from(["", "high", "low"]), min_size=1, max_size=2, unique=True).map(lambda x: tuple(sorted(x))),
-    st.dictionaries(UNITS, st.integers(1, amounts.MOST), min_size=1),
+    st.dictionaries(UNITS, st.integers(1, amounts.MOST_AMOUNT), min_size=1),
     max_size=3,
 ).map(entries.tidy)
 ENTRIES = st.builds(

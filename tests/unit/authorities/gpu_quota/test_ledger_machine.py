@@ -19,13 +19,12 @@ from hypothesis.stateful import (
 )
 
 import generated_examples
-from usher.authorities.gpu_quota import ledger, reconciliation
+from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota import status as gpu_quota_status
+from usher.authorities.gpu_quota.amounts import Limit
 from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.ledger import Granted, Ledger
-from usher.authorities.gpu_quota.limits import Limit
-from usher.authorities.gpu_quota.reconciliation import Holding
+from usher.authorities.gpu_quota.ledger import Granted, Holding, Ledger
 from usher.quantities import NANO
 
 HARD: Final = 10
@@ -154,20 +153,20 @@ class Quota(RuleBasedStateMachine):
     def decide(self, behind: set[str]) -> object:
         """A replica decides by what it has seen, which may lack what has come to be lately."""
         seen = [self.holding(name) for name in self.exists if name not in behind]
-        return multiple(*reconciliation.actions(self.read(), seen, LIMITS, self.now))
+        return multiple(*ledger.plan_actions(self.read(), seen, LIMITS, self.now))
 
     @rule(action=consumes(decided))
-    def act(self, action: reconciliation.Action) -> None:
+    def act(self, action: ledger.Action) -> None:
         """What takes something off is confirmed by a live read; between the two everything may happen to others."""
         size = self.exists.get(action.entry.name)
         match action:
-            case reconciliation.Release() if size is not None:
+            case ledger.Release() if size is not None:
                 return
-            case reconciliation.Settle(lowers=True) if charge_text(size) != charge_text(action.amounts):
+            case ledger.Settle(lowers=True) if charge_text(size) != charge_text(action.amounts):
                 return
-            case reconciliation.Adopt():
+            case ledger.Adopt():
                 self.unasked = True
-        self.write(reconciliation.apply(self.read(), action, LIMITS))
+        self.write(ledger.apply_action(self.read(), action, LIMITS))
 
     def holding(self, name: str) -> Holding:
         return Holding(
@@ -209,7 +208,7 @@ class Quota(RuleBasedStateMachine):
         for name, size in self.exists.items():
             if size != NOTHING:
                 entry = charged.entries[f"Job.batch/ml/{name}"]
-                for classes, of_units in ledger.relevant(charge_of(size), LIMITS).items():
+                for classes, of_units in ledger.relevant_amounts(charge_of(size), LIMITS).items():
                     of_entry = entry.amounts[classes]
                     assert all(map(operator.le, of_units.values(), (of_entry.get(unit, 0) for unit in of_units)))
 
@@ -219,7 +218,7 @@ class Quota(RuleBasedStateMachine):
         self.now += RESERVED + 1
         self.settle_all()
         assert {name: entry.amounts for name, entry in self.read().entries.items()} == {
-            f"Job.batch/ml/{name}": ledger.relevant(charge_of(size), LIMITS)
+            f"Job.batch/ml/{name}": ledger.relevant_amounts(charge_of(size), LIMITS)
             for name, size in self.exists.items()
             if size != NOTHING
         }
@@ -230,15 +229,15 @@ class Quota(RuleBasedStateMachine):
 
     def settle_all(self) -> None:
         made = self.read()
-        for action in reconciliation.actions(made, map(self.holding, self.exists), LIMITS, self.now):
-            made = reconciliation.apply(made, action, LIMITS)
+        for action in ledger.plan_actions(made, map(self.holding, self.exists), LIMITS, self.now):
+            made = ledger.apply_action(made, action, LIMITS)
         self.write(made)
 
 
 def charge_text(charged: Size | ByClasses | None) -> object:
     if isinstance(charged, tuple):
         charged = charge_of(charged)
-    return None if charged is None else ledger.relevant(charged, LIMITS)
+    return None if charged is None else ledger.relevant_amounts(charged, LIMITS)
 
 
 Quota.TestCase.settings = settings(max_examples=generated_examples.up_to(120), stateful_step_count=50, deadline=None)

@@ -9,11 +9,11 @@ from unit.workloads.normalised import workload
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.authority import Case
-from usher.authorities.gpu_quota import object_slice
-from usher.authorities.gpu_quota.object_slice import QuotaObject
+from usher.authorities.gpu_quota import present
+from usher.authorities.gpu_quota.present import QuotaObject
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 
 LIMITS: paths.Json = [{"hard": {"gpus": 8}}]
 
@@ -29,7 +29,7 @@ def namespace(name: str, **labels: str) -> paths.Object:
 def seen(value: paths.Object, *facts: paths.Object, config: models.Config | None = None) -> QuotaObject | None:
     config = config or models.Config()
     known = Knowledge(facts=Store.of(facts), config=config, vocabulary=Vocabulary(config.accelerators))
-    return object_slice.of(Case(workload=workload(value)), known)
+    return present.quota_object_slice(Case(workload=workload(value)), known)
 
 
 def test_a_quota_with_namespaces_of_its_own() -> None:

@@ -2,12 +2,11 @@
 
 import pytest
 
-from usher.authorities.gpu_quota import ledger, reconciliation
+from usher.authorities.gpu_quota import ledger
+from usher.authorities.gpu_quota.amounts import Limit
 from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.ledger import EMPTY, Granted, Ledger
-from usher.authorities.gpu_quota.limits import Limit
-from usher.authorities.gpu_quota.reconciliation import Adopt, Holding, Release, Settle
+from usher.authorities.gpu_quota.ledger import EMPTY, Adopt, Granted, Holding, Ledger, Release, Settle
 from usher.quantities import NANO
 
 LIMITS = (Limit(hard={"gpus": 100 * NANO}),)
@@ -38,8 +37,8 @@ def made(*entries: Entry) -> Ledger:
     return found
 
 
-def actions(found: Ledger, *holdings: Holding) -> list[reconciliation.Action]:
-    return reconciliation.actions(found, holdings, LIMITS, NOW)
+def actions(found: Ledger, *holdings: Holding) -> list[ledger.Action]:
+    return ledger.plan_actions(found, holdings, LIMITS, NOW)
 
 
 def test_a_correct_entry_needs_no_action() -> None:
@@ -80,7 +79,7 @@ def test_objects_that_bypassed_admission_are_charged_by_force() -> None:
     found = actions(EMPTY, holding("a", 128), holding("done", 8, finished=True))
 
     assert found == [Adopt(entry=entry("a", 128))]
-    adopted = reconciliation.apply(EMPTY, found[0], LIMITS).entries["Job.batch/ml/a"]
+    adopted = ledger.apply_action(EMPTY, found[0], LIMITS).entries["Job.batch/ml/a"]
     assert adopted.forced
     assert adopted.reserved_until is None
 
@@ -98,15 +97,15 @@ def test_an_action_on_an_entry_that_was_charged_meanwhile_does_nothing() -> None
     assert [type(action) for action in decided] == [Settle, Release]
 
     for action in decided:
-        assert reconciliation.apply(before, action, LIMITS) != before
-        assert reconciliation.apply(after, action, LIMITS) == after
+        assert ledger.apply_action(before, action, LIMITS) != before
+        assert ledger.apply_action(after, action, LIMITS) == after
 
 
 def test_what_a_ledger_has_no_room_for_is_not_adopted(monkeypatch: pytest.MonkeyPatch) -> None:
     found = made(entry("a", 8))
     monkeypatch.setattr(ledger, "MOST_ENTRIES", 1)
 
-    assert reconciliation.apply(found, Adopt(entry=entry("b", 8)), LIMITS) == found
+    assert ledger.apply_action(found, Adopt(entry=entry("b", 8)), LIMITS) == found
 
 
 def test_what_has_finished_is_released_once_its_reservation_is_over() -> None:

@@ -10,14 +10,13 @@ from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.authority import Case, QuotaRefusal
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota.amounts import Limit
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess
-from usher.authorities.gpu_quota.limits import Limit
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
-from usher.policy.input import cluster as input_cluster
-from usher.policy.input import document
+from usher.policy.input import document as input_cluster
 from usher.quantities import NANO
 from usher.workloads.normalise import normalise
 
@@ -37,8 +36,8 @@ def seen(
     workload = normalise(value, vocabulary=vocabulary)
     assert workload is not None
     known = Knowledge(facts=Store.of(facts), config=config, vocabulary=vocabulary)
-    documents = document.Documents(known)
-    cluster = input_cluster.of(Case(workload=workload, refusal=refusal), known)
+    documents = input_cluster.Documents(known)
+    cluster = input_cluster.cluster_input(Case(workload=workload, refusal=refusal), known)
     return orjson.loads(documents.build(workload, cluster=cluster)).get("cluster", {}).get("gpuQuota")
 
 

@@ -12,9 +12,9 @@ from usher import paths
 from usher.authorities.kueue import demand as kueue_demand
 from usher.authorities.kueue import judge as kueue_judge
 from usher.authorities.kueue import read as kueue_read
-from usher.authorities.kueue.verdict import KueueVerdict
+from usher.authorities.kueue.flavor_fit import KueueVerdict
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 
 CONFIGURED = configuration("integrations: {frameworks: [batch/job]}")
 RACK = "cloud.provider.com/topology-rack"
@@ -32,7 +32,7 @@ def judged(
     found = workload(value)
     seen = kueue_read.for_namespace(found.namespace, known)
     assert seen.cluster.queues is not None
-    (demand,) = kueue_demand.of(found, seen.configuration, seen.additions)
+    (demand,) = kueue_demand.demands(found, seen.configuration, seen.additions)
     return kueue_judge.judge(demand, seen.cluster.queues[queue], seen.cluster, seen.configuration)
 
 

@@ -2,24 +2,24 @@
 
 from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue.configuration import Configuration
-from usher.scheduling.requirements import matches
+from usher.model.placement import selector_matches
 
 KUEUE = {"kubernetes.io/metadata.name": "kueue-system"}
 
 
 def test_an_empty_configuration_has_the_defaults() -> None:
-    found = kueue_configuration.read("apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n")
+    found = kueue_configuration.read_configuration("apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n")
 
     assert found.known
     assert found.problems == ()
     assert found.frameworks == ("batch/job",)
     assert (found.excluded_prefixes, dict(found.transformations), found.ignores_undeclared) == ((), {}, False)
-    assert matches(found.namespace_selector, KUEUE) is False
-    assert matches(found.namespace_selector, {"kubernetes.io/metadata.name": "research"}) is True
+    assert selector_matches(found.namespace_selector, KUEUE) is False
+    assert selector_matches(found.namespace_selector, {"kubernetes.io/metadata.name": "research"}) is True
 
 
 def test_frameworks_and_the_namespaces_that_are_managed_are_read() -> None:
-    found = kueue_configuration.read(
+    found = kueue_configuration.read_configuration(
         """
         integrations:
           frameworks: [pod, kubeflow.org/pytorchjob]
@@ -36,7 +36,7 @@ def test_frameworks_and_the_namespaces_that_are_managed_are_read() -> None:
 
 
 def test_device_classes_of_whole_devices_are_mapped() -> None:
-    found = kueue_configuration.read(
+    found = kueue_configuration.read_configuration(
         """
         resources:
           deviceClassMappings:
@@ -50,7 +50,7 @@ def test_device_classes_of_whole_devices_are_mapped() -> None:
 
 
 def test_a_problem_names_the_place_of_an_unreadable_value() -> None:
-    found = kueue_configuration.read(
+    found = kueue_configuration.read_configuration(
         """
         integrations: {frameworks: batch/job}
         resources: {transformations: [{input: a, outputs: {b: many}}]}
@@ -68,8 +68,8 @@ def test_text_that_is_not_yaml_is_a_problem_and_raises_no_error() -> None:
     )
 
     for text in ("{", "[]", "- 1", "\x00", bomb):
-        assert kueue_configuration.read(text).problems, text
-    assert kueue_configuration.read("") == kueue_configuration.read("{}")
-    assert kueue_configuration.read(None) == Configuration(
+        assert kueue_configuration.read_configuration(text).problems, text
+    assert kueue_configuration.read_configuration("") == kueue_configuration.read_configuration("{}")
+    assert kueue_configuration.read_configuration(None) == Configuration(
         problems=("ConfigMap kueue-manager-config contains no configuration",)
     )

@@ -8,26 +8,28 @@ from unit.workloads.normalised import workload
 from usher import model, paths
 from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue import demand as kueue_demand
-from usher.authorities.kueue.configuration import UNKNOWN, Configuration
-from usher.reading.lookup import Objects
+from usher.authorities.kueue.configuration import UNKNOWN_CONFIGURATION, Configuration
+from usher.kinds.reading.values import Objects
 
 
-def demands(value: paths.Object, configuration: Configuration = UNKNOWN) -> list[dict[str, tuple[int, dict[str, int]]]]:
+def demands(
+    value: paths.Object, configuration: Configuration = UNKNOWN_CONFIGURATION
+) -> list[dict[str, tuple[int, dict[str, int]]]]:
     """Pods and what each asks for, by the name of the pod set, for every workload that Kueue makes of an object."""
     return [
         {asked.pod_set.name: (asked.pods, dict(asked.each)) for asked in demand.asked}
-        for demand in kueue_demand.of(workload(value), configuration)
+        for demand in kueue_demand.demands(workload(value), configuration)
     ]
 
 
-def one(value: paths.Object, configuration: Configuration = UNKNOWN) -> kueue_demand.Demand:
-    (found,) = kueue_demand.of(workload(value), configuration)
+def one(value: paths.Object, configuration: Configuration = UNKNOWN_CONFIGURATION) -> kueue_demand.Demand:
+    (found,) = kueue_demand.demands(workload(value), configuration)
     return found
 
 
 def amounts(value: paths.Object, text: str) -> dict[str, int]:
     """What one pod of the only pod set asks for under a configuration of Kueue."""
-    configuration = kueue_configuration.read(text)
+    configuration = kueue_configuration.read_configuration(text)
     assert configuration.problems == ()
     return dict(one(value, configuration).asked[0].each)
 
@@ -151,17 +153,17 @@ def claiming(*, gpus: int | None = None) -> model.Workload:
 
 def test_claimed_devices_are_counted_as_the_configuration_maps_their_class() -> None:
     text = "resources: {deviceClassMappings: [{name: gpus, deviceClassNames: [gpu.nvidia.com]}]}"
-    (found,) = kueue_demand.of(claiming(), kueue_configuration.read(text))
-    (beside,) = kueue_demand.of(claiming(gpus=1), kueue_configuration.read(text))
+    (found,) = kueue_demand.demands(claiming(), kueue_configuration.read_configuration(text))
+    (beside,) = kueue_demand.demands(claiming(gpus=1), kueue_configuration.read_configuration(text))
 
     assert (found.asked[0].each, found.unknowns) == ({"gpus": 2}, ())
     assert (beside.asked[0].each, beside.unknowns) == ({GPU: 1, "gpus": 2}, ())
 
 
 def test_claimed_devices_of_another_class_are_unknown() -> None:
-    (found,) = kueue_demand.of(claiming(), kueue_configuration.read("{}"))
+    (found,) = kueue_demand.demands(claiming(), kueue_configuration.read_configuration("{}"))
     assert found.unknowns == ("deviceClassMappings of Kueue's configuration counts no whole devices of gpu.nvidia.com",)
-    (found,) = kueue_demand.of(claiming(), UNKNOWN)
+    (found,) = kueue_demand.demands(claiming(), UNKNOWN_CONFIGURATION)
     assert found.unknowns == ("usher does not know which resource counts devices of class gpu.nvidia.com in Kueue",)
 
 
@@ -184,12 +186,12 @@ def test_claims_for_unknown_devices_are_unknown() -> None:
     ],
 )
 def test_a_part_that_kueue_admits_separately_has_a_name(value: paths.Object, part: str) -> None:
-    assert kueue_demand.part(workload(value)) == part
+    assert kueue_demand.admitted_part(workload(value)) == part
 
 
 def test_all_pods_of_an_object_together_are_its_minimum_number() -> None:
     def pods(value: paths.Object) -> list[int]:
-        return [asked.pods for asked in kueue_demand.of_all(workload(value), UNKNOWN).asked]
+        return [asked.pods for asked in kueue_demand.demand_of_all_pods(workload(value), UNKNOWN_CONFIGURATION).asked]
 
     assert pods(builders.deployment(GPU_POD, replicas=4)) == [4]
     assert pods(builders.pod(container(gpus=8))) == [1]

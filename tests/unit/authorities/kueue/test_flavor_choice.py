@@ -13,8 +13,7 @@ from unit.authorities.kueue.judging import A100, RACK, TAINTED, job, judged, pla
 from unit.workloads.normalised import workload
 from usher import paths
 from usher.authorities.kueue.demand import CountedPods
-from usher.authorities.kueue.flavor_choice import assigned
-from usher.authorities.kueue.verdict import KueueVerdict
+from usher.authorities.kueue.flavor_fit import KueueVerdict, can_assign
 from usher.authorities.verdict import Answer
 
 
@@ -176,7 +175,7 @@ def test_a_choice_of_flavors_is_found_if_there_is_one(
     units = [[CountedPods(pod_set=pod_set, pods=1, each={"cpu": cpu, "gpu": gpu})] for cpu, gpu, _ in wanted]
     allowed = [sorted(flavors) for _, _, flavors in wanted]
 
-    found = assigned(units, allowed, ["cpu", "gpu"], room.__getitem__)
+    found = can_assign(units, allowed, ["cpu", "gpu"], room.__getitem__)
 
     assert found == any(_all_fit(choice, wanted, room) for choice in product(*allowed))
 
@@ -195,12 +194,12 @@ def test_thousands_of_pod_sets_are_not_gone_through() -> None:
     pod_set = workload(builders.pod()).pod_sets[0]
     units = [[CountedPods(pod_set=pod_set, pods=1, each={"gpu": 1})] for _ in range(5000)]
 
-    assert assigned(units, [["a", "b"]] * 5000, ["gpu"], lambda _: 2500) is None
-    assert assigned(units, [["a"]] * 5000, ["gpu"], lambda _: 4999) is False
+    assert can_assign(units, [["a", "b"]] * 5000, ["gpu"], lambda _: 2500) is None
+    assert can_assign(units, [["a"]] * 5000, ["gpu"], lambda _: 4999) is False
 
 
 def test_choices_that_never_come_out_are_given_up() -> None:
     pod_set = workload(builders.pod()).pod_sets[0]
     units = [[CountedPods(pod_set=pod_set, pods=1, each={"gpu": 2})] for _ in range(40)]
 
-    assert assigned(units, [["a", "b", "c"]] * 40, ["gpu"], lambda _: 26) is None
+    assert can_assign(units, [["a", "b", "c"]] * 40, ["gpu"], lambda _: 26) is None

@@ -10,12 +10,12 @@ from builders.queues import cluster_queue, cohort, configuration, flavor, group,
 from unit.authorities.kueue.judging import job, judged
 from unit.workloads.normalised import workload
 from usher import paths
+from usher.authorities.kueue import capacity as kueue_free
 from usher.authorities.kueue import demand as kueue_demand
-from usher.authorities.kueue import free as kueue_free
 from usher.authorities.kueue import judge, read
-from usher.authorities.kueue.verdict import KueueVerdict
+from usher.authorities.kueue.flavor_fit import KueueVerdict
 from usher.authorities.verdict import Answer
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
 
 FLAVORS = (flavor("a100"), flavor("h100"))
 NEXT: paths.Object = {"whenCanBorrow": "TryNextFlavor"}
@@ -86,8 +86,8 @@ def now(fungibility: paths.Json, **reserved: int) -> KueueVerdict:
     store = Store.of([value, idle, cohort("shared"), *FLAVORS, configuration("{}")])
     cluster, configured = read.cluster(store), read.configuration(store)
     assert cluster.queues is not None
-    (demand,) = kueue_demand.of(workload(job()), configured)
-    free = kueue_free.of(store, cluster.capacities)
+    (demand,) = kueue_demand.demands(workload(job()), configured)
+    free = kueue_free.free_amounts(store, cluster.capacities)
     return judge.judge(demand, cluster.queues["research"], cluster, configured, supply=free)
 
 

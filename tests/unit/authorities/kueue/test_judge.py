@@ -7,7 +7,7 @@ from builders import GPU, container, template
 from builders.queues import cluster_queue, cohort, configuration, flavor, gpu_group, group, quota, topology
 from unit.authorities.kueue.judging import A100, RACK, TAINTED, job, judged, placed
 from usher import paths
-from usher.authorities.kueue.verdict import FlavorCapacity, KueueVerdict
+from usher.authorities.kueue.flavor_fit import FlavorCapacity, KueueVerdict
 from usher.authorities.verdict import Answer
 
 

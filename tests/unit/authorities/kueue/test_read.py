@@ -2,7 +2,7 @@
 
 from builders.queues import NAMESPACE, local_queue
 from usher.authorities.kueue import read as kueue_read
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
 
 
 def test_local_queues_are_the_same_however_often_they_are_asked_for() -> None:

@@ -11,7 +11,7 @@ from builders import GPU, container, template
 from builders.queues import cluster_queue, cohort, flavor, group, quota
 from unit.authorities.kueue.judging import judged
 from usher import paths
-from usher.authorities.kueue.verdict import FlavorShortage, KueueVerdict
+from usher.authorities.kueue.flavor_fit import FlavorShortage, KueueVerdict
 from usher.authorities.verdict import Answer
 
 FLAVORS: Final = ("a", "b")

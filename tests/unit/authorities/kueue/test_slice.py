@@ -11,7 +11,7 @@ from usher import paths
 from usher.authorities.authority import Case
 from usher.authorities.kueue import slice as kueue_slice
 from usher.authorities.kueue.slice import ClaimedClassInput, KueueInput, LocalQueueInput
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
 
 CONFIGURED = configuration("integrations: {frameworks: [batch/job, pod]}")
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -32,7 +32,7 @@ def job(*, queue: str | None = "research", gpus: int = 8, owner_kind: str = "") 
 
 
 def seen(value: paths.Object, *facts: paths.Object) -> KueueInput | None:
-    return kueue_slice.of(case(value), knowing(Store.of(facts)))
+    return kueue_slice.input_slice(case(value), knowing(Store.of(facts)))
 
 
 def queue_of(value: paths.Object, *facts: paths.Object) -> LocalQueueInput:
@@ -248,7 +248,7 @@ def claiming(class_name: str) -> tuple[paths.Object, paths.Object]:
 def claimed_classes(class_name: str, *facts: paths.Object) -> list[ClaimedClassInput] | None:
     value, claim_template = claiming(class_name)
     store = Store.of([*facts, claim_template])
-    found = kueue_slice.of(Case(workload=workload(value, objects=store)), knowing(store))
+    found = kueue_slice.input_slice(Case(workload=workload(value, objects=store)), knowing(store))
     return None if found is None else found.get("claimedClasses")
 
 

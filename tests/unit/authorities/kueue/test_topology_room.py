@@ -12,7 +12,7 @@ from builders import GPU, container, template
 from builders.queues import cluster_queue, configuration, flavor, gpu_group, group, quota, topology
 from unit.authorities.kueue.judging import RACK, judged
 from usher import paths
-from usher.authorities.kueue.verdict import KueueVerdict
+from usher.authorities.kueue.flavor_fit import KueueVerdict
 from usher.authorities.verdict import Answer
 
 HOST: Final = "kubernetes.io/hostname"

@@ -7,11 +7,11 @@ from builders import container, template
 from builders.queues import cluster_queue, configuration, flavor, gpu_group, group, quota, topology
 from unit.authorities.kueue.judging import A100, RACK, job, judged, placed
 from usher import paths
-from usher.authorities.kueue import versions
-from usher.authorities.kueue.flavor_matching import LABELS_BY_VERSION
-from usher.authorities.kueue.versions import Version
+from usher.authorities.kueue import configuration as kueue_configuration
+from usher.authorities.kueue.configuration import Version
+from usher.authorities.kueue.flavor_fit import LABELS_BY_VERSION
 from usher.authorities.verdict import Answer
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
 
 LABEL = "app.kubernetes.io/version"
 
@@ -34,7 +34,7 @@ def kueue(version: str | None, text: str = "integrations: {frameworks: [batch/jo
     ],
 )
 def test_a_version_is_read_or_unknown(text: str, version: Version | None) -> None:
-    assert versions.read(text) == version
+    assert kueue_configuration.parse_version(text) == version
 
 
 def test_the_version_comes_from_the_configuration_or_from_the_definition() -> None:
@@ -45,10 +45,10 @@ def test_the_version_comes_from_the_configuration_or_from_the_definition() -> No
         "metadata": {"name": "workloads.kueue.x-k8s.io", "labels": {LABEL: "v0.17.1"}},
     }
 
-    assert versions.of_cluster(Store.of([kueue("v0.18.3"), definition])) == Version(0, 18, 3)
-    assert versions.of_cluster(Store.of([kueue(None), definition])) == Version(0, 17, 1)
-    assert versions.of_cluster(Store.of([kueue("devel")])) is None
-    assert versions.of_cluster(Store.of([])) is None
+    assert kueue_configuration.version_of_cluster(Store.of([kueue("v0.18.3"), definition])) == Version(0, 18, 3)
+    assert kueue_configuration.version_of_cluster(Store.of([kueue(None), definition])) == Version(0, 17, 1)
+    assert kueue_configuration.version_of_cluster(Store.of([kueue("devel")])) is None
+    assert kueue_configuration.version_of_cluster(Store.of([])) is None
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_workload_has_a_bounded_number_of_pod_sets(version: str | None, answer
         assert (pod_sets, verdict.answer) == (pod_sets, answer)
         assert (verdict.pod_set_limit is not None) == (answer is Answer.NEVER)
         if answer is Answer.UNKNOWN:
-            assert verdict.unknowns == (f"it has {pod_sets} pod sets, and {versions.OF_POD_SETS}",)
+            assert verdict.unknowns == (f"it has {pod_sets} pod sets, and {kueue_configuration.POD_SET_LIMITS}",)
 
 
 def test_pods_of_a_deployment_are_workloads_of_their_own() -> None:

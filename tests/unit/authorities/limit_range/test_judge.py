@@ -8,11 +8,8 @@ import builders
 from builders import GPU
 from unit.workloads.normalised import workload
 from usher import model, paths
-from usher.authorities.limit_range import defaults
-from usher.authorities.limit_range import judge as limit_range_judge
-from usher.authorities.limit_range import read as limit_range_read
-from usher.authorities.limit_range.judge import Violating
-from usher.authorities.limit_range.read import LimitRanges, Rule
+from usher.authorities import limit_range as authorities_limit_range
+from usher.authorities.limit_range import LimitRanges, Rule, Violating
 
 
 def limit_range(kind: str = "Container", name: str = "limits", **limits: Mapping[str, str]) -> paths.Object:
@@ -20,7 +17,7 @@ def limit_range(kind: str = "Container", name: str = "limits", **limits: Mapping
 
 
 def read(*objects: paths.Object) -> LimitRanges:
-    return limit_range_read.read({f"{index}": value for index, value in enumerate(objects)})
+    return authorities_limit_range.read_ranges({f"{index}": value for index, value in enumerate(objects)})
 
 
 def pod_set(*containers: paths.Object, **spec: builders.JsonValue) -> model.PodSet:
@@ -30,7 +27,7 @@ def pod_set(*containers: paths.Object, **spec: builders.JsonValue) -> model.PodS
 
 def filled(container: paths.Object, *objects: paths.Object) -> tuple[dict[str, str], dict[str, str]]:
     """Requests and limits of a container with all defaults."""
-    (found,) = defaults.with_defaults(pod_set(container).containers, read(*objects))
+    (found,) = authorities_limit_range.with_defaults(pod_set(container).containers, read(*objects))
     return (
         {name: str(amount) for name, amount in found.requests.items()},
         {name: str(amount) for name, amount in found.limits.items()},
@@ -38,7 +35,7 @@ def filled(container: paths.Object, *objects: paths.Object) -> tuple[dict[str, s
 
 
 def violations(of: model.PodSet, *objects: paths.Object) -> list[tuple[Rule, str, str, str | None]]:
-    found = limit_range_judge.of_pod_set(of, read(*objects))
+    found = authorities_limit_range.violations_of_pod_set(of, read(*objects))
     return [
         (each.bound.rule, each.path, str(each.violating), None if each.amount is None else str(each.amount))
         for each in found
@@ -107,7 +104,7 @@ def test_a_limit_is_at_most_so_many_times_the_request(
     requests: Mapping[str, str] | None, limits: Mapping[str, str] | None, said: Violating | None
 ) -> None:
     of = pod_set(builders.container(requests=requests, limits=limits))
-    found = limit_range_judge.of_pod_set(of, read(limit_range(maxLimitRequestRatio={"cpu": "2"})))
+    found = authorities_limit_range.violations_of_pod_set(of, read(limit_range(maxLimitRequestRatio={"cpu": "2"})))
 
     assert [each.violating for each in found] == ([] if said is None else [said])
 
@@ -115,7 +112,7 @@ def test_a_limit_is_at_most_so_many_times_the_request(
 def test_a_limit_that_exceeds_its_ratio_comes_with_the_request() -> None:
     four = pod_set(builders.container(requests={"cpu": "1"}, limits={"cpu": "4"}))
     ratio, largest = limit_range(maxLimitRequestRatio={"cpu": "2"}), limit_range(max={"cpu": "3"})
-    found = [limit_range_judge.of_pod_set(four, read(each))[0].request for each in (ratio, largest)]
+    found = [authorities_limit_range.violations_of_pod_set(four, read(each))[0].request for each in (ratio, largest)]
 
     assert [None if each is None else str(each) for each in found] == ["1", None]
 
@@ -151,9 +148,9 @@ def test_what_the_whole_pod_requests_is_settled_before_any_default_of_its_contai
     small = limit_range(defaultRequest={"cpu": "500m"})
     largest = limit_range("Pod", max={"cpu": "4"})
     whole = pod_set(builders.container(), resources={"limits": {"cpu": "4"}})
-    (container,) = defaults.with_defaults(whole.containers, read(small))
+    (container,) = authorities_limit_range.with_defaults(whole.containers, read(small))
 
-    found = defaults.requests_of_pod(whole, [container], overhead={})
+    found = authorities_limit_range.requests_of_pod(whole, [container], overhead={})
     assert {name: str(amount) for name, amount in found.items()} == {"cpu": "4"}
     assert violations(whole, small, largest) == []
 
@@ -164,7 +161,7 @@ def test_different_defaults_are_ambiguous() -> None:
     ranges = read(one, other)
 
     assert ranges.ambiguous == {"cpu"}
-    assert limit_range_judge.of_pod_set(pod_set(builders.container()), ranges) == ()
+    assert authorities_limit_range.violations_of_pod_set(pod_set(builders.container()), ranges) == ()
 
 
 @pytest.mark.parametrize(

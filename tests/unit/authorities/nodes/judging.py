@@ -6,9 +6,9 @@ import builders
 from builders import toleration
 from usher import paths
 from usher.authorities.nodes.judge import NodeVerdict
-from usher.authorities.nodes.obstacles import Obstacles
+from usher.authorities.nodes.places import Obstacles
 from usher.authorities.verdict import Answer
-from usher.config import models
+from usher.config import pools
 
 GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"
 TOLERATION = toleration("nvidia.com/gpu", operator="Exists")
@@ -16,7 +16,7 @@ GPU_NODE = builders.node(
     "gpu-0", gpus=8, labels={"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"}, taints=[GPU_TAINT]
 )
 CPU_NODE = builders.node("cpu-0")
-H100 = models.Pool(name="h100", node_selector={"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"})
+H100 = pools.Pool(name="h100", node_selector={"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"})
 
 
 def gpu_pod(gpus: int = 1, *, tolerations: list[paths.Object] | None = None, **spec: Any) -> paths.Object:

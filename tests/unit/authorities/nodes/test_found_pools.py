@@ -6,10 +6,11 @@ from unit.authorities import knowing
 from unit.authorities.nodes.judging import GPU_TAINT, TOLERATION
 from unit.workloads.normalised import workload
 from usher import paths
-from usher.authorities.nodes import pool_slice
-from usher.authorities.nodes.pool_input import PoolsInput
+from usher.authorities.nodes import declared_pools
+from usher.authorities.nodes.declared_pools import PoolsInput
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
+from usher.config import pools as config_pools
 
 PRODUCT = "nvidia.com/gpu.product"
 H100 = builders.node("h100-0", gpus=8, labels={PRODUCT: "NVIDIA-H100-80GB-HBM3"}, taints=[GPU_TAINT])
@@ -18,14 +19,14 @@ KEPT = builders.node(
     "team-0", gpus=8, labels={PRODUCT: "NVIDIA-A100-SXM4-80GB"}, taints=["dedicated=vision:NoSchedule"]
 )
 CPU = builders.node("cpu-0")
-BY_OWN_LABEL = models.Pool(name="h100", node_selector={"pool": "h100"})
+BY_OWN_LABEL = config_pools.Pool(name="h100", node_selector={"pool": "h100"})
 
 
-def seen(pod: paths.Object, *nodes: paths.Object, pools: list[models.Pool] | None = None) -> PoolsInput:
+def seen(pod: paths.Object, *nodes: paths.Object, pools: list[config_pools.Pool] | None = None) -> PoolsInput:
     known = knowing.knowing(Store.of(nodes), models.Config(pools=pools or []))
     made = workload(pod)
     (pod_set,) = made.pod_sets
-    return pool_slice.placements(known).of(pod_set, workload=made)
+    return declared_pools.placements(known).of(pod_set, workload=made)
 
 
 def gpu_pod(gpus: int = 1, **spec: object) -> paths.Object:
@@ -103,13 +104,13 @@ def test_an_ordinary_pod_opens_a_pool_of_nodes_only_by_the_taint_they_have() -> 
 def test_placements_are_kept_until_the_pools_change() -> None:
     facts = Store.of([H100])
     known = knowing.knowing(facts)
-    first = pool_slice.placements(known)
+    first = declared_pools.placements(known)
 
     facts.put(builders.replaced(H100, "/metadata/name", "h100-1"))
-    assert pool_slice.placements(known) is first
+    assert declared_pools.placements(known) is first
 
     facts.put(L4)
-    assert pool_slice.placements(known) is not first
+    assert declared_pools.placements(known) is not first
 
 
 def test_a_model_that_no_declared_pool_has_is_named() -> None:
@@ -124,8 +125,8 @@ def test_a_model_that_no_declared_pool_has_is_named() -> None:
 
 def test_a_model_that_a_declared_pool_has_by_label_or_board_is_declared() -> None:
     pod = gpu_pod(nodeSelector={PRODUCT: "NVIDIA-H100-80GB-HBM3"})
-    by_board = BY_OWN_LABEL.model_copy(update={"gpu": models.Gpus(board="H100-80", per_node=8)})
-    by_label = models.Pool(name="h100", node_selector={PRODUCT: "NVIDIA-H100-80GB-HBM3"})
+    by_board = BY_OWN_LABEL.model_copy(update={"gpu": config_pools.Gpus(board="H100-80", per_node=8)})
+    by_label = config_pools.Pool(name="h100", node_selector={PRODUCT: "NVIDIA-H100-80GB-HBM3"})
 
     for pool in (by_board, by_label):
         assert "undeclaredDevices" not in seen(pod, pools=[pool])

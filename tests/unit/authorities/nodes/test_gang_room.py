@@ -5,21 +5,23 @@ from collections.abc import Sequence
 import builders
 from unit.authorities.clusters import cluster, demand
 from usher import paths
-from usher.authorities.nodes import gang_room
-from usher.authorities.nodes.gang_room import Member, Room
-from usher.config import models
+from usher.authorities.nodes import judge
+from usher.authorities.nodes.judge import GangMember, GangRoom
+from usher.config import pools as config_pools
 
 NODES = [builders.node(f"gpu-{index}", gpus=8, labels={"pool": "h100"}) for index in range(4)]
-POOL = models.Pool(name="h100", node_selector={"pool": "h100"})
+POOL = config_pools.Pool(name="h100", node_selector={"pool": "h100"})
 FIXED = POOL.model_copy(update={"scales_from_zero": False})
 
 
 def room(
-    *members: tuple[int, int], nodes: Sequence[paths.Object] = NODES, pools: Sequence[models.Pool] = (FIXED,)
-) -> Room | None:
+    *members: tuple[int, int], nodes: Sequence[paths.Object] = NODES, pools: Sequence[config_pools.Pool] = (FIXED,)
+) -> GangRoom | None:
     """Of pod sets, given as how many pods and how many GPUs each of them asks for."""
-    asked = [Member(demand=demand(builders.pod(builders.container(gpus=gpus))), pods=pods) for pods, gpus in members]
-    return gang_room.room(asked, cluster(*nodes, pools=pools))
+    asked = [
+        GangMember(demand=demand(builders.pod(builders.container(gpus=gpus))), pods=pods) for pods, gpus in members
+    ]
+    return judge.gang_room(asked, cluster(*nodes, pools=pools))
 
 
 def test_a_gang_that_may_fit_has_no_verdict() -> None:
@@ -28,22 +30,22 @@ def test_a_gang_that_may_fit_has_no_verdict() -> None:
 
 
 def test_each_node_holds_whole_pods_alone() -> None:
-    assert room((8, 5)) == Room(most=4, sure=True)
+    assert room((8, 5)) == GangRoom(most=4, sure=True)
 
 
 def test_pod_sets_share_what_there_is() -> None:
     """One Master and four Workers of 8 GPUs each, on four nodes of 8."""
-    assert room((1, 8), (4, 8)) == Room(most=4, sure=True)
+    assert room((1, 8), (4, 8)) == GangRoom(most=4, sure=True)
 
 
 def test_nodes_without_a_maximum_may_become_more() -> None:
-    assert room((5, 8), pools=[POOL]) == Room(most=4, sure=False)
-    assert room((5, 8), pools=[]) == Room(most=4, sure=False)
+    assert room((5, 8), pools=[POOL]) == GangRoom(most=4, sure=False)
+    assert room((5, 8), pools=[]) == GangRoom(most=4, sure=False)
 
 
 def test_a_pool_that_scales_bounds_nothing_unless_it_says_how_far() -> None:
     assert room((5, 8), pools=[POOL.model_copy(update={"scales_from_zero": True})]) is None
-    assert room((7, 8), pools=[POOL.model_copy(update={"max_nodes": 6})]) == Room(most=6, sure=True)
+    assert room((7, 8), pools=[POOL.model_copy(update={"max_nodes": 6})]) == GangRoom(most=6, sure=True)
 
 
 def test_a_pool_without_nodes_has_as_many_as_it_may_have() -> None:
@@ -51,7 +53,7 @@ def test_a_pool_without_nodes_has_as_many_as_it_may_have() -> None:
         update={"scales_from_zero": True, "max_nodes": 3, "allocatable": {"nvidia.com/gpu": 8}},
     )
 
-    assert room((7, 4), nodes=[builders.node()], pools=[pool]) == Room(most=6, sure=True)
+    assert room((7, 4), nodes=[builders.node()], pools=[pool]) == GangRoom(most=6, sure=True)
 
 
 def test_future_nodes_hold_only_whole_pods() -> None:
@@ -59,21 +61,21 @@ def test_future_nodes_hold_only_whole_pods() -> None:
         update={"scales_from_zero": True, "max_nodes": 3, "allocatable": {"nvidia.com/gpu": 8}},
     )
 
-    assert room((4, 5), nodes=[builders.node()], pools=[pool]) == Room(most=3, sure=True)
+    assert room((4, 5), nodes=[builders.node()], pools=[pool]) == GangRoom(most=3, sure=True)
 
 
 def test_pods_per_node_are_bounded_too() -> None:
     node = builders.node("gpu-0", gpus=8, labels={"pool": "h100"}, allocatable={"pods": "2"})
 
-    assert room((3, 1), nodes=[node]) == Room(most=2, sure=True)
+    assert room((3, 1), nodes=[node]) == GangRoom(most=2, sure=True)
 
 
 def test_hosts_that_are_chosen_by_name_are_counted_one_by_one() -> None:
     names = builders.expression("kubernetes.io/hostname", "In", "gpu-1", "gpu-2")
     pod = builders.pod(builders.container(gpus=8), affinity=builders.node_affinity(builders.term(names)))
 
-    found = gang_room.room([Member(demand=demand(pod), pods=3)], cluster(*NODES, pools=[FIXED]))
-    assert found == Room(most=2, sure=True)
+    found = judge.gang_room([GangMember(demand=demand(pod), pods=3)], cluster(*NODES, pools=[FIXED]))
+    assert found == GangRoom(most=2, sure=True)
 
 
 def test_what_cannot_be_counted_is_not() -> None:
@@ -87,33 +89,33 @@ def test_what_a_pod_of_a_gang_asks_for_that_is_not_known_leaves_all_open() -> No
         builders.container(claims=["gpu"]), resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "one"}]
     )
     members = [
-        Member(demand=demand(builders.pod(builders.container(gpus=8))), pods=9),
-        Member(demand=demand(claiming), pods=1),
+        GangMember(demand=demand(builders.pod(builders.container(gpus=8))), pods=9),
+        GangMember(demand=demand(claiming), pods=1),
     ]
 
-    assert gang_room.room(members[:1], cluster(*NODES, pools=[FIXED])) == Room(most=4, sure=True)
-    assert gang_room.room(members, cluster(*NODES, pools=[FIXED])) is None
+    assert judge.gang_room(members[:1], cluster(*NODES, pools=[FIXED])) == GangRoom(most=4, sure=True)
+    assert judge.gang_room(members, cluster(*NODES, pools=[FIXED])) is None
 
 
 def test_nodes_that_hold_only_some_of_the_pods_give_only_these_what_they_have() -> None:
     """Eight nodes without GPUs hold the launcher, and no Worker."""
-    launcher = Member(demand=demand(builders.pod(builders.container(requests={"cpu": "1"}))), pods=1)
-    workers = Member(demand=demand(builders.pod(builders.container(gpus=8))), pods=2)
+    launcher = GangMember(demand=demand(builders.pod(builders.container(requests={"cpu": "1"}))), pods=1)
+    workers = GangMember(demand=demand(builders.pod(builders.container(gpus=8))), pods=2)
     there = [*NODES[:2], *(builders.node(f"cpu-{index}") for index in range(8))]
 
-    found = gang_room.room([launcher, workers, workers], cluster(*there, pools=[FIXED]))
-    assert found == Room(most=3, sure=False)
+    found = judge.gang_room([launcher, workers, workers], cluster(*there, pools=[FIXED]))
+    assert found == GangRoom(most=3, sure=False)
 
 
 def test_pods_that_select_one_host_take_nothing_from_the_number_of_the_others() -> None:
     on_one = builders.pod(builders.container(gpus=8), nodeSelector={"kubernetes.io/hostname": "gpu-0"})
     members = [
-        Member(demand=demand(builders.pod(builders.container(gpus=8))), pods=4),
-        Member(demand=demand(on_one), pods=1),
+        GangMember(demand=demand(builders.pod(builders.container(gpus=8))), pods=4),
+        GangMember(demand=demand(on_one), pods=1),
     ]
 
     for each in (members, members[::-1]):
-        assert gang_room.room(each, cluster(*NODES, pools=[FIXED])) == Room(most=4, sure=True)
+        assert judge.gang_room(each, cluster(*NODES, pools=[FIXED])) == GangRoom(most=4, sure=True)
 
 
 def test_a_host_that_two_alternatives_name_is_one_host() -> None:
@@ -121,18 +123,18 @@ def test_a_host_that_two_alternatives_name_is_one_host() -> None:
     affinity = builders.node_affinity(*(builders.term(each) for each in names))
     pod = builders.pod(builders.container(gpus=8), affinity=affinity)
 
-    found = gang_room.room([Member(demand=demand(pod), pods=3)], cluster(*NODES, pools=[FIXED]))
-    assert found == Room(most=2, sure=True)
+    found = judge.gang_room([GangMember(demand=demand(pod), pods=3)], cluster(*NODES, pools=[FIXED]))
+    assert found == GangRoom(most=2, sure=True)
 
 
 def test_devices_that_a_device_class_may_serve_are_not_counted() -> None:
     served = demand(builders.pod(builders.container(gpus=8)), from_classes=["nvidia.com/gpu"])
 
-    assert gang_room.room([Member(demand=served, pods=9)], cluster(*NODES, pools=[FIXED])) is None
+    assert judge.gang_room([GangMember(demand=served, pods=9)], cluster(*NODES, pools=[FIXED])) is None
 
 
 def test_what_a_pool_does_not_say_of_its_nodes_bounds_nothing() -> None:
     pool = POOL.model_copy(update={"scales_from_zero": True, "max_nodes": 3, "allocatable": {"nvidia.com/gpu": 8}})
-    worker = Member(demand=demand(builders.pod(builders.container(gpus=8, requests={"cpu": "64"}))), pods=7)
+    worker = GangMember(demand=demand(builders.pod(builders.container(gpus=8, requests={"cpu": "64"}))), pods=7)
 
-    assert gang_room.room([worker], cluster(builders.node(), pools=[pool])) == Room(most=3, sure=True)
+    assert judge.gang_room([worker], cluster(builders.node(), pools=[pool])) == GangRoom(most=3, sure=True)

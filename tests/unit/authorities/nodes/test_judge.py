@@ -12,11 +12,11 @@ from unit.authorities.clusters import cluster, judge
 from unit.authorities.nodes.judging import CPU_NODE, GPU_NODE, GPU_TAINT, H100, gpu_pod, obstacles, place
 from usher import paths
 from usher.authorities.nodes.judge import NodeVerdict
-from usher.authorities.nodes.obstacles import MissingAmount, Obstacles
+from usher.authorities.nodes.places import MissingAmount, Obstacles
 from usher.authorities.verdict import Answer
-from usher.config import models
-from usher.facts.node_reading import Taint
-from usher.scheduling.requirements import Requirement
+from usher.cluster.facts.nodes import Taint
+from usher.config import pools
+from usher.model.placement import Requirement
 
 
 def asking(**limits: Any) -> paths.Object:
@@ -206,7 +206,7 @@ def test_more_terms_than_anybody_means_are_not_looked_through() -> None:
 
 
 def test_more_gpus_than_a_numa_node_has_are_refused_by_kubelets_that_want_one() -> None:
-    pool = H100.model_copy(update={"gpu": models.Gpus(per_node=8, per_numa_node=4)})
+    pool = H100.model_copy(update={"gpu": pools.Gpus(per_node=8, per_numa_node=4)})
 
     found = judge(gpu_pod(8), GPU_NODE, pools=[pool])
     assert found.answer is Answer.COULD
@@ -217,7 +217,7 @@ def test_more_gpus_than_a_numa_node_has_are_refused_by_kubelets_that_want_one() 
     assert judge(gpu_pod(8), GPU_NODE, loose, pools=[pool]).crowded is None
     named = judge(gpu_pod(8, nodeName="gpu-0"), CPU_NODE, GPU_NODE, pools=[pool]).crowded
     assert named is not None
-    unborn = models.Pool(name="unborn", node_selector={"pool": "unborn"}, allocatable={"nvidia.com/gpu": "8"})
+    unborn = pools.Pool(name="unborn", node_selector={"pool": "unborn"}, allocatable={"nvidia.com/gpu": "8"})
     scaling = pool.model_copy(update={"scales_from_zero": True})
     beside = judge(gpu_pod(8), CPU_NODE, pools=[unborn, scaling])
     assert beside.crowded is not None

@@ -4,9 +4,9 @@ import builders
 from unit.authorities.clusters import judge
 from unit.authorities.nodes.judging import CPU_NODE, GPU_NODE, H100, TOLERATION, gpu_pod, obstacles, place
 from usher.authorities.nodes.judge import NodeVerdict
-from usher.authorities.nodes.obstacles import MissingAmount
+from usher.authorities.nodes.places import MissingAmount
 from usher.authorities.verdict import Answer
-from usher.config import models
+from usher.config import pools
 
 
 class TestPools:
@@ -32,7 +32,7 @@ class TestPools:
         assert judge(amd, CPU_NODE, pools=[pool]).answer is Answer.NEVER
 
     def test_keep_off_whom_their_taints_keep_off(self) -> None:
-        pool = H100.model_copy(update={"scales_from_zero": True, "taints": [models.Taint(key="team", value="a")]})
+        pool = H100.model_copy(update={"scales_from_zero": True, "taints": [pools.Taint(key="team", value="a")]})
 
         assert [each.key for each in obstacles(judge(gpu_pod(), CPU_NODE, pools=[pool])).taints] == ["team"]
 
@@ -45,14 +45,14 @@ class TestPools:
         assert obstacles(found).amounts == (MissingAmount(resource="pods", asked=1, most=0),)
 
     def test_accept_pods_without_a_toleration_for_a_taint_that_only_prefers(self) -> None:
-        preferring = models.Taint(key="team", value="a", effect="PreferNoSchedule")
+        preferring = pools.Taint(key="team", value="a", effect="PreferNoSchedule")
         pool = H100.model_copy(update={"scales_from_zero": True, "taints": [preferring]})
 
         assert judge(gpu_pod(), CPU_NODE, pools=[pool]).answer is Answer.COULD
 
     def test_that_are_divided_alike_have_more_instances_than_gpus(self) -> None:
         """Under the strategy single nvidia.com/gpu counts instances, so that `gpu.perNode` is no bound of it."""
-        gpus = models.Gpus(board="H100-80", per_node=1, mig_strategy="single")
+        gpus = pools.Gpus(board="H100-80", per_node=1, mig_strategy="single")
         pool = H100.model_copy(update={"scales_from_zero": True, "gpu": gpus})
         whole = pool.model_copy(update={"gpu": gpus.model_copy(update={"mig_strategy": "none"})})
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 import builders
 import generated_examples
 from unit.authorities.clusters import demand
-from unit.scheduling import node_matching
+from unit.model import node_matching
 from unit.workloads.normalised import VOCABULARY
 from usher import paths
 from usher.authorities.nodes import judge as nodes_judge
 from usher.authorities.nodes import places as nodes_places
 from usher.authorities.verdict import Answer
-from usher.facts import node_classes
-from usher.facts.node_table import NodeTable
+from usher.cluster.facts import nodes
+from usher.cluster.facts.nodes import NodeTable
 
 _VALUES = st.sampled_from(["a", "b", "c"])
 _KEYS = st.sampled_from(["zone", "kind", "rack", "kubernetes.io/hostname"])
@@ -90,7 +90,7 @@ def milli(text: str) -> int:
     return int(text[:-1]) if text.endswith("m") else int(text) * 1000
 
 
-@pytest.fixture(params=[node_classes.MOST_CLASSES, 3], ids=["many classes", "hardly any classes"], scope="module")
+@pytest.fixture(params=[nodes.MOST_CLASSES, 3], ids=["many classes", "hardly any classes"], scope="module")
 def most_classes(request: pytest.FixtureRequest) -> int:
     limit: int = request.param
     return limit
@@ -100,12 +100,12 @@ def most_classes(request: pytest.FixtureRequest) -> int:
 @given(cluster=st.lists(_NODES, max_size=12), pod=_PODS)
 def test_classes_say_what_their_nodes_say(most_classes: int, cluster: list[paths.Object], pod: paths.Object) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(node_classes, "MOST_CLASSES", most_classes)
+        patch.setattr(nodes, "MOST_CLASSES", most_classes)
         table = NodeTable()
         table.replace(cluster)
     by_name: dict[str, Any] = {str(node["metadata"]["name"]): node for node in cluster}  # type: ignore[index,call-overload]  # built above
 
-    found = nodes_judge.judge(demand(pod), nodes_places.of_cluster(table.now, [], VOCABULARY))
+    found = nodes_judge.judge(demand(pod), nodes_places.places_of_cluster(table.now, [], VOCABULARY))
 
     fitting = any(fits(pod, node) for node in by_name.values())
     assert found.answer is (Answer.COULD if fitting else Answer.NEVER)

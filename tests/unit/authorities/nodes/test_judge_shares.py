@@ -6,18 +6,18 @@ import builders
 from unit.authorities.clusters import cluster, demand, judge
 from unit.authorities.nodes.judging import CPU_NODE, GPU_NODE, TOLERATION, gpu_pod, obstacles
 from usher.authorities.nodes import judge as nodes_judge
-from usher.authorities.nodes.obstacles import MissingAmount
+from usher.authorities.nodes.places import MissingAmount
 from usher.authorities.verdict import Answer
-from usher.config import models
+from usher.config import pools
 
 
 class TestSlices:
-    POOL = models.Pool(
+    POOL = pools.Pool(
         name="mig",
         node_selector={"pool": "mig"},
         resources=["nvidia.com/mig-3g.40gb", "nvidia.com/mig-1g.10gb"],
         scales_from_zero=True,
-        gpu=models.Gpus(board="H100-80", per_node=1, mig_strategy="mixed"),
+        gpu=pools.Gpus(board="H100-80", per_node=1, mig_strategy="mixed"),
     )
 
     @pytest.mark.parametrize(("large", "small", "fits"), [(1, 4, True), (2, 1, False), (3, 0, False), (0, 7, True)])
@@ -37,14 +37,14 @@ class TestSlices:
         self, profile: str, gpus: int, asked: int, most: int
     ) -> None:
         resource = f"nvidia.com/mig-{profile}"
-        board = models.Gpus(board="H100-80", per_node=gpus, mig_strategy="mixed")
+        board = pools.Gpus(board="H100-80", per_node=gpus, mig_strategy="mixed")
         pool = self.POOL.model_copy(update={"resources": [resource], "gpu": board, "allocatable": {"cpu": "64"}})
 
         found = judge(builders.pod(builders.container(limits={resource: asked})), pools=[pool])
         assert obstacles(found).amounts == (MissingAmount(resource=resource, asked=asked, most=most),)
 
     def test_never_fit_a_pool_whose_board_is_unknown(self) -> None:
-        pool = self.POOL.model_copy(update={"resources": [], "gpu": models.Gpus(per_node=1, mig_strategy="mixed")})
+        pool = self.POOL.model_copy(update={"resources": [], "gpu": pools.Gpus(per_node=1, mig_strategy="mixed")})
         small = builders.pod(builders.container(limits={"nvidia.com/mig-1g.10gb": 1}))
 
         assert judge(small, CPU_NODE, pools=[pool]).answer is Answer.NEVER

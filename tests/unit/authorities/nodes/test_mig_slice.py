@@ -8,8 +8,9 @@ import pytest
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.knowledge import Knowledge
-from usher.config import models
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
+from usher.config import models, sections
+from usher.config import pools as config_pools
 from usher.policy.input import document
 from usher.workloads.normalise import normalise
 
@@ -42,7 +43,7 @@ def facts(
 def pools(*selectors: dict[str, str], resource: str) -> models.Config:
     return models.Config(
         pools=[
-            models.Pool(name=f"pool-{index}", node_selector=selector, resources=[resource])
+            config_pools.Pool(name=f"pool-{index}", node_selector=selector, resources=[resource])
             for index, selector in enumerate(selectors)
         ]
     )
@@ -82,8 +83,8 @@ def test_a_profile_that_is_all_of_a_board_is_whole() -> None:
 def test_a_profile_of_no_board_is_known_where_usher_yaml_names_it() -> None:
     name = "nvidia.com/mig-1g.8gb"
     said: list[models.Config] = [
-        models.Config(accelerators=models.Accelerators(names=[name])),
-        models.Config(accelerators=models.Accelerators(resources={name: models.Resource(unit="partition")})),
+        models.Config(accelerators=sections.Accelerators(names=[name])),
+        models.Config(accelerators=sections.Accelerators(resources={name: sections.Resource(unit="partition")})),
         pools(A100_40, resource=name),
     ]
     assert not facts({name: 1})["profiles"][name]["known"]
@@ -104,7 +105,7 @@ def test_a_misspelt_name_comes_with_what_was_meant(name: str, meant: str) -> Non
 
 
 def test_a_name_that_usher_yaml_describes_is_not_misspelt() -> None:
-    config = models.Config(accelerators=models.Accelerators(names=["nvidia.com/mig-small"]))
+    config = models.Config(accelerators=sections.Accelerators(names=["nvidia.com/mig-small"]))
     assert facts({"nvidia.com/mig-small": 1}, config=config) == {"profiles": {}, "misspelt": {}}
 
 

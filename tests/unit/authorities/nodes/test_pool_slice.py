@@ -6,29 +6,31 @@ import builders
 from builders import expression, node_affinity, term, toleration
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import paths
-from usher.authorities.nodes.pool_input import NOWHERE, PoolsInput
-from usher.authorities.nodes.pool_slice import PoolPlacements
+from usher.authorities.nodes.declared_pools import NO_POOLS_INPUT, PoolPlacements, PoolsInput
 from usher.config import models
+from usher.config import pools as config_pools
 
-GUARDED = models.Pool(
-    name="h100", node_selector={"pool": "h100"}, taints=[models.Taint(key="nvidia.com/gpu", value="present")]
+GUARDED = config_pools.Pool(
+    name="h100", node_selector={"pool": "h100"}, taints=[config_pools.Taint(key="nvidia.com/gpu", value="present")]
 )
-ON_SPOT = models.Pool(
+ON_SPOT = config_pools.Pool(
     name="a100",
     node_selector={"pool": "a100"},
     taints=[
-        models.Taint(key="spot", value="true"),
-        models.Taint(key="nvidia.com/gpu", value="present"),
-        models.Taint(key="slow", effect="PreferNoSchedule"),
+        config_pools.Taint(key="spot", value="true"),
+        config_pools.Taint(key="nvidia.com/gpu", value="present"),
+        config_pools.Taint(key="slow", effect="PreferNoSchedule"),
     ],
 )
-OF_A_TEAM = models.Pool(
-    name="team", node_selector={"pool": "team"}, taints=[models.Taint(key="team", value="vision", effect="NoExecute")]
+OF_A_TEAM = config_pools.Pool(
+    name="team",
+    node_selector={"pool": "team"},
+    taints=[config_pools.Taint(key="team", value="vision", effect="NoExecute")],
 )
 COUNT = "nvidia.com/gpu.count"
 
 
-def seen(value: paths.Object, *pools: models.Pool) -> PoolsInput:
+def seen(value: paths.Object, *pools: config_pools.Pool) -> PoolsInput:
     config = models.Config(pools=list(pools))
     found = workload(value)
     (pod_set,) = found.pod_sets
@@ -36,7 +38,7 @@ def seen(value: paths.Object, *pools: models.Pool) -> PoolsInput:
 
 
 def tolerated(
-    *tolerations: paths.Object, pools: list[models.Pool], node_selector: dict[str, str] | None = None
+    *tolerations: paths.Object, pools: list[config_pools.Pool], node_selector: dict[str, str] | None = None
 ) -> list[tuple[int, str]]:
     """Index and taint of what a pod without accelerators tolerates of them."""
     found = seen(builders.pod(tolerations=list(tolerations), nodeSelector=node_selector), *pools)
@@ -76,10 +78,10 @@ def test_a_pool_that_the_pod_does_not_select_is_not_opened() -> None:
 
 
 def test_a_pool_without_guarding_taints_is_open_to_everybody() -> None:
-    untainted = models.Pool(
+    untainted = config_pools.Pool(
         name="l4",
         node_selector={"pool": "l4"},
-        taints=[models.Taint(key="nvidia.com/gpu", effect="PreferNoSchedule")],
+        taints=[config_pools.Taint(key="nvidia.com/gpu", effect="PreferNoSchedule")],
     )
 
     assert tolerated(toleration("nvidia.com/gpu", operator="Exists"), pools=[untainted]) == []
@@ -102,7 +104,7 @@ def test_partly_known_pods_may_ask_for_accelerators() -> None:
     nodes = PoolPlacements(models.Config(pools=[GUARDED]), VOCABULARY)
 
     assert nodes.of(pod_set, workload=pod)["tolerated"] != []
-    assert nodes.of(replace(pod_set, whole=False), workload=pod) == NOWHERE
+    assert nodes.of(replace(pod_set, whole=False), workload=pod) == NO_POOLS_INPUT
 
 
 def test_pods_with_accelerators_are_to_tolerate_the_taint() -> None:
@@ -130,20 +132,22 @@ def test_without_a_numeric_label_the_slice_has_no_numbers() -> None:
     assert "numbers" not in seen(builders.pod(builders.container(gpus=8), nodeSelector={"pool": "h100"}))
 
 
-EIGHT = models.Pool(name="h100", node_selector={"pool": "h100"}, gpu=models.Gpus(per_node=8), fabric="infiniband")
-FOUR = models.Pool(name="l40s", node_selector={"pool": "l40s"}, gpu=models.Gpus(per_node=4))
-SLICED = models.Pool(
-    name="mig", node_selector={"pool": "mig"}, gpu=models.Gpus(per_node=2, board="H100-80", mig_strategy="single")
+EIGHT = config_pools.Pool(
+    name="h100", node_selector={"pool": "h100"}, gpu=config_pools.Gpus(per_node=8), fabric="infiniband"
 )
-SHARING = models.Pool(
+FOUR = config_pools.Pool(name="l40s", node_selector={"pool": "l40s"}, gpu=config_pools.Gpus(per_node=4))
+SLICED = config_pools.Pool(
+    name="mig", node_selector={"pool": "mig"}, gpu=config_pools.Gpus(per_node=2, board="H100-80", mig_strategy="single")
+)
+SHARING = config_pools.Pool(
     name="shared",
     node_selector={"pool": "shared"},
-    gpu=models.Gpus(per_node=4),
+    gpu=config_pools.Gpus(per_node=4),
     allocatable={"nvidia.com/gpu": "16"},
 )
 
 
-def fitting(gpus: int, *pools: models.Pool) -> list[str]:
+def fitting(gpus: int, *pools: config_pools.Pool) -> list[str]:
     return [fit["pool"] for fit in seen(builders.pod(builders.container(gpus=gpus)), *pools)["fits"]]
 
 
@@ -175,7 +179,7 @@ def test_pods_of_another_size_do_not_share_an_answer() -> None:
 
 def test_a_type_of_machine_that_no_pool_names_is_given() -> None:
     label = "node.kubernetes.io/instance-type"
-    named = models.Pool(name="p5", node_selector={label: "p5.48xlarge"})
+    named = config_pools.Pool(name="p5", node_selector={label: "p5.48xlarge"})
     selecting = builders.pod(builders.container(gpus=1), nodeSelector={label: "p5.48xlarge"})
 
     assert seen(selecting, EIGHT)["undeclaredMachines"] == [{"label": label, "values": ["p5.48xlarge"]}]

@@ -9,11 +9,10 @@ import builders
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import model, paths
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.nodes import pool_reasons, pool_uses
-from usher.authorities.nodes.pool_input import PoolsInput
-from usher.authorities.nodes.pool_slice import PoolPlacements
+from usher.authorities.nodes import declared_pools
+from usher.authorities.nodes.declared_pools import PoolPlacements, PoolsInput
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 
 TRAINING: dict[str, Any] = {"roles": ["training"]}
 
@@ -144,7 +143,7 @@ def test_the_taint_that_keeps_a_pool_for_its_pods_is_tolerated_with_its_value(
 def test_the_board_of_a_pool_is_the_one_that_usher_yaml_names(fields: dict[str, Any], board: str) -> None:
     (found,) = config({**pool("a"), **fields}).pools
 
-    assert pool_uses.board(found) == board
+    assert declared_pools.board_of_pool(found) == board
 
 
 def test_usher_shows_of_every_pool_why_it_fits_or_not() -> None:
@@ -164,7 +163,7 @@ def test_usher_shows_of_every_pool_why_it_fits_or_not() -> None:
     known = Knowledge(facts=Store(), config=site, vocabulary=VOCABULARY)
     (pod_set,) = found.pod_sets
 
-    assert [astuple(each) for each in pool_reasons.of(pod_set, workload=found, known=known)] == [
+    assert [astuple(each) for each in declared_pools.pool_reasons(pod_set, workload=found, known=known)] == [
         ("h100", True, "fits, board H100-80, fabric infiniband, taint nvidia.com/gpu not tolerated yet"),
         ("other", False, "it does not offer every device that the pods ask for"),
         ("elsewhere", False, "its labels are not those that the pods select"),
@@ -176,7 +175,7 @@ def test_usher_shows_no_pools_without_pools_or_accelerators() -> None:
     for value, site in ((builders.job(), config(pool("a"))), (builders.job(gpu_pods()), config())):
         found = workload(value)
         known = Knowledge(facts=Store(), config=site, vocabulary=VOCABULARY)
-        assert pool_reasons.of(found.pod_sets[0], workload=found, known=known) == ()
+        assert declared_pools.pool_reasons(found.pod_sets[0], workload=found, known=known) == ()
 
 
 def test_a_label_takes_no_role_that_a_pool_is_for() -> None:

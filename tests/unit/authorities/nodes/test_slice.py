@@ -10,22 +10,22 @@ from builders import toleration
 from unit.authorities.knowing import case, knowing
 from usher import paths
 from usher.authorities import amount_texts
-from usher.authorities.nodes import slice as nodes_slice
-from usher.authorities.nodes import texts
-from usher.authorities.nodes.slice import NodesInput
+from usher.authorities.nodes import present as nodes_slice
+from usher.authorities.nodes.present import NodesInput
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
-from usher.scheduling.requirements import Requirement
+from usher.config import pools as config_pools
+from usher.model.placement import Requirement
 
 GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"
 GPU_NODE = builders.node("gpu-0", gpus=8, labels={"pool": "h100", "zone": "a"}, taints=[GPU_TAINT])
-POOL = models.Pool(
-    name="h100", node_selector={"pool": "h100"}, taints=[models.Taint(key="nvidia.com/gpu", value="present")]
+POOL = config_pools.Pool(
+    name="h100", node_selector={"pool": "h100"}, taints=[config_pools.Taint(key="nvidia.com/gpu", value="present")]
 )
 
 
-def of(value: paths.Object, *facts: paths.Object, pools: Sequence[models.Pool] = ()) -> NodesInput | None:
-    return nodes_slice.of(case(value), knowing(Store.of(facts), models.Config(pools=list(pools))))
+def of(value: paths.Object, *facts: paths.Object, pools: Sequence[config_pools.Pool] = ()) -> NodesInput | None:
+    return nodes_slice.input_slice(case(value), knowing(Store.of(facts), models.Config(pools=list(pools))))
 
 
 def gpu_pod(gpus: int = 1, **spec: Any) -> paths.Object:
@@ -86,7 +86,7 @@ def test_a_sum_over_containers_stands_nowhere() -> None:
 
 
 @pytest.mark.parametrize("pools", [[], [POOL]], ids=["usual taints", "declared taints"])
-def test_a_toleration_that_another_check_asks_for_is_not_told_again(pools: list[models.Pool]) -> None:
+def test_a_toleration_that_another_check_asks_for_is_not_told_again(pools: list[config_pools.Pool]) -> None:
     assert of(gpu_pod(8), GPU_NODE, pools=pools) is None
     assert obstacles(of(gpu_pod(9), GPU_NODE, pools=pools))["taints"] == []
 
@@ -171,10 +171,10 @@ def test_a_gang_that_does_not_fit_learns_how_many_of_its_pods_could_run() -> Non
 
 def test_answers_follow_the_current_nodes() -> None:
     known, pod = knowing(Store.of([GPU_NODE])), case(gpu_pod(16))
-    assert verdict(nodes_slice.of(pod, known)) == "never"
+    assert verdict(nodes_slice.input_slice(pod, known)) == "never"
 
     known.facts.put(builders.node("gpu-1", gpus=16))
-    assert nodes_slice.of(pod, known) is None
+    assert nodes_slice.input_slice(pod, known) is None
 
 
 @pytest.mark.parametrize(
@@ -208,4 +208,4 @@ def test_amounts_are_rounded_so_that_an_excess_never_looks_equal(
     ],
 )
 def test_requirements_are_shown_as_people_write_them(operator: str, values: tuple[str, ...], text: str) -> None:
-    assert texts.requirement(Requirement(key="zone", operator=operator, values=values)) == text
+    assert nodes_slice.requirement_text(Requirement(key="zone", operator=operator, values=values)) == text

@@ -3,21 +3,20 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.authorities.priority import judge as priority_judge
-from usher.authorities.priority.judge import Pair
-from usher.authorities.priority.read import Class
+from usher.authorities import priority as priority_judge
+from usher.authorities.priority import ClassPair, PriorityClass
 
 
-def of(name: str, value: int) -> Class:
-    return Class(name=name, value=value)
+def of(name: str, value: int) -> PriorityClass:
+    return PriorityClass(name=name, value=value)
 
 
-def pair(in_queue: int, of_pods: int) -> Pair:
-    return Pair(in_queue=of("queue", in_queue), of_pods=of("pods", of_pods))
+def pair(in_queue: int, of_pods: int) -> ClassPair:
+    return ClassPair(in_queue=of("queue", in_queue), of_pods=of("pods", of_pods))
 
 
-def contradicting(own: Pair, *others: Pair) -> Pair | None:
-    found = priority_judge.contradiction([own], others)
+def contradicting(own: ClassPair, *others: ClassPair) -> ClassPair | None:
+    found = priority_judge.find_contradiction([own], others)
     return None if found is None else found.other
 
 
@@ -44,4 +43,6 @@ def test_a_name_namesakes_stands_for_one_rank() -> None:
     in_queue = {"a": of("a", 1), "b": of("b", 2)}
     of_pods = {"b": of("b", 20), "c": of("c", 30)}
 
-    assert list(priority_judge.namesakes(in_queue, of_pods)) == [Pair(in_queue=in_queue["b"], of_pods=of_pods["b"])]
+    assert list(priority_judge.namesakes(in_queue, of_pods)) == [
+        ClassPair(in_queue=in_queue["b"], of_pods=of_pods["b"])
+    ]

@@ -3,11 +3,11 @@
 from builders import GPU
 from unit.workloads.normalised import workload
 from usher import model, paths
-from usher.authorities.limit_range.read import NO_RANGES, LimitRanges
+from usher.authorities.limit_range import NO_RANGES, LimitRanges
 from usher.authorities.resource_quota import judge as resource_quota_judge
 from usher.authorities.resource_quota import read as resource_quota_read
+from usher.authorities.resource_quota.judge import QuotaVerdict
 from usher.authorities.resource_quota.read import NamespaceLimits
-from usher.authorities.resource_quota.verdict import QuotaVerdict
 
 GPUS = f"requests.{GPU}"
 

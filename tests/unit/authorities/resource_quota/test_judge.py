@@ -9,14 +9,12 @@ from builders import GPU, resource_quota
 from unit.authorities.resource_quota.judging import GPUS, judge, judged
 from unit.workloads.normalised import workload
 from usher import model, paths
-from usher.authorities.limit_range import read as limit_range_read
-from usher.authorities.limit_range.read import NO_RANGES
-from usher.authorities.resource_quota import counting
+from usher.authorities import limit_range as limit_range_read
+from usher.authorities.limit_range import NO_RANGES
 from usher.authorities.resource_quota import judge as resource_quota_judge
 from usher.authorities.resource_quota import read as resource_quota_read
-from usher.authorities.slice_parts import REACHES
-from usher.authorities.verdict import Reach
-from usher.reading.lookup import Objects
+from usher.authorities.verdict import REACHES, Reach
+from usher.kinds.reading.values import Objects
 
 
 def verdicts(value: paths.Object, *quotas: paths.Object, default_class: str | None = "") -> list[tuple[str, str, str]]:
@@ -216,7 +214,7 @@ def test_an_affinity_that_may_lead_into_another_namespace_is_in_doubt(kind: str)
 
 
 def unstated(value: paths.Object, hard: Mapping[str, str], *ranges: paths.Object) -> list[tuple[str, str]]:
-    defaults = limit_range_read.read({str(index): each for index, each in enumerate(ranges)})
+    defaults = limit_range_read.read_ranges({str(index): each for index, each in enumerate(ranges)})
     found = judge(value, resource_quota(hard), ranges=defaults).unstated
     return [(each.container.path, each.what) for each in found]
 
@@ -298,7 +296,7 @@ def test_a_workload_without_pods_lacks_nothing() -> None:
 
 def test_whether_a_pod_is_best_effort_is_in_doubt_where_a_limit_range_cannot_be_read() -> None:
     """It may give the containers cpu and memory."""
-    unreadable = limit_range_read.read({"odd": {"spec": {"limits": 7}}})
+    unreadable = limit_range_read.read_ranges({"odd": {"spec": {"limits": 7}}})
     best_effort = resource_quota({GPUS: "1"}, scopes=["BestEffort"])
     silent, asking = builders.container(gpus=2), builders.container(gpus=2, requests={"cpu": "1"})
 
@@ -315,7 +313,9 @@ def test_pods_do_not_create_a_claim_that_they_name_directly() -> None:
     (pod_set,) = workload(pod, objects=Objects([claim])).pod_sets
 
     assert [request.claim != "" for request in pod_set.requests] == [True]
-    assert str(counting.devices(pod_set, "gpu.nvidia.com.deviceclass.resource.k8s.io/devices")) == "0"
+    assert (
+        str(resource_quota_judge.claimed_devices(pod_set, "gpu.nvidia.com.deviceclass.resource.k8s.io/devices")) == "0"
+    )
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,7 @@ def test_pods_do_not_create_a_claim_that_they_name_directly() -> None:
     ],
 )
 def test_a_resource_is_extended_as_kubernetes_has_it(name: str, extended: bool) -> None:
-    assert counting.is_extended(name) is extended
+    assert resource_quota_judge.is_extended(name) is extended
 
 
 @pytest.mark.parametrize(("used", "enough"), [("24", True), ("25", False), (None, True)])

@@ -11,11 +11,9 @@ from builders import GPU
 from builders.queues import volcano_queue
 from unit.workloads.normalised import workload
 from usher import paths
-from usher.authorities.slice_parts import REACHES
-from usher.authorities.verdict import Reach
+from usher.authorities.verdict import REACHES, Reach
 from usher.authorities.volcano import judge as volcano_judge
-from usher.authorities.volcano import named_queues
-from usher.authorities.volcano import read as volcano_read
+from usher.authorities.volcano import read
 from usher.authorities.volcano.judge import QueueVerdict, Standing
 from usher.authorities.volcano.read import Queues
 
@@ -23,7 +21,7 @@ VOLCANO = frozenset({"volcano"})
 
 
 def queues(*objects: paths.Object) -> Queues:
-    return volcano_read.read_queues({str(paths.resolve(value, "/metadata/name")): value for value in objects})
+    return read.read_queues({str(paths.resolve(value, "/metadata/name")): value for value in objects})
 
 
 def volcano_job(replicas: int, *, gpus: int = 8, minimum: int | None = None, queue: str | None = None) -> paths.Object:
@@ -153,7 +151,7 @@ def test_a_gang_needs_what_its_first_pods_take(
 
 def named(value: paths.Object) -> list[tuple[str, str, bool]]:
     """Name, path and whether an assumption is made."""
-    found = named_queues.queues(workload(value), VOLCANO)
+    found = read.named_queues(workload(value), VOLCANO)
     return [(each.name, each.path, bool(each.assumption)) for each in found]
 
 
@@ -189,18 +187,18 @@ def test_what_names_no_queue_gets_the_usual_one() -> None:
 
 def test_the_pods_of_a_group_are_those_that_name_it() -> None:
     template = builders.template(annotations={"scheduling.k8s.io/group-name": "group"})
-    (found,) = named_queues.groups(workload(builders.pytorch_job(template, workers=7, master=template)))
+    (found,) = read.named_groups(workload(builders.pytorch_job(template, workers=7, master=template)))
 
     assert (found.name, found.least, found.most) == ("group", 8, 8)
     assert found.path.endswith("/template/metadata/annotations/scheduling.k8s.io~1group-name")
     owned = builders.pod(annotations={"scheduling.k8s.io/group-name": "group"}, owner_kind="PyTorchJob")
-    assert named_queues.groups(workload(owned)) == ()
+    assert read.named_groups(workload(owned)) == ()
 
 
 def test_a_group_has_no_most_pods_where_nothing_bounds_one_of_its_pod_sets() -> None:
     grouped = builders.template(annotations={"scheduling.k8s.io/group-name": "group"})
-    (bounded,) = named_queues.groups(workload(builders.job(grouped, parallelism=2, completions=2)))
-    (unbounded,) = named_queues.groups(workload(builders.daemon_set(grouped)))
+    (bounded,) = read.named_groups(workload(builders.job(grouped, parallelism=2, completions=2)))
+    (unbounded,) = read.named_groups(workload(builders.daemon_set(grouped)))
 
     assert (bounded.most, unbounded.most) == (2, None)
 

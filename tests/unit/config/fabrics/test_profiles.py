@@ -7,7 +7,7 @@ import pytest
 
 from usher.config import models
 from usher.config.fabrics import shipped as fabrics_shipped
-from usher.config.fabrics.profiles import Fabric, based
+from usher.config.fabrics.profiles import Fabric, with_base
 
 FAST_CARD = {"NCCL_IB_HCA": "=mlx5_0:1"}
 TOPOLOGY = {"configMap": "nccl-topology"}
@@ -180,7 +180,7 @@ def test_a_site_adds_to_its_base_by_key_and_replaces_lists() -> None:
     )
     site = Fabric(base="any", env={"B": "3", "D": "4"}, networks=["rail-1"], forbidden={"E*": "no"})
 
-    assert based(site, base) == Fabric(
+    assert with_base(site, base) == Fabric(
         env={"A": "1", "B": "3", "D": "4"},
         resources={"rdma/ib": 1},
         networks=["rail-1"],

@@ -3,7 +3,7 @@
 import builders
 from unit.workloads.normalised import counts
 from usher import paths
-from usher.reading import lookup
+from usher.kinds.reading import values
 
 API = "argoproj.io/v1alpha1"
 
@@ -47,6 +47,6 @@ def library(
 
 def pods(value: paths.Object, *others: paths.Object) -> dict[str, tuple[int, int | None]]:
     """Counts by the names of the pod sets, which must be unique."""
-    found = counts(value, objects=lookup.Objects(others))
+    found = counts(value, objects=values.Objects(others))
     assert len({name for name, *_ in found}) == len(found)
     return {name: (minimum, maximum) for name, _, minimum, maximum in found}

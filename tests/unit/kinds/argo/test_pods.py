@@ -6,7 +6,7 @@ import builders
 from unit.kinds.argo.argo_objects import Fields, library, pod, steps, workflow
 from unit.workloads.normalised import readable_workload, unknowns
 from usher import model, paths
-from usher.reading import lookup
+from usher.kinds.reading import values
 
 TOLERATION = builders.toleration("gpu", operator="Exists", effect="NoSchedule")
 OTHER = builders.toleration("spot", operator="Exists")
@@ -17,7 +17,7 @@ NEEDS_A100 = builders.node_affinity(builders.term(builders.expression("pool", "I
 
 
 def only(value: paths.Object, *others: paths.Object) -> model.PodSet:
-    (found,) = readable_workload(value, objects=lookup.Objects(others)).pod_sets
+    (found,) = readable_workload(value, objects=values.Objects(others)).pod_sets
     return found
 
 

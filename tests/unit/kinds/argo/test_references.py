@@ -6,7 +6,7 @@ import builders
 from unit.kinds.argo.argo_objects import API, Fields, library, pod, pods, spec, step, steps, workflow
 from unit.workloads.normalised import counts, readable_workload, unknowns
 from usher import model, paths
-from usher.reading import lookup
+from usher.kinds.reading import values
 
 
 @pytest.mark.parametrize("cluster", [False, True])
@@ -16,7 +16,7 @@ def test_templates_of_other_objects_are_looked_up(cluster: bool) -> None:
     theirs = library(pod("one"), steps(step("one", withItems=[1, 2]), name="many"), kind=kind)
     value = workflow(steps({"name": "a", "templateRef": ref}, {"name": "b", "templateRef": ref}))
 
-    (found,) = readable_workload(value, objects=lookup.Objects([theirs])).pod_sets
+    (found,) = readable_workload(value, objects=values.Objects([theirs])).pod_sets
 
     assert (found.count.minimum, found.count.maximum) == (4, 4)
     assert found.path == "/spec/templates/0/steps/0/0/templateRef/name/spec/templates/0"
@@ -33,7 +33,7 @@ def test_a_template_that_is_not_known_is_unknown_where_it_is_named() -> None:
             "WorkflowTemplate ml-research/library is not known here: the pods of its templates are not judged",
         )
     ]
-    assert unknowns(workflow(steps(missing)), objects=lookup.Objects([library()])) == [
+    assert unknowns(workflow(steps(missing)), objects=values.Objects([library()])) == [
         (
             f"{here}/template",
             "WorkflowTemplate ml-research/library has no template with this name; usher does not judge its pods",
@@ -43,7 +43,7 @@ def test_a_template_that_is_not_known_is_unknown_where_it_is_named() -> None:
 
 @pytest.mark.parametrize("ref", [{"name": "{{x}}", "template": "a"}, {"name": "library", "template": "{{x}}"}])
 def test_a_reference_that_is_made_at_run_time_is_unknown(ref: Fields) -> None:
-    found = unknowns(workflow(steps({"name": "a", "templateRef": ref})), objects=lookup.Objects([library()]))
+    found = unknowns(workflow(steps({"name": "a", "templateRef": ref})), objects=values.Objects([library()]))
 
     assert ["is known only when the workflow runs" in reason for _, reason in found] == [True]
 
@@ -51,7 +51,7 @@ def test_a_reference_that_is_made_at_run_time_is_unknown(ref: Fields) -> None:
 def test_an_unreadable_value_of_a_referenced_object_is_reported_at_its_name() -> None:
     theirs = library({"name": "train", "container": {"resources": {"limits": {"nvidia.com/gpu": "many"}}}})
     ref: Fields = {"name": "library", "template": "train"}
-    ((path, reason),) = unknowns(workflow(steps({"name": "a", "templateRef": ref})), objects=lookup.Objects([theirs]))
+    ((path, reason),) = unknowns(workflow(steps({"name": "a", "templateRef": ref})), objects=values.Objects([theirs]))
 
     assert path == "/spec/templates/0/steps/0/0/templateRef/name"
     assert reason.startswith("WorkflowTemplate ml-research/library, spec.templates[0].container")
@@ -65,7 +65,7 @@ def test_objects_may_refer_to_each_other_in_a_circle() -> None:
     one, two = library(pod(), calling("two"), name="one"), library(pod(), calling("one"), name="two")
     found = readable_workload(
         workflow(steps({"name": "a", "templateRef": {"name": "one", "template": "go"}})),
-        objects=lookup.Objects([one, two]),
+        objects=values.Objects([one, two]),
     )
 
     assert [each.count.maximum for each in found.pod_sets] == [None, None]
@@ -75,7 +75,7 @@ def test_a_workflow_may_be_made_from_a_whole_template() -> None:
     theirs = library(pod(gpus=8), steps(step(withItems=[1, 2])), entrypoint="main", parallelism=1)
     value = builders.custom(API, "Workflow", {"workflowTemplateRef": {"name": "library"}})
 
-    assert counts(value, objects=lookup.Objects([theirs])) == [
+    assert counts(value, objects=values.Objects([theirs])) == [
         ("train", "/spec/workflowTemplateRef/name/spec/templates/0", 1, 1)
     ]
     assert [path for path, _ in unknowns(value)] == ["/spec/workflowTemplateRef/name"]

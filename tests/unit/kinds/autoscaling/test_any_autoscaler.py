@@ -15,18 +15,18 @@ from unit.workloads.growing_objects import (
     unknowns,
 )
 from usher import paths
-from usher.kinds.autoscaling import autoscalers
-from usher.mutation.editing import copied
-from usher.workloads import growths
+from usher.kinds import autoscaling
+from usher.policy.mutation.editing import copied
+from usher.workloads import grown_workloads
 
 FULL_OBJECTS: dict[str, paths.Object] = {
     "HorizontalPodAutoscaler": horizontal_pod_autoscaler(minimum=2, labels={"a": "b"}),
     "ScaledObject": scaled_object(
         {"minReplicaCount": 2, "maxReplicaCount": 8, "idleReplicaCount": 1},
         target={"apiVersion": "apps/v1", "kind": "StatefulSet"},
-        annotations={autoscalers.PAUSED: "false"},
+        annotations={autoscaling.PAUSED: "false"},
     ),
-    "paused ScaledObject": scaled_object(annotations={autoscalers.PAUSED_REPLICAS: "3"}),
+    "paused ScaledObject": scaled_object(annotations={autoscaling.PAUSED_REPLICAS: "3"}),
     "Scale": scale(3),
     "DisaggregatedSetRoleScaler": role_scaler(3),
 }
@@ -69,7 +69,7 @@ ANY_JSON = st.recursive(
 def check(value: paths.Object) -> None:
     before = repr(value)
 
-    found = growths.growth_of(value, namespace="ml-research")
+    found = grown_workloads.growth_of(value, namespace="ml-research")
 
     assert repr(value) == before
     if found is not None:

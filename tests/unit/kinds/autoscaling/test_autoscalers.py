@@ -14,10 +14,10 @@ from unit.workloads.growing_objects import (
     unknowns,
 )
 from usher import paths
-from usher.kinds.autoscaling import autoscalers
-from usher.reading import lookup
-from usher.reading.growth import Growth
-from usher.workloads import growths
+from usher.kinds import autoscaling
+from usher.kinds.reading import values
+from usher.kinds.reading.counts import Growth
+from usher.workloads import grown_workloads
 
 MAXIMUM = "/spec/maxReplicas"
 MAXIMUM_COUNT = "/spec/maxReplicaCount"
@@ -25,8 +25,8 @@ TARGET = "/spec/scaleTargetRef"
 PAUSED_REPLICAS = "/metadata/annotations/autoscaling.keda.sh~1paused-replicas"
 
 
-def deployment(name: str = "vllm") -> lookup.Reference:
-    return lookup.Reference(group="apps", kind="Deployment", name=name, namespace="ml-research")
+def deployment(name: str = "vllm") -> values.Reference:
+    return values.Reference(group="apps", kind="Deployment", name=name, namespace="ml-research")
 
 
 def bounds(growth: Growth) -> tuple[int, int | None]:
@@ -38,7 +38,7 @@ def test_a_horizontal_pod_autoscaler_tells_its_target_and_its_bounds(version: st
     value = horizontal_pod_autoscaler(version=version, minimum=2, maximum=20, name="vllm-hpa")
 
     assert readable_growth(value) == Growth(
-        source=lookup.Reference(
+        source=values.Reference(
             group="autoscaling", kind="HorizontalPodAutoscaler", name="vllm-hpa", namespace="ml-research"
         ),
         version=version,
@@ -89,7 +89,7 @@ def test_only_a_replication_controller_is_scaled_without_an_api_group(api_versio
     controller = horizontal_pod_autoscaler(kind="ReplicationController", api_version=api_version)
     missing = horizontal_pod_autoscaler(api_version=api_version)
 
-    assert readable_growth(controller).target == lookup.Reference(
+    assert readable_growth(controller).target == values.Reference(
         group="", kind="ReplicationController", name="vllm", namespace="ml-research"
     )
     assert unknowns(missing) == [
@@ -137,7 +137,7 @@ def test_a_scaled_object_tells_its_target_and_its_bounds() -> None:
         )
     )
 
-    assert growth.target == lookup.Reference(
+    assert growth.target == values.Reference(
         group="leaderworkerset.x-k8s.io", kind="LeaderWorkerSet", name="vllm", namespace="ml-research"
     )
     assert bounds(growth) == (2, 8)
@@ -174,7 +174,7 @@ def test_a_minimum_above_the_default_maximum_of_keda_is_unknown() -> None:
 
 @pytest.mark.parametrize("flag", ["true", "True", "1", "t", "yes", ""])
 def test_a_paused_target_keeps_its_number(flag: str) -> None:
-    growth = readable_growth(scaled_object({"maxReplicaCount": 8}, annotations={autoscalers.PAUSED: flag}))
+    growth = readable_growth(scaled_object({"maxReplicaCount": 8}, annotations={autoscaling.PAUSED: flag}))
 
     assert growth.held
     assert bounds(growth) == (0, 8)
@@ -182,12 +182,12 @@ def test_a_paused_target_keeps_its_number(flag: str) -> None:
 
 @pytest.mark.parametrize("flag", ["false", "False", "FALSE", "0", "f", "F"])
 def test_a_flag_that_go_reads_as_false_pauses_nothing(flag: str) -> None:
-    assert not readable_growth(scaled_object(annotations={autoscalers.PAUSED: flag})).held
+    assert not readable_growth(scaled_object(annotations={autoscaling.PAUSED: flag})).held
 
 
 @pytest.mark.parametrize("text", ["500", "+500", "0500"])
 def test_a_pause_at_a_number_sets_it_whatever_the_bounds_are(text: str) -> None:
-    annotations = {autoscalers.PAUSED: "false", autoscalers.PAUSED_REPLICAS: text}
+    annotations = {autoscaling.PAUSED: "false", autoscaling.PAUSED_REPLICAS: text}
     growth = readable_growth(scaled_object({"maxReplicaCount": 8}, annotations=annotations))
 
     assert bounds(growth) == (500, 500)
@@ -210,7 +210,7 @@ def test_a_pause_at_a_number_sets_it_whatever_the_bounds_are(text: str) -> None:
     ],
 )
 def test_a_pause_at_no_number_still_pauses(text: str, reason: str) -> None:
-    value = scaled_object(annotations={autoscalers.PAUSED_REPLICAS: text})
+    value = scaled_object(annotations={autoscaling.PAUSED_REPLICAS: text})
 
     assert unknowns(value) == [(PAUSED_REPLICAS, reason)]
     assert growth_of(value).held
@@ -219,7 +219,7 @@ def test_a_pause_at_no_number_still_pauses(text: str, reason: str) -> None:
 def test_a_scale_sets_the_number_of_an_object_of_its_name() -> None:
     growth = readable_growth(scale(16, name="bert"))
 
-    assert growth.target == lookup.Reference(group="", kind="", name="bert", namespace="ml-research")
+    assert growth.target == values.Reference(group="", kind="", name="bert", namespace="ml-research")
     assert bounds(growth) == (16, 16)
     assert (growth.maximum_path, growth.target_path) == ("/spec/replicas", "/metadata/name")
 
@@ -232,7 +232,7 @@ def test_a_scale_without_a_number_means_zero_replicas() -> None:
 def test_a_role_scaler_sets_the_number_of_one_role() -> None:
     growth = readable_growth(role_scaler(4))
 
-    assert growth.target == lookup.Reference(
+    assert growth.target == values.Reference(
         group="disaggregatedset.x-k8s.io", kind="DisaggregatedSet", name="llm", namespace="ml-research"
     )
     assert growth.role == "decode"
@@ -279,7 +279,7 @@ def test_an_unknown_version_is_not_judged() -> None:
     ids=lambda value: f"{value.get('apiVersion')} {value.get('kind')}",
 )
 def test_other_kinds_let_nothing_grow(value: paths.Object) -> None:
-    assert growths.growth_of(value) is None
+    assert grown_workloads.growth_of(value) is None
 
 
 def test_an_object_without_a_namespace_gets_the_assumed_one() -> None:

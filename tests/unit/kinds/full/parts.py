@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import builders
 from usher import paths
-from usher.reading import lookup
+from usher.kinds.reading import values as reading_values
 
 METADATA = builders.Metadata(
     name="example",
@@ -46,8 +46,8 @@ class Known:
     def __init__(self, *values: paths.Object) -> None:
         self._values = {(str(value["kind"]), str(paths.resolve(value, "/metadata/name"))): value for value in values}
 
-    def find(self, reference: lookup.Reference) -> paths.Object | lookup.Absence:
-        return self._values.get((reference.kind, reference.name), lookup.Absence.NOT_KNOWN)
+    def find(self, reference: reading_values.Reference) -> paths.Object | reading_values.Absence:
+        return self._values.get((reference.kind, reference.name), reading_values.Absence.NOT_KNOWN)
 
 
 REFERENCED: list[paths.Object] = [

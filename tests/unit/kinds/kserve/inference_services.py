@@ -4,7 +4,7 @@ import builders
 from builders import JsonValue
 from unit.workloads.normalised import readable_workload
 from usher import model, paths
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 MODE = "serving.kserve.io/deploymentMode"
 SCALER = "serving.kserve.io/autoscalerClass"

@@ -7,7 +7,7 @@ from builders import JsonValue
 from unit.kinds.kserve.inference_services import MODE, SCALER, Spec, runtime, served, service
 from unit.workloads.normalised import readable_workload, unknowns, workload
 from usher import paths
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 
 def nodes(value: paths.Object, *known: paths.Object) -> list[tuple[str, int, int | None, str]]:

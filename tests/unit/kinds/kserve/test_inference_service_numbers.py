@@ -16,7 +16,7 @@ from unit.kinds.kserve.inference_services import (
     service,
 )
 from unit.workloads.normalised import counts, readable_workload, unknowns, workload
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 
 @pytest.mark.parametrize("annotations", [None, {MODE: "Knative"}, {MODE: "Serverless"}, {MODE: "something"}])

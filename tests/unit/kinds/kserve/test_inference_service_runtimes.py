@@ -5,7 +5,7 @@ import pytest
 import builders
 from unit.kinds.kserve.inference_services import Spec, predictor_of, runtime, served, service
 from unit.workloads.normalised import counts, readable_workload, unknowns
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 
 def test_without_a_runtime_kserve_chooses_one_and_what_it_adds_is_unknown() -> None:

@@ -7,7 +7,7 @@ from unit.kinds.kserve.inference_services import MODE, STANDARD, Spec, custom, p
 from unit.workloads.normalised import counts, readable_workload, unknowns, workload
 from usher import model, paths
 from usher.kinds.kserve.inference_services import FRAMEWORKS
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)

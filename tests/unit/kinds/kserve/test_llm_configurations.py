@@ -7,7 +7,7 @@ from builders import JsonValue
 from unit.kinds.kserve.llm_services import config, first_of, pod_spec
 from unit.workloads.normalised import counts, readable_workload, unknowns, workload
 from usher import paths
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 
 def based(*names: str, **spec: JsonValue) -> paths.Object:

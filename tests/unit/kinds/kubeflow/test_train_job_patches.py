@@ -6,8 +6,8 @@ import builders
 from unit.kinds.kubeflow.train_jobs import PATCH, runtime, runtime_patch, step, train_job
 from unit.workloads.normalised import pod_set, readable_workload, workload
 from usher import paths
-from usher.kinds.kubeflow.runtime_patches import MAX_PATCHES
-from usher.reading.lookup import Objects
+from usher.kinds.kubeflow.train_jobs import MAX_PATCHES
+from usher.kinds.reading.values import Objects
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from acceptance import decided, found
 from unit.kinds.kubeflow.train_jobs import runtime, runtime_patch, step, train_job
 from unit.workloads.normalised import pod_set
 from usher import paths
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 OURS = "/spec/runtimePatches/0/trainingRuntimeSpec/template/spec/replicatedJobs/0/template/spec/template/spec"
 THEIRS = "/spec/runtimeRef/name/spec/template/spec/replicatedJobs/0/template/spec/template/spec"

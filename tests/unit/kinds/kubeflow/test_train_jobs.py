@@ -7,7 +7,7 @@ from unit.kinds.kubeflow.train_jobs import API, PATCH, runtime, runtime_patch, s
 from unit.workloads.normalised import counts, pod_set, readable_workload, totals, unknowns, workload
 from usher import model, paths
 from usher.kinds.kubeflow.train_jobs import MAX_JOBS, MAX_TRAINING_JOBS
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 REF = "/spec/runtimeRef/name"
 

@@ -5,7 +5,7 @@ import pytest
 import builders
 from unit.workloads.normalised import counts, pod_set, readable_workload, totals, unknowns, workload
 from usher import model, paths
-from usher.reading.values import MAX_PODS
+from usher.kinds.reading.values import MAX_PODS
 
 TASKS = "/root/dag/tasks"
 RESOURCES = "/deploymentSpec/executors/exec-train/container/resources"

@@ -1,15 +1,17 @@
 """Nodes: of a large object, only what rules read."""
 
 from usher import paths
+from usher.kinds.reading import shapes as reading_shapes
 from usher.kinds.registry import SHAPES
-from usher.reading import shapes as reading_shapes
 
 NODE = SHAPES["", "Node"]
 
 
 def read(value: paths.Object) -> tuple[object, list[tuple[str, str]]]:
     unknowns: list[tuple[str, str]] = []
-    return reading_shapes.read(NODE.adapter, value, "", lambda path, reason: unknowns.append((path, reason))), unknowns
+    return reading_shapes.read_shape(
+        NODE.adapter, value, "", lambda path, reason: unknowns.append((path, reason))
+    ), unknowns
 
 
 def test_only_labels_that_tell_of_accelerators_are_read() -> None:

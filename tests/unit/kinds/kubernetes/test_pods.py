@@ -3,7 +3,7 @@
 import builders
 from unit.workloads.normalised import counts, pod_set, readable_workload, totals
 from usher import model, paths
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 
 def test_a_pod_is_one_pod_and_its_own_template() -> None:

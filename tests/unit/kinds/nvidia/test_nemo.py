@@ -5,7 +5,7 @@ import pytest
 import builders
 from unit.workloads.normalised import pod_set, totals, unknowns
 from usher import model, paths
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 API = "apps.nvidia.com/v1alpha1"
 NEMO = ("NemoCustomizer", "NemoDatastore", "NemoEntitystore", "NemoEvaluator", "NemoGuardrail")

@@ -5,7 +5,7 @@ import pytest
 import builders
 from unit.workloads.normalised import counts, pod_set, readable_workload, totals, unknowns
 from usher import model, paths
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 API = "apps.nvidia.com/v1alpha1"
 CLAIM = builders.custom(

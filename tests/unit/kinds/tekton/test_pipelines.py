@@ -6,7 +6,7 @@ import builders
 from unit.kinds.tekton.tekton_objects import V1, V1BETA1, Fields, step, task
 from unit.workloads.normalised import counts, readable_workload, totals, unknowns, workload
 from usher import model, paths
-from usher.reading import lookup
+from usher.kinds.reading import values as reading_values
 
 
 def inline(name: str = "train", *, gpus: int | None = None, **fields: Fields) -> Fields:
@@ -105,7 +105,7 @@ def test_retries_take_the_place_of_what_failed() -> None:
 
 def test_tasks_are_looked_up_by_name() -> None:
     value = pipeline_run(named(), named("report", when=[{}]))
-    known = lookup.Objects([task(step(gpus=8)), task(step(), name="report")])
+    known = reading_values.Objects([task(step(gpus=8)), task(step(), name="report")])
 
     assert counts(value, objects=known) == [
         ("train", "/spec/pipelineSpec/tasks/0/taskRef/name/spec", 1, 1),
@@ -135,7 +135,7 @@ def test_a_custom_task_makes_no_pod_of_tektons(field: str) -> None:
 
 def test_a_run_gets_its_pipeline_by_name() -> None:
     value = builders.custom(V1, "PipelineRun", {"pipelineRef": {"name": "whole"}})
-    known = lookup.Objects([pipeline(inline(), named()), task(step())])
+    known = reading_values.Objects([pipeline(inline(), named()), task(step())])
 
     assert counts(value, objects=known) == [
         ("train", "/spec/pipelineRef/name/spec/tasks/0/taskSpec", 1, 1),
@@ -214,7 +214,7 @@ def test_a_pipeline_in_a_pipeline_runs_all_its_tasks() -> None:
     }
     ref: Fields = {"name": "ref", "pipelineRef": {"name": "whole"}}
 
-    assert counts(pipeline_run(inner, ref), objects=lookup.Objects([pipeline(inline())])) == [
+    assert counts(pipeline_run(inner, ref), objects=reading_values.Objects([pipeline(inline())])) == [
         ("train", "/spec/pipelineSpec/tasks/0/pipelineSpec/tasks/0/taskSpec", 6, 6),
         ("train", "/spec/pipelineSpec/tasks/1/pipelineRef/name/spec/tasks/0/taskSpec", 1, 1),
     ]
@@ -223,7 +223,7 @@ def test_a_pipeline_in_a_pipeline_runs_all_its_tasks() -> None:
 def test_pipelines_may_refer_to_each_other_in_a_circle() -> None:
     value = pipeline_run({"name": "again", "pipelineRef": {"name": "whole"}})
     circle = pipeline(inline(), {"name": "again", "pipelineRef": {"name": "whole"}})
-    found = unknowns(value, objects=lookup.Objects([circle]))
+    found = unknowns(value, objects=reading_values.Objects([circle]))
 
     assert len(found) == 1
     assert "a pipeline in a pipeline in a pipeline: its pods are not judged" in found[0][1]
@@ -232,7 +232,7 @@ def test_pipelines_may_refer_to_each_other_in_a_circle() -> None:
 def test_a_task_that_many_refer_to_is_not_read_without_end() -> None:
     large = task(*(step(f"s{n}", env=[{"name": "A", "value": "b"}] * 20) for n in range(100)))
     value = pipeline_run(*(named(matrix={"params": params(a=["x"])}) for _ in range(1000)))
-    ((path, reason),) = unknowns(value, objects=lookup.Objects([large]))
+    ((path, reason),) = unknowns(value, objects=reading_values.Objects([large]))
 
     assert path.endswith("/taskRef/name")
     assert reason.endswith("too many tasks share too large an object: not all of them are judged")

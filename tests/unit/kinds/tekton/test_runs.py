@@ -6,7 +6,7 @@ import builders
 from unit.kinds.tekton.tekton_objects import V1, V1BETA1, Fields, step, task
 from unit.workloads.normalised import counts, pod_set, readable_workload, totals, unknowns, workload
 from usher import model, paths
-from usher.reading import lookup
+from usher.kinds.reading import values
 
 
 def task_run(*steps: Fields, version: str = V1, run: dict[str, Fields] | None = None, **fields: Fields) -> paths.Object:
@@ -169,15 +169,15 @@ def test_the_pod_template_says_where_the_pod_runs() -> None:
 def test_a_run_gets_its_task_by_name() -> None:
     theirs = builders.replaced(task(step(gpus=4)), "/metadata/labels", {"team": "a", "app": "bert"})
     value = builders.replaced(run_of(), "/metadata/labels", {"team": "b"})
-    found = pod_set(value, objects=lookup.Objects([theirs]))
+    found = pod_set(value, objects=values.Objects([theirs]))
 
     assert (found.path, found.metadata_path, found.changeable) == ("/spec/taskRef/name/spec", "/metadata", False)
     assert found.labels == {"team": "b", "app": "bert"}
-    assert totals(value, objects=lookup.Objects([theirs])) == {"nvidia.com/gpu": ("4", "4")}
+    assert totals(value, objects=values.Objects([theirs])) == {"nvidia.com/gpu": ("4", "4")}
 
 
 def test_a_task_is_read_in_the_version_that_it_is_written_in() -> None:
-    older = lookup.Objects([task(step(gpus=4, old=True), version=V1BETA1)])
+    older = values.Objects([task(step(gpus=4, old=True), version=V1BETA1)])
 
     assert totals(run_of(), objects=older) == {"nvidia.com/gpu": ("4", "4")}
 
@@ -188,7 +188,7 @@ def test_a_task_may_be_one_of_the_cluster() -> None:
     )
     value = builders.custom(V1BETA1, "TaskRun", {"taskRef": {"name": "train", "kind": "ClusterTask"}})
 
-    assert totals(value, objects=lookup.Objects([of_cluster])) == {"nvidia.com/gpu": ("1", "1")}
+    assert totals(value, objects=values.Objects([of_cluster])) == {"nvidia.com/gpu": ("1", "1")}
 
 
 def test_a_task_that_is_not_known_is_unknown_but_its_pod_is_counted() -> None:
@@ -243,7 +243,7 @@ def test_a_step_may_take_its_variables_from_a_step_action() -> None:
         V1BETA1, "StepAction", {"env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]}, name="go"
     )
     value = task_run({"name": "a", "ref": {"name": "go"}, "computeResources": {"limits": {builders.GPU: 1}}})
-    (found,) = pod_set(value, objects=lookup.Objects([action])).containers
+    (found,) = pod_set(value, objects=values.Objects([action])).containers
 
     assert [(each.name, each.path) for each in found.environment] == [
         ("NVIDIA_VISIBLE_DEVICES", "/spec/taskSpec/steps/0/ref/name/spec/env/0")

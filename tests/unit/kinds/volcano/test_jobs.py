@@ -5,7 +5,7 @@ import pytest
 import builders
 from unit.workloads.normalised import counts, readable_workload, totals, workload
 from usher import model, paths
-from usher.reading.lookup import Objects
+from usher.kinds.reading.values import Objects
 
 
 def test_every_task_makes_its_replicas_and_zero_without_a_number() -> None:

@@ -30,7 +30,7 @@ def write(policies: Path, text: str, *, kind: str = "checks", name: str = "made_
 
 
 def test_an_entry_has_what_its_metadata_say(tmp_path: Path) -> None:
-    entry = metadata.read(tmp_path, write(tmp_path, METADATA))
+    entry = metadata.read_entry(tmp_path, write(tmp_path, METADATA))
 
     assert (entry.key, entry.name, entry.category) == ("resources/made_up", "made-up", "resources")
     assert (entry.code, entry.title, entry.description, entry.severity) == ("USH999", "A title", "What for.", "high")
@@ -53,7 +53,7 @@ def test_broken_metadata_are_refused_with_file_and_line(
     file = write(tmp_path, METADATA.replace(*change))
 
     with pytest.raises(errors.BundleError, match=complaint) as caught:
-        metadata.read(tmp_path, file)
+        metadata.read_entry(tmp_path, file)
 
     assert str(caught.value).startswith(f"{file}:{line}: ")
 
@@ -62,7 +62,7 @@ def test_a_code_belongs_to_one_rule(tmp_path: Path) -> None:
     files = (write(tmp_path, METADATA), write(tmp_path, METADATA, name="made_up_again"))
 
     with pytest.raises(errors.BundleError, match="code USH999 belongs to resources/made_up") as caught:
-        metadata.read_all(tmp_path)
+        metadata.read_entries(tmp_path)
 
     assert str(caught.value).startswith(tuple(f"{file}:8: " for file in files))
 
@@ -72,7 +72,7 @@ def test_a_former_code_belongs_to_the_rule_that_took_it_over(tmp_path: Path) -> 
     again = write(tmp_path, METADATA)
 
     with pytest.raises(errors.BundleError, match="code USH999 belongs to resources/joined") as caught:
-        metadata.read_all(tmp_path)
+        metadata.read_entries(tmp_path)
 
     assert str(caught.value).startswith(f"{again}:8: ")
 
@@ -81,11 +81,11 @@ def test_a_check_needs_a_severity_and_a_mutation_has_no_severity(tmp_path: Path)
     write(tmp_path, METADATA.replace("#   severity: high\n", ""))
 
     with pytest.raises(errors.BundleError, match="checks are USHnnn with a severity"):
-        metadata.read_all(tmp_path)
+        metadata.read_entries(tmp_path)
 
 
 def test_the_catalogue_is_what_the_metadata_say_today() -> None:
-    entries = metadata.read_all(POLICIES)
+    entries = metadata.read_entries(POLICIES)
 
     catalogue = bundle.load(POLICIES).catalogue
     assert [*catalogue.checks.values()] == entries["checks"]
@@ -94,6 +94,6 @@ def test_the_catalogue_is_what_the_metadata_say_today() -> None:
 
 @pytest.mark.parametrize("kind", ["checks", "mutations"])
 def test_every_rule_says_what_to_read_next(kind: str) -> None:
-    for entry in metadata.read_all(POLICIES)[kind]:
+    for entry in metadata.read_entries(POLICIES)[kind]:
         assert entry.description
         assert kind == "mutations" or entry.remediation, f"{entry.code} tells no remedy"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usher.policy.engines import formatting, rego_values
+from usher.policy.engines import host_functions, rego_values
 
 
 @pytest.mark.parametrize(
@@ -35,19 +35,19 @@ from usher.policy.engines import formatting, rego_values
     ],
 )
 def test_the_text_is_that_of_opa(form: str, arguments: str, expected: str) -> None:
-    assert formatting.sprintf(form, rego_values.parse(arguments)) == expected
+    assert host_functions.sprintf(form, rego_values.parse_value(arguments)) == expected
 
 
 @pytest.mark.parametrize("form", ["%[1]d", "%*d", "%#v", "%99999d", "% x", "%c"])
 def test_what_usher_does_not_know_is_an_error_and_never_another_text(form: str) -> None:
     with pytest.raises(NotImplementedError):
-        formatting.sprintf(form, (rego_values.Number("1"), rego_values.Number("2")))
+        host_functions.sprintf(form, (rego_values.Number("1"), rego_values.Number("2")))
 
 
 def test_without_a_text_and_an_array_the_answer_is_undefined() -> None:
     for form, arguments in ((None, ()), ("%v", "text"), (rego_values.Number("1"), ())):
         with pytest.raises(rego_values.UndefinedError):
-            formatting.sprintf(form, arguments)
+            host_functions.sprintf(form, arguments)
 
 
 # Values
@@ -58,11 +58,11 @@ VALUES: st.SearchStrategy[rego_values.Value] = st.recursive(
     st.none() | st.booleans() | TEXTS | NUMBERS,
     lambda inner: (
         st.lists(inner, max_size=3).map(tuple)
-        | st.lists(inner, max_size=3, unique_by=rego_values.order).map(
-            lambda items: rego_values.Set(tuple(sorted(items, key=rego_values.order)))
+        | st.lists(inner, max_size=3, unique_by=rego_values.sort_key).map(
+            lambda items: rego_values.Set(tuple(sorted(items, key=rego_values.sort_key)))
         )
-        | st.lists(st.tuples(inner, inner), max_size=3, unique_by=lambda pair: rego_values.order(pair[0])).map(
-            lambda pairs: rego_values.Object(tuple(sorted(pairs, key=lambda pair: rego_values.order(pair[0]))))
+        | st.lists(st.tuples(inner, inner), max_size=3, unique_by=lambda pair: rego_values.sort_key(pair[0])).map(
+            lambda pairs: rego_values.Object(tuple(sorted(pairs, key=lambda pair: rego_values.sort_key(pair[0]))))
         )
     ),
     max_leaves=8,
@@ -72,14 +72,14 @@ VALUES: st.SearchStrategy[rego_values.Value] = st.recursive(
 @given(value=VALUES)
 def test_a_written_value_is_read_again(value: rego_values.Value) -> None:
     if value != rego_values.Object(()):
-        assert rego_values.parse(rego_values.written(value)) == value
+        assert rego_values.parse_value(rego_values.write_value(value)) == value
 
 
 @given(
     value=st.recursive(st.none() | st.booleans() | TEXTS, lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner))
 )
 def test_json_is_read(value: object) -> None:
-    text = rego_values.printed(rego_values.parse(json.dumps(value)))
+    text = rego_values.print_value(rego_values.parse_value(json.dumps(value)))
 
     assert "set()" not in text or "set()" in json.dumps(value)
 
@@ -87,4 +87,4 @@ def test_json_is_read(value: object) -> None:
 @pytest.mark.parametrize("text", ["", "[", "[1", '{"a":1', "[1 2]", "nul", "set(", "1 2", '"', "{1,", "[1;2]"])
 def test_text_that_does_not_hold_a_value_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
-        rego_values.parse(text)
+        rego_values.parse_value(text)

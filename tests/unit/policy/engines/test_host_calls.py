@@ -5,7 +5,7 @@ import pytest
 
 import opa_server
 from usher import errors, paths
-from usher.policy.engines import host_calls, host_functions
+from usher.policy.engines import host_functions, rego_values
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.engines.wasm import WasmEngine
 
@@ -73,7 +73,7 @@ def test_a_policy_that_calls_a_function_that_it_did_not_get_is_refused(module: b
     with pytest.raises(errors.EngineError, match="calls sprintf, which WebAssembly lacks"):
         WasmEngine(module, functions=given)
     with pytest.raises(errors.EngineError, match=r"calls sprintf, strings\.count, which WebAssembly lacks"):
-        WasmEngine(module, functions=host_calls.NO_FUNCTIONS)
+        WasmEngine(module, functions=rego_values.NO_HOST_FUNCTIONS)
 
 
 def test_engines_with_other_data_share_the_policy(module: bytes) -> None:

@@ -8,7 +8,7 @@ from usher.policy.engines import host_functions, rego_values
 
 
 def call(name: str, *arguments: str) -> rego_values.Value:
-    return host_functions.PURE[name](*map(rego_values.parse, arguments))
+    return host_functions.PURE[name](*map(rego_values.parse_value, arguments))
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from usher import errors
 from usher.config import models
 from usher.policy import assembly
 from usher.policy.checks import bundle
-from usher.policy.engines import machine_code, wasm
-from usher.policy.evaluator import Request
+from usher.policy.decision import Request
+from usher.policy.engines import wasm, wasm_runtime
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +21,8 @@ def module() -> bytes:
 
 @pytest.fixture
 def made(module: bytes, tmp_path: Path) -> Path:
-    file = machine_code.file_beside(tmp_path, module)
-    machine_code.write(module, file)
+    file = wasm_runtime.machine_code_file(tmp_path, module)
+    wasm_runtime.write_machine_code(module, file)
     return file
 
 
@@ -39,7 +39,7 @@ def test_an_engine_starts_from_machine_code_and_answers_the_same(made: Path, mon
     fails_to_compile(monkeypatch)
     with pytest.raises(AssertionError, match="compiled again"):
         assembly.embedded(models.Config())
-    monkeypatch.setattr(machine_code, "file_beside", lambda *_: made)
+    monkeypatch.setattr(wasm_runtime, "machine_code_file", lambda *_: made)
 
     assert assembly.embedded(models.Config()).decide(asked) == compiled
 
@@ -55,11 +55,13 @@ def test_machine_code_of_another_configuration_is_compiled_instead(module: bytes
     without_deadlines = wasmtime.Engine(wasmtime.Config())
     made.write_bytes(wasmtime.Module(without_deadlines, module).serialize())
 
-    assert machine_code.read(wasmtime.Engine(machine_code.configuration()), made) is None
+    assert wasm_runtime.read_machine_code(wasmtime.Engine(wasm_runtime.compiler_configuration()), made) is None
 
 
 def test_another_module_has_another_file(module: bytes, tmp_path: Path) -> None:
-    assert machine_code.file_beside(tmp_path, module) != machine_code.file_beside(tmp_path, module + b"\x00")
+    assert wasm_runtime.machine_code_file(tmp_path, module) != wasm_runtime.machine_code_file(
+        tmp_path, module + b"\x00"
+    )
 
 
 def test_policies_from_elsewhere_are_compiled_whatever_lies_beside_them(
@@ -88,5 +90,5 @@ def test_a_folder_that_cannot_be_written_is_an_error_of_input_and_nothing_is_lef
     file = tmp_path / "absent" / "policy.cwasm"
 
     with pytest.raises(errors.InputError, match="cannot be written: No such file or directory"):
-        machine_code.write(module, file)
+        wasm_runtime.write_machine_code(module, file)
     assert list(tmp_path.iterdir()) == []

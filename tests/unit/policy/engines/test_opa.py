@@ -12,7 +12,7 @@ import pytest
 
 import opa_server
 from e2e import ports
-from unit.certs import directories
+from unit.server.certs import directories
 from usher import errors, paths
 from usher.policy.engines.engine import Entrypoint
 from usher.policy.engines.opa import Breaker, OpaEngine, Server

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from usher import errors, paths
-from usher.policy.engines.engine import Entrypoint
-from usher.policy.engines.together import LONGEST_TEXT, Beside, TogetherEngine
+from usher.policy.engines.engine import LONGEST_TEXT, Entrypoint, OwnChecksEngine, TogetherEngine
 
 OURS: Any = {
     "version": 1,
@@ -39,7 +38,7 @@ class Answering:
 
 
 def together(own: Any, *, ours: Any = OURS) -> TogetherEngine:
-    beside = Beside(source="acme.bundle", keys=frozenset({"site/x"}), engine=Answering(own))
+    beside = OwnChecksEngine(source="acme.bundle", keys=frozenset({"site/x"}), engine=Answering(own))
     return TogetherEngine(Answering(ours), [beside])
 
 
@@ -110,6 +109,6 @@ def test_long_texts_are_cut() -> None:
 def test_both_engines_are_closed() -> None:
     ours, own = Answering(OURS), Answering(OURS)
 
-    TogetherEngine(ours, [Beside(source="x", keys=frozenset(), engine=own)]).close()
+    TogetherEngine(ours, [OwnChecksEngine(source="x", keys=frozenset(), engine=own)]).close()
 
     assert (ours.closed, own.closed) == (True, True)

@@ -7,9 +7,10 @@ import pytest
 from builders import container, pod, replaced
 from usher import paths
 from usher.config import models
-from usher.mutation import merge
 from usher.policy import assembly
-from usher.policy.evaluator import Evaluator, Operation, Request
+from usher.policy.decision import Operation, Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.mutation import merge
 
 CONFIG = models.Config.model_validate(
     {

@@ -5,11 +5,11 @@ import orjson
 import builders
 from unit.authorities.knowing import knowing
 from usher import paths
-from usher.config import models
-from usher.facts.store import Store
+from usher.cluster.facts.store import Store
+from usher.config import models, sections
 from usher.policy.input.document import Documents
 
-CLASSES = [models.PriorityRule(namespaces=["*"], priority_class="training")]
+CLASSES = [sections.PriorityRule(namespaces=["*"], priority_class="training")]
 UNDECLARED = models.Config(priorities=models.Priorities(classes=CLASSES))
 DECLARED = models.Config(priorities=models.Priorities(classes=CLASSES, global_default="declared"))
 

@@ -6,8 +6,8 @@ import builders
 from unit.workloads.normalised import VOCABULARY, workload
 from usher import paths
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 from usher.policy.input import document
 
 DOCUMENTS = document.Documents(Knowledge(facts=Store(), config=models.Config(), vocabulary=VOCABULARY))

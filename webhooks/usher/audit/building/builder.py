@@ -14,13 +14,13 @@ from usher.audit.building.wanted import Wanted
 from usher.audit.estate import ENDED, Estate, Missing, Node, Pod, Workload
 from usher.audit.scopes import WHOLE, Scope
 from usher.authorities.knowledge import Knowledge
-from usher.facts.snapshot import Recorded, State
+from usher.check import cluster_objects
+from usher.check.batches import comes_from_cluster
+from usher.check.findings import Result
+from usher.cluster.facts.snapshot import Recorded, State
 from usher.kinds import registry
-from usher.kinds.kept_fields import Key
-from usher.reading.lookup import Absence
-from usher.scan import ownership
-from usher.scan.findings import Result
-from usher.scan.objects import exists
+from usher.kinds.kind import Key
+from usher.kinds.reading.values import Absence
 
 _POD: Final[Key] = ("", "Pod")
 _NODE: Final[Key] = ("", "Node")
@@ -29,7 +29,7 @@ _SYSTEM: Final = "kube-system"
 
 
 class EstateBuilder:
-    """Takes objects, and makes an estate of them."""
+    """Collects objects and makes an estate of them."""
 
     def __init__(
         self, known: Knowledge, *, wanted: Iterable[Wanted] = (), namespace: str = "", scope: Scope = WHOLE
@@ -58,7 +58,7 @@ class EstateBuilder:
 
     def add(self, value: paths.Object) -> None:
         """Takes an object of any kind; it may have any shape."""
-        key, metadata = ownership.key(value), paths.metadata(value)
+        key, metadata = cluster_objects.group_and_kind(value), paths.metadata(value)
         if (wanted := self._wanted.get(key)) is not None and not self._is_recorded(key, value):
             self._gathered.kept(key).append(wanted.keep(value))
         reader = self._readers.get(key)
@@ -70,7 +70,9 @@ class EstateBuilder:
             self._object(value, key)
 
     def _is_elsewhere(self, key: Key, metadata: Mapping[str, paths.Json]) -> bool:
-        """Whether an object is in a namespace that does not count. Nodes say what the devices of pods stand for."""
+        """Whether an object is in a namespace that does not count. Nodes always count: they define the
+        devices of pods.
+        """
         if self._scope.is_whole or key in (_NODE, _NAMESPACE, SLICE):
             return False
         namespace = paths.text(metadata.get("namespace") or self._namespace)
@@ -85,12 +87,12 @@ class EstateBuilder:
         self._gathered.pods_known = True
 
     def misses_pods(self, reason: str) -> None:
-        """Notes that pods may not be listed, so that nothing is known of the accelerators that are held."""
+        """Notes that usher may not list pods, so that the held accelerators are unknown."""
         text = f"{reason}; so the numbers of allocated and waiting accelerators are not known"
         self._gathered.missing.append(Missing(source="pods", reason=text))
 
     def record(self, recorded: Recorded) -> None:
-        """Takes all objects of a wanted kind, or that it cannot be read."""
+        """Takes all objects of a wanted kind, or the fact that usher cannot read it."""
         key = recorded.kind.key
         if recorded.state is State.MISSING:
             self._gathered.objects[key] = Absence.MISSING
@@ -102,12 +104,12 @@ class EstateBuilder:
         for value in values if key == SLICE else ():
             self._slice(value)
         for value in values if key == _NODE and not self._scope.is_whole else ():
-            # The lists of a namespace have no nodes.
+            # Lists of one namespace have no nodes.
             self._node(value)
 
     def _is_recorded(self, key: Key, value: paths.Object) -> bool:
-        """Whether an object of the cluster is already among those that were recorded of its kind."""
-        return key in self._gathered.recorded and exists(value)
+        """Whether an object of the cluster was already recorded with all objects of its kind."""
+        return key in self._gathered.recorded and comes_from_cluster(value)
 
     def _slice(self, value: paths.Object) -> None:
         self._gathered.claimable.add(value)
@@ -130,9 +132,9 @@ class EstateBuilder:
             self._gathered.cluster_id = paths.text(metadata.get("uid"))
 
     def _object(self, value: paths.Object, key: Key) -> None:
-        """An object that makes pods, or of a kind that usher does not know."""
+        """Takes an object that makes pods, or whose kind usher does not know."""
         metadata = paths.metadata(value)
-        uid, owner = paths.text(metadata.get("uid")), paths.text(ownership.controller(value).get("uid"))
+        uid, owner = paths.text(metadata.get("uid")), paths.text(cluster_objects.controller_reference(value).get("uid"))
         self._gathered.trees.add(value)
         if self._gathered.trees.owner(owner, paths.text(metadata.get("namespace"))):
             return
@@ -141,7 +143,7 @@ class EstateBuilder:
             return
         workload = self._workloads.of(value, read, with_labels=read.asks_accelerators or bool(read.unknowns))
         if not uid:
-            # The place of a manifest stands for its uid, so that its own text is found.
+            # A manifest has its place as uid, so that usher finds its text.
             uid = f"manifest {len(self._gathered.manifests)}"
             self._gathered.manifests.append(replace(workload, uid=uid))
         else:
@@ -153,7 +155,7 @@ class EstateBuilder:
             self._gathered.texts.add(uid, value)
 
     def _pod(self, value: paths.Object) -> None:
-        if not exists(value):
+        if not comes_from_cluster(value):
             self._object(value, _POD)  # a manifest, which neither runs nor waits
             return
         self._gathered.pods += 1
@@ -161,7 +163,7 @@ class EstateBuilder:
         self._gathered.trees.add(value)
         if pods.phase(value) in ENDED:
             return
-        reference = ownership.controller(value)
+        reference = cluster_objects.controller_reference(value)
         owner = intern(paths.text(reference.get("uid")))
         asked = self._pods.asked(value)
         if not asked.devices:
@@ -193,13 +195,13 @@ class EstateBuilder:
         return self._known.workload(value, namespace=self._namespace)
 
     def built(self, *, results: Sequence[Result] = (), missing: Iterable[Missing] = ()) -> Estate:
-        """The estate of all objects that came. The builder is as it was before the first one.
+        """The estate of all objects so far. Afterwards the builder is empty again.
 
         Args:
-            results: the decisions about them, which workloads refer to by index.
+            results: the decisions about them; workloads refer to them by index.
             missing: what could not be read.
         """
-        # What was read goes before the report is made.
+        # Frees the objects before the report is made.
         gathered, self._gathered = self._gathered, Gathered()
         decided = decisions.Decisions(results)
         decided.apply(gathered)
@@ -215,7 +217,7 @@ class EstateBuilder:
             manifests=decided.admitted(found, gathered.texts.of(waiting)),
             pods_read=gathered.pods,
             pods_known=gathered.pods_known,
-            # The names of namespaces say nothing about where a workload could run.
+            # The names of namespaces do not affect where a workload could run.
             facts_known=any(self._known.facts.knows(*key) for key in registry.FACTS if key != _NAMESPACE),
             teams=gathered.teams,
             missing=(*gathered.missing, *missing),
@@ -242,7 +244,7 @@ def _team(workload: Workload, teams: Mapping[str, str]) -> str:
 
 
 def _kind(reference: paths.Object) -> str:
-    """The kind of an owner, as in `kubectl get`, but in the singular; empty for a node, which owns its static pods."""
+    """The kind of an owner as in `kubectl get`, but singular; empty for a node, which owns its static pods."""
     if (reference.get("apiVersion"), reference.get("kind")) == ("v1", "Node"):
         return ""
     group = paths.text(reference.get("apiVersion")).rpartition("/")[0]

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import paths
-from usher.accelerators import device_classes
+from usher.accelerators import vocabulary
 from usher.audit.building import fields
 from usher.audit.building.wanted import Wanted
-from usher.kinds.kept_fields import Key, keeping
-from usher.scan.devices import Amount, Devices
+from usher.check.devices import Amount, Devices
+from usher.kinds.kind import Key, keeping
 
 SLICE: Final[Key] = ("resource.k8s.io", "ResourceSlice")
 
@@ -23,7 +23,7 @@ WANTED: Final = Wanted(
 
 
 class Claimable:
-    """Counts whole devices: a driver that divides them offers each part beside the whole."""
+    """Counts whole devices. A driver that divides a device offers its parts in addition to the whole."""
 
     def __init__(self) -> None:
         self._names: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
@@ -32,13 +32,13 @@ class Claimable:
     def add(self, value: paths.Object) -> None:
         spec = fields.mapping(value.get("spec"))
         driver, node = paths.text(spec.get("driver")), paths.text(spec.get("nodeName"))
-        name = device_classes.class_of_driver(driver)
+        name = vocabulary.class_of_driver(driver)
         if name and node:
             pool = paths.text(fields.mapping(spec.get("pool")).get("name"))
             self._names[node][name].update(f"{pool}/{device}" for device in _whole(spec.get("devices")))
 
     def of(self, node: str) -> Devices:
-        """The devices of a node, by device class; empty where no driver offers one."""
+        """The devices of a node, by device class; empty if no driver offers any."""
         found: Mapping[str, set[str]] = self._names.get(node, {})
         return {name: Amount(number=len(devices)) for name, devices in sorted(found.items()) if devices}
 

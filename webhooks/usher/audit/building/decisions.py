@@ -1,7 +1,7 @@
-"""What was decided about the workloads of an estate: their place in the report, and what they ask for as it was judged.
+"""Adds the decisions to the workloads of an estate: their place in the report, and what they request by that decision.
 
-A decision has seen the objects that a workload names, the mutations of a manifest and the autoscalers of its files. So
-it counts what the object alone does not say.
+A decision knows the objects that a workload names, the mutations of a manifest and the autoscalers of its files. So its
+numbers include what the object alone does not show.
 """
 
 from collections import defaultdict
@@ -11,8 +11,8 @@ from dataclasses import replace
 from usher import paths
 from usher.audit.building.gathered import Gathered
 from usher.audit.estate import Workload
-from usher.mutation import merge
-from usher.scan.findings import Identity, Result
+from usher.check.findings import Identity, Result
+from usher.policy.mutation import merge
 
 
 class Decisions:
@@ -26,12 +26,12 @@ class Decisions:
                 self._places[result.identity, result.exists].append(index)
 
     def apply(self, gathered: Gathered) -> None:
-        """Gives the workloads what was decided about them."""
+        """Adds the decisions to the workloads."""
         for uid, workload in gathered.tops.items():
             gathered.tops[uid] = self._decided(workload, self._last(workload))
         met = defaultdict[Identity, int](int)
         for number, workload in enumerate(gathered.manifests):
-            # Both are in the order of the files.
+            # Both lists are in the order of the files.
             places = self._places.get((workload.identity, False), [])
             place = met[workload.identity]
             met[workload.identity] += 1
@@ -53,13 +53,13 @@ class Decisions:
         )
 
     def place(self, workload: Workload) -> int:
-        """Its place among the decisions; -1 where it was not judged."""
+        """The place of a workload among the decisions; -1 if it was not judged."""
         return workload.index if workload.index >= 0 else self._last(workload)
 
     def admitted(
         self, workloads: Iterable[Workload], manifests: Mapping[str, paths.Object]
     ) -> Mapping[str, paths.Object]:
-        """The objects of workloads, by uid; of a manifest what the mutating webhook makes of it."""
+        """The objects of workloads by uid; for a manifest, the object after the mutating webhook."""
         changes = {
             each.uid: change.merged.operations
             for each in workloads

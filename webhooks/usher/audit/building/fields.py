@@ -1,4 +1,4 @@
-"""Reads fields of objects that may have any shape: what has a wrong type counts as missing."""
+"""Reads fields of objects that may have any shape. A value of a wrong type counts as missing."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -18,14 +18,16 @@ def mappings(value: paths.Json) -> Iterator[paths.Object]:
 
 
 def texts(value: paths.Json) -> Mapping[str, str]:
-    """The entries of a mapping whose values are texts: labels, annotations. Many objects have the same texts."""
+    """The entries of a mapping whose values are texts: labels, annotations. Equal mappings of many objects share
+    memory.
+    """
     if not isinstance(value, dict):
         return {}
     return {key: intern(each) for key, each in value.items() if isinstance(each, str)}
 
 
 def time(value: paths.Json) -> datetime | None:
-    """A time as Kubernetes writes it, in UTC; None for anything else."""
+    """A time as Kubernetes writes it, in UTC; None for any other value."""
     if not isinstance(value, str) or len(value) > 40:
         return None
     try:

@@ -9,14 +9,14 @@ from usher.audit.building import workloads
 from usher.audit.building.gathered import Gathered, Held
 from usher.audit.building.owners import Trees
 from usher.audit.estate import Missing, Pod, Workload
+from usher.check import devices
 from usher.dataclass import dataclass
-from usher.scan import devices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folded:
     workloads: tuple[Workload, ...]
-    """Those that hold or want accelerators, by namespace, kind and name."""
+    """The workloads that hold or want accelerators, by namespace, kind and name."""
     unlisted_owners: tuple[Missing, ...]
 
 
@@ -50,7 +50,7 @@ def _order(workload: Workload) -> tuple[str, str, str, str]:
 
 
 def _of_tops(gathered: Gathered, below: dict[str, list[Pod]], others: Counter[str]) -> Iterator[Workload]:
-    """Objects that make pods; what is taken from `below` is gone there."""
+    """The workloads of objects that make pods. It removes their pods from `below`."""
     for uid, workload in gathered.tops.items():
         if gathered.trees.root(uid) != uid:
             continue  # its owner came later
@@ -66,7 +66,9 @@ def _may_want(workload: Workload) -> bool:
 
 
 def _of_pods(alone: Iterable[Held], below: dict[str, list[Pod]]) -> Iterator[Workload]:
-    """Pods that no listed object owns: each for itself, with the pods that it owns, or by the group of Kueue."""
+    """The workloads of pods without a listed owner: each with the pods that it owns, or grouped as Kueue
+    groups them.
+    """
     groups = defaultdict[tuple[str, str], list[Held]](list)
     for each in alone:
         if each.group:
@@ -82,7 +84,7 @@ def _of_pods(alone: Iterable[Held], below: dict[str, list[Pod]]) -> Iterator[Wor
 
 
 def _unread(trees: Trees, below: dict[str, list[Pod]]) -> Iterator[Workload]:
-    """Owners whose templates usher does not know, or that ask for nothing themselves."""
+    """The workloads of owners whose templates usher does not know, or that request nothing themselves."""
     for uid, pods in below.items():
         yield _from_pods(trees, uid, _by_name(pods))
 

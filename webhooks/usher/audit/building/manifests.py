@@ -1,4 +1,4 @@
-"""The objects of workloads, small: authorities look at those of workloads that wait."""
+"""Keeps the objects of workloads compressed, because authorities judge those of waiting workloads."""
 
 import zlib
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ import orjson
 from usher import paths
 
 MOST: Final = 5000
-"""Objects that are handed out."""
+"""The most objects that `of` returns."""
 
 _FAST: Final = 1
 
@@ -21,7 +21,7 @@ class Manifests:
         self._kept: dict[str, bytes] = {}
 
     def add(self, uid: str, value: paths.Object) -> None:
-        """Takes an object; one that is no plain JSON is left out."""
+        """Takes an object; skips one that is not plain JSON."""
         if not uid:
             return
         metadata = {key: each for key, each in paths.metadata(value).items() if key != "managedFields"}
@@ -32,6 +32,6 @@ class Manifests:
         self._kept[uid] = zlib.compress(text, _FAST)
 
     def of(self, uids: Iterable[str]) -> Mapping[str, paths.Object]:
-        """The objects with these uids, as far as they were kept, and at most `MOST`."""
+        """The kept objects with these uids, at most `MOST`."""
         wanted = [uid for uid in uids if uid in self._kept]
         return {uid: orjson.loads(zlib.decompress(self._kept[uid])) for uid in wanted[:MOST]}

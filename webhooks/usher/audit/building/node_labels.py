@@ -1,4 +1,4 @@
-"""What labels say of a node: its board, the memory of a device, and how the node is paid for.
+"""Reads the labels of a node: its board, the memory of a device, and its payment type.
 
 Sources: NVIDIA/k8s-device-plugin docs/gpu-feature-discovery/README.md and internal/lm (product, memory in MiB,
 replicas, sharing strategy); ROCm/k8s-device-plugin cmd/k8s-node-labeller/README.md (amd.com/gpu.vram); Intel's rules
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from usher.accelerators import boards, profiles
+from usher.accelerators import boards, mig
 from usher.accelerators.names import GIB, MIB
 from usher.audit.estate import CapacityType
 
@@ -29,7 +29,7 @@ _PRODUCTS: Final = (
     "k8s.amazonaws.com/accelerator",
     "aws.amazon.com/neuron.instance-type",
 )
-"""Labels with the name of a board, those of operators before those of clouds; NVIDIA's own comes before all."""
+"""Labels with the name of a board: those of operators before those of clouds. NVIDIA's own comes before all."""
 
 _MEBIBYTES: Final = ("nvidia.com/gpu.memory", "karpenter.k8s.aws/instance-gpu-memory")
 _GIBIBYTES: Final = ("gpu.nvidia.com/vram",)
@@ -59,20 +59,20 @@ _NAMED_TYPES: Final[Mapping[str, Mapping[str, CapacityType]]] = {
     "oci.oraclecloud.com/oke-is-preemptible": {"true": CapacityType.SPOT},
     "node.kubernetes.io/lifecycle": {"spot": CapacityType.SPOT, "on-demand": CapacityType.ON_DEMAND},
 }
-"""Labels whose values name it; the first that a node has with a known value decides."""
+"""Labels whose values name the payment type. The first label of a node with a known value decides."""
 
 _RESERVED: Final = ("cloud.google.com/reservation-name", "node.coreweave.cloud/reserved")
-"""Labels that a node has because it comes from a reservation, whatever their value, but for `false`."""
+"""Labels that mark a reserved node with any value except `false`."""
 
 _OTHERWISE_ON_DEMAND: Final = ("cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool")
-"""Labels of clouds that mark each node that is not on demand; the rest are on demand."""
+"""Labels of clouds that mark every node that is not on demand. Their other nodes are on demand."""
 
 _MOST_SHARED: Final = 1000
-"""Replicas of a device; more are an error in the label."""
+"""The most replicas of a device; a higher number is an error in the label."""
 
 
 def product(labels: Labels) -> str:
-    """The board, without the suffixes for sharing and MIG; empty where no label names it."""
+    """The board, without the suffixes for sharing and MIG; empty if no label names it."""
     found = labels.get(boards.PRODUCT_LABEL, "")
     if found:
         return found.removesuffix("-SHARED").partition("-MIG-")[0]
@@ -80,7 +80,7 @@ def product(labels: Labels) -> str:
 
 
 def memory(labels: Labels) -> int | None:
-    """Bytes of memory of each device; None where no label says it."""
+    """The memory of each device in bytes; None if no label has it."""
     return next(_memories(labels), None)
 
 
@@ -97,7 +97,7 @@ def _memories(labels: Labels) -> Iterator[int]:
 
 
 def capacity_type(labels: Labels) -> CapacityType:
-    """How the node is paid for."""
+    """The payment type of the node."""
     if any(labels.get(key, "false") != "false" for key in _RESERVED):
         return CapacityType.RESERVED
     for key, values in _NAMED_TYPES.items():
@@ -107,7 +107,7 @@ def capacity_type(labels: Labels) -> CapacityType:
 
 
 def shared_by(labels: Labels) -> int:
-    """How many pods may share one device; 1 where each has one pod."""
+    """How many pods may share one device; 1 if each device serves one pod."""
     if labels.get("cloud.google.com/gke-gpu-sharing-strategy"):
         return _replicas(labels.get("cloud.google.com/gke-max-shared-clients-per-gpu", ""))
     if labels.get("nvidia.com/gpu.sharing-strategy") == "none":
@@ -116,9 +116,9 @@ def shared_by(labels: Labels) -> int:
 
 
 def partition(labels: Labels) -> str:
-    """The resource of the MIG profile that `nvidia.com/gpu` counts there; empty where it counts whole devices."""
+    """The resource of the MIG profile that `nvidia.com/gpu` counts on the node; empty if it counts whole devices."""
     layout = labels.get(boards.PRODUCT_LABEL, "").removesuffix("-SHARED").partition("-MIG-")[2]
-    profile = profiles.parse(layout or labels.get("cloud.google.com/gke-gpu-partition-size", ""))
+    profile = mig.parse_profile(layout or labels.get("cloud.google.com/gke-gpu-partition-size", ""))
     return "" if profile is None else profile.resource
 
 

@@ -1,4 +1,4 @@
-"""Nodes with accelerators, as an audit sees them."""
+"""Reads nodes with accelerators for an audit."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -7,11 +7,11 @@ from usher import errors, paths, quantities
 from usher.accelerators.vocabulary import Vocabulary
 from usher.audit.building import fields, node_labels
 from usher.audit.estate import Node
-from usher.scan.devices import Amount, Devices
+from usher.check.devices import Amount, Devices
 
 _GPU: Final = "nvidia.com/gpu"
 _SHARED: Final = "nvidia.com/gpu.shared"
-"""The device plugin's name for replicas, where it renames them."""
+"""The device plugin's name for replicas if it renames them."""
 
 _SYSTEM: Final = (
     "architecture",
@@ -24,13 +24,13 @@ _SYSTEM: Final = (
 
 
 def read(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices | None = None) -> Node | None:
-    """A node; None for one without accelerators.
+    """A node; None for a node without accelerators.
 
     Args:
         value: the Node.
         vocabulary: which resources are accelerators.
-        claimable: the devices that drivers offer there for claims, by device class. They count where the node reports
-            no accelerator by a resource, because a device that is offered by both ways would count twice.
+        claimable: the devices that drivers offer on it for claims, by device class. They count only if the node reports
+            no accelerator as a resource; else a device offered in both ways would count twice.
     """
     metadata, status = paths.metadata(value), fields.mapping(value.get("status"))
     labels = fields.texts(metadata.get("labels"))
@@ -46,7 +46,7 @@ def read(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices | No
     return Node(
         name=paths.text(metadata.get("name")),
         labels=labels,
-        # Dumps without `capacity` still say what pods may get.
+        # Dumps without `capacity` still have what pods may get.
         capacity=capacity or allocatable,
         allocatable=allocatable,
         product=node_labels.product(labels),
@@ -66,7 +66,7 @@ def read(value: paths.Object, vocabulary: Vocabulary, *, claimable: Devices | No
 
 
 def trimmed(value: paths.Object) -> paths.Object:
-    """The fields of a Node that `read` reads, but for its many images and addresses."""
+    """The fields of a Node that `read` reads, without its many images and addresses."""
     status = fields.mapping(value.get("status"))
     metadata = paths.metadata(value)
     return {
@@ -77,7 +77,7 @@ def trimmed(value: paths.Object) -> paths.Object:
 
 
 def _ready(status: paths.Object) -> bool:
-    """A node whose conditions are not known counts as ready: facts of a snapshot keep no conditions."""
+    """Whether a node is ready. Facts of a snapshot keep no conditions: then it counts as ready."""
     conditions = {each.get("type"): each.get("status") for each in fields.mappings(status.get("conditions"))}
     return conditions.get("Ready", "True") == "True"
 

@@ -1,40 +1,40 @@
-"""The trees of owners: which listed object at the top an object belongs to.
+"""Trees of owners: find the listed object at the top that an object belongs to.
 
-Anybody can write an owner into an object. So an owner counts only if it was listed itself, is in the same namespace
-(or in no namespace), and is of a kind that makes other objects. An object whose owner does not count is at the top of
-its own tree, so that no reference takes it out of an audit.
+Any user can write an owner into an object. So an owner counts only if usher listed it, if it is in the same namespace
+or in no namespace, and if its kind makes other objects. An object whose owner does not count is at the top of its own
+tree. So no false reference can hide it from an audit.
 """
 
 from sys import intern
 
 from usher import paths
+from usher.check import cluster_objects
+from usher.check.findings import Identity
 from usher.dataclass import dataclass
 from usher.kinds import registry
-from usher.scan import ownership
-from usher.scan.findings import Identity
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An object that may own others. A cluster has as many as pods, so texts that repeat are kept once."""
+    """An object that may own others. A cluster has as many as pods, so repeated texts share memory."""
 
     api_version: str
     kind: str
     namespace: str
     name: str
     controller: str
-    """The uid of the controlling owner that it names; empty without one."""
+    """The uid of its controlling owner; empty without one."""
 
 
 def _listed(value: paths.Object) -> Listed:
-    """An object by its name as it is written."""
+    """An object by its name as written."""
     metadata = paths.metadata(value)
     return Listed(
         intern(paths.text(value.get("apiVersion"))),
         intern(paths.text(value.get("kind"))),
         intern(paths.text(metadata.get("namespace"))),
         paths.text(metadata.get("name")),
-        intern(paths.text(ownership.controller(value).get("uid"))),
+        intern(paths.text(cluster_objects.controller_reference(value).get("uid"))),
     )
 
 
@@ -44,20 +44,20 @@ class Trees:
     def __init__(self) -> None:
         self._listed: dict[str, Listed] = {}
         self._tops: dict[str, str] = {}
-        """Remembered answers, while nothing is added."""
+        """Remembered answers, valid until an object is added."""
 
     def add(self, value: paths.Object) -> None:
-        """Takes an object; one without a uid, as in a manifest, owns nothing."""
+        """Takes an object. One without a uid, as in a manifest, owns nothing."""
         uid = paths.text(paths.metadata(value).get("uid"))
-        key = ownership.key(value)
-        # Usher knows nothing of other kinds, and they may well make pods.
-        # The first of several objects with one uid counts: no later one takes away what it owns.
-        if uid and uid not in self._listed and (ownership.makes_objects(key) or key not in registry.BY_KEY):
+        key = cluster_objects.group_and_kind(value)
+        # usher knows nothing about other kinds, and they may well make pods.
+        # The first of several objects with one uid counts: a later one cannot take over what it owns.
+        if uid and uid not in self._listed and (cluster_objects.makes_objects(key) or key not in registry.BY_KEY):
             self._listed[uid] = _listed(value)
             self._tops.clear()
 
     def owner(self, uid: str, namespace: str) -> str:
-        """The uid, where it is that of a listed object that may own objects of the namespace; else empty."""
+        """The uid itself if a listed object has it and may own objects of the namespace; else empty."""
         found = self._listed.get(uid)
         return uid if found is not None and found.namespace in ("", namespace) else ""
 
@@ -66,7 +66,7 @@ class Trees:
 
         Args:
             uid: the controlling owner that the object names.
-            namespace: that of the object.
+            namespace: the namespace of the object.
         """
         known = self._tops.get(uid)
         if known is not None and self.owner(known, namespace):
@@ -79,14 +79,14 @@ class Trees:
             if not above:
                 break
             current = above
-        # Objects that own each other in a circle have no top: the least uid stands for all of them.
+        # Objects that own each other in a circle have no top: the smallest uid stands for all of them.
         found = min(way[way.index(current) :]) if way and current in way[:-1] else current
         if found:
             self._tops[uid] = found
         return found
 
     def root(self, uid: str) -> str:
-        """The uid of the object at the top of the tree that holds a listed object: itself, where nothing owns it."""
+        """The uid of the object at the top of the tree of a listed object: itself if it has no owner."""
         listed = self._listed.get(uid)
         return uid if listed is None else self.top(listed.controller, listed.namespace) or uid
 

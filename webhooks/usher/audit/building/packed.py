@@ -1,4 +1,4 @@
-"""Objects that are kept small until they are read: as compressed JSON, which takes about a tenth of Python's values."""
+"""Keeps objects as compressed JSON until they are read. It takes about a tenth of the memory of Python's values."""
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,13 +9,13 @@ import orjson
 from usher import paths
 
 _TOGETHER: Final = 100
-"""Objects that are compressed together: like objects lie side by side, and few are unpacked at a time."""
+"""Number of objects compressed together. Similar objects lie side by side, and reading unpacks few at a time."""
 
 _FAST: Final = 1
 
 
 class Packed(Sequence[paths.Object]):
-    """Objects in the order in which they came. Each reading makes new ones."""
+    """Objects in the order in which they were added. Each reading makes new values."""
 
     def __init__(self, values: Iterable[paths.Object] = ()) -> None:
         self._packs: list[bytes | list[paths.Object]] = []
@@ -24,7 +24,7 @@ class Packed(Sequence[paths.Object]):
             self.append(value)
 
     def append(self, value: paths.Object) -> None:
-        """Takes an object, which must not change afterwards."""
+        """Takes an object, which the caller must not change afterwards."""
         self._open.append(value)
         if len(self._open) == _TOGETHER:
             self._packs.append(_packed(self._open))
@@ -47,7 +47,7 @@ class Packed(Sequence[paths.Object]):
 
 
 def _packed(values: list[paths.Object]) -> bytes | list[paths.Object]:
-    """Objects as bytes; as they are, where they are not plain JSON: Python's parser takes half surrogates."""
+    """The objects as bytes, or unchanged if they are not plain JSON: Python's parser accepts half surrogates."""
     try:
         return zlib.compress(orjson.dumps(values), _FAST)
     except orjson.JSONEncodeError:

@@ -1,27 +1,27 @@
-"""Pods with accelerators, as an audit sees them. Like pods share their reading."""
+"""Reads pods with accelerators for an audit. Similar pods share one reading."""
 
 from collections.abc import Callable, Mapping, Sequence
 from sys import intern
 from typing import Final
 
 from usher import model, paths
-from usher.accelerators import profiles
+from usher.accelerators import mig
 from usher.audit.building import fields
 from usher.audit.estate import Phase, Pod
+from usher.check import devices
+from usher.check.devices import Devices
 from usher.dataclass import dataclass
 from usher.memo import Memo
-from usher.scan import devices
-from usher.scan.devices import Devices
 from usher.workloads import fingerprints
 
 Read = Callable[[paths.Object], model.Workload | None]
 """Normalises an object."""
 
 _DIFFERENT: Final = 512
-"""How many different pods have their reading remembered. Lists are ordered by name, so that like pods come together."""
+"""How many different pods the memo keeps. Lists are ordered by name, so similar pods follow each other."""
 
 _PLACED: Final = frozenset({"nodeName", "hostname", "subdomain"})
-"""Fields of the spec of an existing pod that say which one it is, and nothing about its accelerators."""
+"""Fields of a pod's spec that identify the pod and do not affect its accelerators."""
 
 _GROUP: Final = "leaderworkerset.sigs.k8s.io/group-key"
 """The label of the pods of one group of a LeaderWorkerSet (LW:api/leaderworkerset/v1/leaderworkerset_types.go)."""
@@ -30,12 +30,12 @@ _USUAL: Final = ("ContainerCreating", "PodInitializing")
 """Reasons that every starting container has for a while."""
 
 _LONGEST_REASON: Final = 1000
-"""Characters of a scheduler's message; one about many nodes is far longer."""
+"""Characters of a scheduler's message; a message about many nodes is far longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the template of a pod says."""
+    """The content of a pod's template."""
 
     devices: Devices
     memory_profile: str
@@ -43,7 +43,7 @@ class Asked:
 
     @property
     def tolerations(self) -> Sequence[Mapping[str, paths.Json]]:
-        """Those of like pods are one value."""
+        """The tolerations. Similar pods share one value."""
         return self.workload.pod_sets[0].tolerations if self.workload is not None and self.workload.pod_sets else ()
 
 
@@ -55,7 +55,7 @@ class Pods:
         self._asked: Memo[bytes, Asked] = Memo(_DIFFERENT)
 
     def asked(self, value: paths.Object) -> Asked:
-        """The accelerators that a pod asks for. `workload` is that of a like pod, whose name may differ."""
+        """The accelerators that a pod requests. `workload` may come from a similar pod with another name."""
         digest = _digest(value)
         return self._made(value) if digest is None else self._asked.get(digest, lambda: self._made(value))
 
@@ -64,7 +64,7 @@ class Pods:
         if workload is None or not workload.asks_accelerators:
             return _NOTHING
         found = devices.of_workload(workload)
-        names = (profiles.of_resource(name) for name in found)
+        names = (mig.profile_of_resource(name) for name in found)
         profile = next((str(each.profile) for each in names if each is not None), "")
         return Asked(devices=found, memory_profile=profile, workload=workload)
 
@@ -73,7 +73,7 @@ _NOTHING: Final = Asked(devices={}, memory_profile="", workload=None)
 
 
 def _digest(value: paths.Object) -> bytes | None:
-    """Equal for pods of one template, whatever happened to them since."""
+    """A digest that is equal for pods of one template, through all later changes."""
     spec, metadata = value.get("spec"), paths.metadata(value)
     if not isinstance(spec, dict):
         return None
@@ -89,7 +89,7 @@ def phase(value: paths.Object) -> Phase:
 
 
 def pod(value: paths.Object, asked: Asked) -> Pod:
-    """A pod with accelerators."""
+    """A pod with accelerators as the estate keeps it."""
     metadata, spec = paths.metadata(value), fields.mapping(value.get("spec"))
     status = fields.mapping(value.get("status"))
     placed = next((each for each in fields.mappings(status.get("conditions")) if _is_of_scheduler(each)), {})
@@ -114,7 +114,9 @@ def pod(value: paths.Object, asked: Asked) -> Pod:
 
 
 def _starting(status: paths.Object) -> str:
-    """What the kubelet says of a container that does not start: of one with a mistake before those in the making."""
+    """The kubelet's message about a container that does not start: a container with a mistake before one that is
+    starting.
+    """
     found = []
     for key in ("initContainerStatuses", "containerStatuses"):
         for container in fields.mappings(status.get(key)):

@@ -1,8 +1,8 @@
-"""What controllers say of their pods in the status of a workload.
+"""Reads what controllers report about their pods in the status of a workload.
 
 A Deployment and a ReplicaSet have the condition ReplicaFailure while pods are refused (pkg/controller/replicaset and
 pkg/controller/deployment of Kubernetes). A StatefulSet makes a pod only after the pods before it are ready, unless its
-pods are made in parallel. A job whose status counts pods has made some, and waits before it makes a failed one again.
+pods are made in parallel. A job whose status counts pods has made some. It waits before it replaces a failed one.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _LONGEST: Final = 300
 
 
 def read(value: paths.Object) -> Reported:
-    """What the status of an object of any kind says."""
+    """The report in the status of an object of any kind."""
     status, spec = fields.mapping(value.get("status")), fields.mapping(value.get("spec"))
     if not status:
         return NOTHING_REPORTED

@@ -1,19 +1,19 @@
-"""Kinds that a section of the audit reads beside workloads, nodes and pods."""
+"""Kinds that a section of the audit reads in addition to workloads, nodes and pods."""
 
 from dataclasses import replace
 
 from usher import paths
 from usher.dataclass import dataclass
-from usher.kinds.kept_fields import FactKind, Keep, Key
+from usher.kinds.kind import FactKind, Keep, Key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """A kind whose objects a section finds in `Estate.objects`.
 
-    An audit lists it in the first of the versions that the API server serves. It keeps only what `keep` returns. A kind
-    that the API server does not serve is `Absence.MISSING` there, and one that usher may not list or that the source
-    does not hold is `Absence.NOT_KNOWN`. Secrets are never read.
+    An audit lists it in the first of the versions that the API server serves. It keeps only what `keep` returns.
+    `Estate.objects` has `Absence.MISSING` for a kind that the API server does not serve, and `Absence.NOT_KNOWN` for
+    one that usher may not list or that the source does not hold. usher never reads Secrets.
     """
 
     group: str
@@ -22,7 +22,7 @@ class Wanted:
     plural: str
     kind: str
     keep: Keep
-    """The fields to keep; see `usher.kinds.kept_fields.keeping`."""
+    """The fields to keep; see `usher.kinds.kind.keeping`."""
 
     def __post_init__(self) -> None:
         if (self.group, self.kind) == ("", "Secret"):
@@ -43,12 +43,12 @@ class Wanted:
 
     @property
     def fact_kind(self) -> FactKind:
-        """The kind as it is read from a cluster."""
+        """The kind as usher reads it from a cluster."""
         return FactKind(group=self.group, versions=self.versions, kind=self.kind, plural=self.plural, keep=self.keep)
 
     @property
     def resource(self) -> str:
-        """As in `kubectl get`."""
+        """The resource as in `kubectl get`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
 

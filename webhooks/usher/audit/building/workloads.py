@@ -1,4 +1,4 @@
-"""Top-level workloads, as an audit sees them."""
+"""Reads top-level workloads for an audit."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -7,13 +7,13 @@ from usher import model, paths
 from usher.audit.building import fields, reports
 from usher.audit.estate import Workload
 from usher.authorities.kueue.read import QUEUE_LABEL
-from usher.authorities.volcano import named_queues
+from usher.authorities.volcano import read as volcano_read
+from usher.check import devices
+from usher.check.findings import Identity
 from usher.config.models import Config
-from usher.scan import devices
-from usher.scan.findings import Identity
 
 POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
-"""The label of pods that Kueue admits together."""
+"""The label of pods that Kueue admits as a group."""
 
 _POD_GROUP_SIZE: Final = "kueue.x-k8s.io/pod-group-total-count"
 _KUEUE_PRIORITY: Final = "kueue.x-k8s.io/priority-class"
@@ -22,13 +22,13 @@ _KAI_QUEUE: Final = "kai.scheduler/queue"
 
 _OWN: Final = "gpu-usher.io/"
 
-# Most workloads share these: an empty set of its own takes 216 bytes.
+# Most workloads share this value: an empty set of their own would take 216 bytes.
 _NO_LABELS: Final[Mapping[str, str]] = {}
 _NO_ANNOTATIONS: Final[frozenset[str]] = frozenset()
 
 
 class Workloads:
-    """Reads workloads by what usher.yaml says of teams and schedulers."""
+    """Reads workloads with the teams and schedulers of usher.yaml."""
 
     def __init__(self, config: Config) -> None:
         self._team_labels = config.audit.team_labels
@@ -40,7 +40,7 @@ class Workloads:
         Args:
             value: the object.
             read: the object, normalised.
-            with_labels: whether to keep its labels: there may be many workloads without accelerators.
+            with_labels: whether to keep its labels. There may be many workloads without accelerators.
         """
         metadata = paths.metadata(value)
         return Workload(
@@ -67,27 +67,27 @@ class Workloads:
         )
 
     def team(self, labels: Mapping[str, str]) -> str:
-        """The team that labels name; empty where no label does."""
+        """The team that labels name; empty if no label does."""
         return next((labels[key] for key in self._team_labels if labels.get(key)), "")
 
     def _queue(self, read: model.Workload) -> str:
         of_kueue = read.queue_labels.get(QUEUE_LABEL, "")
         if of_kueue:
             return of_kueue
-        of_volcano = next((each.name for each in named_queues.queues(read, self._schedulers)), "")
+        of_volcano = next((each.name for each in volcano_read.named_queues(read, self._schedulers)), "")
         labels = (read.labels, *(each.labels for each in read.pod_sets))
         return of_volcano or next(filter(None, (each.get(_KAI_QUEUE) for each in labels)), "")
 
 
 def _elastic_minimum(value: paths.Object) -> int | None:
-    """The least pods with which elastic training of a PyTorchJob goes on; None for all other workloads."""
+    """The fewest pods with which a PyTorchJob continues elastic training; None for all other workloads."""
     policy = fields.mapping(fields.mapping(value.get("spec")).get("elasticPolicy"))
     found = policy.get("minReplicas") if value.get("kind") == "PyTorchJob" else None
     return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else None
 
 
 def _priority(read: model.Workload) -> str:
-    """The PriorityClass of the gang or of its pods; else the class that Kueue alone reads."""
+    """The PriorityClass of the gang or of its pods, else the class that only Kueue reads."""
     classes = (read.gang.priority_class, *(each.priority_class_name for each in read.pod_sets))
     return next(filter(None, classes), "") or read.queue_labels.get(_KUEUE_PRIORITY, "")
 
@@ -100,18 +100,18 @@ def pod_group(value: paths.Object) -> str:
 
 
 def group_size(value: paths.Object) -> int:
-    """How many pods a group has, as its pods say it; 0 where they do not."""
+    """The number of pods in a group, as the pods report it; 0 if they do not."""
     text = fields.texts(paths.metadata(value).get("annotations")).get(_POD_GROUP_SIZE, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 6 else 0
 
 
 def grouped(members: Sequence[Workload], *, name: str, size: int) -> Workload:
-    """One workload of the pods of a group, which is named as Kueue names its own object for the group.
+    """One workload for the pods of a group, with the name that Kueue gives to its own object for the group.
 
     Args:
         members: each pod as a workload of its own, in the order of their names.
-        name: of the group.
-        size: how many pods it has, as they say; 0 where they do not.
+        name: the name of the group.
+        size: the number of its pods, as they report it; 0 if they do not.
     """
     first = members[0]
     number = max(size, len(members))

@@ -1,4 +1,4 @@
-"""All of the synthetic cluster: its objects, owners first, and its usher.yaml."""
+"""The synthetic cluster: its objects, owners first, and its usher.yaml."""
 
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
@@ -26,12 +26,12 @@ def objects(now: datetime) -> Iterator[paths.Object]:
 
 
 def serves(group: str) -> bool:
-    """Whether a kind without objects is one that every API server serves."""
+    """Whether every API server serves the group, even if the cluster has no object of it."""
     return not group or group.endswith(".k8s.io")
 
 
 class Places:
-    """The boards of the nodes; each pod gets those of the first node that has enough left."""
+    """The boards of the nodes. Each pod gets boards of the first node that has enough left."""
 
     def __init__(self) -> None:
         self._free = {

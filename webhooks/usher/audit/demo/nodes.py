@@ -24,12 +24,12 @@ class Pool:
     capacity_type: str
     boards: int = 8
     divided: dict[str, int] = field(default_factory=dict)
-    """The MIG devices of a node whose boards are divided; empty where pods get whole boards."""
+    """The MIG devices of a node with divided boards; empty if pods get whole boards."""
     labels: dict[str, str] = field(default_factory=dict)
 
     @property
     def devices(self) -> dict[str, int]:
-        """What a node offers, by resource."""
+        """The devices that a node offers, by resource."""
         return {GPU: 0, **self.divided} if self.divided else {GPU: self.boards}
 
 
@@ -89,14 +89,14 @@ def names(pool: Pool) -> list[str]:
 
 
 def objects(now: datetime) -> Iterator[paths.Object]:
-    """The nodes, as an API server lists them."""
+    """The nodes as an API server lists them."""
     for pool in POOLS:
         for name in names(pool):
             yield _node(pool, name, created=now - timedelta(days=61))
 
 
 def allocatable(pool: Pool, name: str) -> dict[str, int]:
-    """The devices that pods may get of a node."""
+    """The devices of a node that pods can get."""
     return {**pool.devices, **({GPU: pool.devices[GPU] - 1} if name == WITH_A_DEAD_BOARD else {})}
 
 

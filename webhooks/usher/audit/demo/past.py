@@ -1,4 +1,4 @@
-"""The audits before the one of the demo, so that its report shows what changed."""
+"""Earlier audits of the demo, so that its report shows changes."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -13,16 +13,16 @@ _WEEK: Final = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Week:
-    """An audit of a week before, beside the one of now."""
+    """An audit of an earlier week, relative to the present one."""
 
     idle: float
-    """Idle GPU-hours, as a multiple of those of now."""
+    """Idle GPU-hours, as a multiple of the present ones."""
     held: float
-    """GPUs that pods held, as a multiple of those of now."""
+    """GPUs that pods held, as a multiple of the present ones."""
     fixed: int
     """Findings that later audits do not have."""
     never: int
-    """Of these the workloads that could never run."""
+    """How many of these are workloads that could never run."""
 
 
 _WEEKS: Final = (
@@ -34,7 +34,7 @@ _WEEKS: Final = (
     _Week(idle=1.25, held=0.98, fixed=14, never=1),
     _Week(idle=1.09, held=0.96, fixed=3, never=1),
 )
-"""Oldest first; the last one has what `_FIXED` names."""
+"""The weeks, oldest first. The findings of the last one are in `_FIXED`."""
 
 _FIXED: Final = (
     ("USH502", "The pods of distributed training start together", "Job speech/whisper-tune-3"),
@@ -44,7 +44,7 @@ _FIXED: Final = (
 
 
 def with_past(audit: Audit, *, now: datetime) -> Audit:
-    """The audit, compared with an invented one for each of seven weeks before."""
+    """The audit, compared with invented audits of the seven weeks before."""
     weeks = {times.text(now - _WEEK * (len(_WEEKS) - number)): each for number, each in enumerate(_WEEKS)}
     *_, previous = weeks
     seen = {each.fingerprint: _first_seen(each, list(weeks), audit.taken) for each in audit.findings}
@@ -60,14 +60,14 @@ def with_past(audit: Audit, *, now: datetime) -> Audit:
 
 
 def _first_seen(found: FindingEntry, weeks: list[str], now: str) -> str:
-    """The first audit after what the finding is about began; without a beginning any of them."""
+    """The first audit after the start of a finding; any audit for a finding without a start."""
     if not found.since:
         return weeks[sum(found.subject.name.encode()) % len(weeks)]
     return next((week for week in weeks if week >= found.since), now)
 
 
 def _point(audit: Audit, seen: Mapping[str, str], taken: str, week: _Week) -> Point:
-    """The numbers of a week; `seen` has the first audit of each finding of now."""
+    """The numbers of a week; `seen` has the first audit of each present finding."""
     summary = audit.summary
     idle, cost, activity = summary.idle, summary.cost_idle, summary.activity
     there = [each for each in audit.findings if seen[each.fingerprint] <= taken]
@@ -88,7 +88,7 @@ def _point(audit: Audit, seen: Mapping[str, str], taken: str, week: _Week) -> Po
 
 
 def _rest(not_held: float | None, held: float | None, week: _Week) -> float | None:
-    """What no pod held in a week in which pods held more or less than now."""
+    """The GPUs that no pod held in a week whose pods held more or fewer GPUs than now."""
     return None if not_held is None or held is None else round(not_held + held * (1 - week.held), 6)
 
 

@@ -1,4 +1,4 @@
-"""The workloads of the synthetic cluster: each is a small story that a report has to find."""
+"""The workloads of the synthetic cluster. Each is a small story that a report has to find."""
 
 from enum import StrEnum
 from typing import Final
@@ -12,7 +12,7 @@ class Rhythm(StrEnum):
 
     STEADY = "steady"
     OFFICE_HOURS = "office hours"
-    """Busy from 8 to 18 o'clock in UTC on working days, nearly still otherwise."""
+    """Busy from 8 to 18 o'clock UTC on working days, almost idle at other times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Story:
     running: int = 1
     age_hours: int = 200
     waiting_hours: int = 0
-    """Since when the other pods wait."""
+    """How many hours ago the other pods began to wait."""
     activity: float = 0.0
     """Mean activity of its boards while they are busy, from 0 to 1."""
     rhythm: Rhythm = Rhythm.STEADY
@@ -42,7 +42,7 @@ class Story:
     suspended: bool = False
     """Kueue has not admitted it: it has no pods yet."""
     careless: bool = False
-    """It asks for GPUs without a toleration, CPU or memory, as first drafts do."""
+    """It requests GPUs without a toleration, CPU or memory, like many first drafts."""
 
 
 STORIES: Final = (
@@ -122,4 +122,4 @@ TEAMS: Final = {
     "search": "search",
     "robotics": "robotics",
 }
-"""The team of each namespace, as its label says it."""
+"""The team of each namespace, as in its label."""

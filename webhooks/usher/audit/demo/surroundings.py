@@ -1,4 +1,4 @@
-"""What stands around the workloads of the synthetic cluster: namespaces, queues, quotas, priorities, agents."""
+"""The objects around the workloads of the synthetic cluster: namespaces, queues, quotas, priorities, agents."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
@@ -32,7 +32,7 @@ _AGENTS: Final = {
 
 
 def objects(now: datetime) -> Iterator[paths.Object]:
-    """All of them, as an API server lists them."""
+    """All these objects as an API server lists them."""
     created = now - timedelta(days=61)
     for name, team in TEAMS.items():
         guarded: paths.Object = {"pod-security.kubernetes.io/enforce": "baseline"} if name in _GUARDED else {}

@@ -1,4 +1,4 @@
-"""The usage of the synthetic cluster: what a Prometheus there would answer about its GPUs and queues."""
+"""The usage of the synthetic cluster: the answers of a Prometheus there about its GPUs and queues."""
 
 import copy
 import math
@@ -15,7 +15,7 @@ _STILL: Final = 0.03
 """Activity of a service outside of office hours."""
 
 _WAITS: Final = {"60": 21, "600": 48, "3600": 71, "14400": 90, "+Inf": 92}
-"""Admissions by Kueue within so many seconds, in one window."""
+"""Admissions by Kueue within this many seconds, in one window."""
 
 _MIG_MEMORY: Final = {"1g.10gb": 9856, "3g.40gb": 40448}
 """MiB of a device of each profile."""
@@ -129,7 +129,7 @@ class _Board:
 
 
 def activity(story: Story | None, point: int, grid: Grid) -> float:
-    """The activity of a board of a story: steady or by office hours, with a wobble that repeats. 0 of a free board."""
+    """The activity of a board of a story: steady or by office hours, with a wobble that repeats. 0 for a free board."""
     if story is None:
         return 0.0
     time = datetime.fromtimestamp(grid.time(point), UTC)
@@ -153,7 +153,7 @@ def _running(objects: Sequence[paths.Object]) -> Iterator[_Pod]:
 
 
 def _boards(objects: Sequence[paths.Object]) -> Iterator[_Board]:
-    """Every device of every node; pods take them in their order."""
+    """Every device of every node. Pods take them in this order."""
     holders: dict[tuple[str, str], list[_Pod]] = {}
     for pod in _running(objects):
         holders.setdefault((pod.node, pod.story.resource), []).extend([pod] * pod.story.devices)
@@ -166,7 +166,7 @@ def _boards(objects: Sequence[paths.Object]) -> Iterator[_Board]:
 
 
 def _began(story: Story | None, grid: Grid) -> int:
-    """The first point at which the pods of a story run; 0 for a free board, which is as it is all the time."""
+    """The first point at which the pods of a story run; 0 for a free board, which does not change."""
     if story is None:
         return 0
     return grid.first_point_after(datetime.fromtimestamp(grid.end, UTC) - timedelta(hours=story.age_hours))

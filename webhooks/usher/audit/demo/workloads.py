@@ -1,4 +1,4 @@
-"""The objects of a story: the workload, what its controller made, and the pods."""
+"""The objects of a story: the workload, the objects that its controller made, and the pods."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
@@ -83,7 +83,7 @@ def _why(story: Story) -> str:
 
 
 def pod_name(story: Story, number: int) -> str:
-    """The name of a pod as its controller gives it; the end is fixed, so that two demos are equal."""
+    """The name of a pod as its controller gives it. Its suffix is fixed, so that two demos are equal."""
     match story.kind:
         case "PyTorchJob":
             return f"{story.name}-master-0" if number == 0 else f"{story.name}-worker-{number - 1}"

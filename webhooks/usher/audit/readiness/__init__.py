@@ -1,6 +1,6 @@
-"""The production checklist of GPU clusters: each item passes, fails, is not known or does not apply, with evidence.
+"""The production checklist of GPU clusters: each item passes, fails, is unknown or does not apply, with evidence.
 
-A kind that may not be listed makes an item not known, never a pass.
+An item is unknown, and never passes, if usher may not list a kind that it needs.
 """
 
 from datetime import datetime
@@ -28,14 +28,14 @@ ITEMS: Final[tuple[Item, ...]] = (
 def items(
     estate: Estate, known: Knowledge, *, config: models.Config, now: datetime, server_version: str
 ) -> tuple[ReadinessItem, ...]:
-    """How a cluster stands on each item, in the order of the checklist.
+    """The verdict of a cluster on each item, in the order of the checklist.
 
     Args:
         estate: the nodes, workloads and other objects of the cluster.
         known: its facts, and the meaning of resource names.
         config: usher.yaml.
         now: the time of the audit, with its time zone.
-        server_version: of the API server, as it says it; empty where it is not known.
+        server_version: the version that the API server reports; empty if unknown.
     """
     look = Look(estate=estate, known=known, config=config, now=now, server_version=server_version)
     return tuple(_judged(item, look) for item in ITEMS)

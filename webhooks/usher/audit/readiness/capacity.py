@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from usher import model, paths
-from usher.accelerators.profiles import RESOURCE_PREFIX
+from usher.accelerators.mig import MIG_RESOURCE_PREFIX
 from usher.audit import fields
 from usher.audit.building import claimable
 from usher.audit.readiness import judgement
@@ -14,7 +14,7 @@ from usher.audit.readiness.wanted import API_SERVICE
 from usher.audit.standing import autoscalers, entries
 from usher.audit.standing import taints as standing_taints
 from usher.audit.standing.wanted import KARPENTER_POOL, NODE
-from usher.reading.lookup import Absence
+from usher.kinds.reading.values import Absence
 
 _AREA: Final = "capacity"
 _CONFORMANCE: Final = "https://github.com/cncf/k8s-ai-conformance/blob/main/docs/AIConformance-1.37.yaml"
@@ -33,7 +33,7 @@ def _no_nodes(look: Look) -> Judgement | None:
 
 
 def labels(look: Look) -> Judgement:
-    """Whether labels say the board of each node."""
+    """Whether labels name the board of each node."""
     without = [node.name for node in look.nodes or () if not node.product]
     early = _no_nodes(look)
     if early is not None:
@@ -60,11 +60,11 @@ def taints(look: Look) -> Judgement:
 
 
 def mig(look: Look) -> Judgement:
-    """Whether the MIG manager has divided the nodes as wanted."""
+    """Whether the MIG manager has divided the nodes as requested."""
     early = _no_nodes(look)
     if early is not None:
         return early
-    # A node that could not be divided may offer nothing, so that it is not one of the nodes with accelerators.
+    # A node that could not be divided may offer nothing. Then it is not one of the nodes with accelerators.
     found: dict[str, Mapping[str, str]] = {node.name: node.labels for node in look.nodes or ()}
     for value in fields.listed(look.estate, *NODE) or ():
         found.setdefault(fields.name(value), fields.labels(value))
@@ -88,7 +88,7 @@ def sharing(look: Look) -> Judgement:
     if early is not None:
         return early
     nodes = look.nodes or ()
-    divided = sorted({name for node in nodes for name in node.capacity if name.startswith(RESOURCE_PREFIX)})
+    divided = sorted({name for node in nodes for name in node.capacity if name.startswith(MIG_RESOURCE_PREFIX)})
     shared = [node.name for node in nodes if node.shared_by > 1]
     if not divided and not shared:
         return not_applicable("no node divides or shares its GPUs")
@@ -115,7 +115,7 @@ def claims(look: Look) -> Judgement:
 
 
 def autoscaler(look: Look) -> Judgement:
-    """Whether an autoscaler of nodes is there, and has a limit for GPUs."""
+    """Whether a node autoscaler runs and has a limit for GPUs."""
     pools = autoscalers.node_pools(look.estate, look.known.vocabulary)
     if pools:
         without = [fields.name(each) for each in pools if not fields.at(each, "/spec/limits")]
@@ -132,7 +132,7 @@ def autoscaler(look: Look) -> Judgement:
 
 
 def pod_autoscaling(look: Look) -> Judgement:
-    """Whether services can scale by metrics of their own."""
+    """Whether services can scale by their own metrics."""
     listed = fields.listed(look.estate, *API_SERVICE.key)
     if listed is None:
         return judgement.not_wanted([API_SERVICE])

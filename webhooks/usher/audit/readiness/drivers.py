@@ -23,14 +23,14 @@ _PARTS: Final = ("nvidia.com/cuda.driver.major", "nvidia.com/cuda.driver.minor",
 
 
 def _no_nvidia(look: Look) -> Judgement | None:
-    """An answer where no node has GPUs of NVIDIA; None where one has."""
+    """A verdict for clusters without NVIDIA GPUs; None if a node has one."""
     if look.nodes is None:
         return judgement.not_listed("nodes")
     return None if look.nvidia else not_applicable("no node has GPUs of NVIDIA")
 
 
 def gpu_operator(look: Look) -> Judgement:
-    """Whether NVIDIA's operator says that it is ready."""
+    """Whether NVIDIA's operator reports that it is ready."""
     early = _no_nvidia(look)
     if early is not None:
         return early
@@ -53,7 +53,7 @@ def gpu_operator(look: Look) -> Judgement:
 
 
 def _offer_gpus(look: Look) -> bool:
-    """Whether each node with GPUs of NVIDIA offers some, by whatever program."""
+    """Whether each node with NVIDIA GPUs offers some, through any program."""
     return all(any(amount.number for amount in node.allocatable.values()) for node in look.nvidia)
 
 
@@ -100,7 +100,7 @@ def _toolkits(look: Look) -> Iterator[tuple[versions.Version, str]]:
 
 
 def driver_versions(look: Look) -> Judgement:
-    """Whether the nodes of each pool have one version of the driver."""
+    """Whether the nodes of each pool have the same version of the driver."""
     early = _no_nvidia(look)
     if early is not None:
         return early
@@ -125,7 +125,7 @@ def driver_versions(look: Look) -> Judgement:
 
 
 def _instead_of_plugin(look: Look) -> str:
-    """What offers the GPUs where no DaemonSet is a device plugin; empty where a node offers none."""
+    """The program that offers the GPUs where no DaemonSet is a device plugin; empty if a node offers no GPU."""
     if not _offer_gpus(look):
         return ""
     if all("/" not in name for node in look.nvidia for name in node.allocatable):
@@ -134,7 +134,7 @@ def _instead_of_plugin(look: Look) -> str:
 
 
 def _instead_of_discovery(look: Look) -> str:
-    """What says the boards where GPU feature discovery never ran; empty where no label says one of them."""
+    """The source of board labels if GPU feature discovery never ran; empty unless all nodes have another label."""
     from_services = all(node.product and boards.PRODUCT_LABEL not in node.labels for node in look.nvidia)
     return "labels of the service say the board of each node" if from_services else ""
 
@@ -143,7 +143,7 @@ _REPLACED: Final[Mapping[str, Callable[[Look], str]]] = {
     gpu_stack.DEVICE_PLUGIN: _instead_of_plugin,
     gpu_stack.FEATURE_DISCOVERY: _instead_of_discovery,
 }
-"""By part of the GPU stack, what does its work on nodes that come without its DaemonSet."""
+"""For each part of the GPU stack, finds what does its work on nodes without its DaemonSet."""
 
 
 def ready(part: str) -> Callable[[Look], Judgement]:
@@ -167,7 +167,9 @@ def ready(part: str) -> Callable[[Look], Judgement]:
 
 
 def _judged(pods: Sequence[tuple[int, int] | None], places: Sequence[str]) -> Judgement:
-    """From the ready and the wanted pods of each DaemonSet; one without nodes may be for other boards."""
+    """The verdict on the pairs of ready and wanted pods of each DaemonSet. A DaemonSet without nodes may be for other
+    boards.
+    """
     known = [each for each in pods if each is not None]
     texts = [
         f"{place}: {each[0]} of {each[1]} pods are ready" if each is not None else f"{place} has no status"

@@ -1,4 +1,4 @@
-"""What keeps tenants apart: quotas, Pod Security, networks, access to devices, sandboxes."""
+"""Items about the isolation of tenants: quotas, Pod Security, networks, access to devices, sandboxes."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -14,9 +14,9 @@ from usher.audit.standing.wanted import VALIDATING
 from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.resource_quota import read as resource_quota_read
-from usher.manifests.webhooks import NAME
-from usher.preflight import registered
-from usher.reading.lookup import Absence
+from usher.install import registered_webhooks
+from usher.install.manifests.webhooks import NAME
+from usher.kinds.reading.values import Absence
 
 _AREA: Final = "isolation"
 _CONFORMANCE: Final = "https://github.com/cncf/k8s-ai-conformance/blob/main/docs/AIConformance-1.37.yaml"
@@ -29,10 +29,10 @@ _OTHER_POLICIES: Final = (
     *("ciliumnetworkpolicies.cilium.io", "ciliumclusterwidenetworkpolicies.cilium.io"),
     *("globalnetworkpolicies.crd.projectcalico.org", "adminnetworkpolicies.policy.networking.k8s.io"),
 )
-"""Definitions of policies that may deny traffic beside NetworkPolicies."""
+"""Definitions of policies other than NetworkPolicies that may deny traffic."""
 
 _SANDBOXES: Final = ("kata", "runsc", "gvisor", "firecracker")
-"""Parts of the handlers of runtimes that isolate pods from the kernel of their node."""
+"""Parts of the handler names of runtimes that isolate pods from the kernel of their node."""
 
 
 def quotas(look: Look) -> Judgement:
@@ -57,7 +57,7 @@ def quotas(look: Look) -> Judgement:
 
 
 def _has_quota(namespace: str, look: Look) -> bool:
-    if isinstance(assignment.read(look.known, namespace), Quota):
+    if isinstance(assignment.quota_of_namespace(look.known, namespace), Quota):
         return True
     objects = look.known.facts.objects("", "ResourceQuota", namespace)
     found = () if isinstance(objects, Absence) else resource_quota_read.read(objects).all
@@ -87,7 +87,7 @@ def pod_security(look: Look) -> Judgement:
 
 
 def network_policies(look: Look) -> Judgement:
-    """Whether a policy of each namespace refuses incoming traffic that no other policy allows."""
+    """Whether each namespace has a policy that denies incoming traffic by default."""
     if not look.tenants:
         return not_applicable(_NO_TENANTS)
     listed = fields.listed(look.estate, *NETWORK_POLICY.key)
@@ -110,7 +110,7 @@ def network_policies(look: Look) -> Judgement:
 
 
 def _denies_by_default(policy: paths.Object) -> bool:
-    """Whether it selects all pods and allows no incoming traffic itself, or only that of senders that it names."""
+    """Whether a policy selects all pods and allows incoming traffic only from senders that it names."""
     selector = fields.at(policy, "/spec/podSelector")
     types = fields.texts(policy, "/spec/policyTypes")
     selects_all = isinstance(selector, Mapping) and not any(selector.values())
@@ -124,7 +124,7 @@ def _denies_by_default(policy: paths.Object) -> bool:
 
 
 def _names_senders(rule: paths.Json) -> bool:
-    """Whether a rule lets in traffic of some pods or addresses alone, and not of all namespaces or networks."""
+    """Whether a rule names pods or addresses as senders, and does not allow all namespaces or networks."""
     senders = fields.objects(rule, "/from")
     everywhere = any(
         each.get("namespaceSelector") == {} or fields.text(each, "/ipBlock/cidr") in _EVERYWHERE for each in senders
@@ -133,9 +133,9 @@ def _names_senders(rule: paths.Json) -> bool:
 
 
 def secure_access(look: Look) -> Judgement:
-    """Whether containers reach accelerators only by the device plugin or DRA.
+    """Whether containers reach accelerators only through the device plugin or DRA.
 
-    What may be seen: a toolkit without known escapes, and webhooks of usher that judge pods which take devices past it.
+    The evidence is a toolkit without known escapes, and usher's webhooks, which judge pods that bypass the plugin.
     """
     escapes = drivers.toolkit_version(look)
     if escapes.standing in (Standing.FAIL, Standing.NOT_APPLICABLE):
@@ -143,7 +143,11 @@ def secure_access(look: Look) -> Judgement:
     webhooks = fields.listed(look.estate, *VALIDATING)
     if webhooks is None:
         return judgement.not_listed(f"validatingwebhookconfigurations.{VALIDATING[0]}")
-    ours = [each for each in registered.read(webhooks, mutating=False) if each.configuration.startswith(NAME)]
+    ours = [
+        each
+        for each in registered_webhooks.read_webhooks(webhooks, mutating=False)
+        if each.configuration.startswith(NAME)
+    ]
     if not any(each.creates("", "pods") for each in ours):
         return failed(
             "no webhook of usher judges Pods, so a container may ask for all GPUs of its node by "

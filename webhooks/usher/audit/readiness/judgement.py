@@ -1,4 +1,4 @@
-"""One item of the checklist: what it asks for, and how a cluster stands."""
+"""One item of the checklist, and the verdict of a cluster on it."""
 
 from collections.abc import Callable, Iterable
 
@@ -10,7 +10,7 @@ from usher.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """How a cluster stands on one item, with what was seen or why it is not known."""
+    """The verdict of a cluster on one item, with the evidence or the reason why it is unknown."""
 
     standing: Standing
     evidence: tuple[str, ...]
@@ -25,7 +25,7 @@ class Item:
     """`drivers`, `monitoring`, `scheduling`, `isolation`, `capacity` or `recovery`."""
     title: str
     how: str
-    """What makes it pass, in one sentence; for the documentation."""
+    """The condition to pass in one sentence, for the documentation."""
     remedy: str
     reference: str
     """The document that asks for it."""
@@ -51,10 +51,10 @@ def not_applicable(*evidence: str) -> Judgement:
 
 
 def not_listed(*resources: str) -> Judgement:
-    """For kinds that were not read: with the rule of RBAC that the auditor of a live cluster needs."""
+    """The verdict for kinds that were not read, with the RBAC rule that the auditor of a live cluster needs."""
     return not_known(f"not read: {', '.join(resources)}; an audit of a live cluster needs the verb list on them")
 
 
 def not_wanted(kinds: Iterable[Wanted]) -> Judgement:
-    """As `not_listed`, for kinds that the checklist reads by itself."""
+    """The verdict for kinds that only the checklist reads and that were not read."""
     return not_listed(*(each.resource for each in kinds))

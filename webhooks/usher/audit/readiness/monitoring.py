@@ -19,13 +19,13 @@ _OTHER_SYSTEMS: Final = (
     *("podmonitors.azmonitoring.coreos.com", "servicemonitors.azmonitoring.coreos.com"),
     *("vmpodscrapes.operator.victoriametrics.com", "vmservicescrapes.operator.victoriametrics.com"),
 )
-"""Definitions by which other systems find what they scrape: Google's, Azure's and VictoriaMetrics'."""
+"""Definitions by which other monitoring systems find their targets: Google's, Azure's and VictoriaMetrics'."""
 
 _MONITORS: Final = ("servicemonitors.monitoring.coreos.com", "podmonitors.monitoring.coreos.com")
 
 
 def dcgm_scraped(look: Look) -> Judgement:
-    """Whether something tells Prometheus to scrape the DCGM exporter."""
+    """Whether an object makes Prometheus scrape the DCGM exporter."""
     if look.nodes is None:
         return judgement.not_listed("nodes")
     if not look.nvidia:
@@ -69,7 +69,7 @@ def _place(value: paths.Object) -> str:
 
 
 def service_metrics(look: Look) -> Judgement:
-    """Whether a monitoring system finds metrics of services by objects of Kubernetes."""
+    """Whether a monitoring system finds the metrics of services through Kubernetes objects."""
     if look.definitions is None:
         return judgement.not_listed("customresourcedefinitions.apiextensions.k8s.io")
     found = [each for each in _MONITORS if each in look.definitions]

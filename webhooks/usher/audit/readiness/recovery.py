@@ -1,4 +1,4 @@
-"""What keeps a cluster running and brings it back: usher's webhooks, versions, backups."""
+"""Items about keeping and restoring a cluster: usher's webhooks, versions, backups."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,11 +8,10 @@ from usher.audit.readiness import judgement, versions
 from usher.audit.readiness.judgement import Item, Judgement, failed, not_applicable, not_known, passed
 from usher.audit.readiness.look import Look
 from usher.audit.standing.wanted import MUTATING, VALIDATING
-from usher.manifests.calls import Client
-from usher.manifests.webhooks import NAME
-from usher.preflight import ours, point, registered
-from usher.preflight.point import State
-from usher.preflight.registered import Webhook
+from usher.install import preflight, registered_webhooks
+from usher.install.manifests.webhooks import NAME, Client
+from usher.install.preflight import PointState
+from usher.install.registered_webhooks import Webhook
 
 _AREA: Final = "recovery"
 _BACKUPS: Final = "backups.velero.io"
@@ -23,7 +22,7 @@ _SERVICES: Final = {
     "AKS": ("-aks", "kubernetes.azure.com/cluster"),
     "OpenShift": ("openshift", "node.openshift.io/os_id"),
 }
-"""By service, a part of the version of its API server, and a label of its nodes."""
+"""For each service, a part of the version that its API server reports, and a label of its nodes."""
 
 
 def webhooks(look: Look) -> Judgement:
@@ -48,25 +47,28 @@ def _installed(look: Look) -> Sequence[Webhook] | None:
     mutating, validating = (fields.listed(look.estate, *key) for key in (MUTATING, VALIDATING))
     if mutating is None or validating is None:
         return None
-    found = [*registered.read(mutating, mutating=True), *registered.read(validating, mutating=False)]
+    found = [
+        *registered_webhooks.read_webhooks(mutating, mutating=True),
+        *registered_webhooks.read_webhooks(validating, mutating=False),
+    ]
     return [each for each in found if each.configuration.startswith(NAME)]
 
 
-def _points(installed: Sequence[Webhook], look: Look) -> list[point.Point]:
-    return list(ours.of_webhooks(installed, client=Client(), now=look.now))
+def _points(installed: Sequence[Webhook], look: Look) -> list[preflight.Point]:
+    return list(preflight.points_of_webhooks(installed, client=Client(), now=look.now))
 
 
-def _judged(points: Sequence[point.Point]) -> Judgement:
-    """The worst of some points of a preflight, with the texts of all."""
+def _judged(points: Sequence[preflight.Point]) -> Judgement:
+    """The worst of the given preflight points, with the texts of all."""
     texts = [fields.excerpt(each.text) for each in points]
     states = {each.state for each in points}
-    if State.ATTENTION in states:
+    if PointState.ATTENTION in states:
         return failed(*texts)
-    return not_known(*texts) if State.NOT_KNOWN in states else passed(*texts)
+    return not_known(*texts) if PointState.NOT_KNOWN in states else passed(*texts)
 
 
 def _service(look: Look) -> str:
-    """The service or distribution that runs the cluster and patches releases by a calendar of its own."""
+    """The service or distribution that runs the cluster and patches releases by its own calendar."""
     labels = {key for node in look.nodes or () for key in node.labels}
     return next(
         (name for name, (version, label) in _SERVICES.items() if version in look.server_version or label in labels), ""
@@ -74,14 +76,14 @@ def _service(look: Look) -> str:
 
 
 def kubernetes_version(look: Look) -> Judgement:
-    """Whether the release of Kubernetes still gets patches, and is new enough for usher."""
+    """Whether the Kubernetes release still gets patches and is new enough for usher."""
     version = versions.read(look.server_version)
     if version is None:
         return not_known("the API server does not tell its version")
     release = version[:2]
     name = f"Kubernetes {release[0]}.{release[1]}"
-    if release < ours.MINIMUM:
-        return failed(f"{name}; usher needs {ours.MINIMUM[0]}.{ours.MINIMUM[1]} or newer")
+    if release < preflight.OLDEST_VERSION:
+        return failed(f"{name}; usher needs {preflight.OLDEST_VERSION[0]}.{preflight.OLDEST_VERSION[1]} or newer")
     end = versions.ENDS.get(release)
     if end is None:
         return not_known(f"usher does not know when {name} ends")
@@ -89,19 +91,19 @@ def kubernetes_version(look: Look) -> Judgement:
     if end < today:
         ended = f"patches of {name} ended on {end.isoformat()}"
         service = _service(look)
-        # Services patch a release for longer than the project.
+        # Services patch a release for longer than the Kubernetes project does.
         return not_known(f"{ended} for the project; see the calendar of {service}") if service else failed(ended)
     return passed(f"{name} gets patches until {end.isoformat()}")
 
 
 def kubelet_versions(look: Look) -> Judgement:
-    """Whether the kubelets of GPU nodes are near enough to the API server."""
+    """Whether the versions of the kubelets on GPU nodes are close enough to that of the API server."""
     if look.nodes is None:
         return judgement.not_listed("nodes")
     if not look.nodes:
         return not_applicable("no node has accelerators")
     server = versions.read(look.server_version)
-    # A virtual kubelet is a program of its own, with versions of its own.
+    # A virtual kubelet is another program with its own versions.
     real = [node for node in look.nodes if node.labels.get("type") != "virtual-kubelet"]
     if not real:
         return not_applicable("only virtual kubelets have accelerators")
@@ -117,7 +119,7 @@ def kubelet_versions(look: Look) -> Judgement:
 
 
 def backups(look: Look) -> Judgement:
-    """Only a restore proves a backup, and etcd is not an object of the API."""
+    """Always unknown: only a restore proves a backup, and etcd is not an object of the API."""
     seen = "Velero is installed" if look.definitions is not None and _BACKUPS in look.definitions else ""
     how = "backups of etcd cannot be seen from the API; try a restore, and note its date"
     return not_known(*filter(None, (seen, how)))

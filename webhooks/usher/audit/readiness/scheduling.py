@@ -1,4 +1,4 @@
-"""How pods come to GPUs: gang schedulers, queues, priorities, topology."""
+"""Items about how pods get GPUs: gang schedulers, queues, priorities, topology."""
 
 from typing import Final
 
@@ -9,8 +9,8 @@ from usher.audit.readiness.judgement import Item, Judgement, failed, not_applica
 from usher.audit.readiness.look import Look
 from usher.audit.readiness.wanted import HYPER_NODE
 from usher.audit.standing.wanted import KAI_QUEUE
+from usher.authorities import priority as priority_read
 from usher.authorities.kueue.queues import GROUP
-from usher.authorities.priority import read as priority_read
 from usher.authorities.volcano import read as volcano_read
 
 _AREA: Final = "scheduling"
@@ -24,7 +24,7 @@ _GANGS: Final = {
     "podgroups.scheduling.run.ai": "KAI",
     "podgroups.scheduling.x-k8s.io": "the coscheduling plugin",
 }
-"""Definitions of schedulers that start the pods of a gang together, or not at all."""
+"""Definitions of schedulers that start all pods of a gang together."""
 
 _PLAIN_SCHEDULERS: Final = ("", "default-scheduler", "gke.io/optimize-utilization-scheduler")
 """Schedulers that place pods one by one."""
@@ -32,9 +32,9 @@ _PLAIN_SCHEDULERS: Final = ("", "default-scheduler", "gke.io/optimize-utilizatio
 _LOCAL_QUEUES: Final = f"localqueues.{GROUP}"
 _KAI_QUEUES: Final = "queues.scheduling.run.ai"
 _OWN: Final = ("default", "root")
-"""Queues that Volcano makes by itself."""
+"""Queues that Volcano makes itself."""
 _OWN_OF_KAI: Final = ("default-queue", "default-parent-queue")
-"""Queues that the chart of KAI makes."""
+"""Queues that KAI's chart makes."""
 
 
 def gang_scheduler(look: Look) -> Judgement:
@@ -53,7 +53,7 @@ def gang_scheduler(look: Look) -> Judgement:
 def queues(look: Look) -> Judgement:
     """Whether the workloads with accelerators of each namespace have a queue."""
     facts = look.known.facts
-    volcano = volcano_read.queues(facts)
+    volcano = volcano_read.queues_of_cluster(facts)
     own = sorted(name for name in (volcano.by_name if volcano is not None else ()) if name not in _OWN)
     if own:
         return passed(f"queues of Volcano: {fields.listing(own)}")
@@ -80,13 +80,13 @@ def queues(look: Look) -> Judgement:
 
 
 def priorities(look: Look) -> Judgement:
-    """Whether services come before training, by the classes of the workloads that are there."""
-    classes = priority_read.classes(look.known.facts, priority_read.CLASSES)
+    """Whether services have a higher priority than training, by the classes of the existing workloads."""
+    classes = priority_read.classes_of_kind(look.known.facts, priority_read.PRIORITY_CLASS)
     if classes is None:
         return judgement.not_listed("priorityclasses.scheduling.k8s.io")
     own = {name: each.value for name, each in sorted(classes.items()) if not name.startswith(_SYSTEM)}
     if len(set(own.values())) < 2:
-        in_queue = priority_read.classes(look.known.facts, priority_read.IN_QUEUE) or {}
+        in_queue = priority_read.classes_of_kind(look.known.facts, priority_read.QUEUE_PRIORITY_CLASS) or {}
         if len({each.value for each in in_queue.values()}) > 1:
             return not_known(
                 f"pods have one priority; WorkloadPriorityClasses of Kueue order its queues: "
@@ -102,13 +102,13 @@ def priorities(look: Look) -> Judgement:
 
 
 def _used(look: Look, own: dict[str, int], role: model.Role) -> dict[str, int]:
-    """The classes that workloads of a role name, with their values."""
+    """The priority classes that workloads of a role name, with their values."""
     names = {each.priority for each in look.estate.workloads if each.role is role}
     return {name: own[name] for name in names if name in own}
 
 
 def topology(look: Look) -> Judgement:
-    """Whether the schedulers know the network between nodes, where gangs span nodes."""
+    """Whether the schedulers know the network between nodes, if gangs span nodes."""
     spans = [each for each in look.estate.workloads if each.gang and each.wanted.minimum > 1]
     if not spans:
         return not_applicable("no gang has several pods")
@@ -126,7 +126,7 @@ def topology(look: Look) -> Judgement:
 
 
 def topology_manager(look: Look) -> Judgement:
-    """The configuration of a kubelet is not an object of the API."""
+    """Always unknown: the configuration of a kubelet is not an object of the API."""
     if look.nodes is not None and not look.nodes:
         return not_applicable("no node has accelerators")
     return not_known(
@@ -145,7 +145,7 @@ _OPERATORS: Final = {
 
 
 def robust_controller(look: Look) -> Judgement:
-    """Whether an operator for AI workloads works: only pods that it made prove it."""
+    """Whether an operator for AI workloads works. Only pods that it made prove it."""
     if look.definitions is None:
         return judgement.not_listed(_DEFINITIONS)
     there = [name for name in _OPERATORS if name in look.definitions]
@@ -159,7 +159,7 @@ def robust_controller(look: Look) -> Judgement:
 
 
 def inference_gateway(look: Look) -> Judgement:
-    """Whether the Gateway API is there for services."""
+    """Whether the Gateway API is installed for services."""
     if look.definitions is None:
         return judgement.not_listed(_DEFINITIONS)
     names = ("gateways.gateway.networking.k8s.io", "httproutes.gateway.networking.k8s.io")

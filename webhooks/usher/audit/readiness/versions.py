@@ -12,7 +12,7 @@ Version = tuple[int, int, int]
 
 
 def read(text: str) -> Version | None:
-    """The numbers at the start of a version: (1, 17, 8) of `v1.17.8-ubuntu20.04`; None for other texts."""
+    """The numbers at the start of a version: (1, 17, 8) from `v1.17.8-ubuntu20.04`; None from other texts."""
     found = _VERSION.match(text[:64])
     if found is None:
         return None
@@ -47,11 +47,11 @@ SKEW: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Escape:
-    """A vulnerability of NVIDIA's container toolkit by which a container gets out."""
+    """A vulnerability of NVIDIA's container toolkit that lets a container escape."""
 
     cve: str
     last: Version
-    """The last affected version, as its CVE record says."""
+    """The last affected version by its CVE record."""
 
     @property
     def last_text(self) -> str:
@@ -64,7 +64,7 @@ ESCAPES: Final = (
     Escape(cve="CVE-2025-23266", last=(1, 17, 7)),
     Escape(cve="CVE-2026-24260", last=(1, 19, 0)),
 )
-"""Records at https://www.cve.org/CVERecord?id=CVE, read 2026-11-23. Each lets a container reach the files of
-its host, or run code there with other rights. The check toolkit-version-vulnerable wants the version after the last of
-these (https://nvidia.custhelp.com/app/answers/detail/a_id/5850 names it), unless usher.yaml says otherwise.
+"""Records at https://www.cve.org/CVERecord?id=CVE, read 2026-11-23. Each lets a container reach the files of its host,
+or run code there with other rights. The check toolkit-version-vulnerable asks for the version after the last one
+(https://nvidia.custhelp.com/app/answers/detail/a_id/5850 names it), unless usher.yaml sets another.
 """

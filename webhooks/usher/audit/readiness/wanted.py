@@ -1,18 +1,20 @@
-"""The kinds that the checklist reads beside those of `standing` and the facts, with the fields that they keep."""
+"""The kinds that only the checklist reads, with the fields that it keeps. `standing` and the facts list the other
+kinds.
+"""
 
 from typing import Final
 
 from usher import paths
 from usher.audit import fields
 from usher.audit.building.wanted import Wanted
-from usher.kinds.kept_fields import keeping
+from usher.kinds.kind import keeping
 
 _SCRAPED: Final = ("prometheus.io/scrape", "prometheus.io/port", "prometheus.io/path")
 _IDENTITY: Final = keeping()
 
 
 def _service(value: paths.Object) -> paths.Object:
-    """Of the annotations of a Service only those of Prometheus."""
+    """A Service with its identity and only the annotations that Prometheus reads."""
     kept = _IDENTITY(value)
     metadata = kept.get("metadata")
     annotations = fields.strings(value, "/metadata/annotations")
@@ -83,4 +85,4 @@ WANTED: Final = (
     API_SERVICE,
     HYPER_NODE,
 )
-"""All of them."""
+"""All these kinds."""

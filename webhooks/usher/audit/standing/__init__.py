@@ -1,6 +1,7 @@
-"""Findings about a cluster as a whole, beside the checks on single objects: what waits, what is dead, what is open.
+"""Findings about a cluster as a whole: waiting workloads, broken or unused objects, gaps in coverage. Checks judge
+single objects.
 
-`catalogue` says what each of them means. A kind that is not known leads to no finding.
+`catalogue` explains each of them. An unknown kind leads to no finding.
 """
 
 from collections.abc import Iterator
@@ -28,8 +29,8 @@ from usher.audit.standing import (
 )
 from usher.audit.standing.situation import Situation
 from usher.authorities.knowledge import Knowledge
+from usher.check import findings as scan
 from usher.config import models
-from usher.scan import findings as scan
 
 _ORDER = list(Severity)
 
@@ -58,7 +59,7 @@ def findings(
     Args:
         estate: the nodes, workloads and other objects of the cluster.
         known: its facts, and the meaning of resource names.
-        report: the decisions about its workloads, which `Workload.index` points into.
+        report: the decisions about its workloads; `Workload.index` is the place in it.
         config: usher.yaml.
         now: the time of the audit, with its time zone.
     """

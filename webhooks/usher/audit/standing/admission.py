@@ -1,4 +1,4 @@
-"""What admission would say today about workloads that are there already."""
+"""Findings about existing workloads that admission would refuse or change today."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,15 +10,15 @@ from usher.audit.estate import Workload
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Prevention, Situation
 from usher.audit.standing.wanted import MUTATING, VALIDATING
-from usher.manifests.webhooks import NAME
-from usher.mutation import strategies
-from usher.scan import findings as scan
+from usher.check import findings as scan
+from usher.install.manifests.webhooks import NAME
+from usher.policy.mutation import strategies
 
 _MOST: Final = 10
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
-    """For each workload at most one finding about denials, and one about changes."""
+    """At most one finding about denials and one about changes for each workload."""
     installed = _installed(situation)
     judges = _judges(situation)
     for workload in situation.estate.workloads:
@@ -33,9 +33,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _judges(situation: Situation) -> bool:
-    """Whether usher judges here: without webhooks, nothing came before or past it. A dump may not hold them; then the
-    traces of usher on workloads say it.
-    """
+    """Whether usher judges in this cluster. A dump may not hold its webhooks; then its traces on workloads show it."""
     webhooks = fields.listed(situation.estate, *VALIDATING)
     if webhooks is None:
         return any(each.annotations for each in situation.estate.workloads)
@@ -43,7 +41,7 @@ def _judges(situation: Situation) -> bool:
 
 
 def _installed(situation: Situation) -> datetime | None:
-    """Since when the first of usher's webhooks is registered; None where that is not known."""
+    """When the first of usher's webhooks was registered; None if unknown."""
     listed = (fields.listed(situation.estate, *key) or () for key in (MUTATING, VALIDATING))
     ours = [value for values in listed for value in values if fields.name(value).startswith(NAME)]
     times = [fields.when(value, "/metadata/creationTimestamp") for value in ours]
@@ -51,7 +49,7 @@ def _installed(situation: Situation) -> datetime | None:
 
 
 def _came_before(workload: Workload, installed: datetime | None) -> bool:
-    """Whether it is older than usher's webhooks; where their age is not known, whether it has no trace of usher."""
+    """Whether a workload is older than usher's webhooks. If their age is unknown: whether usher left no trace on it."""
     if installed is None or workload.created is None:
         return not workload.annotations
     return workload.created < installed and not workload.annotations
@@ -85,7 +83,7 @@ def _denied(
 
 
 def _changed(workload: Workload, change: scan.Change, situation: Situation) -> Iterator[FindingEntry]:
-    """Warnings and skips change nothing, so they are no drift."""
+    """The finding about drift. Warnings and skipped mutations change nothing, so they are not drift."""
     applied = change.merged.applied
     if not applied:
         return

@@ -1,7 +1,8 @@
-"""Autoscalers that may add nodes with accelerators, as far as objects of a cluster show them.
+"""Finds autoscalers that may add nodes with accelerators, as far as objects of a cluster show them.
 
-Karpenter has a NodePool for each kind of node, and labels its nodes. Cluster Autoscaler, also that of a service, writes
-a ConfigMap with its status. Usher knows only its name, so that it may be for nodes with accelerators or for others.
+Karpenter has a NodePool for each kind of node, and labels its nodes. Cluster Autoscaler, also the one of a service,
+writes a ConfigMap with its status. usher knows only the name of that ConfigMap, so the autoscaler may be for nodes with
+accelerators or for others.
 """
 
 import re
@@ -14,9 +15,9 @@ from usher.audit import fields
 from usher.audit.estate import Estate
 from usher.audit.standing.wanted import KARPENTER_POOL
 from usher.authorities.knowledge import Knowledge
-from usher.facts import pool_labels
-from usher.facts.store import Store
-from usher.kinds.kept_fields import CONFIG_MAP
+from usher.cluster.facts import node_pools as facts_node_pools
+from usher.cluster.facts.store import Store
+from usher.kinds.kind import CONFIG_MAP
 
 STATUS: Final = "cluster-autoscaler-status"
 """The ConfigMap that Cluster Autoscaler writes into its namespace."""
@@ -27,7 +28,7 @@ _WORDS: Final = ("gpu", "accelerator")
 """Parts of labels and taints of accelerators (https://karpenter.sh/docs/concepts/scheduling/)."""
 
 _WITHOUT: Final = ("DoesNotExist", "NotIn", "Lt")
-"""Operators that leave accelerators out."""
+"""Operators of requirements that exclude accelerators."""
 
 _MACHINES: Final = (
     *("karpenter.k8s.aws/instance-category", "karpenter.k8s.aws/instance-family"),
@@ -37,11 +38,11 @@ _WITH_ACCELERATORS: Final = re.compile(
     r"(p|g|gr|trn|inf|dl)(\d.*)?|N|Standard_N.*",
     re.ASCII,
 )
-"""Categories, families and types of machines with accelerators, of AWS and Azure."""
+"""Categories, families and types of machines with accelerators at AWS and Azure."""
 
 
 def named(estate: Estate, known: Knowledge) -> str:
-    """The autoscaler that may add nodes with accelerators, for people; empty where no object shows one."""
+    """The autoscaler that may add nodes with accelerators, as people call it; empty if no object shows one."""
     pools = [fields.name(each) for each in node_pools(estate, known.vocabulary)]
     if pools:
         return f"Karpenter (NodePool {fields.listing(pools)})"
@@ -54,9 +55,9 @@ def has_status(facts: Store) -> bool:
 
 
 def node_pools(estate: Estate, vocabulary: Vocabulary) -> Sequence[paths.Object]:
-    """The NodePools of Karpenter that are for nodes with accelerators."""
+    """Karpenter's NodePools for nodes with accelerators."""
     labels = [node.labels for node in estate.nodes or ()]
-    filled = {each[key] for each in labels for key in pool_labels.KARPENTER if key in each}
+    filled = {each[key] for each in labels for key in facts_node_pools.KARPENTER if key in each}
     listed = fields.listed(estate, *KARPENTER_POOL) or ()
     return [each for each in listed if fields.name(each) in filled or _is_for_accelerators(each, vocabulary)]
 

@@ -1,28 +1,30 @@
-"""The accelerators that a cluster has, by resource, and whether there may be more tomorrow."""
+"""The accelerators of a cluster by resource, and whether it may get more."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Final
 
-from usher.accelerators import device_classes
+from usher.accelerators import vocabulary
 from usher.audit import fields
 from usher.audit.estate import Node
 from usher.audit.standing.situation import Situation
-from usher.facts import pool_labels
+from usher.cluster.facts import node_pools
 
-_SCALED: Final = (*pool_labels.KARPENTER, "node.cluster-x-k8s.io/autoscaled")
+_SCALED: Final = (*node_pools.KARPENTER, "node.cluster-x-k8s.io/autoscaled")
 
 _GPU: Final = "nvidia.com/gpu"
-"""The name of MIG devices of nodes with the strategy `single`."""
+"""The name of MIG devices on nodes with the strategy `single`."""
 
 _SHARED: Final = "nvidia.com/gpu.shared"
-"""The device plugin's name for replicas, where it renames them."""
+"""The device plugin's name for replicas if it renames them."""
 
 Number = int | Decimal
 
 
 def of(nodes: Iterable[Node]) -> Mapping[str, Number]:
-    """Accelerators of nodes by each resource that pods may ask for, healthy or not; each share of a device counts."""
+    """The accelerators of nodes by each resource that pods may request, healthy or not; each share of a
+    device counts.
+    """
     found: dict[str, Number] = {}
     for node in nodes:
         for name, amount in node.capacity.items():
@@ -32,19 +34,19 @@ def of(nodes: Iterable[Node]) -> Mapping[str, Number]:
 
 
 def _asked_by(name: str, node: Node) -> Iterator[str]:
-    """The resources by which pods may ask for devices of a node: an estate has one name for them."""
+    """The resources by which pods may request the devices of a node. An estate has one name for them."""
     resource = _GPU if name == node.partition else name
     yield resource
     if resource == _GPU and node.shared_by > 1:
         yield _SHARED
     # A DeviceClass may stand for an extended resource.
-    of_class = device_classes.device_class(name).resource
+    of_class = vocabulary.meaning_of_class(name).resource
     if of_class:
         yield of_class
 
 
 def grows(resource: str, situation: Situation) -> bool:
-    """Whether an autoscaler may add nodes with a resource: then a number above the capacity of today proves nothing."""
+    """Whether an autoscaler may add nodes with a resource. Then a number above the present capacity proves nothing."""
     if any(pool.scales and resource in pool.resources for pool in situation.config.pools):
         return True
     if situation.autoscaler:
@@ -54,8 +56,8 @@ def grows(resource: str, situation: Situation) -> bool:
 
 
 def pool(node: Node) -> str:
-    """The pool of a node for people: as its service names it, or by its board, or by its accelerators."""
-    managed = pool_labels.managed(node.labels)
+    """The displayed pool of a node: the name that its service gives, or its board, or its accelerators."""
+    managed = node_pools.managed_pool_label(node.labels)
     if managed is not None:
         return f"pool {managed[1]}"
     return f"board {node.product}" if node.product else f"an unknown board with {fields.listing(sorted(node.capacity))}"

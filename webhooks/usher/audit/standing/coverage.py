@@ -11,17 +11,17 @@ from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
 from usher.audit.standing.wanted import VALIDATING
 from usher.config import selection
+from usher.install import registered_webhooks
+from usher.install.manifests.webhooks import NAME
+from usher.install.registered_webhooks import Webhook
 from usher.kinds import registry
-from usher.manifests.webhooks import NAME
-from usher.preflight import registered
-from usher.preflight.registered import Webhook
 
 _API_VERSION: Final = "admissionregistration.k8s.io/v1"
 _SAMPLE: Final = 5
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
-    """What is not judged of the workloads that are there; nothing where the webhooks are not known."""
+    """Workloads that usher's webhooks do not judge; no findings if the webhooks are unknown."""
     exempt = _exempt(situation)
     yield from _exemptions(exempt, situation)
     webhooks = _judging(situation)
@@ -47,11 +47,13 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _judging(situation: Situation) -> list[Webhook] | None:
-    """The validating webhooks of usher; None where they are not known. Those that change objects refuse none."""
+    """The validating webhooks of usher; None if unknown. Mutating webhooks refuse no object."""
     found = fields.listed(situation.estate, *VALIDATING)
     if found is None:
         return None
-    return [each for each in registered.read(found, mutating=False) if each.configuration.startswith(NAME)]
+    return [
+        each for each in registered_webhooks.read_webhooks(found, mutating=False) if each.configuration.startswith(NAME)
+    ]
 
 
 def _key(workload: Workload) -> tuple[str, str]:
@@ -59,9 +61,7 @@ def _key(workload: Workload) -> tuple[str, str]:
 
 
 def _judged_as(key: tuple[str, str]) -> tuple[str, str]:
-    """Group and resource by which usher judges a workload: of a kind that it does not know, and of a group of pods,
-    it judges the pods.
-    """
+    """Group and resource by which usher judges a workload: its pods, for an unknown kind or a group of pods."""
     kind = registry.WORKLOADS.get(key)
     return ("", "pods") if kind is None else (kind.group, kind.plural)
 
@@ -98,7 +98,7 @@ def _kind_finding(group: str, kind: str, workloads: Sequence[Workload], situatio
 def _left_out(
     workloads: Sequence[Workload], webhooks: Sequence[Webhook], situation: Situation
 ) -> Iterator[FindingEntry]:
-    """Namespaces for which every webhook that asks about the kind has a selector that leaves them out."""
+    """Namespaces that the selector of every webhook for the kind leaves out."""
     by_namespace: defaultdict[str, list[Workload]] = defaultdict(list)
     for workload in workloads:
         by_namespace[workload.identity.namespace].append(workload)
@@ -126,15 +126,15 @@ def _is_left_out(workload: Workload, labels: Mapping[str, str], webhooks: Sequen
 
 
 def _exempt(situation: Situation) -> Mapping[str, str]:
-    """Why the namespaces are exempt that usher.yaml or their label exempts, by name."""
+    """The exempt namespaces by name, each with the reason: usher.yaml or a label."""
     spaces = sorted({each.identity.namespace for each in situation.estate.workloads})
     return {namespace: reason for namespace in spaces if (reason := situation.exemption(namespace))}
 
 
 def _exemptions(exempt: Mapping[str, str], situation: Situation) -> Iterator[FindingEntry]:
     for namespace, reason in exempt.items():
-        if selection.matches(namespace, situation.config.priorities.system_namespaces):
-            # The operators of the GPUs themselves have to be exempt.
+        if selection.matches_pattern(namespace, situation.config.priorities.system_namespaces):
+            # The GPU operators' own namespaces have to be exempt.
             continue
         held = [each for each in situation.estate.workloads if each.identity.namespace == namespace]
         yield entries.finding(

@@ -1,4 +1,4 @@
-"""Findings about a cluster as entries of the audit document, with fingerprints that last."""
+"""Makes findings about a cluster into entries of the audit document, with stable fingerprints."""
 
 import hashlib
 from collections.abc import Iterable
@@ -37,13 +37,13 @@ def finding(  # noqa: PLR0913 - the fields of a finding
     cost_per_hour: float | None = None,
     fixed_by_platform: bool = False,
 ) -> FindingEntry:
-    """A finding of the catalogue. What is no argument below is a field of FindingEntry.
+    """A finding of the catalogue. The parameters without a line below are fields of FindingEntry.
 
     Args:
         code: its code in the catalogue.
-        part: tells apart findings with one code about one object, without numbers; a resource or a profile.
-        same_as: the code in the fingerprint, where one finding may have one code or another.
-        remedy: what to do here; the remedy of the catalogue without one.
+        part: distinguishes findings with the same code about the same object: a resource or a profile, without numbers.
+        same_as: the code in the fingerprint, for a finding that may change its code.
+        remedy: what to do here; by default the remedy of the catalogue.
         gpus_least: may be equal to `gpus`.
         prevention: the check whose denial would have prevented it.
     """
@@ -76,7 +76,9 @@ def finding(  # noqa: PLR0913 - the fields of a finding
 
 
 def _fingerprint(code: str, subject: Subject, part: str) -> str:
-    """The group stands for the version of the API, because an upgrade changes the version alone."""
+    """The fingerprint of a finding. It has the API group without the version, because an upgrade changes only the
+    version.
+    """
     group = subject.api_version.rpartition("/")[0]
     words = (code, group, subject.kind, subject.namespace, subject.name, part)
     return hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()[:32]
@@ -103,7 +105,7 @@ def named(api_version: str, kind: str, name: str, *, namespace: str = "") -> Sub
 
 
 def of_cluster(name: str) -> Subject:
-    """The cluster as the subject of a finding; `name` is the part of it that the finding is about."""
+    """The cluster as the subject of a finding; `name` is the part of the cluster that the finding is about."""
     return Subject(api_version="", kind="Cluster", name=name)
 
 
@@ -113,6 +115,6 @@ def counted(number: float, word: str) -> str:
 
 
 def amount(number: float) -> str:
-    """`1,234` or `0.25`, with at most 6 digits after the point."""
+    """`1,234` or `0.25`, with at most 6 decimal places."""
     text = f"{number:,.6f}"
     return text.rstrip("0").rstrip(".")

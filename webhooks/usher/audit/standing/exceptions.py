@@ -1,6 +1,7 @@
-"""Exceptions of usher.yaml that have ended, cover nothing, or that nothing needs any more.
+"""Findings about exceptions of usher.yaml that have ended, cover nothing, or are not needed any more.
 
-The checks find the same with and without exceptions, so the decisions of the audit say what would be without one.
+The checks find the same with and without exceptions, so the decisions of the audit show the result without an
+exception.
 """
 
 from collections.abc import Iterator
@@ -11,8 +12,8 @@ from usher.audit import fields
 from usher.audit.document import FindingEntry
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
+from usher.check.findings import ExceptionState, ExceptionUse
 from usher.config import selection
-from usher.scan.exception_uses import ExceptionState, ExceptionUse
 
 UNUSED: Final = "USA010"
 NOT_NEEDED: Final = "USA012"
@@ -30,8 +31,8 @@ def place(number: int) -> str:
 def findings(situation: Situation) -> Iterator[FindingEntry]:
     """At most one finding about each exception; the subject is its ticket in usher.yaml.
 
-    A date is always known. That nothing needs an exception is known only where every object that it matches was read,
-    and where each check that it names was evaluated on them.
+    The end date is always known. An exception is surely not needed only if usher read every object that it matches and
+    evaluated each check that it names on them.
     """
     uses = situation.report.exceptions
     for number, use in enumerate(uses):
@@ -46,8 +47,8 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _is_known(use: ExceptionUse, situation: Situation) -> bool:
-    """Whether every object that it matches was read and judged. Of files, a dump holds some kinds alone, and manifests
-    are no cluster.
+    """Whether usher read and judged every object that it matches. A dump holds only some kinds, and manifests are not a
+    cluster.
     """
     from_cluster = situation.report.origin or (situation.estate.pods_read and (use.objects or not use.kinds))
     return bool(situation.complete and from_cluster and use.known and not use.aside)
@@ -68,7 +69,7 @@ def _unused(number: int, use: ExceptionUse, situation: Situation) -> Iterator[Fi
         yield _finding(NOT_NEEDED, number, use, f"{passing} without it")
     else:
         there = situation.known.facts.names("", "Namespace")
-        gone = there and not any(selection.matches(name, use.namespaces) for name in there)
+        gone = there and not any(selection.matches_pattern(name, use.namespaces) for name in there)
         reason = f"no namespace has a name like {fields.listing(use.namespaces)}" if gone else "it matches no object"
         yield _finding(UNUSED, number, use, reason)
 
@@ -95,7 +96,7 @@ def _finding(  # noqa: PLR0913 - the fields of a finding
         entries.named(_API_VERSION, _KIND, use.ticket),
         f"the exception {use.ticket} for {fields.listing(use.checks)}: {message}",
         part=" ".join(",".join(sorted(each)) for each in (use.checks, use.namespaces, use.kinds, use.names) if each),
-        # Of the shards of one cluster some see no object that it matches, and others see that all of them pass.
+        # Some shards of a cluster see no object that it matches. Others see that all these objects pass.
         same_as=UNUSED if code == NOT_NEEDED else "",
         path=place(number),
         remedy=remedy or (f"{_remove(number)}, unless another cluster needs it." if code != _EXPIRED else ""),

@@ -1,4 +1,4 @@
-"""Whether the pods of a workload wait for each other."""
+"""Finds gangs: workloads whose pods wait for each other."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,18 +13,18 @@ from usher.kinds import registry
 from usher.kinds.kind import KueueUnit
 
 GRACE: Final = timedelta(minutes=15)
-"""The scheduler places the pods of a gang one after the other, and an autoscaler needs minutes for a node."""
+"""The time that a gang may take to start: the scheduler places its pods one by one, and an autoscaler needs minutes."""
 
 _APPS: Final = "apps"
 
 
 def is_gang(workload: Workload) -> bool:
-    """Whether some of its pods without the others only hold accelerators."""
+    """Whether some of its pods hold accelerators for nothing without the others."""
     return workload.gang and not _has_groups(workload)
 
 
 def _has_groups(workload: Workload) -> bool:
-    """Whether its kind makes groups of pods, each of them a gang of its own."""
+    """Whether its kind makes groups of pods, each a gang of its own."""
     group = workload.identity.api_version.rpartition("/")[0]
     pods = registry.PODS.get((group, workload.identity.kind))
     return pods is not None and pods.kueue_unit is KueueUnit.GROUP
@@ -37,17 +37,17 @@ class HalfStarted:
     held: Sequence[Pod]
     waiting: Sequence[Pod]
     since: datetime
-    """Since when the first of them waits."""
+    """When the first of the waiting pods began to wait."""
 
 
 _NO_RECORDS: Final = Records()
 
 
 def half_started(workload: Workload, now: datetime, recorded: Records = _NO_RECORDS) -> HalfStarted | None:
-    """How a gang has started in part for longer than the grace; None for all other workloads.
+    """How a gang has started in part for longer than the grace; None for any other workload.
 
-    A workload is a gang by its kind, or by its PodGroup, which then says how many pods it needs. Each group of
-    pods of a LeaderWorkerSet is a gang of its own.
+    A workload is a gang by its kind, or by its PodGroup, which has the number of pods that it needs. Each group of pods
+    of a LeaderWorkerSet is a gang of its own.
     """
     members = records.members(workload, recorded)
     if members > 1:
@@ -72,7 +72,7 @@ def half_started(workload: Workload, now: datetime, recorded: Records = _NO_RECO
 
 
 def _half(pods: Sequence[Pod], needed: int, workload: Workload, now: datetime) -> HalfStarted | None:
-    """How a gang of some pods has started in part. Its pods without accelerators may be any of the workload."""
+    """How a gang of some pods has started in part. Pods without accelerators may come from the whole workload."""
     held = [pod for pod in pods if pod.holds and not pod.terminating]
     waiting = [pod for pod in pods if waits(pod)]
     if not held or not waiting or len(held) + workload.other_pods >= needed:
@@ -82,18 +82,18 @@ def _half(pods: Sequence[Pod], needed: int, workload: Workload, now: datetime) -
 
 
 def is_schedule(workload: Workload) -> bool:
-    """Whether it makes runs by a schedule, so that it has no pods between them."""
+    """Whether it starts runs by a schedule, so that it has no pods between them."""
     group = workload.identity.api_version.rpartition("/")[0]
     pods = registry.PODS.get((group, workload.identity.kind))
     return pods is not None and pods.kueue_unit is KueueUnit.RUN
 
 
 def misses_pods(workload: Workload) -> bool:
-    """Whether it has fewer pods than it wants, and not because some of them have ended.
+    """Whether it has fewer pods than it wants for another reason than that some have ended.
 
-    A controller of apps keeps its pods. A job that runs at once has none at all only where they were refused. Of other
-    kinds an estate does not tell: between its runs a schedule has no pods, and a service may scale to zero. Where the
-    controller says that nothing refuses its pods, they come by themselves.
+    A controller of apps keeps its pods. A job that runs at once has no pods only if they were refused. For other kinds
+    the number of pods proves nothing: a schedule has no pods between its runs, and a service may scale to zero. If the
+    controller reports that nothing refuses its pods, they will come.
     """
     if workload.reported.refused is False:
         return False

@@ -1,4 +1,4 @@
-"""Gangs whose first pods hold GPUs while the others wait."""
+"""Findings about gangs whose first pods hold GPUs while the others wait."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -7,17 +7,17 @@ from usher.audit.document import FindingEntry
 from usher.audit.estate import Workload
 from usher.audit.standing import entries, gangs
 from usher.audit.standing.situation import Situation, span
-from usher.scan import devices
+from usher.check import devices
 
 CODE: Final = "USA002"
-"""The headline number of half-started gangs is the sum of the GPUs of these findings."""
+"""The sum of the GPUs of these findings is the headline number of half-started gangs."""
 
 _PREVENTING: Final = ("USH501", "USH502", "USH503", "USH509", "USH417", "USH516", "USH331")
-"""Checks whose denial keeps a gang from starting in parts."""
+"""Checks that keep a gang from starting in part, if they deny."""
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
-    """A finding for each gang that holds GPUs and has waited for its other pods longer than the grace."""
+    """A finding for each gang that holds GPUs while its other pods have waited longer than the grace."""
     for workload in situation.estate.workloads:
         yield from _of(workload, situation)
 
@@ -49,7 +49,7 @@ def _of(workload: Workload, situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _cost(half: gangs.HalfStarted, situation: Situation) -> float | None:
-    """What the GPUs cost in an hour that the gang holds; None where one of them has no price."""
+    """The cost in an hour of the GPUs that the gang holds; None if one of them has no price."""
     costs = [(situation.held([pod]), situation.price(pod.node)) for pod in half.held]
     known = [number * price for number, price in costs if price is not None]
     return sum(known) if known and len(known) == len(costs) else None

@@ -1,7 +1,7 @@
-"""Queues of KAI-Scheduler: those that no workload uses, and those that promise more GPUs than the cluster has.
+"""Findings about queues of KAI-Scheduler: unused queues, and queues that promise more GPUs than the cluster has.
 
-A Queue promises `spec.resources.gpu.quota` GPUs and bounds its workloads by `limit`, where -1 is no bound. Workloads
-are in queues without children.
+A Queue promises `spec.resources.gpu.quota` GPUs and bounds its workloads by `limit`; -1 means no bound. Only queues
+without children hold workloads.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,12 +17,12 @@ from usher.dataclass import dataclass
 
 _API_VERSION: Final = "scheduling.run.ai/v2"
 _OWN: Final = ("default-queue", "default-parent-queue")
-"""Queues that the chart of KAI makes by itself."""
+"""Queues that KAI's chart makes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
-    """The GPUs of a queue; None where it has no number for them or no bound."""
+    """The GPUs of a queue; None if it has no number or no bound."""
 
     name: str
     parent: str
@@ -41,7 +41,7 @@ class Queue:
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
-    """The findings about the queues; nothing where the cluster does not serve them or usher may not list them."""
+    """The findings about the queues; empty if the cluster does not serve them or usher may not list them."""
     listed = fields.listed(situation.estate, *KAI_QUEUE)
     queues = [_queue(value) for value in listed or ()]
     if situation.estate.complete:

@@ -1,9 +1,9 @@
-"""MIG profiles that nodes offer and that no workload asks for."""
+"""Findings about MIG profiles that nodes offer and no workload requests."""
 
 from collections import defaultdict
 from collections.abc import Iterator
 
-from usher.accelerators.profiles import RESOURCE_PREFIX
+from usher.accelerators.mig import MIG_RESOURCE_PREFIX
 from usher.audit import fields, gpus
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Node
@@ -12,9 +12,9 @@ from usher.audit.standing.situation import Situation
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
-    """A finding for each profile that workloads neither use nor wait for.
+    """A finding for each MIG profile that workloads neither use nor wait for.
 
-    Profiles are left out where nodes are not known, or where not all workloads were read.
+    It finds nothing if the nodes are unknown, or if usher could not read all workloads.
     """
     if situation.estate.nodes is None or not situation.complete:
         return
@@ -23,10 +23,10 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
     offering: defaultdict[str, list[Node]] = defaultdict(list)
     for node in situation.estate.nodes:
         if node.partition:
-            # Pods ask for its slices by the name of whole GPUs.
+            # Pods request its slices by the name of whole GPUs.
             continue
         for resource, amount in node.capacity.items():
-            if resource.startswith(RESOURCE_PREFIX) and amount.number > 0 and resource not in asked:
+            if resource.startswith(MIG_RESOURCE_PREFIX) and amount.number > 0 and resource not in asked:
                 offering[resource].append(node)
     for resource, nodes in sorted(offering.items()):
         number = sum(node.capacity[resource].number for node in nodes)

@@ -1,4 +1,4 @@
-"""GPU nodes whose GPUs no pod can get: out of service, with unhealthy devices, or without a driver."""
+"""Findings about GPU nodes whose GPUs no pod can get: out of service, with unhealthy devices, or without a driver."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from usher import paths
-from usher.accelerators import device_classes
+from usher.accelerators import vocabulary
 from usher.audit import capacity, fields, gpus
 from usher.audit.building import node_labels
 from usher.audit.building.claimable import SLICE
@@ -27,7 +27,7 @@ _OF_SERVICES: Final = {
     "karpenter.k8s.aws/instance-gpu-name": "karpenter.k8s.aws/instance-gpu-count",
     "karpenter.azure.com/sku-gpu-name": "karpenter.azure.com/sku-gpu-count",
 }
-"""Labels of services for nodes with GPUs, each with the label of their number (docs/domain/nodes.md#labels)."""
+"""Labels of services on nodes with GPUs, each with the label for their number (docs/domain/nodes.md#labels)."""
 
 _ON_PURPOSE: Final = {
     "nvidia.com/gpu.workload.config": ("vm-passthrough", "vm-vgpu"),
@@ -52,7 +52,7 @@ _WANTED: Final = "nvidia.com/mig.config"
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
-    """The findings about each node; nothing where nodes are not known."""
+    """The findings about each node; empty if the nodes are unknown."""
     listed = fields.listed(situation.estate, *NODE)
     objects = {fields.name(value): value for value in listed or ()}
     nodes = situation.estate.nodes
@@ -83,13 +83,13 @@ def _pods_on(names: set[str], situation: Situation) -> Mapping[str, list[str]]:
 
 
 def _lost(situation: Situation) -> Mapping[str, float]:
-    """The GPUs of each node that are out of use, by node; empty where the pods were not all read."""
+    """The GPUs out of use, by node; empty if usher could not read all pods."""
     known = situation.estate.pods_known and situation.estate.scope.is_whole
     return {each.node.name: each.out_of_use for each in capacity.splits(situation.estate) or ()} if known else {}
 
 
 def _state(node: Node, lasting: str) -> str:
-    """`has not been ready for 2 days, and is cordoned`; without a time, how it is now."""
+    """`has not been ready for 2 days, and is cordoned`; the present state without a time if `lasting` is empty."""
     if node.ready:
         return f"has been cordoned{lasting}" if lasting else "is cordoned"
     return (f"has not been ready{lasting}" if lasting else "is not ready") + (
@@ -100,7 +100,7 @@ def _state(node: Node, lasting: str) -> str:
 def _out_of_service(
     node: Node, value: paths.Object, pods: Sequence[str], lost: float | None, situation: Situation
 ) -> Iterator[FindingEntry]:
-    """One that is out of service for longer than the threshold, or for a time that is not known."""
+    """A finding about a node that is out of service for longer than the threshold, or for an unknown time."""
     if node.ready and not node.cordoned:
         return
     since = _not_ready_since(value) if not node.ready else _cordoned_since(value)
@@ -139,7 +139,9 @@ def _cordoned_since(value: paths.Object) -> datetime | None:
 
 
 def _unhealthy(node: Node, out_of_use: float | None, situation: Situation) -> Iterator[FindingEntry]:
-    """A finding for each resource; a node that takes no pods at all has lost its devices by another finding."""
+    """A finding for each resource with unhealthy devices. A node that takes no pods has another finding for its
+    devices.
+    """
     for resource, amount in sorted(node.capacity.items()):
         offered = node.allocatable.get(resource)
         number = offered.number if offered is not None else 0
@@ -165,7 +167,7 @@ def _unhealthy(node: Node, out_of_use: float | None, situation: Situation) -> It
 
 
 def _cost(node: Node, number: float, situation: Situation) -> str:
-    """What GPUs of a node cost; empty without a price."""
+    """A sentence with the cost of GPUs of a node; empty without a price."""
     cost, currency = _per_hour(node, number, situation), situation.config.audit.prices.currency
     if not cost:
         return ""
@@ -179,7 +181,7 @@ def _per_hour(node: Node, number: float | None, situation: Situation) -> float |
 
 
 def _update(labels: Mapping[str, str]) -> str:
-    """How far the GPU operator is with an update of the driver; empty where it makes none."""
+    """The progress of the GPU operator's driver update; empty if there is no update."""
     state = labels.get(_UPDATE, "")
     return "" if state in _UPDATED else f"the GPU operator updates its driver: {fields.excerpt(state)}"
 
@@ -196,16 +198,16 @@ def _divided(name: str, labels: Mapping[str, str], offered: Sequence[str], numbe
 
 
 def _may_claim_unseen(situation: Situation) -> bool:
-    """Whether nodes may offer GPUs for claims that the audit did not read: the cluster has a class for them."""
+    """Whether nodes may offer GPUs for claims that the audit did not read: the cluster has a device class for them."""
     classes = situation.known.facts.names("resource.k8s.io", "DeviceClass") or ()
     return fields.listed(situation.estate, *SLICE) is None and any(
-        device_classes.device_class(name).accelerator for name in classes
+        vocabulary.meaning_of_class(name).accelerator for name in classes
     )
 
 
 def _offers_nothing(name: str, value: paths.Object, situation: Situation) -> Iterator[FindingEntry]:
-    """One that has GPUs by its labels and that is none of the nodes with accelerators. The driver of a new node takes
-    minutes to install.
+    """A finding about a node that has GPUs by its labels but offers no accelerator. A new node gets minutes to install
+    the driver.
     """
     labels, created = fields.labels(value), fields.when(value, "/metadata/creationTimestamp")
     if any(labels.get(key) in found for key, found in _ON_PURPOSE.items()):

@@ -1,4 +1,6 @@
-"""Webhooks of others: timeouts that add up, and those that fail closed on what they need to come back."""
+"""Findings about webhooks of others: timeouts that add up, and webhooks that block the objects that they need to
+restart.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -8,23 +10,26 @@ from usher.audit.document import FindingEntry
 from usher.audit.standing import entries
 from usher.audit.standing.situation import Situation
 from usher.audit.standing.wanted import MUTATING, VALIDATING
-from usher.manifests.webhooks import NAME
-from usher.preflight import other_webhooks, registered
-from usher.preflight.point import State
-from usher.preflight.registered import Webhook
+from usher.install import preflight, registered_webhooks
+from usher.install.manifests.webhooks import NAME
+from usher.install.preflight import PointState
+from usher.install.registered_webhooks import Webhook
 
 _API_VERSION: Final = "admissionregistration.k8s.io/v1"
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
-    """The findings about webhooks, judged as `usher preflight` does; nothing where they are not known."""
+    """The findings about webhooks, judged as `usher preflight` does; empty if the webhooks are unknown."""
     mutating = fields.listed(situation.estate, *MUTATING)
     validating = fields.listed(situation.estate, *VALIDATING)
     if mutating is None or validating is None:
         return
-    webhooks = [*registered.read(mutating, mutating=True), *registered.read(validating, mutating=False)]
-    slowest = other_webhooks.slowest(webhooks)
-    if slowest.state is State.ATTENTION:
+    webhooks = [
+        *registered_webhooks.read_webhooks(mutating, mutating=True),
+        *registered_webhooks.read_webhooks(validating, mutating=False),
+    ]
+    slowest = preflight.slowest_creation(webhooks)
+    if slowest.state is PointState.ATTENTION:
         asked = sorted(
             (each for each in webhooks if each.creates("", "pods")), key=lambda each: (-each.timeout, each.title)
         )
@@ -43,8 +48,8 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
 
 def _blocking(webhook: Webhook, namespaces: Mapping[str, Mapping[str, str]]) -> Iterator[FindingEntry]:
     kind = MUTATING[1] if webhook.mutating else VALIDATING[1]
-    for problem in other_webhooks.problems(webhook, namespaces, {}):
-        if problem.state is State.ATTENTION:
+    for problem in preflight.points_of_blocking_webhook(webhook, namespaces, {}):
+        if problem.state is PointState.ATTENTION:
             yield entries.finding(
                 "USA055",
                 entries.named(_API_VERSION, kind, webhook.configuration),
@@ -56,7 +61,7 @@ def _blocking(webhook: Webhook, namespaces: Mapping[str, Mapping[str, str]]) -> 
 
 
 def _sentence(words: str) -> str:
-    """A remedy of a preflight as one of an audit."""
+    """A remedy of a preflight as a sentence of an audit."""
     return f"{words[:1].upper()}{words[1:]}." if words else ""
 
 

@@ -1,4 +1,4 @@
-"""What the authorities say about a workload that waits, by the same code as `usher queue`."""
+"""The verdicts of the authorities about a waiting workload, from the same code as `usher queue`."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -15,13 +15,13 @@ from usher.authorities import registry
 from usher.authorities.authority import Case
 from usher.authorities.kueue import read as kueue_read
 from usher.authorities.kueue.queues import ClusterQueue
+from usher.authorities.nodes import judge as node_verdicts
 from usher.authorities.nodes import read as nodes_read
-from usher.authorities.nodes import remembered as node_verdicts
-from usher.authorities.nodes.obstacles import Obstacles
-from usher.authorities.outlook import Section, together
+from usher.authorities.nodes.places import Obstacles
+from usher.authorities.outlook import Section, answer_of_sections
 from usher.authorities.verdict import Answer
+from usher.check.devices import WHOLE_GPUS
 from usher.dataclass import dataclass
-from usher.scan.devices import WHOLE_GPUS
 
 _HOLDING: Final = (Answer.NEVER, Answer.NOT_NOW)
 _NAMES: Final = {"nodes": "the nodes", "classes": "the priority classes"}
@@ -30,7 +30,7 @@ _OWN: Final = (
     *("name", "generateName", "uid", "resourceVersion", "generation"),
     *("creationTimestamp", "managedFields", "selfLink", "annotations"),
 )
-"""Metadata that no authority reads; annotations are added without kubectl's copy of the manifest."""
+"""Metadata that no authority reads. The code also ignores the annotation with kubectl's copy of the manifest."""
 _APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _NUMBERED: Final = (
     *("controller-uid", "batch.kubernetes.io/controller-uid"),
@@ -38,11 +38,11 @@ _NUMBERED: Final = (
 )
 """Labels that the Job controller gives the pods of each Job."""
 _MOST: Final = 8
-"""Reasons of one authority that are shown."""
+"""The most reasons that usher shows of one authority."""
 
 _KUEUE: Final = "Kueue"
 _LARGEST: Final = 16
-"""The most GPUs of one machine that a node may be."""
+"""The most GPUs of one machine that can be a node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,15 +53,15 @@ class Verdicts:
 
     @property
     def never(self) -> bool:
-        return together(self.sections) is Answer.NEVER
+        return answer_of_sections(self.sections) is Answer.NEVER
 
     def holding(self, answer: Answer | None = None) -> list[Section]:
-        """The authorities that hold the workload back, for ever or now; those with one answer if it is given."""
+        """The authorities that hold the workload back, for ever or now; only those with the given answer, if any."""
         wanted = _HOLDING if answer is None else (answer,)
         return [each for each in self.sections if each.answer in wanted]
 
     def refusing(self) -> list[Section]:
-        """The quotas and limits that may refuse pods: some of them, where the others could start."""
+        """The quotas and limits that may refuse some pods while the others could start."""
         said = [each for each in self.sections if each.authority in _REFUSING and each.answer is not Answer.UNKNOWN]
         return [each for each in said if each.answer in _HOLDING or (each.answer is Answer.COULD and each.reasons)]
 
@@ -70,19 +70,19 @@ NOTHING: Final = Verdicts()
 
 
 class Outlooks:
-    """The verdicts about many workloads. Those that differ by their names alone are judged once."""
+    """The verdicts about many workloads. usher judges workloads that differ only in their names once."""
 
     def __init__(self, situation: Situation) -> None:
         self._manifests = situation.estate.manifests
         self._known = situation.known
         self._autoscaler = situation.autoscaler
         self._made: dict[bytes, Verdicts] = {}
-        """By what decides."""
+        """Verdicts by the digest of everything that decides them."""
 
     def of(self, workload: Workload) -> Verdicts:
-        """The verdicts about a workload; nothing where its manifest is not known, or makes no pods by itself.
+        """The verdicts about a workload; empty if its manifest is unknown, or makes no pods itself.
 
-        The object is taken as it is: admission has changed it already.
+        It judges the object unchanged, because admission has changed it already.
         """
         value = self._manifests.get(workload.uid) if workload.uid else None
         if value is None:
@@ -90,7 +90,7 @@ class Outlooks:
         try:
             key = _deciding(value, workload.identity.namespace)
         except orjson.JSONEncodeError:
-            # Half a character, or a number of more than 64 bits.
+            # Half a surrogate pair, or a number of more than 64 bits.
             return self._judged(value, workload.identity.namespace)
         if key not in self._made:
             self._made[key] = self._judged(value, workload.identity.namespace)
@@ -102,12 +102,12 @@ class Outlooks:
             return NOTHING
         sections = registry.sections(Case(workload=written), self._known)
         if written.managed_by == MULTI_KUEUE:
-            # Its pods run in another cluster, and a queue of this one decides whether they may.
+            # Its pods run in another cluster. A queue of this cluster decides whether they may.
             return Verdicts(sections=tuple(each for each in sections if each.authority == _KUEUE))
         return Verdicts(sections=tuple(self._provisional(each, written) for each in sections))
 
     def _provisional(self, section: Section, workload: model.Workload) -> Section:
-        """The section of nodes as one that may change, where nodes may come that hold the pods."""
+        """The section of nodes, marked as temporary if new nodes could hold the pods."""
         if not section.is_of_nodes or section.answer is not Answer.NEVER:
             return section
         adding = self._adds_nodes(workload)
@@ -125,7 +125,9 @@ class Outlooks:
         )
 
     def _adds_nodes(self, workload: model.Workload) -> str:
-        """What may add nodes for a workload; empty where nothing is known to. Pools of usher.yaml say it themselves."""
+        """The object that may add nodes for a workload; empty if usher knows no object that does, or if usher.yaml has
+        pools, which already show it.
+        """
         queue = self._cluster_queue(workload)
         if queue is not None and queue.has_checks is not False:
             return f"an admission check of ClusterQueue {fields.excerpt(queue.name)}"
@@ -137,22 +139,24 @@ class Outlooks:
         return None if local is None else (kueue_read.cluster(facts).queues or {}).get(local.cluster_queue)
 
     def _could_hold(self, workload: model.Workload) -> bool:
-        """Whether other nodes than those of now could hold the pods."""
-        verdicts = node_verdicts.verdicts(self._known)
+        """Whether other nodes than the current ones could hold the pods."""
+        verdicts = node_verdicts.node_verdicts(self._known)
         if verdicts is None:
             return True
-        found = [verdicts.of(each).nearest for each in nodes_read.demands(workload, self._known)]
+        found = [verdicts.of(each).nearest for each in nodes_read.demands_of_workload(workload, self._known)]
         return not any(nearest is not None and _stays(nearest.obstacles) for nearest in found)
 
 
 def _stays(obstacles: Obstacles) -> bool:
-    """Whether new nodes would not help: those of a pool have its taint too, and no machine has that many GPUs."""
+    """Whether new nodes would not help: nodes of a pool have the same taint, and no machine has that many GPUs."""
     too_many = any(each.resource in WHOLE_GPUS and each.asked > _LARGEST for each in obstacles.amounts)
     return bool(obstacles.taints or obstacles.names or obstacles.nowhere or too_many)
 
 
 def _deciding(value: paths.Object, namespace: str) -> bytes:
-    """A digest of an object without its status, its name and what the API server and the Job controller number."""
+    """A digest of an object without its status, its name, and the fields that the API server and the Job controller
+    number.
+    """
     metadata = {key: each for key, each in paths.metadata(value).items() if key not in _OWN}
     annotations = {key: text for key, text in fields.strings(value, "/metadata/annotations").items() if key != _APPLIED}
     rest = {key: each for key, each in value.items() if key not in ("metadata", "status")}
@@ -163,7 +167,7 @@ def _deciding(value: paths.Object, namespace: str) -> bytes:
 
 
 def _without_numbers(spec: paths.Json) -> paths.Json:
-    """The spec of a Job without its selector, and without the labels by which its pods are selected."""
+    """The spec of a Job without its selector and without the labels that select its pods."""
     template = fields.at(spec, "/template")
     metadata = fields.at(template, "/metadata")
     if not isinstance(spec, dict) or not isinstance(template, dict) or not isinstance(metadata, dict):
@@ -174,12 +178,12 @@ def _without_numbers(spec: paths.Json) -> paths.Json:
 
 
 def name(section: Section) -> str:
-    """The authority for people: `Kueue`, `the nodes`."""
+    """The authority as people call it: `Kueue`, `the nodes`."""
     return _NAMES.get(section.authority, section.authority)
 
 
 def reasons(section: Section) -> Iterator[str]:
-    """Why an authority holds the workload, each as a sentence that names the authority."""
+    """The reasons why an authority holds the workload, each as a sentence that names the authority."""
     way = " of ".join(section.way[:2])
     who = way if way.startswith(name(section)) else f"{name(section)} ({way})" if way else name(section)
     found = [*section.reasons, *_missing(section)]
@@ -189,7 +193,7 @@ def reasons(section: Section) -> Iterator[str]:
 
 
 def _missing(section: Section) -> Iterator[str]:
-    """What the nodes lack for the pods that no node holds."""
+    """The resources that nodes lack for the pods that do not fit."""
     for each in section.holding:
         if each.answer is section.answer and each.missing:
             of_pod_set = f"{each.pod_set}: " if each.pod_set else ""

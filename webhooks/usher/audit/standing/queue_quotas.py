@@ -1,4 +1,4 @@
-"""Quotas of Kueue's queues above the capacity of the nodes that their flavors stand for."""
+"""Findings about Kueue quotas above the capacity of the nodes of their flavors."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -11,14 +11,14 @@ from usher.audit.standing.situation import Situation
 from usher.authorities.kueue import read as kueue_read
 from usher.authorities.kueue.flavors import Flavor
 from usher.authorities.kueue.queues import GROUP, UNLIMITED
-from usher.scan.devices import WHOLE_GPUS
+from usher.check.devices import WHOLE_GPUS
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
-    """A finding for each flavor and accelerator, where queues promise more than the nodes have.
+    """A finding for each flavor and accelerator of which queues promise more than the nodes have.
 
-    The nominal quotas of all queues and cohorts are added up; what a queue may borrow is part of these. Flavors are
-    left out whose nodes or quotas are not known, and those to which an autoscaler may add nodes.
+    It adds up the nominal quotas of all queues and cohorts; they include what a queue may borrow. It skips flavors with
+    unknown nodes or quotas, and flavors to which an autoscaler may add nodes.
     """
     known = kueue_read.cluster(situation.known.facts)
     if known.queues is None or known.flavors is None or situation.estate.nodes is None:
@@ -44,7 +44,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _promised(situation: Situation) -> Mapping[str, Mapping[str, dict[str, int]]]:
-    """By flavor and accelerator, the nominal quota of each queue that has one."""
+    """The nominal quota of each queue that has one, by flavor and accelerator."""
     found: defaultdict[str, defaultdict[str, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
     known = kueue_read.cluster(situation.known.facts)
     for name, queue in sorted((known.queues or {}).items()):

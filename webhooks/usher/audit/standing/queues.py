@@ -1,4 +1,4 @@
-"""Queues of Kueue and Volcano that no workload uses."""
+"""Findings about queues of Kueue and Volcano that no workload uses."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -11,17 +11,17 @@ from usher.audit.standing.wanted import KUEUE_WORKLOAD, POD_GROUP
 from usher.authorities.kueue import read as kueue_read
 from usher.authorities.kueue.queues import GROUP, ClusterQueue, LocalQueue
 from usher.authorities.volcano import read as volcano_read
-from usher.authorities.volcano.named_queues import DEFAULT_QUEUE
-from usher.scan.devices import WHOLE_GPUS
+from usher.authorities.volcano.read import DEFAULT_QUEUE
+from usher.check.devices import WHOLE_GPUS
 
 _KUEUE: Final = f"{GROUP}/v1beta2"
 _VOLCANO: Final = "scheduling.volcano.sh/v1beta1"
 _OWN: Final = (DEFAULT_QUEUE, "root")
-"""Queues that Volcano makes by itself."""
+"""Queues that Volcano makes itself."""
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
-    """Unused queues with accelerators; nothing where not all workloads were read."""
+    """Unused queues with accelerators; empty if usher could not read all workloads."""
     if situation.estate.complete:
         yield from _of_kueue(situation)
         yield from _of_volcano(situation)
@@ -56,7 +56,7 @@ def _of_kueue(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _accelerators(queue: ClusterQueue, situation: Situation) -> Mapping[str, int]:
-    """The nominal quota of each accelerator, all flavors together."""
+    """The nominal quota of each accelerator, summed over all flavors."""
     found: dict[str, int] = {}
     for (_, resource), quota in sorted(queue.quotas.by_flavor.items()):
         if situation.known.vocabulary_of_cluster.contains(resource):
@@ -95,7 +95,7 @@ def _local_queue(namespace: str, queue: LocalQueue, situation: Situation) -> Fin
 
 def _of_volcano(situation: Situation) -> Iterator[FindingEntry]:
     groups = fields.listed(situation.estate, *POD_GROUP)
-    queues = volcano_read.queues(situation.known.facts)
+    queues = volcano_read.queues_of_cluster(situation.known.facts)
     if groups is None or queues is None:
         return
     used = {fields.text(each, "/spec/queue") or DEFAULT_QUEUE for each in groups}

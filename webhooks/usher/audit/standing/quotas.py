@@ -1,4 +1,4 @@
-"""Quotas of accelerators against the cluster and the workloads: ResourceQuotas and GPUQuotas."""
+"""Findings about ResourceQuotas and GPUQuotas that do not match the accelerators or the workloads of the cluster."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -12,9 +12,9 @@ from usher.audit.standing.situation import Situation
 from usher.authorities.gpu_quota import assignment
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Quota
 from usher.authorities.resource_quota import read as resource_quota_read
+from usher.check.devices import WHOLE_GPUS
 from usher.dataclass import dataclass
-from usher.reading.lookup import Absence
-from usher.scan.devices import WHOLE_GPUS
+from usher.kinds.reading.values import Absence
 
 _PREFIX: Final = "requests."
 _QUOTA: Final = ("", "ResourceQuota")
@@ -23,7 +23,7 @@ _NANO: Final = 10**9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Hard:
-    """What a ResourceQuota allows of one accelerator."""
+    """The limit of a ResourceQuota on one accelerator."""
 
     namespace: str
     name: str
@@ -45,7 +45,7 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
     hard = list(_hard(situation))
     if situation.estate.nodes is not None:
         yield from _above_capacity(hard, situation)
-    # Without all workloads a namespace only seems to be empty.
+    # Unless all workloads were read, an empty namespace proves nothing.
     if situation.complete:
         yield from _without_workloads(hard, situation)
         yield from _gpu_quotas_without_workloads(situation)
@@ -92,7 +92,7 @@ def _above_capacity(hard: list[_Hard], situation: Situation) -> Iterator[Finding
             )
     for resource, quotas in sorted(by_resource.items()):
         has = there.get(resource, 0)
-        # One that is above the capacity by itself has a finding of its own, and bounds nothing.
+        # A quota above the capacity has a finding of its own, and bounds nothing.
         counted = [each for each in quotas if not each.scoped and each.number <= has]
         total = sum(each.number for each in counted)
         if len(counted) > 1 and total > has > 0:
@@ -125,10 +125,10 @@ def _without_workloads(hard: list[_Hard], situation: Situation) -> Iterator[Find
 
 def _gpu_quotas_without_workloads(situation: Situation) -> Iterator[FindingEntry]:
     namespaces = sorted({each.identity.namespace for each in situation.estate.workloads})
-    for quota in assignment.quotas(situation.known):
+    for quota in assignment.all_quotas(situation.known):
         if not isinstance(quota, Quota):
             continue
-        # Labels that are not known may select the namespace.
+        # Unknown labels may select the namespace.
         held = [name for name in namespaces if assignment.holds(quota, name, situation.labels(name)) is not False]
         if not held:
             gpus = max((float(limit.hard.get("gpus", 0)) / _NANO for limit in quota.limits), default=0.0)

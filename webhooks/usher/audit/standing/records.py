@@ -1,4 +1,4 @@
-"""What Kueue, Volcano and KAI have written about workloads: their Workloads and PodGroups, found by owner."""
+"""The records of Kueue, Volcano and KAI about workloads: their Workloads and PodGroups, found by owner."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
@@ -12,7 +12,7 @@ from usher.audit.standing.wanted import KAI_POD_GROUP, KUEUE_WORKLOAD, POD_GROUP
 from usher.dataclass import dataclass
 
 _STARTED: Final = ("Inqueue", "Running", "Completed")
-"""Phases of a PodGroup that Volcano does not hold in its queue any more."""
+"""Phases of a PodGroup that has left Volcano's queue."""
 
 _UNSCHEDULABLE: Final = "UnschedulableOnNodePool"
 """The condition of a PodGroup that KAI cannot place (KAI:pkg/apis/scheduling/v2alpha2/podgroup_types.go)."""
@@ -22,7 +22,7 @@ Index = Mapping[str, Sequence[paths.Object]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """Who holds a workload back, and the words of that authority."""
+    """The authority that holds a workload back, and its messages."""
 
     by: str
     evidence: tuple[str, ...]
@@ -31,7 +31,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Records:
-    """By the uid of the owner."""
+    """All records, by the uid of their owner."""
 
     kueue: Index = field(default_factory=dict)
     volcano: Index = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Records:
 
 
 def of(estate: Estate) -> Records:
-    """The records of a cluster; empty for kinds that are not known."""
+    """The records of a cluster; empty for unknown kinds."""
     return Records(
         kueue=_by_owner(estate, KUEUE_WORKLOAD),
         volcano=_by_owner(estate, POD_GROUP),
@@ -48,13 +48,13 @@ def of(estate: Estate) -> Records:
 
 
 def members(workload: Workload, records: Records) -> int:
-    """The pods that must run together, as the only PodGroup of a workload says; 0 where no PodGroup says it alone."""
+    """The number of pods that must run together, if a workload has exactly one PodGroup and it says so; else 0."""
     found = sizes(workload, records)
     return found[0] if len(found) == 1 else 0
 
 
 def sizes(workload: Workload, records: Records) -> Sequence[int]:
-    """The pods that must run together, by each PodGroup of a workload; 0 where one does not say it."""
+    """The numbers of pods that must run together, one for each PodGroup of a workload; 0 for a PodGroup without it."""
     return [_size(each) for each in (*_of(workload, records.volcano), *_of(workload, records.kai))]
 
 
@@ -66,7 +66,7 @@ def _size(group: paths.Object) -> int:
 
 
 def held_by_kueue(workload: Workload, records: Records) -> Held | None:
-    """What Kueue says of a workload that it has not admitted."""
+    """Kueue's record of a workload that it has not admitted."""
     for value in _of(workload, records.kueue):
         known = fields.conditions(value)
         admitted, reserved = known.get("Admitted"), known.get("QuotaReserved")
@@ -86,7 +86,7 @@ def held_by_kueue(workload: Workload, records: Records) -> Held | None:
 
 
 def held_by_volcano(workload: Workload, records: Records) -> Held | None:
-    """What Volcano says of a gang that it has not let into its queue."""
+    """Volcano's record of a gang that it has not let into its queue."""
     for value in _of(workload, records.volcano):
         phase = fields.text(value, "/status/phase")
         if not phase or phase in _STARTED:
@@ -100,7 +100,7 @@ def held_by_volcano(workload: Workload, records: Records) -> Held | None:
 
 
 def held_by_kai(workload: Workload, records: Records) -> Held | None:
-    """What KAI says of a workload that it cannot place."""
+    """KAI's record of a workload that it cannot place."""
     for value in _of(workload, records.kai):
         for condition in fields.objects(value, "/status/schedulingConditions"):
             if fields.text(condition, "/type") == _UNSCHEDULABLE and fields.text(condition, "/status") == "True":

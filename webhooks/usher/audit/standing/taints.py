@@ -1,26 +1,26 @@
-"""Taints of GPU nodes: those that are missing, and those that keep the GPU stack itself away."""
+"""Findings about taints of GPU nodes: missing taints, and taints that keep the GPU stack itself away."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from usher import paths
-from usher.accelerators import device_classes
+from usher.accelerators import vocabulary
 from usher.audit import fields, gpus
 from usher.audit.document import FindingEntry
 from usher.audit.estate import Estate, Node
 from usher.audit.standing import capacity, entries, gpu_stack
 from usher.audit.standing.situation import Situation
 from usher.audit.standing.wanted import DAEMON_SET, NODE
-from usher.facts.node_reading import Taint
-from usher.scheduling import taints
+from usher.cluster.facts.nodes import Taint
+from usher.model import placement
 
 _MOMENTARY: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "ToBeDeletedByClusterAutoscaler")
-"""Taints of the control plane: the controller of DaemonSets tolerates most of them, and they pass."""
+"""Temporary taints of the control plane. The DaemonSet controller tolerates most of them."""
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
-    """The findings about taints, one for each pool or DaemonSet; nothing where nodes are not known."""
+    """The findings about taints, one for each pool or DaemonSet; empty if the nodes are unknown."""
     nodes = situation.estate.nodes or ()
     yield from _untainted(nodes, situation)
     for daemon_set in fields.listed(situation.estate, *DAEMON_SET) or ():
@@ -37,13 +37,13 @@ def keeps_off(node: Node) -> bool:
 
 
 def _keeps_off(key: str, _: str, effect: str) -> bool:
-    return effect in taints.GUARDING and not key.startswith(_MOMENTARY)
+    return effect in placement.GUARDING and not key.startswith(_MOMENTARY)
 
 
 def have_other_nodes(estate: Estate) -> bool:
-    """Whether pods without accelerators have nodes of their own: else a taint would leave them without any.
+    """Whether pods without accelerators have other nodes. If not, a taint would leave them without any node.
 
-    True where the other nodes are not known.
+    True if the other nodes are unknown.
     """
     listed = fields.listed(estate, *NODE)
     with_accelerators = {node.name for node in estate.nodes or ()}
@@ -52,7 +52,7 @@ def have_other_nodes(estate: Estate) -> bool:
 
 
 def _is_kept_for_others(node: paths.Object) -> bool:
-    """Whether a node without accelerators takes no ordinary pods, as those of a control plane."""
+    """Whether a node without accelerators takes no ordinary pods, like a node of the control plane."""
     found = fields.objects(node, "/spec/taints")
     return any(_keeps_off(fields.text(each, "/key"), "", fields.text(each, "/effect")) for each in found)
 
@@ -80,10 +80,10 @@ def _untainted(nodes: Sequence[Node], situation: Situation) -> Iterator[FindingE
 
 
 def _key(node: Node) -> str:
-    """The usual key of the taint of a node: the resource of its devices, and for all devices of NVIDIA that of GPUs."""
+    """The usual taint key of a node: the resource of its devices, and `nvidia.com/gpu` for all NVIDIA devices."""
     names = sorted(node.capacity)
-    # A driver of device claims offers devices by their class.
-    resource = (names[0] if "/" in names[0] else device_classes.device_class(names[0]).resource) if names else ""
+    # A driver of device claims offers devices by their device class.
+    resource = (names[0] if "/" in names[0] else vocabulary.meaning_of_class(names[0]).resource) if names else ""
     return resource if resource and not resource.startswith("nvidia.com/") else "nvidia.com/gpu"
 
 
@@ -97,7 +97,7 @@ def _kept_away(
         if not gpu_stack.selects(daemon_set, node):
             continue
         lasting = [Taint(*taint) for taint in node.taints if not taint[0].startswith(_MOMENTARY)]
-        for taint in taints.untolerated(tolerations, lasting):
+        for taint in placement.untolerated(tolerations, lasting):
             by_taint[taint].append(node)
     for taint, found in sorted(by_taint.items()):
         yield entries.finding(

@@ -1,4 +1,4 @@
-"""Workloads that wait: those that can never run, those that wait too long, and those whose pods were refused."""
+"""Findings about waiting workloads: those that can never run, that wait too long, or whose pods were refused."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -25,7 +25,7 @@ _PREVENTING: Final = {
     "classes": ("USH620", "USH621", "USH1226"),
     "nodes": ("USH330", "USH331", "USH301", "USH307", "USH314", "USH711"),
 }
-"""By authority, the checks that find the same before the workload comes in."""
+"""For each authority, the checks that find the same mistake before a workload is created."""
 
 _PODS: Final = ("pods", "Pod")
 _AUTHOR: Final = "its author"
@@ -36,24 +36,24 @@ _REMEDIES: Final = {
     _NODE: "Read the events of the pods (kubectl describe pod): most often an image or a volume is missing, or an init "
     "container does not end.",
 }
-"""What to do where no authority can give way."""
+"""Remedies for cases in which no authority can give way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wait:
-    """How a workload waits."""
+    """The way in which a workload waits."""
 
     waiting: Sequence[Pod]
-    """Pods that have no node."""
+    """Pods without a node."""
     starting: Sequence[Pod]
-    """Pods that have a node and do not run."""
+    """Pods that have a node and do not run yet."""
     runs: bool
     """Whether a pod holds accelerators."""
     since: datetime | None
 
 
 def findings(situation: Situation) -> Iterator[FindingEntry]:
-    """The findings about each workload that waits, by the worst of them alone."""
+    """One finding for each waiting workload: the worst."""
     known, looks = situation.records, Outlooks(situation)
     all_pods = _knows_all_pods(situation.estate)
     for workload in situation.estate.workloads:
@@ -63,8 +63,8 @@ def findings(situation: Situation) -> Iterator[FindingEntry]:
 
 
 def _knows_all_pods(estate: Estate) -> bool:
-    """Whether each workload has all of its pods: one whose pods or whose ReplicaSets were not read only seems to have
-    too few.
+    """Whether each workload has all of its pods. If pods or ReplicaSets were not read, it may only seem to have too
+    few.
     """
     unlisted = {each.source for each in estate.unlisted_owners}
     between = any(".".join(filter(None, (kind, group))) in unlisted for group, kind in registry.WORKLOADS)
@@ -72,7 +72,7 @@ def _knows_all_pods(estate: Estate) -> bool:
 
 
 def _wait(workload: Workload, *, all_pods: bool) -> _Wait | None:
-    """How a workload waits; None for one that does not wait."""
+    """How a workload waits; None if it does not wait."""
     if workload.is_template or workload.deleting:
         return None
     if not workload.exists:
@@ -81,7 +81,7 @@ def _wait(workload: Workload, *, all_pods: bool) -> _Wait | None:
     starting = [pod for pod in workload.pods if pod.holds and pod.phase == "Pending" and not pod.terminating]
     runs = any(pod.holds for pod in workload.pods)
     too_few = all_pods and workload.managed_by != MULTI_KUEUE and gangs.misses_pods(workload)
-    # A schedule that is suspended waits for nothing.
+    # A suspended schedule waits for nothing.
     suspended = workload.suspended and not gangs.is_schedule(workload)
     if not waiting and not starting and not suspended and not too_few:
         return None
@@ -110,7 +110,7 @@ def _findings(
 
 
 def _is_queued(workload: Workload, known: Records) -> bool:
-    """Whether a queue holds it before its pods are made."""
+    """Whether a queue holds it before it has pods."""
     return any(held(workload, known) is not None for held in (records.held_by_kueue, records.held_by_volcano))
 
 
@@ -160,14 +160,14 @@ def _pending(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records
 
 
 def _because(evidence: Sequence[str]) -> str:
-    """The first reason, without the authority that gives it: texts show findings without their evidence."""
+    """The first reason without the name of the authority: texts show findings without their evidence."""
     first = next(filter(None, evidence), "")
     _, colon, words = first.partition(": ")
     return f": {words if colon else first}" if first else ""
 
 
 def _held(workload: Workload, wait: _Wait, verdicts: Verdicts, known: Records) -> Held:
-    """The authority that holds a workload: who gates or suspends it, then who queues it, then the scheduler."""
+    """The authority that holds a workload: what gates or suspends it, else its queue, else the scheduler."""
     own = [reason for section in verdicts.holding() for reason in outlooks.reasons(section)]
     kueue, volcano = records.held_by_kueue(workload, known), records.held_by_volcano(workload, known)
     if kueue is not None:
@@ -204,7 +204,7 @@ def _gatekeeper(gates: Iterable[str]) -> str:
 
 
 def _words(pods: Iterable[Pod]) -> list[str]:
-    """What the scheduler says, each sentence once."""
+    """The messages of the scheduler, each once."""
     return [f"scheduler: {fields.excerpt(words)}" for words in sorted({pod.waiting for pod in pods if pod.waiting})[:3]]
 
 

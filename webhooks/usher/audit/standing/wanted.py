@@ -1,11 +1,11 @@
-"""The kinds that findings about a cluster read beside workloads, nodes and facts, with the fields that they keep."""
+"""The kinds that findings about a cluster read in addition to workloads, nodes and facts, with the fields to keep."""
 
 from typing import Final
 
 from usher import paths
 from usher.audit import fields
 from usher.audit.building.wanted import Wanted
-from usher.kinds.kept_fields import keeping
+from usher.kinds.kind import keeping
 
 MUTATING: Final = ("admissionregistration.k8s.io", "MutatingWebhookConfiguration")
 VALIDATING: Final = ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration")
@@ -30,7 +30,9 @@ _SCRAPE: Final = "prometheus.io/scrape"
 
 
 def _daemon_set(value: paths.Object) -> paths.Object:
-    """Of its containers only names and images, and of annotations of its pods only one: others may be secrets."""
+    """A DaemonSet with only the names and images of its containers and one annotation of its pods. Other fields may be
+    secret.
+    """
     kept = _DAEMON(value)
     template = fields.at(kept, "/spec/template")
     scrape = fields.strings(value, "/spec/template/metadata/annotations").get(_SCRAPE)
@@ -51,7 +53,7 @@ _NODE: Final = keeping(
 
 
 def _node(value: paths.Object) -> paths.Object:
-    """Of its many conditions only the one that says whether it is ready."""
+    """A Node with only the condition that shows whether it is ready."""
     kept = _NODE(value)
     status = kept.setdefault("status", {})
     if isinstance(status, dict):
@@ -127,4 +129,4 @@ WANTED: Final = (
         keep=keeping("/spec/limits", "/spec/template/spec/requirements", "/spec/template/spec/taints"),
     ),
 )
-"""All of them. Secrets and the contents of ConfigMaps are not among them."""
+"""All these kinds. Secrets and the contents of ConfigMaps are not among them."""

@@ -1,1 +1,1 @@
-"""GPUs and money: series of samples to GPU-hours allocated, used and idle, their cost, targets and savings."""
+"""GPUs and money: turns series of samples into GPU-hours allocated, used and idle, their cost, targets and savings."""

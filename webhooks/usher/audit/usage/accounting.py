@@ -1,9 +1,9 @@
-"""From tracks and allocations to GPU-hours: what each pod held, what of it was measured, used and idle.
+"""Computes GPU-hours from tracks and allocations: what each pod held, and which part was measured, used and idle.
 
-At each point a pod held the GPUs that kube-state-metrics or the cluster says; where neither knows, the devices whose
-series name it. Devices of several pods at once count for each with an equal part. If a pod's devices are more than it
-held, because its series end later than the pod, they count with the part that it held. So at every point measured is at
-most allocated, and used and idle are at most measured.
+At each point a pod held the GPUs that kube-state-metrics or the cluster reports; if both are silent, the devices whose
+series name the pod. A device of several pods counts for each with an equal part. If a pod has more devices than GPUs,
+because its series end later than the pod, each device counts with a part, so that the sum is what the pod held. So at
+every point measured is at most allocated, and used and idle are at most measured.
 """
 
 import math
@@ -24,9 +24,9 @@ from usher.dataclass import dataclass
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Idle:
     below: float
-    """Activity from 0 to 1."""
+    """Idle below this activity, from 0 to 1."""
     points: int
-    """The fewest points in a row that are a stretch."""
+    """The fewest idle points in a row that count as a stretch."""
 
 
 class Place(NamedTuple):
@@ -42,11 +42,12 @@ class HeldDevice:
 
     track: Track
     weights: Line
-    """NaN where the pod did not hold it."""
+    """Shares of a GPU; NaN at points where the pod did not hold the device."""
 
 
 def held_devices(tracks: Iterable[Track], share: Callable[[Track], float | None]) -> Iterator[HeldDevice]:
-    """The tracks of pods with their weights: the share of the device, divided by the pods that hold it at a point.
+    """The tracks of pods with their weights: the share of the device divided by the number of pods that hold it at a
+    point.
 
     A track without a share is left out.
     """
@@ -62,7 +63,7 @@ def held_devices(tracks: Iterable[Track], share: Callable[[Track], float | None]
 
 
 def count(held: Line, found: Iterable[HeldDevice], *, grid: Grid, idle: Idle) -> Tally:
-    """The GPU-hours of one pod on one node: `held` are the GPUs that it is known to have held."""
+    """The GPU-hours of one pod on one node; `held` are the GPUs that it is known to have held."""
     tally = Tally()
     mine = [device for device in found if device.weights.values]
     lines = [held, *(device.weights for device in mine)]
@@ -103,7 +104,7 @@ def _samples(track: Track, first: int, end: int) -> list[bool]:
 
 
 def _count_allocated(tally: Tally, held: Line, mine: list[HeldDevice], points: range, grid: Grid) -> "array[float]":
-    """Counts what was held; gives, by point, the part of the devices that counts."""
+    """Counts the allocated GPU-hours, and gives for each point the part of the devices that counts."""
     factors = array("d")
     hours = grid.hours
     weights = [merging.spread(device.weights, points.start, points.stop) for device in mine]
@@ -120,7 +121,9 @@ def _count_allocated(tally: Tally, held: Line, mine: list[HeldDevice], points: r
 
 
 def _counted(device: HeldDevice, factors: "array[float]", first: int, grid: Grid) -> "array[float]":
-    """The GPU-hours of each point of a device that count for the pod; NaN where it did not hold it."""
+    """The GPU-hours of a device that count for the pod at each point; NaN at points where it did not hold
+    the device.
+    """
     start = device.weights.first - first
     of_device = factors[start : start + len(device.weights.values)]
     return array("d", map(operator.mul, device.weights.values, (factor * grid.hours for factor in of_device)))
@@ -160,9 +163,9 @@ def _count_memory(tally: Tally, device: HeldDevice, counted: "array[float]") -> 
 
 
 def stretches(device: HeldDevice, *, below: float, points: int) -> Iterator[tuple[int, int]]:
-    """The stretches in which a held device stayed below an activity, each as its first point and the point after it.
+    """The stretches in which a held device stayed below an activity, each with its first point and the point after it.
 
-    A point that was not measured ends a stretch.
+    A point without a measurement ends a stretch.
     """
     first, weights = device.weights.first, device.weights
     activities = merging.spread(device.track.activity, first, weights.end)

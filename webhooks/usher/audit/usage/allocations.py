@@ -1,6 +1,7 @@
-"""How many GPUs each pod held at each point: by kube-state-metrics, else by what the cluster says of its pods now.
+"""The number of GPUs that each pod held at each point: from kube-state-metrics, else from the current pods of the
+cluster.
 
-What neither knows, the series of the devices say: `accounting` adds that.
+`accounting` fills the rest from the series of the devices.
 """
 
 import math
@@ -17,7 +18,7 @@ from usher.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allocation:
-    """The GPUs that a pod held on a node; NaN where it is not known."""
+    """The GPUs that a pod held on a node; NaN at points where unknown."""
 
     pod: PodName
     node: str
@@ -25,7 +26,7 @@ class Allocation:
 
 
 def recorded(requests: Answer, phases: Answer, nodes: Mapping[str, estate.Node]) -> tuple[Allocation, ...]:
-    """What kube-state-metrics recorded: requests of pods on a node, while they had not ended."""
+    """Allocations that kube-state-metrics recorded: the requests of pods on a node until they ended."""
     alive = {pod: merging.bridge(merging.merge(series)) for pod, series in _by_pod(phases.series).items()}
     found = []
     for pod, series in sorted(_by_pod(requests.series).items()):
@@ -45,7 +46,7 @@ def recorded(requests: Answer, phases: Answer, nodes: Mapping[str, estate.Node])
 def present(
     workloads: Iterable[estate.Workload], nodes: Mapping[str, estate.Node], grid: Grid
 ) -> tuple[Allocation, ...]:
-    """What the pods hold that the cluster has now: from the moment when they were placed, to the end of the window."""
+    """Allocations of the existing pods: from the moment when each was placed to the end of the window."""
     found = []
     for workload in workloads:
         for pod in workload.pods:
@@ -62,7 +63,7 @@ def present(
 
 
 def held_now(pod: estate.Pod, nodes: Mapping[str, estate.Node]) -> float:
-    """The GPUs that a pod holds: whole ones, and parts by their share. 0 where it holds none."""
+    """The GPUs that a pod holds: whole ones, and parts by their share. 0 if it holds no GPU."""
     if not pod.holds:
         return 0.0
     node = nodes.get(pod.node)
@@ -70,7 +71,7 @@ def held_now(pod: estate.Pod, nodes: Mapping[str, estate.Node]) -> float:
 
 
 def together(first: Iterable[Allocation], second: Iterable[Allocation]) -> dict[tuple[PodName, str], Line]:
-    """By pod and node; the second says what the first does not know."""
+    """The allocations by pod and node; the second list fills the points that the first does not know."""
     lines: dict[tuple[PodName, str], list[Line]] = {}
     for each in (*first, *second):
         lines.setdefault((each.pod, each.node), []).append(each.gpus)
@@ -90,11 +91,11 @@ def _by_pod(series: Iterable[Series]) -> dict[PodName, list[Series]]:
 
 
 def _by_node(series: Iterable[Series]) -> dict[tuple[str, str], Line]:
-    """The units of each resource on each node, of all containers of a pod together."""
+    """The units of each resource on each node, for all containers of a pod together."""
     containers: dict[tuple[str, str], dict[str, list[Series]]] = {}
     for each in series:
         key = labels.value(each.labels, "node"), each.labels.get("resource", "")
-        # Several kube-state-metrics may report one container, so a container counts once.
+        # Several instances of kube-state-metrics may report one container, which counts once.
         container = labels.value(each.labels, "container")
         containers.setdefault(key, {}).setdefault(container, []).append(each)
     return {
@@ -109,7 +110,7 @@ def is_amount(value: float) -> bool:
 
 
 def added(lines: Iterable[Line]) -> Line:
-    """The sum at each point, of those lines that know it."""
+    """The sum at each point over the lines that have a value there."""
     parts = [line for line in lines if line.values]
     if len(parts) < 2:
         return parts[0] if parts else merging.EMPTY

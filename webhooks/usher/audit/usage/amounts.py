@@ -1,4 +1,4 @@
-"""Entries of the ledger, and pods of now, as the usage of a workload or a group."""
+"""The usage of a workload or a group, summed over ledger entries and current pods."""
 
 from collections.abc import Iterable
 
@@ -14,15 +14,15 @@ _DIGITS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Now:
-    """What a pod holds now."""
+    """The GPUs that a pod holds now."""
 
     gpus: float
     price: float | None
-    """Of a GPU for an hour."""
+    """Price of a GPU for an hour."""
 
 
 def usage(entries: Iterable[Entry], now: Iterable[Now], *, currency: str) -> Usage:
-    """The sums. Without entries nothing was measured: only what pods hold now is known."""
+    """The summed usage. Without entries it only has what pods hold now."""
     found, holding = list(entries), list(now)
     gpus = sum(each.gpus for each in holding)
     priced = [each.gpus * each.price for each in holding if each.price is not None]
@@ -46,7 +46,7 @@ def usage(entries: Iterable[Entry], now: Iterable[Now], *, currency: str) -> Usa
 
 
 def cost(entries: Iterable[Entry], *, currency: str) -> Cost | None:
-    """The money of the entries that have a price; None where none of them has, or none held a GPU."""
+    """The money of the entries that have a price; None if no entry has one, or the priced entries held no GPU."""
     priced = [(each.tally, each.price) for each in entries if each.price is not None]
     if not any(tally.allocated for tally, _ in priced):
         return None
@@ -64,7 +64,7 @@ def cost(entries: Iterable[Entry], *, currency: str) -> Cost | None:
 
 
 def rounded(value: float) -> float:
-    """As the document has numbers: six digits, and no -0."""
+    """A number as the document writes it: six digits, and no -0."""
     return round(value, _DIGITS) + 0.0
 
 

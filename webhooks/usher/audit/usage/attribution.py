@@ -1,4 +1,4 @@
-"""The top-level workload of a pod: also of one that is gone, by its owners or its name."""
+"""Finds the top-level workload of a pod by its owners or its name, also for a pod that is gone."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -20,11 +20,13 @@ _RANDOM: Final = "[bcdfghjklmnpqrstvwxz2456789]"
 _TAIL: Final = re.compile(
     rf"(?:-(?:{_ROLES}|{_RANDOM}{{6,10}}|\d{{1,10}}|{_RANDOM}{{5}})){{0,4}}-(?:\d{{1,6}}|{_RANDOM}{{5}})"
 )
-"""What controllers add to the name of a workload for its pods: roles, hashes, numbers, five random letters."""
+"""The suffixes that controllers add to the name of a workload for its pods: roles, hashes, numbers, five random
+letters.
+"""
 
 
 class Owner(NamedTuple):
-    """The workload of a pod by its place in the estate; -1 where it is not known, so that its namespace has it."""
+    """The workload of a pod by its place in the estate; -1 if unknown: then the pod counts for its namespace."""
 
     workload: int
     namespace: str
@@ -47,7 +49,7 @@ class Attribution:
     """The workloads of each namespace, the longest names first."""
 
     def owner(self, pod: PodName) -> Owner:
-        """By the pods of now, else by the recorded owners, else by the name of the pod."""
+        """The owner of a pod: from the existing pods, else from the recorded owners, else from the name of the pod."""
         known = self.pods.get(pod)
         if known is None:
             known = self._by_owners(pod)
@@ -75,7 +77,7 @@ class Attribution:
 def attribution(
     workloads: Iterable[estate.Workload], *, pods: Answer, replicasets: Answer, jobs: Answer
 ) -> Attribution:
-    """Knows the pods of an estate, and the owners that kube-state-metrics recorded."""
+    """An attribution that knows the pods of an estate, and the owners that kube-state-metrics recorded."""
     known: dict[PodName, int] = {}
     objects: dict[_Object, int] = {}
     names: dict[str, list[tuple[str, int]]] = {}

@@ -1,4 +1,4 @@
-"""Series of exporters to tracks: what one device did while one pod held it, or while no pod did."""
+"""Turns series of exporters into tracks: the activity of one device while one pod, or no pod, held it."""
 
 import math
 from array import array
@@ -13,29 +13,29 @@ from usher.audit.usage.series import Answer, Question, Series
 from usher.dataclass import dataclass
 
 _HIGHEST_SHARE: Final = 1.01
-"""Times the unit: a little more than all of it is rounding. DCGM writes very large numbers for what it cannot read."""
+"""Times the unit. A little more than 1 is rounding. DCGM writes very large numbers for values that it cannot read."""
 
 _MOST_MEBIBYTES: Final = 2**24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
-    """A device while one pod held it, or `holder` is None."""
+    """A device while one pod held it; `holder` is None while no pod did."""
 
     device: Device
     holder: PodName | None
     node: str
-    """Empty where no label names a node that is known."""
+    """Empty if no label names a known node."""
     product: str
-    """By the labels of its series; empty where they do not say it."""
+    """From the labels of its series; empty if they do not have it."""
     profile: str
     """The MIG profile; empty for whole GPUs."""
     activity: Line
     """From 0 to 1."""
     by_kernels: bool = False
-    """Whether the activity is that of DCGM_FI_DEV_GPU_UTIL: the time in which any kernel ran."""
+    """Whether the activity comes from DCGM_FI_DEV_GPU_UTIL: the time in which any kernel ran."""
     memory_used: Line = EMPTY
-    """MiB, as the following."""
+    """In MiB, like the next one."""
     memory_total: Line = EMPTY
     memory_peak: Line = EMPTY
 
@@ -60,7 +60,7 @@ class _Parts:
     series: dict[Question, list[Series]] = field(default_factory=dict)
 
     def line(self, question: Question, most: float) -> Line:
-        """The values from 0 to `most`; others are what an exporter writes where it could not read a device."""
+        """The values from 0 to `most`. An exporter writes other values if it could not read the device."""
 
         def usable(value: float) -> bool:
             return 0 <= value <= most
@@ -100,7 +100,7 @@ def _track(key: Key, parts: _Parts, nodes: labels.Nodes, *, has_engine: bool) ->
     activity = parts.share(metrics.ENGINE_ACTIVE, 1)
     by_kernels = False
     if not has_engine and not device.instance:
-        # Of a MIG device GPU_UTIL is 0 whatever it does.
+        # The GPU_UTIL of a MIG device is always 0.
         activity = parts.share(metrics.GPU_UTIL, 100)
         by_kernels = bool(activity.values)
     if not activity.values:
@@ -124,7 +124,7 @@ def _either(parts: _Parts, nvidia: Question, amd: Question) -> Line:
 
 
 def _total(parts: _Parts) -> Line:
-    """The memory of the device: as it is reported, else used + free + reserved."""
+    """The memory of the device: the reported total, else used + free + reserved."""
     total = _either(parts, metrics.MEMORY_TOTAL, metrics.AMD_MEMORY_TOTAL)
     if total.values:
         return total
@@ -132,19 +132,19 @@ def _total(parts: _Parts) -> Line:
     reserved = parts.memory(metrics.MEMORY_RESERVED)
 
     others = (merging.spread(line, used.first, used.end) for line in (free, reserved))
-    # The sum with NaN is NaN, except that old exporters have no reserved memory.
+    # A sum with NaN is NaN, except that old exporters do not report reserved memory.
     sums = (a + b + (0.0 if math.isnan(c) else c) for a, b, c in zip(used.values, *others, strict=True))
     return Line(first=used.first, values=array("d", sums))
 
 
 def _product(found: Mapping[str, str]) -> str:
-    """As GPU feature discovery writes it in node labels: `NVIDIA-H100-80GB-HBM3`."""
+    """The product as GPU feature discovery writes it in node labels: `NVIDIA-H100-80GB-HBM3`."""
     name = found.get("modelName") or found.get("card_series") or found.get("card_model", "")
     return "-".join(name.split())
 
 
 def _without_divided_gpus(tracks: Iterable[Track]) -> list[Track]:
-    """Without the series of whole GPUs that MIG divides: their MIG devices count instead."""
+    """The tracks without whole GPUs that MIG divides: their MIG devices count instead."""
     found = list(tracks)
     divided = {track.device.gpu for track in found if track.device.instance}
     return [track for track in found if track.device.instance or track.holder or track.device.gpu not in divided]

@@ -1,4 +1,4 @@
-"""The steps of a window: as many as a server of series answers at once, and at round times."""
+"""The steps of a window: at round times, and at most as many as a Prometheus answers at once."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -10,7 +10,7 @@ _MOST_POINTS: Final = 1100
 
 
 def of_window(window: timedelta, *, now: datetime, step: timedelta | None = None) -> Grid:
-    """The steps of a window. The last one ends at a multiple of the step before `now`."""
+    """The steps of a window. The last one ends at the latest multiple of the step before `now`."""
     length = int(window.total_seconds())
     each = int(step.total_seconds()) if step else next((s for s in _STEPS if length <= s * _MOST_POINTS), _STEPS[-1])
     each = max(each, 1)

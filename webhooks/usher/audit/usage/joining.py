@@ -1,7 +1,7 @@
-"""Pods of series that name none: by their node, where one pod holds all GPUs of it.
+"""Finds the pods of series without a pod label: by the node, if one pod holds all its GPUs.
 
-Series of nodes with dynamic resource allocation had no labels of pods until dcgm-exporter and the GPU operator could
-look up claims (NVIDIA/gpu-operator#2706).
+Series of nodes with dynamic resource allocation had no pod labels until dcgm-exporter and the GPU operator could look
+up claims (NVIDIA/gpu-operator#2706).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,13 +19,13 @@ from usher.dataclass import dataclass
 class Joined:
     tracks: tuple[Track, ...]
     by_node: tuple[str, ...] = ()
-    """The nodes whose series were given to the one pod that holds all their GPUs."""
+    """The nodes whose series went to the one pod that holds all their GPUs."""
     not_attributed: tuple[str, ...] = ()
-    """Nodes where pods hold GPUs, and no series names a pod."""
+    """The nodes where pods hold GPUs but no series names a pod."""
 
 
 def join(tracks: Sequence[Track], found: estate.Estate, nodes: Mapping[str, estate.Node], grid: Grid) -> Joined:
-    """The tracks, with the pods of those nodes whose series name none."""
+    """The tracks with their pods, also for the nodes whose series name no pod."""
     holders = _holders(found.workloads, nodes)
     silent = {track.node for track in tracks if track.node} - {track.node for track in tracks if track.holder}
     joined: list[str] = []
@@ -36,7 +36,7 @@ def join(tracks: Sequence[Track], found: estate.Estate, nodes: Mapping[str, esta
         if not holding:
             continue
         devices = len({track.device for track in tracks if track.node == node and not track.device.instance})
-        # The series that name pods of another part of the cluster are not here.
+        # The series that name pods of another part of the cluster were not read.
         there = devices if found.scope.is_whole else max(devices, gpus.capacity(nodes[node]))
         if len(holding) == 1 and devices and allocations.held_now(holding[0], nodes) >= there:
             pods[node] = holding[0]
@@ -57,7 +57,7 @@ def _holders(workloads: Iterable[estate.Workload], nodes: Mapping[str, estate.No
 
 
 def _held(track: Track, pod: estate.Pod | None, grid: Grid) -> Iterable[Track]:
-    """The track before the pod came, and since then."""
+    """Splits a track into the time before the pod came and the time since then."""
     since = None if pod is None else pod.scheduled or pod.created
     if pod is None or since is None:
         return [track]

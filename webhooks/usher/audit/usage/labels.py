@@ -1,7 +1,8 @@
-"""What the labels of a series say: which device, on which node, and which pod holds it.
+"""Reads the labels of a series: the device, its node, and the pod that holds it.
 
-A scraper without honor_labels renames the labels of an exporter: its own pod is then `pod`, and the pod that holds the
-GPU is `exported_pod`. Where the exporter knows no pod, `pod` is the exporter alone, so it must not count as a holder.
+A scraper without honor_labels renames the labels of an exporter: then `pod` is the exporter's own pod, and
+`exported_pod` the pod that holds the GPU. If the exporter knows no pod, only `pod` is set. It is the exporter, so it
+must not count as a holder.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,12 +20,14 @@ _NODE_LABELS: Final = (
     *("exported_node", "node", "kubernetes_node", "nodename", "node_name", "NodeName", "k8s_node_name"),
     *("Hostname", "exported_hostname", "hostname", "exported_instance", "instance"),
 )
-"""Hostname is the node where the exporter knows it (NODE_NAME), and else the name of its own pod."""
+"""Labels that name the node. `Hostname` is the node if the exporter knows it (NODE_NAME), else the name of the
+exporter's pod.
+"""
 
 _CLUSTER_LABELS: Final = ("cluster", "cluster_name", "k8s_cluster_name", "cluster_id")
 
 _UNDIVIDED: Final = frozenset({"", "spx", "na"})
-"""Modes of AMD's GPUs that leave them whole."""
+"""Modes of AMD's GPUs that do not divide them."""
 
 
 class PodName(NamedTuple):
@@ -41,11 +44,11 @@ class Device(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nodes:
-    """The names of nodes, by which a label is recognised as one."""
+    """The known node names, which show that the value of a label is a node."""
 
     names: frozenset[str]
     short: Mapping[str, str]
-    """Names by their part before the first dot, where it is the part of one name alone."""
+    """Full names by their part before the first dot, if only one name has that part."""
 
 
 def nodes(names: Iterable[str]) -> Nodes:
@@ -58,7 +61,7 @@ def nodes(names: Iterable[str]) -> Nodes:
 
 
 def node(labels: Labels, known: Nodes) -> str:
-    """The node of a series; empty where no label names a node that is known."""
+    """The node of a series; empty if no label names a known node."""
     for key in _NODE_LABELS:
         value = labels.get(key, "")
         if key.endswith("instance"):
@@ -72,8 +75,8 @@ def node(labels: Labels, known: Nodes) -> str:
 def device(labels: Labels, known: Nodes) -> Device:
     """The device of a series of DCGM or of AMD's exporter.
 
-    A GPU has a UUID that is unique; without it, the node and the number on the node are. dcgm-exporter calls it `uuid`
-    where it writes the names of its first version (render_metrics.go).
+    The UUID identifies a GPU; without it, the node and the number on the node do. dcgm-exporter calls it `uuid` when it
+    writes the names of its first version (render_metrics.go).
     """
     host = node(labels, known) or labels.get("Hostname") or labels.get("hostname") or labels.get("instance", "")
     number = labels.get("gpu") or labels.get("gpu_id", "")
@@ -85,7 +88,7 @@ def device(labels: Labels, known: Nodes) -> Device:
 
 
 def clusters(series: Iterable[Series]) -> tuple[str, list[str]]:
-    """The label that names the clusters of the series, and its values; empty where no label does."""
+    """The label that names the clusters of the series, and its values; empty if no label does."""
     found = list(series)
     for name in _CLUSTER_LABELS:
         values = {each.labels[name] for each in found if each.labels.get(name)}
@@ -95,9 +98,9 @@ def clusters(series: Iterable[Series]) -> tuple[str, list[str]]:
 
 
 def renamed(series: Iterable[Series]) -> frozenset[tuple[str, str]]:
-    """Jobs and the labels of the exporter that their scraper renames: `namespace`, `pod`, or both.
+    """The jobs, each with a label of the exporter that their scraper renames: `namespace`, `pod`, or both.
 
-    Google's collector sets a namespace and no pod, so it renames the namespace alone.
+    Google's collector sets a namespace and no pod, so it renames only the namespace.
     """
     return frozenset(
         (each.labels.get("job", ""), name)
@@ -108,11 +111,11 @@ def renamed(series: Iterable[Series]) -> frozenset[tuple[str, str]]:
 
 
 def holder(labels: Labels, changed: frozenset[tuple[str, str]]) -> PodName | None:
-    """The pod that holds the device of a series; None where the exporter names none.
+    """The pod that holds the device of a series; None if the exporter names no pod.
 
     Args:
-        labels: those of the series.
-        changed: what the scrapers of all series renamed.
+        labels: the labels of the series.
+        changed: the labels that scrapers renamed, from all series.
     """
     job = labels.get("job", "")
     is_changed = [(job, name) in changed for name in ("namespace", "pod")]

@@ -1,8 +1,8 @@
-"""GPU-hours by pod and node, each with its owner and its price: what all tables are sums of."""
+"""GPU-hours by pod and node, each with its owner and its price. All tables are sums of these entries."""
 
 from collections.abc import Callable, Iterable, Mapping
 
-from usher.accelerators import profiles
+from usher.accelerators import mig
 from usher.audit import estate, gpus
 from usher.audit.usage import accounting, merging, prices
 from usher.audit.usage.accounting import HeldDevice, Idle, Place
@@ -18,15 +18,15 @@ from usher.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What one pod did on one node."""
+    """The GPU-hours of one pod on one node."""
 
     place: Place
     owner: Owner
     tally: Tally
     node_type: NodeType
-    """The board, and how its node is paid for."""
+    """The board, and the payment type of its node."""
     price: float | None
-    """Of a GPU for an hour; None where no rule has it."""
+    """Price of a GPU for an hour; None if no rule sets one."""
     profile: str = ""
     """The MIG profile of its devices; empty for whole GPUs."""
 
@@ -39,7 +39,7 @@ class AllDevices:
     used: float
 
 
-def entries(  # noqa: PLR0913 - what is joined, all named
+def entries(  # noqa: PLR0913 - all sources by name
     tracks: Iterable[Track],
     held: Mapping[tuple[PodName, str], Line],
     *,
@@ -49,7 +49,7 @@ def entries(  # noqa: PLR0913 - what is joined, all named
     grid: Grid,
     idle: Idle,
 ) -> tuple[Entry, ...]:
-    """The entries, by pod and node."""
+    """The entries by pod and node."""
     homes = _homes(held)
     found: dict[Place, list[HeldDevice]] = {Place(*key): [] for key in held}
     for device in accounting.held_devices(tracks, lambda track: share(track, nodes)):
@@ -75,11 +75,11 @@ def entries(  # noqa: PLR0913 - what is joined, all named
 
 
 def share(track: Track, nodes: Mapping[str, estate.Node]) -> float | None:
-    """The share of a GPU that the device of a track is; None where it is not known."""
+    """The share of a GPU that the device of a track has; None if unknown."""
     if not track.device.instance:
         return 1.0
     node = nodes.get(track.node)
-    profile = profiles.parse(track.profile)
+    profile = mig.parse_profile(track.profile)
     return None if profile is None else float(gpus.of_profile(profile, node.product if node else track.product))
 
 
@@ -101,7 +101,7 @@ def all_devices(tracks: Iterable[Track], nodes: Mapping[str, estate.Node], grid:
 
 
 def _homes(held: Iterable[tuple[PodName, str]]) -> dict[PodName, str]:
-    """The node of each pod that was on one node alone."""
+    """The node of each pod that ran on only one node."""
     nodes: dict[PodName, set[str]] = {}
     for pod, node in held:
         nodes.setdefault(pod, set()).add(node)

@@ -1,12 +1,12 @@
-"""Usage and money of a cluster, as measured: one value that `audit.assembly` puts into the document."""
+"""The measured usage and money of a cluster, as one value that `audit.assembly` puts into the document."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
 from usher.audit.document.usage import GroupTable, Measurement, PriceEntry, Saving, Target, Usage
 from usher.audit.usage.not_held import NotHeld
+from usher.check.findings import Identity
 from usher.dataclass import dataclass
-from usher.scan.findings import Identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +15,7 @@ class Measured:
 
     measurement: Measurement = field(default_factory=lambda: Measurement(source="none"))
     total: Usage = field(default_factory=Usage)
-    """Of all workloads together, and of pods that belong to no workload of the estate."""
+    """The sum over all workloads, and over pods without a workload of the estate."""
     workloads: Mapping[Identity, Usage] = field(default_factory=dict)
     """By the identity of each workload of the estate."""
     groups: tuple[GroupTable, ...] = ()
@@ -25,28 +25,28 @@ class Measured:
     savings: tuple[Saving, ...] = ()
     queue_wait_p95_seconds: float | None = None
     currency: str = ""
-    """Of the prices."""
+    """The currency of all prices."""
 
     @property
     def savings_gpu_hours(self) -> float | None:
-        """The sum of the savings that add up; None where nothing was measured."""
+        """The summed GPU-hours of the savings that count; None if nothing was measured."""
         if self.total.measured is None:
             return None
         return round(sum(saving.gpu_hours for saving in self.savings if saving.adds_up), 6)
 
     @property
     def savings_cost(self) -> float | None:
-        """The money of the savings that add up; None where they have no price."""
+        """The summed money of the savings that count; None if they have no price."""
         return self._sum(lambda saving: saving.cost)
 
     @property
     def savings_cost_saved(self) -> float | None:
-        """Of `savings_cost`: on nodes that are billed while they are there."""
+        """The part of `savings_cost` on nodes that are billed only while they exist."""
         return self._sum(lambda saving: saving.cost_saved)
 
     @property
     def savings_cost_freed(self) -> float | None:
-        """Of `savings_cost`: on nodes that are paid for anyway."""
+        """The part of `savings_cost` on nodes that are paid for anyway."""
         return self._sum(lambda saving: saving.cost_freed)
 
     def _sum(self, money: Callable[[Saving], float | None]) -> float | None:

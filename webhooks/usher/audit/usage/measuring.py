@@ -1,4 +1,4 @@
-"""Usage and money of an estate in a window: what `usher audit` shows of them. docs/audit.md has every formula."""
+"""Usage and money of an estate in a window, as `usher audit` shows them. docs/audit.md has every formula."""
 
 import math
 from collections import defaultdict
@@ -31,12 +31,12 @@ from usher.audit.usage.prices import NodeType
 from usher.audit.usage.savings.choice import savings
 from usher.audit.usage.series import Answer, Source
 from usher.audit.usage.tables import Holding
-from usher.config.audit import Audit
+from usher.check.findings import Identity
+from usher.config.audit_settings import Audit
 from usher.config.fields import seconds
-from usher.scan.findings import Identity
 
 
-def measure(  # noqa: PLR0913 - the arguments of an audit, all named
+def measure(  # noqa: PLR0913 - all arguments of an audit by name
     estate: Estate,
     source: Source | None,
     *,
@@ -45,15 +45,16 @@ def measure(  # noqa: PLR0913 - the arguments of an audit, all named
     now: datetime,
     step: timedelta | None = None,
 ) -> Measured:
-    """The usage of an estate; without a source only what its pods hold now.
+    """The usage of an estate; without a source, only what its pods hold now.
 
     Args:
         estate: the nodes and workloads of the cluster.
-        source: of the series; what it cannot answer is a problem of the measurement, not an error.
+        source: the source of the series. A question that it cannot answer becomes a problem of the measurement, not an
+            error.
         config: the section `audit` of usher.yaml.
-        window: how far back from `now`; whole steps of it are measured.
+        window: the time to measure back from `now`, in whole steps.
         now: the time of the audit, aware.
-        step: the length of a step; without it one by the window, so that it has at most 1,100 steps.
+        step: the length of a step; by default chosen so that the window has at most 1,100 steps.
     """
     nodes = {node.name: node for node in estate.nodes or ()}
     holdings = tuple(_holdings(estate, nodes, config))
@@ -64,7 +65,7 @@ def measure(  # noqa: PLR0913 - the arguments of an audit, all named
     return _measured(estate, observed, holdings, nodes=nodes, config=config, source=source)
 
 
-def _measured(  # noqa: PLR0913 - what the sums are of, named
+def _measured(  # noqa: PLR0913 - all addends by name
     estate: Estate,
     observed: Observation | None,
     holdings: Sequence[Holding],
@@ -115,7 +116,7 @@ def _measured(  # noqa: PLR0913 - what the sums are of, named
 
 
 def _holdings(estate: Estate, nodes: Mapping[str, Node], config: Audit) -> Iterator[Holding]:
-    """What pods hold now, each at the price of its node."""
+    """The GPUs that pods hold now, each at the price of its node."""
     node_types = {name: prices.of_node(node) for name, node in nodes.items()}
     for index, workload in enumerate(estate.workloads):
         for pod in workload.pods:
@@ -139,7 +140,7 @@ def _usages(
 
 
 def _queue_wait(estate: Estate, observed: Observation | None) -> tuple[float | None, str]:
-    """Seconds that workloads waited in queues, and how they were computed."""
+    """The queue wait of workloads in seconds, and how it was computed."""
     if observed is None:
         return queue_wait.of_estate(estate, Answer(), start=None)
     start = datetime.fromtimestamp(observed.grid.start, tz=UTC)

@@ -1,4 +1,4 @@
-"""Series on one grid, put together and bridged over short holes."""
+"""Merges series on one grid and bridges their short holes."""
 
 import math
 from array import array
@@ -9,12 +9,12 @@ from usher.audit.usage.series import Series
 from usher.dataclass import dataclass
 
 BRIDGED: Final = 2
-"""Points without a sample that take the value before them; a longer hole is not measured."""
+"""The longest hole, in points, that takes the value before it. Longer holes are not measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """Values from point `first` on; NaN where nothing was measured."""
+    """Values from point `first` on; NaN at points without a measurement."""
 
     first: int
     values: "array[float]"
@@ -25,7 +25,7 @@ class Line:
         return self.first + len(self.values)
 
     def at(self, point: int) -> float:
-        """The value of a point; NaN outside of the line."""
+        """The value at a point; NaN outside of the line."""
         place = point - self.first
         return self.values[place] if 0 <= place < len(self.values) else math.nan
 
@@ -71,13 +71,13 @@ def bridge(line: Line, *, most: int = BRIDGED) -> Line:
 
 
 def cut(line: Line, start: int, end: int) -> Line:
-    """The part of a line from one point up to, and without, another."""
+    """The part of a line from `start` up to, and without, `end`."""
     first = max(start, line.first)
     return Line(first=first, values=line.values[first - line.first : max(end, first) - line.first])
 
 
 def mapped(line: Line, change: Callable[[float], float]) -> Line:
-    """The line with each value changed; what was not measured stays so."""
+    """The line with each measured value changed."""
     values = array("d", [value if math.isnan(value) else change(value) for value in line.values])
     return Line(first=line.first, values=values)
 
@@ -87,7 +87,7 @@ def scaled(line: Line, factor: float) -> Line:
 
 
 def holes(values: Sequence[float]) -> Iterator[tuple[int, int]]:
-    """The runs of NaN, each as its start and the place after its end."""
+    """The runs of NaN, each with its start and the place after its end."""
     start = -1
     for place, value in enumerate(values):
         if math.isnan(value):

@@ -14,20 +14,20 @@ MEBIBYTE: Final = 2**20
 ENGINE_ACTIVE: Final = Question(metric="DCGM_FI_PROF_GR_ENGINE_ACTIVE")
 """Share of the time in which the graphics or compute engine was active: 0 to 1, for MIG devices too."""
 GPU_UTIL: Final = Question(metric="DCGM_FI_DEV_GPU_UTIL")
-"""Share of the time in which any kernel ran: 0 to 100. It is 0 for MIG devices whatever they do."""
+"""Share of the time in which any kernel ran: 0 to 100. It is always 0 for MIG devices."""
 MEMORY_USED: Final = Question(metric="DCGM_FI_DEV_FB_USED")
-"""MiB, as all framebuffer metrics of DCGM."""
+"""In MiB, like all framebuffer metrics of DCGM."""
 MEMORY_PEAK: Final = Question(metric="DCGM_FI_DEV_FB_USED", fold=Fold.PEAK)
 MEMORY_FREE: Final = Question(metric="DCGM_FI_DEV_FB_FREE")
 MEMORY_RESERVED: Final = Question(metric="DCGM_FI_DEV_FB_RESERVED")
-"""Of the driver; it is part of the total, but neither used nor free."""
+"""Memory of the driver; it is part of the total, but neither used nor free."""
 MEMORY_TOTAL: Final = Question(metric="DCGM_FI_DEV_FB_TOTAL")
 
-# MetricsFieldPrefix of AMD's exporter puts a prefix before all names; its example has `amd_`.
+# MetricsFieldPrefix of AMD's exporter adds a prefix to all names; its example uses `amd_`.
 AMD_ACTIVE: Final = Question(metric="gpu_gfx_activity", also="amd_gpu_gfx_activity")
-"""Percent."""
+"""In percent."""
 AMD_MEMORY_USED: Final = Question(metric="gpu_used_vram", also="amd_gpu_used_vram")
-"""MiB, which the exporter calls MB."""
+"""In MiB, which the exporter calls MB."""
 AMD_MEMORY_PEAK: Final = Question(metric="gpu_used_vram", also="amd_gpu_used_vram", fold=Fold.PEAK)
 AMD_MEMORY_TOTAL: Final = Question(metric="gpu_total_vram", also="amd_gpu_total_vram")
 
@@ -39,7 +39,9 @@ REQUESTS: Final = Question(
     fold=Fold.LAST,
     matchers=(_OF_GPUS,),
 )
-"""By container. kube-state-metrics writes names of resources with `_` for what is no letter and no digit."""
+"""Requests by container. kube-state-metrics writes `_` for each character of a resource name that is not a letter or
+digit.
+"""
 PHASES: Final = Question(
     metric="kube_pod_status_phase",
     fold=Fold.LAST,
@@ -47,7 +49,7 @@ PHASES: Final = Question(
     only_positive=True,
     pods_of=REQUESTS,
 )
-"""1 for the phase that a pod is in. A pod of these phases holds its devices once it is on a node."""
+"""1 for the current phase of a pod. A pod in one of these phases holds its devices once it is on a node."""
 POD_OWNERS: Final = Question(metric="kube_pod_owner", fold=Fold.LAST, pods_of=REQUESTS)
 REPLICASET_OWNERS: Final = Question(
     metric="kube_replicaset_owner",
@@ -60,7 +62,7 @@ JOB_OWNERS: Final = Question(
 
 NODE_CAPACITY: Final = Question(metric="kube_node_status_capacity", fold=Fold.LAST, matchers=(_OF_GPUS,))
 NODE_ALLOCATABLE: Final = Question(metric="kube_node_status_allocatable", fold=Fold.LAST, matchers=(_OF_GPUS,))
-"""Without the devices that are not healthy."""
+"""Excludes unhealthy devices."""
 NODE_CORDONED: Final = Question(metric="kube_node_spec_unschedulable", fold=Fold.LAST, only_positive=True)
 NODE_NOT_READY: Final = Question(
     metric="kube_node_status_condition",
@@ -70,4 +72,6 @@ NODE_NOT_READY: Final = Question(
 )
 
 QUEUE_WAIT: Final = Question(metric="kueue_admission_wait_time_seconds_bucket", fold=Fold.LAST)
-"""Cumulative counts by `le`: the time from the creation, or a return to the queue, until the admission."""
+"""Cumulative counts by `le`: the time from the creation of a Workload, or its return to the queue, until
+its admission.
+"""

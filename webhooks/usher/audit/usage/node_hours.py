@@ -1,6 +1,6 @@
-"""GPU-hours of the window that no pod held: free, or out of use. From the series of kube-state-metrics about nodes.
+"""GPU-hours of the window that no pod held, free or out of use, from the node series of kube-state-metrics.
 
-Nodes come and go, so each node counts at the points at which it has a sample of its capacity.
+Nodes come and go, so each node counts only at points with a sample of its capacity.
 """
 
 import math
@@ -18,23 +18,23 @@ from usher.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeHours:
-    """Of one node."""
+    """The GPU-hours of one node."""
 
     free: float
     out_of_use: float
     known: float
-    """Hours of the window in which its capacity is known."""
+    """Hours of the window with a known capacity."""
 
 
 def of_nodes(
     readings: Readings, held: Mapping[tuple[PodName, str], Line], nodes: Mapping[str, estate.Node], grid: Grid
 ) -> dict[str, NodeHours] | None:
-    """By node; None where no series says what nodes have.
+    """The GPU-hours by node; None if no series shows the capacity of nodes.
 
     Args:
-        readings: with the answers about nodes.
+        readings: the answers, including those about nodes.
         held: the GPUs that pods held, by pod and node.
-        nodes: those of now, which say what a resource stands for.
+        nodes: the current nodes, which define the meaning of a resource.
         grid: the steps of the window.
     """
     found = _by_node(readings.of(metrics.NODE_CAPACITY), nodes)
@@ -81,7 +81,7 @@ def _hours(capacity: Line, allocatable: Line, resting: Sequence[Line], pods: Ite
 
 
 def _by_node(answer: Answer, nodes: Mapping[str, estate.Node]) -> dict[str, Line]:
-    """The GPUs of each node: whole ones, and parts of GPUs by their share."""
+    """The GPUs of each node: whole ones, and parts by their share."""
     found: dict[tuple[str, str], list[Series]] = {}
     for each in answer.series:
         key = labels.value(each.labels, "node"), each.labels.get("resource", "")

@@ -1,4 +1,4 @@
-"""What GPUs cost that no pod holds: those of now for an hour, and those of the window where series of nodes say it."""
+"""The cost of GPUs that no pod holds: for an hour of now, and for the window if series of nodes exist."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -14,20 +14,20 @@ Price = Callable[[NodeType], float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rest:
-    """What no pod holds of one node: GPUs of now, or GPU-hours of the window."""
+    """The GPUs or GPU-hours of one node that no pod holds: GPUs now, or GPU-hours of the window."""
 
     node_type: NodeType
     price: float | None
-    """Of a GPU for an hour."""
+    """Price of a GPU for an hour."""
     free: float
     out_of_use: float
     capacity: float = 0.0
-    """GPUs of now; 0 for the window."""
+    """GPUs of the node now; 0 for the window."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rests:
-    """The rests of all nodes; None where nodes are not known, or where their hours were not measured."""
+    """The rests of all nodes; None if the nodes are unknown or their hours were not measured."""
 
     now: tuple[Rest, ...] | None = None
     window: tuple[Rest, ...] | None = None
@@ -35,30 +35,30 @@ class Rests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotHeld:
-    """GPUs that are free or out of use; None where that is not known, not measured, or not priced."""
+    """GPUs that are free or out of use; None if unknown, not measured or not priced."""
 
     gpus_not_priced: float | None = None
-    """Of all GPUs of the nodes of now."""
+    """How many GPUs of all current nodes have no price."""
     free_per_hour: float | None = None
-    """Money."""
+    """Cost of the free GPUs for an hour."""
     out_of_use_per_hour: float | None = None
     free: float | None = None
-    """GPU-hours of the window."""
+    """Free GPU-hours of the window."""
     out_of_use: float | None = None
     cost_free: float | None = None
-    """Of those hours that have a price."""
+    """Cost of the free GPU-hours that have a price."""
     cost_out_of_use: float | None = None
 
 
 def rests(
     splits: Sequence[Split] | None, hours: Mapping[str, NodeHours] | None, entries: Iterable[Entry], *, price: Price
 ) -> Rests:
-    """The rests by node.
+    """The rest of each node.
 
     Args:
-        splits: the GPUs of the nodes of now; None where these are not known.
-        hours: of the window, by node; None where they were not measured.
-        entries: what pods held, which says the board of a node that is gone.
+        splits: the GPUs of the current nodes; None if unknown.
+        hours: the GPU-hours of the window by node; None if not measured.
+        entries: what pods held; they name the board of a node that is gone.
         price: the price of a GPU for an hour.
     """
     boards = {entry.place.node: entry.node_type for entry in entries}
@@ -101,7 +101,7 @@ def _sum(values: Iterable[float]) -> float:
 
 
 def money(parts: Iterable[tuple[float, float | None]]) -> float | None:
-    """The money of the numbers that have a price; None where not one of them has."""
+    """The money of the amounts that have a price; None if no amount has one."""
     everything = list(parts)
     there = [each for each in everything if each[0]] or everything
     priced = [number * price for number, price in there if price is not None]

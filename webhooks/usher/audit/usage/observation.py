@@ -1,4 +1,4 @@
-"""What the series of a source say about an estate: which pod held which GPUs, and what the devices did."""
+"""Observes an estate through the series of a source: which pod held which GPUs, and how active the devices were."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -14,38 +14,38 @@ from usher.audit.usage.ledger import AllDevices, Entry
 from usher.audit.usage.node_hours import NodeHours, of_nodes
 from usher.audit.usage.reading import Readings
 from usher.audit.usage.series import Grid, Source
-from usher.config.audit import Audit
+from usher.config.audit_settings import Audit
 from usher.config.fields import seconds
 from usher.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """The entries of the ledger, and what they come from."""
+    """The entries of the ledger, and the data behind them."""
 
     readings: Readings
-    """Without the series of devices, which are most of the memory of an audit."""
+    """Answers without the series of devices, which are most of the memory of an audit."""
     grid: Grid
     tracks: tuple[Track, ...]
     entries: tuple[Entry, ...]
     node_hours: Mapping[str, NodeHours] | None
-    """By node; None where no series says what nodes have."""
+    """By node; None if no series shows the capacity of nodes."""
     problems: tuple[str, ...]
     failures: tuple[str, ...]
-    """Those of the problems for which usage is missing."""
+    """The problems because of which usage is missing."""
 
     def all_devices(self, nodes: Mapping[str, Node]) -> AllDevices | None:
-        """The devices of all tracks together; None where no device was measured."""
+        """The devices of all tracks together; None if no device was measured."""
         return ledger.all_devices(self.tracks, nodes, self.grid) if self.tracks else None
 
 
 def observe(estate: Estate, source: Source, *, nodes: Mapping[str, Node], config: Audit, grid: Grid) -> Observation:
-    """Reads all series, and joins them with the pods and nodes of the estate.
+    """Reads all series and joins them with the pods and nodes of the estate.
 
     Args:
         estate: the workloads of the cluster.
-        source: of the series; what it cannot answer is one of the problems.
-        nodes: those of the estate, by name.
+        source: the source of the series. A question that it cannot answer becomes a problem.
+        nodes: the nodes of the estate, by name.
         config: the section `audit` of usher.yaml.
         grid: the window.
     """
@@ -71,7 +71,7 @@ def observe(estate: Estate, source: Source, *, nodes: Mapping[str, Node], config
             grid=grid,
             idle=_idle(config, grid),
         )
-    # A series may name its pod in a way that only all series together explain.
+    # Some series need all other series to find out which pod they name.
     entries = tuple(each for each in entries if estate.scope.has(each.owner.namespace))
     has_series = joined.tracks or elsewhere or not is_answered
     no_series = () if has_series else (problems.no_series(source.selection),)
@@ -100,7 +100,7 @@ def _idle(config: Audit, grid: Grid) -> Idle:
     return Idle(below=config.idle.below, points=max(math.ceil(seconds(config.idle.lasting) / grid.step), 1))
 
 
-def _problems(  # noqa: PLR0913 - all that was read, named
+def _problems(  # noqa: PLR0913 - all results by name
     readings: Readings,
     joined: Joined,
     entries: tuple[Entry, ...],
@@ -111,12 +111,12 @@ def _problems(  # noqa: PLR0913 - all that was read, named
     config: Audit,
     grid: Grid,
 ) -> Iterator[str]:
-    """What the series lack, where the source answers at all."""
+    """Sentences about missing data, from a source that answers at all."""
     yield from problems.of_source(readings, grid, joined.tracks, idle_seconds=seconds(config.idle.lasting))
     yield from problems.of_devices(joined.tracks, nodes)
     yield from problems.of_attribution(joined)
     if estate.scope.is_whole:
-        # The nodes of other parts only seem to have no series.
+        # To this part, the nodes of other parts only seem to have no series.
         yield from problems.of_nodes(joined, nodes)
         yield from problems.of_capacity(node_hours, nodes, grid)
     yield from problems.of_sums(entries, tallies.total(entry.tally for entry in entries))

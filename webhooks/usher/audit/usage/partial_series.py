@@ -1,4 +1,4 @@
-"""The series of a part of a cluster: those of pods in its namespaces, behind the same protocol as all of them."""
+"""A source that only gives the series of pods in the namespaces of one part of a cluster."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -12,15 +12,15 @@ _OF_ALL_PODS: Final = frozenset(reading.OF_CLUSTER)
 
 
 def of(source: Source, scope: Scope) -> Source:
-    """What a part of a cluster measures; all of it for the whole."""
+    """A source for a part of a cluster; the given source for the whole."""
     return source if scope.is_whole else PartialSeries(source, scope)
 
 
 class PartialSeries:
-    """A source without the series of other parts, so that each GPU-hour is in one part.
+    """A source without the series of other parts, so that each GPU-hour counts in one part.
 
-    Series of a device that no pod holds stay: only the workloads of its node know whose it is. What nodes have and what
-    queues do says nothing about a part, so it is not asked for.
+    Series of a device that no pod holds stay, because only the workloads of its node show who uses it. Series of nodes
+    and queues cover the whole cluster, so usher does not ask for them.
     """
 
     def __init__(self, source: Source, scope: Scope) -> None:
@@ -51,7 +51,9 @@ class PartialSeries:
         return not namespace or self._scope.has(namespace)
 
     def _of_device(self, answer: Answer) -> Callable[[Mapping[str, str]], str]:
-        """Gives the namespace of the pod that holds a device; `namespace` alone may be that of the exporter."""
+        """A function that gives the namespace of the pod that holds a device; the label `namespace` alone may be the
+        exporter's.
+        """
         renamed = labels.renamed(answer.series)
 
         def namespace(found: Mapping[str, str]) -> str:

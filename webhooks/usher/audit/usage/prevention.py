@@ -1,7 +1,8 @@
-"""What usher's own rules would have prevented: idle and stuck GPU-hours of the workloads that each rule denies.
+"""Idle and stuck GPU-hours that usher's own rules would have prevented: those of the workloads that each rule denies.
 
-A rule that only warns prevents nothing. It has a row of its own if a finding about the cluster names it: what it would
-have prevented if it denied. A workload whose mistake the mutations of admission mend would have run as well.
+A rule that only warns prevents nothing. It still gets a row, with what it would have prevented as a deny rule, if a
+finding about the cluster names it. A workload whose mistake the mutating webhook mends counts too: it would have run
+correctly.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,12 +26,12 @@ class _Rule(NamedTuple):
 def prevented(
     findings: Iterable[FindingEntry], workloads: Iterable[WorkloadEntry], *, window: timedelta, now: datetime
 ) -> tuple[Prevented, ...]:
-    """One row for each rule: first the rules that deny, with the most GPU-hours first.
+    """One row for each rule: rules that deny first, then by GPU-hours, the most first.
 
     Args:
-        findings: those with an exception are left out, because admission would let their workloads in.
-        workloads: with their usage.
-        window: stuck GPU-hours before it do not count.
+        findings: the findings; usher skips those with an exception, because admission would let their workloads in.
+        workloads: the workloads with their usage.
+        window: stuck GPU-hours count only within it.
         now: the time of the audit.
     """
     entries = {_key(entry.subject): entry for entry in workloads}
@@ -66,7 +67,9 @@ def _about_the_cluster(finding: FindingEntry) -> bool:
 
 
 def _stuck(found: Iterable[FindingEntry], window: timedelta, now: datetime) -> dict[Key, float]:
-    """The hours since which an authority holds each workload back; a finding about another mistake has no authority."""
+    """The hours since an authority began to hold back each workload. A finding about another mistake has no
+    authority.
+    """
     hours: dict[Key, float] = {}
     for finding in found:
         if _about_the_cluster(finding) and finding.held_by:
@@ -92,7 +95,7 @@ def _row(rule: _Rule, title: str, entries: Sequence[WorkloadEntry], stuck: Mappi
 
 
 def _cost(entry: WorkloadEntry, hours: float) -> float | None:
-    """Of the idle or the stuck GPU-hours, whichever is more: a GPU that is stuck is idle as well."""
+    """The cost of the idle or the stuck GPU-hours, whichever is more: a stuck GPU is idle too."""
     usage = entry.usage
     idle = usage.cost.idle if usage.cost is not None else None
     stuck = usage.cost_per_hour * hours if usage.cost_per_hour is not None and hours else None

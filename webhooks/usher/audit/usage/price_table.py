@@ -1,4 +1,4 @@
-"""The prices that GPUs of a cluster have, each with the rule of usher.yaml that gives it."""
+"""The prices of the GPUs of a cluster, each with its rule in usher.yaml."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -8,14 +8,14 @@ from usher.audit.document.usage import PriceEntry
 from usher.audit.usage import amounts, prices
 from usher.audit.usage.ledger import Entry
 from usher.audit.usage.prices import NodeType
-from usher.config.audit import Prices
+from usher.config.audit_settings import Prices
 
 
 class _Key(NamedTuple):
     product: str
     capacity_type: str
     rule: int
-    """-1 without one."""
+    """Index of the rule; -1 without a rule."""
     price: float
     formula: str
 
@@ -23,13 +23,13 @@ class _Key(NamedTuple):
 def rows(
     config: Prices, nodes: Mapping[str, estate.Node], entries: Iterable[Entry], *, is_measured: bool
 ) -> tuple[PriceEntry, ...]:
-    """One row for each board, way of paying and price; those with the most GPUs first.
+    """One row for each board, payment type and price; the rows with the most GPUs first.
 
     Args:
         config: the section `audit.prices`.
-        nodes: those of now, by name.
+        nodes: the current nodes, by name.
         entries: what pods held in the window, also on nodes that are gone.
-        is_measured: whether there was a source of usage.
+        is_measured: whether a source of usage exists.
     """
     of_nodes: dict[_Key, list[estate.Node]] = {}
     hours: dict[_Key, float] = {}

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterable, Iterator
 
 from usher.audit import estate, gpus
-from usher.config import globs
-from usher.config.audit import PriceRule, Prices
+from usher.config import fields
+from usher.config.audit_settings import PriceRule, Prices
 from usher.dataclass import dataclass
 
 _INSTANCE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
@@ -13,13 +13,13 @@ _INSTANCE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/inst
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeType:
-    """What a price follows from. Of a node that is gone only the board is known."""
+    """The properties that decide a price. For a node that is gone only the board is known."""
 
     product: str
     capacity_type: estate.CapacityType = estate.CapacityType.UNKNOWN
     instance_type: str = ""
     gpus: int = 0
-    """GPUs of the node; 0 where they are not known."""
+    """GPUs of the node; 0 if unknown."""
 
 
 def of_node(node: estate.Node) -> NodeType:
@@ -28,15 +28,15 @@ def of_node(node: estate.Node) -> NodeType:
         product=node.product,
         capacity_type=node.capacity_type,
         instance_type=instance,
-        # MIG may leave a part of a GPU unused, which the price of the node covers.
+        # MIG may leave a part of a GPU unused. The price of the node covers this part too.
         gpus=math.ceil(gpus.capacity(node) - 1e-6),
     )
 
 
 def per_gpu_hour(prices: Prices, node_type: NodeType) -> float | None:
-    """The price of one whole GPU for an hour: that of the first rule that matches; None without one.
+    """The price of one whole GPU for an hour, from the first rule that matches; None if no rule does.
 
-    A price of a node is multiplied with gpuShare and divided by the GPUs of the node.
+    A price per node is multiplied by gpuShare and divided by the GPUs of the node.
     """
     place = deciding(prices, node_type)
     if place is None:
@@ -46,7 +46,7 @@ def per_gpu_hour(prices: Prices, node_type: NodeType) -> float | None:
 
 
 def deciding(prices: Prices, node_type: NodeType) -> int | None:
-    """The place of the rule that gives the price; the price of a node needs the number of its GPUs."""
+    """The index of the rule that gives the price. A price per node needs the number of its GPUs."""
     for place, rule in enumerate(prices.rules):
         if matches(rule, node_type) and (rule.per_gpu_hour is not None or node_type.gpus):
             return place
@@ -54,16 +54,16 @@ def deciding(prices: Prices, node_type: NodeType) -> int | None:
 
 
 def matches(rule: PriceRule, node_type: NodeType) -> bool:
-    """Whether a rule is about a node. Products are compared without case, because clouds and drivers differ in it."""
+    """Whether a rule matches a node. Products match in any case, because clouds and drivers spell them differently."""
     return (
-        globs.fits(node_type.product.casefold(), rule.product.casefold())
-        and globs.fits(node_type.instance_type, rule.instance_type)
+        fields.glob_fits(node_type.product.casefold(), rule.product.casefold())
+        and fields.glob_fits(node_type.instance_type, rule.instance_type)
         and rule.capacity_type in {"*", node_type.capacity_type.value}
     )
 
 
 def problems(prices: Prices, seen: Iterable[NodeType]) -> Iterator[str]:
-    """Rules that match nothing of the cluster, and boards that no rule prices."""
+    """Rules that match nothing in the cluster, and boards without a price."""
     known = sorted(set(seen), key=lambda each: (each.product, each.capacity_type, each.instance_type))
     if not known:
         return

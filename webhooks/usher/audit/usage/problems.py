@@ -1,4 +1,4 @@
-"""What a report has to say about its numbers: their source, and what is missing in them."""
+"""Sentences for a report about its numbers: their source, and missing data."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,13 +21,13 @@ _INTEL: Final = frozenset({"intel.com/gpu", "gpu.intel.com/i915", "gpu.intel.com
 
 
 def sources(readings: Readings) -> Iterator[str]:
-    """Where numbers come from that could come from several sources."""
+    """The source of each number that could come from several sources."""
     if readings.has_requests:
         yield "Allocated GPU-hours are those that kube-state-metrics recorded"
 
 
 def of_source(readings: Readings, grid: Grid, tracks: Sequence[Track], *, idle_seconds: float) -> Iterator[str]:
-    """What the source lacks as a whole."""
+    """Data that the source lacks as a whole."""
     if readings.of(metrics.REQUESTS).series and not readings.has_requests:
         yield (
             f"Prometheus has {metrics.REQUESTS.metric} but no {metrics.PHASES.metric}, which says when pods end, so "
@@ -62,7 +62,9 @@ def of_source(readings: Readings, grid: Grid, tracks: Sequence[Track], *, idle_s
 
 
 def no_series(selection: str) -> str:
-    """Nothing to measure by. `selection` are the labels that series must have; empty for all series."""
+    """The sentence for a source without series to measure. `selection` are the labels that series must have; empty for
+    all series.
+    """
     exporters = (
         f"dcgm-exporter ({metrics.ENGINE_ACTIVE.metric}, {metrics.GPU_UTIL.metric}) and of AMD's exporter "
         f"({metrics.AMD_ACTIVE.metric})"
@@ -79,7 +81,7 @@ def no_series(selection: str) -> str:
 
 
 def of_devices(tracks: Iterable[Track], nodes: Mapping[str, estate.Node]) -> Iterator[str]:
-    """What series say less well than they could."""
+    """Weaknesses of the series about devices."""
     found = list(tracks)
     by_kernels = {track.device for track in found if track.by_kernels}
     if by_kernels:
@@ -102,7 +104,7 @@ def of_devices(tracks: Iterable[Track], nodes: Mapping[str, estate.Node]) -> Ite
 
 
 def of_nodes(joined: Joined, nodes: Mapping[str, estate.Node]) -> Iterator[str]:
-    """Nodes that are not measured."""
+    """The nodes that are not measured."""
     measured = {track.node for track in joined.tracks}
     missing = sorted(name for name, node in nodes.items() if node.capacity and name not in measured)
     if missing and any(track.node for track in joined.tracks):
@@ -116,7 +118,7 @@ def of_nodes(joined: Joined, nodes: Mapping[str, estate.Node]) -> Iterator[str]:
 
 
 def of_attribution(joined: Joined) -> Iterator[str]:
-    """Nodes whose series name no pods."""
+    """The nodes whose series name no pods."""
     if joined.by_node:
         yield (
             f"Series of {fields.listing(joined.by_node)} name no pods; they count for the one pod that holds all GPUs "
@@ -130,7 +132,7 @@ def of_attribution(joined: Joined) -> Iterator[str]:
 
 
 def of_capacity(hours: Mapping[str, NodeHours] | None, nodes: Mapping[str, estate.Node], grid: Grid) -> Iterator[str]:
-    """What is not known of GPUs that no pod held."""
+    """Missing data about GPUs that no pod held."""
     if hours is None:
         if nodes:
             yield (
@@ -153,7 +155,7 @@ def of_capacity(hours: Mapping[str, NodeHours] | None, nodes: Mapping[str, estat
 
 
 def of_sums(entries: Iterable[Entry], total: Tally) -> Iterator[str]:
-    """What could not be measured, and what belongs to no workload."""
+    """GPU-hours that could not be measured, or belong to no workload."""
     if total.allocated - total.measured > 0.01:
         yield (
             f"{total.allocated - total.measured:.1f} of {total.allocated:.1f} allocated GPU-hours have no sample of "

@@ -1,4 +1,4 @@
-"""How long workloads waited in queues: the time within which 95 % of them were admitted."""
+"""The queue wait of workloads: the time within which 95 % of them were admitted."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -16,11 +16,11 @@ SHARE: Final = 0.95
 _WORKLOADS: Final = ("kueue.x-k8s.io", "Workload")
 
 _LATE: Final = 3
-"""A counter whose series begins so many points after the window began, or later, began at 0."""
+"""A counter whose series begins this many points after the start of the window, or later, began at 0."""
 
 
 def of_estate(estate: Estate, answer: Answer, *, start: datetime | None) -> tuple[float | None, str]:
-    """Seconds, and how they were computed: by the metrics of Kueue, else by its Workloads since `start`."""
+    """The wait in seconds and how it was computed: from the metrics of Kueue, else from its Workloads since `start`."""
     if answer.series:
         formula = f"histogram_quantile(0.95) over the growth of {metrics.QUEUE_WAIT.metric} of all queues"
         return of_histogram(answer), formula
@@ -32,9 +32,10 @@ def of_estate(estate: Estate, answer: Answer, *, start: datetime | None) -> tupl
 
 
 def of_histogram(answer: Answer, *, share: float = SHARE) -> float | None:
-    """Seconds, by the counters of a histogram: as `histogram_quantile` of PromQL interpolates within a bucket.
+    """Seconds from the counters of a histogram, interpolated within a bucket as `histogram_quantile` of PromQL does.
 
-    Beyond the last finite bound it is that bound, so the wait is at least as long. None where nothing was counted.
+    If the quantile lies beyond the last finite bound, it is that bound: the real wait may be longer. None if the
+    histogram is empty.
     """
     buckets: dict[float, float] = {}
     for each in answer.series:
@@ -56,7 +57,7 @@ def of_histogram(answer: Answer, *, share: float = SHARE) -> float | None:
 
 
 def increase(values: Sequence[float], *, first: int) -> float:
-    """By how much a counter grew. A value below the one before means that it began again at 0."""
+    """The growth of a counter. A value below the one before means that the counter restarted at 0."""
     before = 0.0 if first >= _LATE else math.nan
     grown = 0.0
     for value in values:
@@ -69,7 +70,7 @@ def increase(values: Sequence[float], *, first: int) -> float:
 
 
 def of_workloads(objects: Iterable[paths.Object], *, start: datetime, share: float = SHARE) -> float | None:
-    """Seconds, by the Workloads of Kueue that the cluster still has and that were admitted since `start`."""
+    """Seconds from the Workloads of Kueue that still exist and were admitted since `start`."""
     waits = sorted(wait for value in objects if (wait := _wait(value, start)) is not None)
     return waits[math.ceil(share * len(waits)) - 1] if waits else None
 

@@ -1,4 +1,4 @@
-"""The answers of a source to all questions of an audit, with what went wrong."""
+"""The answers of a source to all questions of an audit, with its failures."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
@@ -25,13 +25,13 @@ DEVICES: Final = (
 PODS: Final = (metrics.REQUESTS, metrics.PHASES, metrics.POD_OWNERS, metrics.REPLICASET_OWNERS, metrics.JOB_OWNERS)
 NODES: Final = (metrics.NODE_CAPACITY, metrics.NODE_ALLOCATABLE, metrics.NODE_CORDONED, metrics.NODE_NOT_READY)
 OF_CLUSTER: Final = (*NODES, metrics.QUEUE_WAIT)
-"""About nodes and queues, which all namespaces share."""
+"""Questions about nodes and queues, which all namespaces share."""
 
 _NAMED: Final = 5
-"""Clusters named in one sentence."""
+"""The most clusters that one sentence names."""
 
 _ENOUGH: Final = 3
-"""Metrics that get no answer for one reason, after which usher asks no more."""
+"""The number of metrics with the same failure after which usher asks no more."""
 
 _NOTHING: Final = Answer()
 
@@ -43,7 +43,7 @@ class Readings:
     answers: dict[Question, Answer] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
-    """Those of the problems that say which metrics got no answer."""
+    """The problems that say which metrics got no answer."""
 
     def of(self, question: Question) -> Answer:
         return self.answers.get(question, _NOTHING)
@@ -54,25 +54,25 @@ class Readings:
 
     @property
     def devices_left_out(self) -> int:
-        """Series of devices that belong to other parts of the cluster."""
+        """The number of device series that belong to other parts of the cluster."""
         return sum(answer.left_out for answer in self.devices.values())
 
     def forget_devices(self) -> None:
-        """Lets go of the series of devices, which are most of the memory of an audit."""
+        """Frees the series of devices, which are most of the memory of an audit."""
         for question in DEVICES:
             if question in self.answers:
                 self.answers[question] = Answer(left_out=self.answers[question].left_out)
 
     @property
     def has_requests(self) -> bool:
-        """Whether kube-state-metrics says what pods held: requests alone do not say when a pod ended."""
+        """Whether kube-state-metrics shows what pods held. Requests alone do not show when a pod ended."""
         return bool(self.of(metrics.REQUESTS).series and self.of(metrics.PHASES).series)
 
 
 def read(source: Source, grid: Grid) -> Readings:
-    """Asks everything, until the first question gets no answer, or several metrics get none for the same reason.
+    """Asks all questions, until the first one gets no answer or several metrics fail for the same reason.
 
-    A server that hangs takes minutes for each question.
+    It stops early because a server that hangs takes minutes for each question.
     """
     found = Readings()
     missing: dict[str, dict[str, None]] = {}
@@ -107,7 +107,7 @@ def _named(names: Collection[str]) -> str:
 
 
 def _of_clusters(found: Readings) -> Iterator[str]:
-    """What a Prometheus of several clusters makes of the numbers."""
+    """The effect on the numbers of a Prometheus that scrapes several clusters."""
     held = (*DEVICES, metrics.REQUESTS)
     label, names = labels.clusters(each for question in held for each in found.of(question).series)
     if len(names) > 1:

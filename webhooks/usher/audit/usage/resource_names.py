@@ -1,9 +1,9 @@
-"""The names of resources as kube-state-metrics writes them: `_` for all that is no letter and no digit."""
+"""The names of resources as kube-state-metrics writes them: `_` for each character that is not a letter or digit."""
 
 import re
 from typing import Final
 
-from usher.accelerators import profiles
+from usher.accelerators import mig
 
 _RESOURCES: Final = {
     "nvidia_com_gpu": "nvidia.com/gpu",
@@ -17,9 +17,9 @@ _MIG: Final = re.compile(r"nvidia_com_mig_(?P<slices>\dg)_(?P<size>\d+gb)(?P<var
 
 
 def resource(name: str) -> str:
-    """The resource that kube-state-metrics calls by that name; the name itself where it is unknown."""
+    """The resource for a name of kube-state-metrics; the name itself if unknown."""
     match = _MIG.fullmatch(name)
     if match is None:
         return _RESOURCES.get(name, name)
     variant = {"": "", "_me": ".me", "_me_all": ".me.all", "_gfx": ".gfx", "__me": "-me"}[match["variant"]]
-    return f"{profiles.RESOURCE_PREFIX}{match['slices']}.{match['size']}{variant}"
+    return f"{mig.MIG_RESOURCE_PREFIX}{match['slices']}.{match['size']}{variant}"

@@ -1,7 +1,7 @@
-"""Series of samples on a grid of times, and the protocol of what provides them: Prometheus, or a synthetic cluster.
+"""Series of samples on a grid of times, and the protocol of their sources: Prometheus, or a synthetic cluster.
 
-A source answers by the name of a metric, so one that is not Prometheus needs a table of series by metric and nothing
-else: it may ignore the fold, and the matchers if its series match them anyway.
+A source answers by the name of a metric. So a source that is not Prometheus only needs a table of series by metric: it
+may ignore the fold, and also the matchers if all its series match them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Grid:
 
     @property
     def hours(self) -> float:
-        """Hours that one point stands for."""
+        """Hours of one step."""
         return self.step / 3600
 
     def time(self, point: int) -> int:
@@ -45,7 +45,7 @@ class Grid:
 
 
 class Fold(StrEnum):
-    """How the samples within a step become one value; the functions of PromQL."""
+    """How the samples within a step become one value, as functions of PromQL."""
 
     MEAN = "avg_over_time"
     PEAK = "max_over_time"
@@ -66,18 +66,18 @@ class Question:
 
     metric: str
     also: str = ""
-    """Another name that exporters give to the metric."""
+    """Another name that some exporters give to the metric."""
     fold: Fold = Fold.MEAN
     matchers: tuple[Matcher, ...] = ()
     only_positive: bool = False
-    """Leaves out values that are not above 0."""
+    """Leaves out values of 0 and below."""
     pods_of: "Question | None" = None
-    """Only series of pods that this question has as well: it bounds metrics that every pod of a cluster has."""
+    """Keeps only series of pods that this question has too. It bounds metrics that every pod of a cluster has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """The values of one set of labels, from point `first` on; NaN where there was no sample within a step."""
+    """The values of one set of labels, from point `first` on; NaN for a step without a sample."""
 
     labels: Mapping[str, str]
     first: int
@@ -86,38 +86,38 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`series` are in the order of their labels; `warnings` say what a source knows to be missing."""
+    """The series in the order of their labels; `warnings` name data that a source knows to be missing."""
 
     series: tuple[Series, ...] = ()
     warnings: tuple[str, ...] = ()
     left_out: int = 0
-    """The series that a source has and leaves out, because they belong to other parts of the cluster."""
+    """The number of series that a source leaves out because they belong to other parts of the cluster."""
 
 
 class Source(Protocol):
-    """What provides series.
+    """A source of series.
 
-    `read` raises `errors.PrometheusError` where it gets no usable answer.
+    `read` raises `errors.PrometheusError` if it gets no usable answer.
     """
 
     @property
     def name(self) -> str:
-        """`prometheus` or `demo`, as `Measurement.source` says it."""
+        """`prometheus` or `demo`, as in `Measurement.source`."""
         ...
 
     @property
     def url(self) -> str:
-        """The address without user and password; empty where there is none."""
+        """The address without user and password; empty if there is none."""
         ...
 
     @property
     def selection(self) -> str:
-        """The labels that a user chose series by, as `cluster=prod`; empty where all series count."""
+        """The labels by which a user chose series, as `cluster=prod`; empty if all series count."""
         ...
 
     def read(self, question: Question, grid: Grid, /) -> Answer: ...
 
 
 def ordered(series: Sequence[Series]) -> tuple[Series, ...]:
-    """The series in the order of their labels, so that the same cluster gives the same numbers."""
+    """The series in the order of their labels, so that the same cluster always gives the same numbers."""
     return tuple(sorted(series, key=lambda each: (sorted(each.labels.items()), each.first)))

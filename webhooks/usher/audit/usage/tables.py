@@ -16,7 +16,7 @@ from usher.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holding:
-    """What a pod of the estate holds now."""
+    """The GPUs that a pod of the estate holds now."""
 
     workload: int
     node_type: NodeType
@@ -25,7 +25,7 @@ class Holding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """An entry, a holding or a workload with the values that tables group by."""
+    """An entry, a holding or a workload with the values by which tables group."""
 
     owner: Owner
     node_type: NodeType
@@ -39,10 +39,10 @@ _OF_NODES: Final[Mapping[str, Callable[[NodeType], str]]] = {
     "product": lambda node_type: node_type.product,
     "capacityType": lambda node_type: node_type.capacity_type.value,
 }
-"""The properties that nodes have too, so that the GPUs that no pod held have them."""
+"""The groupings that also apply to nodes, and so to GPUs that no pod held."""
 
 
-def tables(  # noqa: PLR0913 - what is added up, all named
+def tables(  # noqa: PLR0913 - all addends by name
     entries: Iterable[Entry],
     holdings: Iterable[Holding],
     *,
@@ -51,10 +51,11 @@ def tables(  # noqa: PLR0913 - what is added up, all named
     teams: Mapping[str, str],
     currency: str,
 ) -> tuple[GroupTable, ...]:
-    """The tables. `rests` are what no pod held; `teams` those of namespaces, for pods whose workload is not known.
+    """The tables. `rests` are what no pod held; `teams` are the teams of namespaces, for pods whose workload is
+    unknown.
 
-    Each workload counts in its team, namespace, queue and priority, also one that holds nothing, and in the products
-    and capacity types that it held.
+    Each workload counts in its team, namespace, queue and priority, even if it holds no GPU, and in the products and
+    capacity types that it held.
     """
     rows = [*_rows(entries, holdings, workloads)]
     everything = [*rows, *_members(workloads)]
@@ -77,7 +78,9 @@ def tables(  # noqa: PLR0913 - what is added up, all named
 
 
 def _members(workloads: Sequence[estate.Workload]) -> Iterator[Row]:
-    """The workloads of a cluster: without templates, which make pods only for others, and without manifests."""
+    """The workloads that run in a cluster. Leaves out templates, which make pods only for other workloads, and
+    manifests.
+    """
     for index, each in enumerate(workloads):
         if each.exists and (each.pods or not each.is_template):
             yield Row(owner=Owner(index, each.identity.namespace), node_type=NodeType(product=""))

@@ -1,4 +1,4 @@
-"""GPU-hours that can be added: what one pod did on one node, and sums of these."""
+"""GPU-hours that can be added: those of one pod on one node, and their sums."""
 
 from collections.abc import Iterable
 from dataclasses import field
@@ -16,29 +16,29 @@ def _zeros(length: int) -> list[float]:
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """GPU-hours: whole GPUs, and parts of GPUs by their share. Filled while points are counted, then only read."""
+    """GPU-hours of whole GPUs, and of parts of GPUs by their share. Counting fills it; later code only reads it."""
 
     allocated: float = 0.0
     measured: float = 0.0
-    """Of the allocated ones, those whose activity is known."""
+    """The allocated hours with a known activity."""
     used: float = 0.0
-    """Of the measured ones, each weighted with its activity."""
+    """The measured hours, each weighted with its activity."""
     idle: float = 0.0
-    """Of the measured ones, those in idle stretches."""
+    """The measured hours in idle stretches."""
     memory: float = 0.0
-    """Of the allocated ones, those whose share of used memory is known."""
+    """The allocated hours with a known share of used memory."""
     memory_used: float = 0.0
-    """Of those, each weighted with that share."""
+    """The hours of `memory`, each weighted with the share of used memory."""
     memory_peak: float = 0.0
-    """MiB on one device."""
+    """In MiB on one device."""
     memory_total: float = 0.0
-    """MiB of the largest device."""
+    """In MiB of the largest device."""
     first: int | None = None
-    """The first point of the window at which a GPU was held."""
+    """The first point of the window at which the pod held a GPU."""
     bins: list[float] = field(default_factory=lambda: _zeros(BINS + 1))
-    """Measured ones by activity in whole percent."""
+    """Measured hours by activity in whole percent."""
     allocated_by_hour: list[float] = field(default_factory=lambda: _zeros(HOURS))
-    """By hour of the day, in UTC."""
+    """Allocated hours by hour of the day, in UTC."""
     measured_by_hour: list[float] = field(default_factory=lambda: _zeros(HOURS))
     used_by_hour: list[float] = field(default_factory=lambda: _zeros(HOURS))
 
@@ -51,7 +51,7 @@ class Tally:
         return self.memory_used / self.memory if self.memory else None
 
     def activity_at(self, share: float) -> float | None:
-        """The activity that the measured GPU-hours stay at or below for that share of them, in whole percent."""
+        """The activity, in whole percent, that this share of the measured GPU-hours does not exceed."""
         if not self.measured:
             return None
         passed = 0.0
@@ -63,7 +63,7 @@ class Tally:
 
 
 def total(tallies: Iterable[Tally]) -> Tally:
-    """The sum; of peaks the highest."""
+    """The sum of the tallies, with the highest of their peaks."""
     found = Tally()
     for each in tallies:
         if each.first is not None:

@@ -1,24 +1,24 @@
-"""Targets of usher.yaml beside what was measured."""
+"""Compares the targets of usher.yaml with the measurement."""
 
 from usher.audit.document.usage import Target
 from usher.audit.usage import amounts
 from usher.audit.usage.ledger import AllDevices
 from usher.audit.usage.tallies import Tally
-from usher.config.audit import Range, Targets
+from usher.config.audit_settings import Range, Targets
 from usher.config.fields import seconds
 
 
 def targets(
     wanted: Targets, *, devices: AllDevices | None, tally: Tally | None, queue_wait: float | None, wait_formula: str
 ) -> tuple[Target, ...]:
-    """The targets; `actual` is None where it was not measured.
+    """The targets; `actual` is None if it was not measured.
 
     Args:
         wanted: the section `audit.targets` of usher.yaml.
-        devices: all of the cluster.
-        tally: of what pods held.
-        queue_wait: seconds.
-        wait_formula: how the wait was computed.
+        devices: all devices of the cluster.
+        tally: the sum of what pods held.
+        queue_wait: the measured wait, in seconds.
+        wait_formula: how usher computed the wait.
     """
     measured = devices.measured if devices is not None and devices.measured else None
     activity = devices.used / measured if devices is not None and measured else None

@@ -1,20 +1,22 @@
-"""Decides which quota holds for a namespace, by the GPUQuotas of the cluster and the quotas of usher.yaml.
+"""Decides which quota holds for a namespace, and finds problems of the quotas in usher.yaml.
 
 At most one quota may hold for a namespace. `Undecided` says that several quotas hold, or that the answer is unknown.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from usher.accelerators import boards
+from usher.authorities import priority as priority_read
 from usher.authorities.gpu_quota import definitions
 from usher.authorities.gpu_quota.definitions import GROUP, KIND, Malformed, Quota, Requirement
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.priority import read as priority_read
+from usher.cluster.facts import store
+from usher.cluster.facts.store import Store
+from usher.config import quotas as config_quotas
 from usher.config import selection
 from usher.dataclass import dataclass
-from usher.facts import namespaces
-from usher.facts.store import Store
-from usher.reading.lookup import Absence
+from usher.kinds.reading.values import Absence
 
 Labels = Mapping[str, str]
 
@@ -26,7 +28,9 @@ class Undecided:
     reason: str
 
 
-def select(quotas: Iterable[Quota | Malformed], namespace: str, labels: Labels | None) -> Quota | Undecided | None:
+def select_quota(
+    quotas: Iterable[Quota | Malformed], namespace: str, labels: Labels | None
+) -> Quota | Undecided | None:
     """The quota of a namespace; None where no quota holds.
 
     Args:
@@ -38,7 +42,7 @@ def select(quotas: Iterable[Quota | Malformed], namespace: str, labels: Labels |
     unsure: list[str] = []
     for quota in quotas:
         if isinstance(quota, Malformed):
-            if quota.namespaces is None or selection.matches(namespace, quota.namespaces):
+            if quota.namespaces is None or selection.matches_pattern(namespace, quota.namespaces):
                 unsure.append(_malformed(quota))
             continue
         answer = holds(quota, namespace, labels)
@@ -55,7 +59,7 @@ def select(quotas: Iterable[Quota | Malformed], namespace: str, labels: Labels |
 
 def holds(quota: Quota, namespace: str, labels: Labels | None) -> bool | None:
     """Whether a quota holds for a namespace; None where unknown labels decide."""
-    if quota.namespaces and not selection.matches(namespace, quota.namespaces):
+    if quota.namespaces and not selection.matches_pattern(namespace, quota.namespaces):
         return False
     if quota.requirements and labels is None:
         return None
@@ -86,26 +90,26 @@ def _listed(quotas: Iterable[Quota]) -> str:
     return ", ".join(names[:-1]) + f" and {names[-1]}"
 
 
-SELECTED_BY: Final = ((GROUP, KIND), ("", "Namespace"))
+SELECTING_KINDS: Final = ((GROUP, KIND), ("", "Namespace"))
 """The kinds of facts that decide the assignment."""
 
 _MOST: Final = 4096
 """How many namespaces are remembered with their quota. A bound is necessary: names come from users."""
 
 
-def read(known: Knowledge, namespace: str) -> Quota | Undecided | None:
+def quota_of_namespace(known: Knowledge, namespace: str) -> Quota | Undecided | None:
     """The quota of a namespace; None where no quota holds. Remembered until a quota or a namespace changes."""
-    remembered: dict[str, Quota | Undecided | None] = known.derived("quotas of namespaces", SELECTED_BY, dict)
+    remembered: dict[str, Quota | Undecided | None] = known.derived("quotas of namespaces", SELECTING_KINDS, dict)
     if namespace in remembered:
         return remembered[namespace]
-    everything = quotas(known)
-    found = select(everything, namespace, namespaces.labels(namespace, known.facts)) if everything else None
+    everything = all_quotas(known)
+    found = select_quota(everything, namespace, store.namespace_labels(namespace, known.facts)) if everything else None
     if len(remembered) < _MOST:
         remembered[namespace] = found
     return found
 
 
-def quotas(known: Knowledge) -> tuple[Quota | Malformed, ...]:
+def all_quotas(known: Knowledge) -> tuple[Quota | Malformed, ...]:
     """All quotas; the quotas of usher.yaml come last."""
     return known.derived("quotas", [(GROUP, KIND)], lambda: (*_of_cluster(known.facts), *_declared(known)))
 
@@ -113,12 +117,12 @@ def quotas(known: Knowledge) -> tuple[Quota | Malformed, ...]:
 def labels_of_namespaces(facts: Store) -> Mapping[str, Labels | None] | None:
     """Labels by namespace, None for unreadable labels; None for the whole map where the namespaces are unknown."""
     found = facts.objects("", "Namespace")
-    return None if isinstance(found, Absence) else {name: namespaces.labels(name, facts) for name in found}
+    return None if isinstance(found, Absence) else {name: store.namespace_labels(name, facts) for name in found}
 
 
 def default_class(known: Knowledge) -> str:
     """The PriorityClass of pods without a class name; empty where there is no default class, or it is unknown."""
-    return priority_read.default_name(known.facts, known.config.priorities.global_default) or ""
+    return priority_read.default_class_name(known.facts, known.config.priorities.global_default) or ""
 
 
 def _of_cluster(facts: Store) -> tuple[Quota | Malformed, ...]:
@@ -128,3 +132,57 @@ def _of_cluster(facts: Store) -> tuple[Quota | Malformed, ...]:
 
 def _declared(known: Knowledge) -> tuple[Quota, ...]:
     return tuple(map(definitions.of_entry, known.config.quotas))
+
+
+Problem = tuple[str, str]
+"""A JSON Pointer into usher.yaml, and the problem there."""
+
+
+def config_problems(quotas: Sequence[config_quotas.Quota]) -> Iterator[Problem]:
+    """Errors: quotas that select the same namespaces by name, and unknown boards."""
+    for index, number in _overlapping_pairs(quotas):
+        if not _look_at_labels(quotas[number], quotas[index]):
+            name = quotas[number].name
+            text = f"quota {name} (entry {number}) can select the same namespace, but only one quota may hold for it"
+            yield f"/quotas/{index}", text
+    for index, quota in enumerate(quotas):
+        board = None if quota.assumes is None else quota.assumes.board
+        if board is not None and boards.by_name(board) is None:
+            known = ", ".join(each.name for each in boards.BOARDS)
+            yield f"/quotas/{index}/assumes/board", f"{board} is not a board that gpu-usher knows; it knows {known}"
+
+
+def config_warnings(quotas: Sequence[config_quotas.Quota]) -> Iterator[Problem]:
+    """Warnings: quotas that may select the same namespace by labels. usher.yaml does not contain these labels."""
+    for index, number in _overlapping_pairs(quotas):
+        if _look_at_labels(quotas[number], quotas[index]):
+            name = quotas[number].name
+            text = f"quota {name} (entry {number}) may select the same namespace; then neither is enforced there"
+            yield f"/quotas/{index}", text
+
+
+def _overlapping_pairs(quotas: Sequence[config_quotas.Quota]) -> Iterator[tuple[int, int]]:
+    """Indexes of two quotas that may select the same namespace; the later quota comes first."""
+    read = [definitions.of_entry(quota).requirements or () for quota in quotas]
+    for index, quota in enumerate(quotas):
+        for number, before in enumerate(quotas[:index]):
+            by_name = selection.patterns_meet(quota.namespaces or ["*"], before.namespaces or ["*"])
+            if by_name and not any(_contradict(one, other) for one in read[number] for other in read[index]):
+                yield index, number
+
+
+def _look_at_labels(first: config_quotas.Quota, second: config_quotas.Quota) -> bool:
+    return first.namespace_selector is not None or second.namespace_selector is not None
+
+
+def _contradict(first: Requirement, second: Requirement) -> bool:
+    """Whether no namespace can have labels that meet both; only requirements on one label are compared."""
+    if first.key != second.key:
+        return False
+    operators = {first.operator, second.operator}
+    if operators == {"In"}:
+        return first.values.isdisjoint(second.values)
+    if operators == {"In", "NotIn"}:
+        wanted, refused = (first, second) if first.operator == "In" else (second, first)
+        return wanted.values <= refused.values
+    return operators in ({"In", "DoesNotExist"}, {"Exists", "DoesNotExist"})

@@ -13,19 +13,123 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
 from usher import model, quantities
+from usher.accelerators import mig, names
+from usher.accelerators.names import Meaning, Unit
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
-from usher.authorities.gpu_quota import requested_devices
-from usher.authorities.gpu_quota.amounts import Amounts
-from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption, Device, Devices, selected_products, worst
-from usher.authorities.gpu_quota.limits import Limits
-from usher.config import models
+from usher.authorities.gpu_quota.amounts import (
+    NOTHING_ASSUMED,
+    Amounts,
+    Assumption,
+    Device,
+    Devices,
+    Limits,
+    selected_products,
+    worst_device,
+)
+from usher.config import pools as config_pools
 from usher.dataclass import dataclass
-from usher.workloads import totals
-from usher.workloads.claimed_parts import WHOLE, Part
+from usher.workloads import pod_sets
+from usher.workloads.claims import WHOLE_DEVICE, DevicePart
+
+_SIDES: Final = frozenset({Unit.MEMORY, Unit.MEMORY_FRACTION, Unit.CORES})
+"""Units of the size of a share. Another resource counts the devices; without it, the pod has one device."""
+
+_ONE: Final = quantities.parse(1)
+
+
+def counted_devices(
+    pod_set: model.PodSet, devices: Devices, vocabulary: Vocabulary
+) -> Iterator[tuple[model.AcceleratorRequest, Device, quantities.Quantity | None]]:
+    """The requests of one pod, each with its device and the number of devices."""
+    sides: defaultdict[str, list[_Side]] = defaultdict(list)
+    counting = {request.name for request in pod_set.requests}
+    for request in pod_set.requests:
+        meaning = vocabulary.meaning(request.name)
+        if meaning is not None and meaning.unit in _SIDES and request.route is model.Route.SHARE:
+            sides[meaning.divides or _domain_of_name(request.name)].append(_Side(request, meaning))
+            counting.discard(request.name)
+        elif request.route is not model.Route.ACCESS:
+            yield request, _device(request, meaning, devices, vocabulary), request.maximum
+    domains = {_domain_of_name(name) for name in counting}
+    for counted, together in sides.items():
+        if counted not in counting and counted not in domains:
+            request, meaning = together[0]
+            number = max(_devices_of(side, pod_set) for side in together)
+            yield request, _share_of_device(devices.whole(meaning.vendor), meaning), _ONE * number
+
+
+class _Side(NamedTuple):
+    request: model.AcceleratorRequest
+    meaning: Meaning
+
+
+def _devices_of(side: _Side, pod_set: model.PodSet) -> int:
+    """The devices of a pod that asks only for memory or cores: as many as these fill, at least one per container."""
+    containers = sum(side.request.name in container.accelerators for container in pod_set.containers)
+    if side.meaning.unit is Unit.MEMORY or side.meaning.size is None:
+        return max(1, containers)
+    asked = side.request.maximum.value if side.request.maximum is not None else 0
+    return max(1, containers, math.ceil(Fraction(asked, side.meaning.size)))
+
+
+def _device(
+    request: model.AcceleratorRequest, meaning: Meaning | None, devices: Devices, vocabulary: Vocabulary
+) -> Device:
+    """The device of a request."""
+    match request.route:
+        case model.Route.FRACTION:
+            return devices.mebibyte() if request.name == names.GPU_MEMORY else devices.whole("nvidia")
+        case model.Route.DEVICE_ANNOTATION:
+            return devices.whole("nvidia")
+        case model.Route.CLAIM:
+            return _claimed_device(request, meaning, devices, vocabulary)
+        case _:
+            return _device_of_resource(request.name, meaning, devices)
+
+
+def _claimed_device(
+    request: model.AcceleratorRequest, meaning: Meaning | None, devices: Devices, vocabulary: Vocabulary
+) -> Device:
+    """A device of a class, by what the class selects where its name is unknown."""
+    device_class = meaning.device_class if meaning is not None and meaning.device_class else request.name
+    like = request.like or device_class
+    if "/" in like:
+        return _device_of_resource(like, vocabulary.meaning(like), devices)
+    described = vocabulary.device_class_meaning(like)
+    step = vocabulary.device_class_meaning(device_class).memory_step
+    if step is not None and request.memory is not None and described.unit is not Unit.PARTITION:
+        return devices.of_memory(described.vendor, max(1, math.ceil(Fraction(request.memory, step))) * step)
+    if described.resource is not None and mig.profile_of_resource(described.resource) is not None:
+        return _device_of_resource(described.resource, vocabulary.meaning(described.resource), devices)
+    if described.unit is Unit.PARTITION and described.vendor == "nvidia":
+        selected = mig.profile_of_resource(request.selects)
+        return devices.some_instance() if selected is None else devices.instance(selected.profile)
+    return devices.whole(described.vendor)
+
+
+def _device_of_resource(name: str, meaning: Meaning | None, devices: Devices) -> Device:
+    instance = mig.profile_of_resource(name)
+    if instance is not None:
+        found = devices.instance(instance.profile)
+        return _share_of_device(found, meaning) if instance.shared else found
+    vendor = meaning.vendor if meaning is not None else ""
+    if meaning is not None and meaning.unit in (Unit.SHARE, Unit.PARTITION):
+        return _share_of_device(devices.of_resource(vendor), meaning)
+    return devices.of_resource(vendor)
+
+
+def _share_of_device(device: Device, meaning: Meaning | None) -> Device:
+    ratio = meaning.per_device if meaning is not None and meaning.per_device is not None else 1
+    return device.part(Fraction(1, ratio))
+
+
+def _domain_of_name(name: str) -> str:
+    return name.partition("/")[0]
+
 
 Classes = tuple[str, ...]
 """Priority classes, sorted: one for the pods of that class, several for a claim that their pods share. Pods without a
@@ -65,13 +169,13 @@ class Charge:
 NO_CHARGE: Final = Charge(amounts={})
 
 
-def of_classes(by_classes: ByClasses, classes: Collection[str]) -> Amounts:
+def amounts_of_classes(by_classes: ByClasses, classes: Collection[str]) -> Amounts:
     """The amounts that count towards a limit for these priority classes; all amounts if `classes` is empty."""
     found = [each for key, each in by_classes.items() if not classes or not set(key).isdisjoint(classes)]
     return found[0] if len(found) == 1 else gpu_quota_amounts.plus(*found)
 
 
-def together(charges: Iterable[ByClasses]) -> ByClasses:
+def sum_of_charges(charges: Iterable[ByClasses]) -> ByClasses:
     """The sum, class by class."""
     found: defaultdict[Classes, list[Amounts]] = defaultdict(list)
     for each in charges:
@@ -83,7 +187,7 @@ def together(charges: Iterable[ByClasses]) -> ByClasses:
 def charge(  # noqa: PLR0913 - the workload, and what gives its devices a meaning
     workload: model.Workload,
     *,
-    pools: Sequence[models.Pool],
+    pools: Sequence[config_pools.Pool],
     vocabulary: Vocabulary,
     assumption: Assumption = NOTHING_ASSUMED,
     limits: Limits = (),
@@ -104,7 +208,7 @@ def charge(  # noqa: PLR0913 - the workload, and what gives its devices a meanin
     if not workload.asks_accelerators and not any(pod_set.unclear_devices for pod_set in workload.pod_sets):
         return Charge(amounts={}, suspended=workload.suspended, whole=_whole(workload))
     own: list[_Portion] = []
-    shared: defaultdict[tuple[str, str, model.Route, Part], list[_Portion]] = defaultdict(list)
+    shared: defaultdict[tuple[str, str, model.Route, DevicePart], list[_Portion]] = defaultdict(list)
     for pod_set in workload.pod_sets:
         devices = Devices(selected_products(pod_set, pools, vocabulary), assumption)
         classes = (pod_set.priority_class_name or default_class,)
@@ -114,12 +218,12 @@ def charge(  # noqa: PLR0913 - the workload, and what gives its devices a meanin
                 shared[claim, portion.name, portion.route, portion.part].append(portion)
             else:
                 own.append(portion)
-    found = _summed([*own, *map(_once, shared.values())], workload)
+    found = _charge_of_portions([*own, *map(_largest_portion, shared.values())], workload)
     return replace(found, unclear=(*found.unclear, *_unclear_devices(workload, default_class)))
 
 
 def _unclear_devices(workload: model.Workload, default_class: str) -> Iterator[Unclear]:
-    """What claims and device classes that cannot be read may take, of all units."""
+    """Unclear amounts of all units, for claims and device classes that cannot be read."""
     for pod_set in workload.pod_sets:
         if pod_set.count.maximum != 0:
             classes = (pod_set.priority_class_name or default_class,)
@@ -139,7 +243,7 @@ class _Portion:
     number: quantities.Quantity | None
     """How many of `device` the pods ask for; None where the number has no bound."""
     reason: str = ""
-    part: Part = WHOLE
+    part: DevicePart = WHOLE_DEVICE
     """The part of a device that a claim asks for."""
 
 
@@ -158,11 +262,11 @@ def _portions(
 ) -> Iterator[tuple[str, _Portion]]:
     """The portions of one pod set, each with the claim that its pods share, or an empty name."""
     pods = pod_set.count
-    for request, device, number in requested_devices.counted(pod_set, devices, vocabulary):
+    for request, device, number in counted_devices(pod_set, devices, vocabulary):
         if request.claim:
             together = quantities.ZERO if pods.maximum == 0 else number
         else:
-            together = totals.product(number, pods.maximum)
+            together = pod_sets.total_amount(number, pods.maximum)
         reasons = (request.reason if number is None else "", pods.reason if pods.maximum is None else "")
         yield (
             request.claim,
@@ -174,12 +278,12 @@ def _portions(
                 device=device,
                 number=together,
                 reason="; ".join(filter(None, reasons)) or "the number of its pods has no bound",
-                part=Part(request.selects, request.memory),
+                part=DevicePart(request.selects, request.memory),
             ),
         )
 
 
-def _once(portions: Sequence[_Portion]) -> _Portion:
+def _largest_portion(portions: Sequence[_Portion]) -> _Portion:
     """One portion for a claim of several pod sets: the largest of their portions, for the classes of all of them."""
     numbers = [portion.number for portion in portions if portion.number is not None]
     present = [portion for portion in portions if portion.number != quantities.ZERO]
@@ -189,13 +293,13 @@ def _once(portions: Sequence[_Portion]) -> _Portion:
         route=first.route,
         path=first.path,
         classes=tuple(sorted({name for portion in present for name in portion.classes})),
-        device=worst(portion.device for portion in portions),
+        device=worst_device(portion.device for portion in portions),
         number=max(numbers) if len(numbers) == len(portions) else None,
         reason=next((portion.reason for portion in portions if portion.number is None), ""),
     )
 
 
-def _summed(portions: Iterable[_Portion], workload: model.Workload) -> Charge:
+def _charge_of_portions(portions: Iterable[_Portion], workload: model.Workload) -> Charge:
     sums: defaultdict[Classes, defaultdict[str, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
     unclear: dict[tuple[str, Classes, str], Unclear] = {}
     unbounded: dict[str, None] = {}
@@ -212,7 +316,7 @@ def _summed(portions: Iterable[_Portion], workload: model.Workload) -> Charge:
             sums[portion.classes][unit] += each * portion.number.nanos
     return Charge(
         amounts={
-            classes: {unit: min(math.ceil(total), gpu_quota_amounts.MOST) for unit, total in of_units.items()}
+            classes: {unit: min(math.ceil(total), gpu_quota_amounts.MOST_AMOUNT) for unit, total in of_units.items()}
             for classes, of_units in sums.items()
         },
         suspended=workload.suspended,

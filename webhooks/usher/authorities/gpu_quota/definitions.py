@@ -6,9 +6,8 @@ from typing import Final
 import pydantic
 
 from usher import paths, quantities
-from usher.accelerators import boards, quota_specs
-from usher.authorities.gpu_quota.devices import NOTHING_ASSUMED, Assumption
-from usher.authorities.gpu_quota.limits import Limit, Limits
+from usher.accelerators import boards
+from usher.authorities.gpu_quota.amounts import NOTHING_ASSUMED, Assumption, Limit, Limits
 from usher.config import fields, quotas
 from usher.dataclass import dataclass
 
@@ -74,7 +73,7 @@ def of_object(value: paths.Object) -> Quota | Malformed:
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     name = name if isinstance(name, str) else ""
     spec = value.get("spec")
-    read = quota_specs.read(spec)
+    read = boards.read_quota_spec(spec)
     if not isinstance(read, quotas.QuotaSpec):
         return Malformed(name=name, problems=read, namespaces=_meant_for(spec))
     return _quota(name, read, declared=False)

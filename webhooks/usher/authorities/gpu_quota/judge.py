@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from usher import model
 from usher.authorities.gpu_quota import amounts, assignment, ledger
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
+from usher.authorities.gpu_quota.amounts import Limit
 from usher.authorities.gpu_quota.charge import Charge, Unclear
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Excess, Ledger
-from usher.authorities.gpu_quota.limits import Limit
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Answer, worst
 from usher.dataclass import dataclass
@@ -76,7 +76,7 @@ def judge(known: Knowledge, workload: model.Workload, quota: Quota, account: Led
 def demands(quota: Quota, taken: Charge) -> Iterator[tuple[Limit, str, int]]:
     """The demand for each unit of each limit, in nanos, without units that the workload does not use."""
     for limit in quota.limits:
-        asks = gpu_quota_charge.of_classes(taken.amounts, limit.classes)
+        asks = gpu_quota_charge.amounts_of_classes(taken.amounts, limit.classes)
         yield from ((limit, unit, asks[unit]) for unit in sorted(limit.hard) if asks.get(unit, 0))
 
 

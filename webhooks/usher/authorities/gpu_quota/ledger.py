@@ -1,4 +1,4 @@
-"""The ledger of a quota: the charge of each workload. Immutable; every change makes a new one.
+"""The ledger of a quota (the charge of each workload), and the actions that make it agree with the cluster.
 
 An entry begins as a reservation when usher allows a workload. It becomes a settled charge when a replica sees that the
 workload exists (`settle`). A charge never lowers an entry: an UPDATE that asks for less may still fail after usher
@@ -7,24 +7,25 @@ allows it. So an entry holds the largest demand until it is settled.
 A ledger is written by compare-and-swap: read with its version, changed here, written against that version, and changed
 again after a conflict. So each function is one atomic step. Its ledger stays within its limits for any number of
 replicas that charge at the same time.
+
+This module reads nothing. An action that lowers a charge relies on watches, and watches can lag behind. So a live read
+of the object must confirm the action before it is applied.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from typing import Final
 
 import orjson
 
-from usher.authorities.gpu_quota import amounts
-from usher.authorities.gpu_quota import entries as gpu_quota_entries
-from usher.authorities.gpu_quota.amounts import Amounts
-from usher.authorities.gpu_quota.charge import ByClasses, of_classes, together
-from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.layers import Changes, Layers
-from usher.authorities.gpu_quota.limits import Limit, Limits
+from usher.authorities.gpu_quota import amounts, entries
+from usher.authorities.gpu_quota.amounts import Amounts, Limit, Limits
+from usher.authorities.gpu_quota.charge import ByClasses, amounts_of_classes, sum_of_charges
+from usher.authorities.gpu_quota.entries import Entry, EntryChanges, EntryLayers, encode_entry, tidy
 from usher.dataclass import dataclass
 
-NOTHING: Final[ByClasses] = {}
+NO_AMOUNTS: Final[ByClasses] = {}
 
 MOST_BYTES: Final = 1_000_000
 """The most bytes of all entries in the object. By default etcd accepts 1.5 MiB in one request; names, other fields
@@ -41,7 +42,7 @@ MOST_IN_PARTS: Final = 50_000
 class Ledger:
     """The charges of a quota. Make it by `of_entries`, by `status.decode` or from EMPTY, so that the sums are right."""
 
-    entries: Layers = field(default_factory=lambda: Layers({}))
+    entries: EntryLayers = field(default_factory=lambda: EntryLayers({}))
     size: int = 0
     """The bytes of the entries; not counted where several objects hold them."""
     sums: ByClasses = field(default_factory=dict)
@@ -56,9 +57,9 @@ EMPTY: Final = Ledger()
 def of_entries(entries: Mapping[str, Entry]) -> Ledger:
     """A ledger of these entries, which must not change any more."""
     return Ledger(
-        entries=Layers(entries),
-        size=sum(map(bytes_of, entries.values())),
-        sums=gpu_quota_entries.tidy(together(entry.amounts for entry in entries.values())),
+        entries=EntryLayers(entries),
+        size=sum(map(entry_bytes, entries.values())),
+        sums=tidy(sum_of_charges(entry.amounts for entry in entries.values())),
     )
 
 
@@ -108,18 +109,18 @@ class Full:
 
 def in_parts(entries: Mapping[str, Entry]) -> Ledger:
     """A ledger of the entries of several objects, which must not change any more."""
-    sums = gpu_quota_entries.tidy(together(entry.amounts for entry in entries.values()))
-    return Ledger(entries=Layers(entries), sums=sums, in_parts=True)
+    sums = tidy(sum_of_charges(entry.amounts for entry in entries.values()))
+    return Ledger(entries=EntryLayers(entries), sums=sums, in_parts=True)
 
 
-def changed(base: Ledger, changes: Changes) -> Ledger:
+def changed(base: Ledger, changes: EntryChanges) -> Ledger:
     """A ledger of the entries of `in_parts`, with changes."""
     new = [entry.amounts for entry in changes.values() if entry is not None]
     former = [entry.amounts for key in changes if (entry := base.entries.get(key)) is not None]
-    taken = together(former)
+    taken = sum_of_charges(former)
     less = {classes: {unit: -nanos for unit, nanos in of_units.items()} for classes, of_units in taken.items()}
-    sums = gpu_quota_entries.tidy(together([base.sums, *new, less]))
-    return replace(base, entries=Layers(base.entries.base, changes), sums=sums)
+    sums = tidy(sum_of_charges([base.sums, *new, less]))
+    return replace(base, entries=EntryLayers(base.entries.base, changes), sums=sums)
 
 
 def used(ledger: Ledger) -> ByClasses:
@@ -131,11 +132,12 @@ def used_of(ledger: Ledger, limits: Limits) -> list[Amounts]:
     """The usage of each limit, in all of its units."""
     everything = used(ledger)
     return [
-        {unit: of_classes(everything, limit.classes).get(unit, 0) for unit in sorted(limit.hard)} for limit in limits
+        {unit: amounts_of_classes(everything, limit.classes).get(unit, 0) for unit in sorted(limit.hard)}
+        for limit in limits
     ]
 
 
-def charge(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NOTHING) -> Granted | Refused | Full:
+def charge(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NO_AMOUNTS) -> Granted | Refused | Full:
     """Reserves the demand of a workload until `entry.reserved_until`.
 
     A second charge of a workload charges only the demand beyond its entry. A workload whose demand does not exceed its
@@ -147,17 +149,17 @@ def charge(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NOT
         limits: the limits of the quota.
         ending: the amounts of pods of deleted objects of the same name, until they end; charged in the same entry.
     """
-    former, entry = find(ledger, entry), _relevant(entry, limits)
-    after = _joined(former, _beside(entry, relevant(ending, limits)))
+    former, entry = find_entry(ledger, entry), _relevant_entry(entry, limits)
+    after = _joined(former, _with_ending(entry, relevant_amounts(ending, limits)))
     excesses = tuple(_excesses(ledger, former, after, entry, limits, ending))
     if excesses:
         return Refused(excesses=excesses)
     return _granted(ledger, former, after)
 
 
-def force(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NOTHING) -> Granted | Full:
+def force(ledger: Ledger, entry: Entry, limits: Limits, ending: ByClasses = NO_AMOUNTS) -> Granted | Full:
     """Charges without regard to limits, for sites that only warn and for workloads that exist already."""
-    former, entry = find(ledger, entry), _relevant(_beside(entry, ending), limits)
+    former, entry = find_entry(ledger, entry), _relevant_entry(_with_ending(entry, ending), limits)
     return _granted(ledger, former, replace(_joined(former, entry), forced=True))
 
 
@@ -166,25 +168,25 @@ def settle(ledger: Ledger, key: str, actual: ByClasses) -> Ledger:
     former = ledger.entries.get(key)
     if former is None:
         return ledger
-    return _with(ledger, replace(former, amounts=gpu_quota_entries.tidy(actual), reserved_until=None))
+    return _with_entry(ledger, replace(former, amounts=tidy(actual), reserved_until=None))
 
 
 def release(ledger: Ledger, key: str) -> Ledger:
     former = ledger.entries.get(key)
-    return ledger if former is None else _replaced(ledger, key, former, None)
+    return ledger if former is None else _replace_entry(ledger, key, former, None)
 
 
-def find(ledger: Ledger, entry: Entry) -> Entry | None:
+def find_entry(ledger: Ledger, entry: Entry) -> Entry | None:
     """The entry of the same object, by its name, or by its uid if it was charged before it had a name."""
     return ledger.entries.get(entry.key) or ledger.entries.get(entry.uid)
 
 
-def bytes_of(entry: Entry) -> int:
+def entry_bytes(entry: Entry) -> int:
     """The bytes of an entry in the object, with its separator."""
-    return len(orjson.dumps(gpu_quota_entries.encode(entry))) + 1
+    return len(orjson.dumps(encode_entry(entry))) + 1
 
 
-def relevant(by_classes: ByClasses, limits: Limits) -> ByClasses:
+def relevant_amounts(by_classes: ByClasses, limits: Limits) -> ByClasses:
     """The amounts that limits count: units of a limit, and classes that a limit names. All other classes are merged.
 
     So the quota bounds the size of an entry for any workload.
@@ -196,16 +198,16 @@ def relevant(by_classes: ByClasses, limits: Limits) -> ByClasses:
         key = tuple(sorted({name if name in named else "" for name in classes}))
         kept = {unit: nanos for unit, nanos in of_units.items() if unit in units}
         result[key] = amounts.plus(result.get(key, {}), kept)
-    return gpu_quota_entries.tidy(result)
+    return tidy(result)
 
 
-def _relevant(entry: Entry, limits: Limits) -> Entry:
+def _relevant_entry(entry: Entry, limits: Limits) -> Entry:
     """The entry with the amounts that limits count, and without a uid where the name is the key."""
-    return replace(entry, uid="" if entry.name else entry.uid, amounts=relevant(entry.amounts, limits))
+    return replace(entry, uid="" if entry.name else entry.uid, amounts=relevant_amounts(entry.amounts, limits))
 
 
-def _beside(entry: Entry, ending: ByClasses) -> Entry:
-    return replace(entry, amounts=together([entry.amounts, ending])) if ending else entry
+def _with_ending(entry: Entry, ending: ByClasses) -> Entry:
+    return replace(entry, amounts=sum_of_charges([entry.amounts, ending])) if ending else entry
 
 
 def _joined(former: Entry | None, entry: Entry) -> Entry:
@@ -228,10 +230,10 @@ def _excesses(  # noqa: PLR0913, PLR0917 - before, after, demand, limits
 ) -> Iterator[Excess]:
     everything = used(ledger)
     for limit in limits:
-        before = of_classes(everything, limit.classes)
-        held = of_classes(former.amounts, limit.classes) if former is not None else {}
-        holds = of_classes(after.amounts, limit.classes)
-        asks = of_classes(entry.amounts, limit.classes)
+        before = amounts_of_classes(everything, limit.classes)
+        held = amounts_of_classes(former.amounts, limit.classes) if former is not None else {}
+        holds = amounts_of_classes(after.amounts, limit.classes)
+        asks = amounts_of_classes(entry.amounts, limit.classes)
         for unit in sorted(limit.hard):
             more = holds.get(unit, 0) - held.get(unit, 0)
             if more > 0 and before.get(unit, 0) + more > limit.hard[unit]:
@@ -243,7 +245,7 @@ def _excesses(  # noqa: PLR0913, PLR0917 - before, after, demand, limits
                     more=more,
                     used=before.get(unit, 0),
                     hard=limit.hard[unit],
-                    ending=of_classes(ending, limit.classes).get(unit, 0),
+                    ending=amounts_of_classes(ending, limit.classes).get(unit, 0),
                 )
 
 
@@ -251,7 +253,7 @@ def _granted(ledger: Ledger, former: Entry | None, after: Entry) -> Granted | Fu
     if former is None and not after.amounts:
         return Granted(ledger=ledger)
     without = ledger if former is None or former.key == after.key else release(ledger, former.key)
-    made = _with(without, after)
+    made = _with_entry(without, after)
     most = MOST_IN_PARTS if made.in_parts else MOST_ENTRIES
     too_large = made.size > MOST_BYTES and made.size > ledger.size and not made.in_parts
     if too_large or len(made.entries) > max(most, len(ledger.entries)):
@@ -259,21 +261,167 @@ def _granted(ledger: Ledger, former: Entry | None, after: Entry) -> Granted | Fu
     return Granted(ledger=made)
 
 
-def _with(ledger: Ledger, entry: Entry) -> Ledger:
+def _with_entry(ledger: Ledger, entry: Entry) -> Ledger:
     """The ledger with an entry added; an empty entry is removed."""
     if not entry.amounts:
         return release(ledger, entry.key)
     former = ledger.entries.get(entry.key)
-    return ledger if former == entry else _replaced(ledger, entry.key, former, entry)
+    return ledger if former == entry else _replace_entry(ledger, entry.key, former, entry)
 
 
-def _replaced(ledger: Ledger, key: str, former: Entry | None, entry: Entry | None) -> Ledger:
+def _replace_entry(ledger: Ledger, key: str, former: Entry | None, entry: Entry | None) -> Ledger:
     """The ledger with another entry of a key; its sums follow from the difference, which is exact."""
     size, sums = ledger.size, dict(ledger.sums)
     for sign, each in ((-1, former), (1, entry)):
         if each is not None:
-            size += 0 if ledger.in_parts else sign * bytes_of(each)
+            size += 0 if ledger.in_parts else sign * entry_bytes(each)
             for classes, of_units in each.amounts.items():
                 signed = {unit: sign * nanos for unit, nanos in of_units.items()}
                 sums[classes] = amounts.plus(sums.get(classes, {}), signed)
-    return replace(ledger, entries=ledger.entries.changed(key, entry), size=size, sums=gpu_quota_entries.tidy(sums))
+    return replace(ledger, entries=ledger.entries.changed(key, entry), size=size, sums=tidy(sums))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """An existing workload that no owner covers, or a pod that has its own charge."""
+
+    uid: str
+    group: str
+    kind: str
+    namespace: str
+    name: str
+    charge: ByClasses
+    """Its current amounts; empty for a suspended workload if the quota does not charge suspended workloads."""
+    finished: bool = False
+    """Whether it makes no more pods and all of its pods have ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settle:
+    """The object of an entry exists and takes `amounts`."""
+
+    entry: Entry
+    """The entry at the time of planning."""
+    amounts: ByClasses
+    lowers: bool
+    """Whether the action lowers the charge; then a live read must confirm it, like a release."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """No object seems to hold the charge any more. A live read must confirm it."""
+
+    entry: Entry
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adopt:
+    """An object exists without a charge: it is older than the quota, or was created while no webhook answered. It is
+    charged by force.
+    """
+
+    entry: Entry
+
+
+Action = Settle | Release | Adopt
+
+
+def plan_actions(found: Ledger, holdings: Iterable[Holding], limits: Limits, now: int) -> list[Action]:
+    """The actions, in any order.
+
+    An open reservation is never lowered, because the object may not be stored yet. It is settled as soon as the
+    existing object takes everything that was reserved, and otherwise when it ends.
+
+    Args:
+        found: the ledger.
+        holdings: all holdings in the namespaces of the quota. Several may share a name: an existing workload, and
+              deleted workloads whose pods have not ended.
+            limits: the limits of the quota.
+        now: seconds since the epoch.
+    """
+    result: list[Action] = []
+    held: set[str] = set()
+    for holding in _by_name(holdings):
+        amounts_now = relevant_amounts(holding.charge, limits)
+        for entry in entries_of_holding(holding, found):
+            held.add(entry.key)
+            result += _actions_for_entry(entry, holding, amounts_now, now)
+        if amounts_now and not holding.finished and not any(entries_of_holding(holding, found)):
+            result.append(Adopt(entry=_adopted_entry(holding, amounts_now)))
+    result += [
+        Release(entry=entry, reason="does not exist")
+        for entry in found.entries.values()
+        if entry.key not in held and not _is_live(entry, now)
+    ]
+    return result
+
+
+def apply_action(found: Ledger, action: Action, limits: Limits) -> Ledger:
+    """The ledger after a confirmed action.
+
+    If the entry has changed since planning, or the ledger has no room, the ledger stays unchanged.
+    """
+    match action:
+        case Settle(entry=entry, amounts=actual):
+            return settle(found, entry.key, actual) if found.entries.get(entry.key) == entry else found
+        case Release(entry=entry):
+            return release(found, entry.key) if found.entries.get(entry.key) == entry else found
+        case Adopt(entry=entry):
+            forced = force(found, entry, limits)
+            if isinstance(forced, Full):
+                return found
+            return forced.ledger
+
+
+def _by_name(holdings: Iterable[Holding]) -> Iterator[Holding]:
+    """One holding for each name, with the sum of all holdings of that name."""
+    found: defaultdict[str, list[Holding]] = defaultdict(list)
+    for holding in holdings:
+        found[_name_key(holding)].append(holding)
+    for several in found.values():
+        left = [each for each in several if not each.finished] or several
+        yield left[0] if len(left) == 1 else replace(left[0], charge=sum_of_charges(each.charge for each in left))
+
+
+def _actions_for_entry(entry: Entry, holding: Holding, amounts_now: ByClasses, now: int) -> Iterator[Action]:
+    if holding.finished:
+        if not _is_live(entry, now):
+            yield Release(entry=entry, reason="has finished")
+    elif not _is_live(entry, now):
+        if entry.reserved_until is not None or entry.amounts != amounts_now:
+            yield Settle(entry=entry, amounts=amounts_now, lowers=not _covers(amounts_now, entry.amounts))
+    elif _covers(amounts_now, entry.amounts):
+        yield Settle(entry=entry, amounts=amounts_now, lowers=False)
+
+
+def entries_of_holding(holding: Holding, found: Ledger) -> list[Entry]:
+    """The entries of a holding: by its name, and by its uid if it was charged before it had a name."""
+    return [entry for key in (_name_key(holding), holding.uid) if (entry := found.entries.get(key)) is not None]
+
+
+def _name_key(holding: Holding) -> str:
+    return entries.name_key(holding.group, holding.kind, holding.namespace, holding.name)
+
+
+def _adopted_entry(holding: Holding, of_holding: ByClasses) -> Entry:
+    return Entry(
+        group=holding.group,
+        kind=holding.kind,
+        namespace=holding.namespace,
+        name=holding.name,
+        amounts=tidy(of_holding),
+        reserved_until=None,
+    )
+
+
+def _is_live(entry: Entry, now: int) -> bool:
+    return entry.reserved_until is not None and entry.reserved_until > now
+
+
+def _covers(present: ByClasses, reserved: Mapping[tuple[str, ...], amounts.Amounts]) -> bool:
+    return all(
+        present.get(classes, {}).get(unit, 0) >= nanos
+        for classes, of_units in reserved.items()
+        for unit, nanos in of_units.items()
+    )

@@ -1,22 +1,22 @@
-"""Reads and writes the head of an account: the status of a GPUQuota, or the same in a ConfigMap.
+"""Reads and writes the head of an account: the status of a GPUQuota with its condition, or a ConfigMap.
 
 A small account is all in its head (version 1). A large one keeps most entries in parts, which are objects of their own
 and never change; its head has the list of the parts, and the changes since the last of them (version 2).
+
+Every replica computes the same condition for the same quota, so replicas do not overwrite each other's conditions.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from usher import paths
-from usher.authorities.gpu_quota import amounts, entries
-from usher.authorities.gpu_quota import ledger as gpu_quota_ledger
-from usher.authorities.gpu_quota import parts as account_parts
+from usher import model, paths
+from usher.authorities.gpu_quota import amounts, assignment, entries, ledger
+from usher.authorities.gpu_quota.amounts import Limits
 from usher.authorities.gpu_quota.charge import ByClasses
-from usher.authorities.gpu_quota.entries import Entry
+from usher.authorities.gpu_quota.definitions import Malformed, Quota
+from usher.authorities.gpu_quota.entries import Entry, PartReference
 from usher.authorities.gpu_quota.ledger import Ledger
-from usher.authorities.gpu_quota.limits import Limits
-from usher.authorities.gpu_quota.parts import Part
 from usher.dataclass import dataclass
 
 VERSION: Final = 1
@@ -28,7 +28,7 @@ VERSION_WITH_PARTS: Final = 2
 FIELDS: Final = ("version", "used", "charges", "removed", "parts", "partsFrom", "sums")
 """The fields of an account, beside the conditions."""
 
-_MOST_SUM: Final = amounts.MOST * gpu_quota_ledger.MOST_IN_PARTS
+_MOST_SUM: Final = amounts.MOST_AMOUNT * ledger.MOST_IN_PARTS
 
 MOST_TOLD: Final = 20
 """How many problems of one ledger are named."""
@@ -44,7 +44,7 @@ class Decoded:
     """Unreadable entries, unchanged."""
     writable: bool = True
     """False where a later gpu-usher wrote the status. Its usage is unknown, and this version must not overwrite it."""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[PartReference, ...] = ()
     """The parts of the account. With parts, `ledger` has the sums of all entries, but only those of the head."""
     removed: tuple[str, ...] = ()
     """The keys of entries in parts that do not count any more."""
@@ -57,16 +57,18 @@ def encode(
     limits: Limits,
     *,
     unread: Sequence[paths.Json] = (),
-    parts: Sequence[Part] = (),
+    parts: Sequence[PartReference] = (),
     parts_from: int | None = None,
 ) -> paths.Object:
     """The fields of an account, without conditions. With parts, it has only the entries that changed since.
 
     Unreadable entries stay, after all others: another version may be able to read them.
     """
-    used: list[paths.Json] = [entries.encode_amounts(of_units) for of_units in gpu_quota_ledger.used_of(found, limits)]
+    used: list[paths.Json] = [entries.encode_amounts(of_units) for of_units in ledger.used_of(found, limits)]
     changes = found.entries.changes if parts else found.entries
-    charges: list[paths.Json] = [entries.encode(entry) for _, entry in sorted(changes.items()) if entry is not None]
+    charges: list[paths.Json] = [
+        entries.encode_entry(entry) for _, entry in sorted(changes.items()) if entry is not None
+    ]
     charges += unread
     result: paths.Object = {"version": VERSION, "used": used, "charges": charges}
     if parts_from is not None:
@@ -76,7 +78,7 @@ def encode(
         result |= {
             "version": VERSION_WITH_PARTS,
             "removed": removed,
-            "parts": [account_parts.encode_reference(part) for part in parts],
+            "parts": [entries.encode_reference(part) for part in parts],
             "sums": entries.encode_sums(found.sums),
         }
     return result
@@ -97,7 +99,7 @@ def decode(value: paths.Json) -> Decoded:
     if not isinstance(charges, list):
         found = _problem("/status/charges", "" if charges is None else "it is not a list")
     else:
-        found = _read(charges)
+        found = _read_charges(charges)
     found = replace(found, parts_from=parts_from(value))
     return _with_parts(found, value) if version == VERSION_WITH_PARTS else found
 
@@ -109,14 +111,14 @@ def parts_from(value: paths.Json) -> int | None:
 
 
 def _problem(place: str, reason: str) -> Decoded:
-    return Decoded(ledger=gpu_quota_ledger.EMPTY, problems=((place, reason),) if reason else ())
+    return Decoded(ledger=ledger.EMPTY, problems=((place, reason),) if reason else ())
 
 
 def _with_parts(head: Decoded, value: Mapping[str, paths.Json]) -> Decoded:
     """A head with its parts. What cannot be read makes the account unwritable, because its usage is unknown."""
     try:
-        parts = account_parts.decode_references(value.get("parts"))
-        removed = account_parts.decode_removed(value.get("removed", []))
+        parts = entries.decode_references(value.get("parts"))
+        removed = entries.decode_removed(value.get("removed", []))
         sums: ByClasses = entries.decode_sums(value.get("sums"), most=_MOST_SUM)
     except entries.MalformedError as error:
         return replace(head, problems=(("/status", str(error)),), writable=False)
@@ -124,29 +126,29 @@ def _with_parts(head: Decoded, value: Mapping[str, paths.Json]) -> Decoded:
     return replace(head, ledger=ledger, parts=parts, removed=removed)
 
 
-def _read(charges: list[paths.Json]) -> Decoded:
+def _read_charges(charges: list[paths.Json]) -> Decoded:
     read: dict[str, Entry] = {}
     problems: list[tuple[str, str]] = []
     unread: list[paths.Json] = []
     for index, value in enumerate(charges):
         place = f"/status/charges/{index}"
         try:
-            entry = entries.decode(value)
+            entry = entries.decode_entry(value)
         except entries.MalformedError as error:
             problems.append((place, str(error)))
             unread.append(value)
             continue
         if entry.key in read:
             problems.append((place, f"{entry.key:.300} is charged twice; the larger charge counts"))
-            entry = _more(read[entry.key], entry)
+            entry = _larger_entry(read[entry.key], entry)
         read[entry.key] = entry
     told = problems[:MOST_TOLD]
     if len(problems) > MOST_TOLD:
         told.append(("/status/charges", f"{len(problems) - MOST_TOLD} more entries cannot be read"))
-    return Decoded(ledger=gpu_quota_ledger.of_entries(read), problems=tuple(told), unread=tuple(unread))
+    return Decoded(ledger=ledger.of_entries(read), problems=tuple(told), unread=tuple(unread))
 
 
-def _more(first: Entry, second: Entry) -> Entry:
+def _larger_entry(first: Entry, second: Entry) -> Entry:
     until = [each.reserved_until for each in (first, second) if each.reserved_until is not None]
     return Entry(
         group=first.group,
@@ -163,3 +165,149 @@ def _more(first: Entry, second: Entry) -> Entry:
         reserved_until=max(until, default=None),
         forced=first.forced or second.forced,
     )
+
+
+READY: Final = "Ready"
+
+_MOST_NAMED: Final = 5
+_LONGEST: Final = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """A condition of type Ready."""
+
+    ready: bool
+    reason: str
+    message: str
+
+
+IN_FORCE: Final = Condition(ready=True, reason="InForce", message="workloads in its namespaces are charged")
+
+
+def condition_of_quota(quota: Quota | Malformed, found: Decoded, overlap: str) -> Condition:
+    """The condition of a quota.
+
+    Args:
+        quota: the quota as declared.
+        found: the ledger of the quota.
+        overlap: a text about other quotas for the same namespaces; empty without other quotas.
+    """
+    if isinstance(quota, Malformed):
+        return _condition("Malformed", _problems_text(quota.problems))
+    if overlap:
+        return _condition("Overlapping", overlap)
+    if found.problems:
+        return _condition("LedgerUnreadable", _problems_text(found.problems))
+    exceeded = _exceeded_text(found.ledger, quota.limits)
+    # An exceeded quota is still enforced: it refuses every new charge.
+    return _condition("Exceeded", exceeded, ready=True) if exceeded else IN_FORCE
+
+
+def overlap_texts(quotas: Iterable[Quota | Malformed], labels: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
+    """For each GPUQuota that overlaps another quota, by name, a text that names the others and one namespace.
+
+    Args:
+        quotas: all quotas of the cluster and of usher.yaml.
+        labels: the labels of all namespaces, by name.
+    """
+    first: dict[str, tuple[str, list[Quota]]] = {}
+    counts: dict[str, int] = {}
+    usable = [quota for quota in quotas if isinstance(quota, Quota)]
+    for namespace in sorted(labels):
+        holding = [quota for quota in usable if assignment.holds(quota, namespace, labels[namespace])]
+        for quota in holding if len(holding) > 1 else ():
+            if not quota.declared:
+                first.setdefault(quota.name, (namespace, holding))
+                counts[quota.name] = counts.get(quota.name, 0) + 1
+    return {name: _overlap_text(name, *found, more=counts[name] - 1) for name, found in first.items()}
+
+
+def find_condition(value: paths.Json) -> Condition | None:
+    """The condition in a status; None where it is missing or cannot be read."""
+    match _of_type(value):
+        case {"status": str(said), "reason": str(reason), "message": str(message)}:
+            return Condition(ready=said == "True", reason=reason, message=message)
+    return None
+
+
+def put_condition(value: paths.Json, condition: Condition, *, now: str) -> paths.Object:
+    """A status with a condition; everything else in it stays.
+
+    Args:
+        value: the status.
+        condition: replaces the condition of the same type.
+        now: the time in Kubernetes' notation; becomes the transition time if `status` changes.
+    """
+    told: paths.Object = {**value} if isinstance(value, dict) else {}
+    before, said = _of_type(value), "True" if condition.ready else "False"
+    since = before.get("lastTransitionTime") if before is not None and before.get("status") == said else None
+    made: paths.Object = {
+        "type": READY,
+        "status": said,
+        "reason": condition.reason,
+        "message": condition.message,
+        "lastTransitionTime": since if isinstance(since, str) else now,
+    }
+    others = [each for each in _all_conditions(value) if not (isinstance(each, dict) and each.get("type") == READY)]
+    return {**told, "conditions": [*others, made]}
+
+
+def _overlap_text(name: str, namespace: str, holding: Iterable[Quota], *, more: int) -> str:
+    others = [str(each) for each in holding if each.declared or each.name != name]
+    named = f"{', '.join(others[:_MOST_NAMED])}{' and others' if len(others) > _MOST_NAMED else ''}"
+    where = f"namespace {namespace}" + (f" and {more} more" if more else "")
+    return f"{named} also hold{'s' if len(others) == 1 else ''} for {where}; usher enforces no quota there"
+
+
+def _exceeded_text(found: Ledger, limits: Limits) -> str:
+    """A text about each exceeded limit; empty where no limit is exceeded."""
+    over = []
+    for limit, used in zip(limits, ledger.used_of(found, limits), strict=True):
+        for unit, nanos in used.items():
+            if nanos > limit.hard[unit]:
+                of_classes = f" of {', '.join(limit.classes)}" if limit.classes else ""
+                hard = amounts.number(limit.hard[unit])
+                over.append(f"{amounts.text(unit, nanos)}{of_classes} used of {hard}")
+    if not over:
+        return ""
+    forced = sorted(entry.name_key for entry in found.entries.values() if entry.forced)
+    by_force = f"; charged by force: {_names_text(forced)}" if forced else ""
+    return f"{'; '.join(over)}{by_force}"
+
+
+def _names_text(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"{', '.join(names[:_MOST_NAMED])}{more}"
+
+
+def _problems_text(problems: Iterable[tuple[str, str]]) -> str:
+    return "; ".join(f"{pointer}: {reason}" for pointer, reason in problems)
+
+
+def _condition(reason: str, message: str, *, ready: bool = False) -> Condition:
+    return Condition(ready=ready, reason=reason, message=message[:_LONGEST])
+
+
+def _all_conditions(value: paths.Json) -> list[paths.Json]:
+    said = value.get("conditions") if isinstance(value, dict) else None
+    return said if isinstance(said, list) else []
+
+
+def _of_type(value: paths.Json) -> paths.Object | None:
+    return next((each for each in _all_conditions(value) if isinstance(each, dict) and each.get("type") == READY), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChargeRequest:
+    """A workload that the policies allow."""
+
+    uid: str
+    """The uid of the review; the key of an object that has neither a name nor a uid yet."""
+    workload: model.Workload
+    value: paths.Object
+    """The manifest of the workload."""
+    old_value: paths.Object | None = None
+    """The object before an UPDATE."""
+    creates: bool = True
+    dry_run: bool = False

@@ -1,4 +1,4 @@
-"""The amounts by resource that Kueue counts when it admits a workload.
+"""The amounts by resource that Kueue counts when it admits a workload, with what the cluster adds to its pods.
 
 Kueue counts the pods that the object asks for, and not the largest number to which it may grow. By kind, this is the
 part of `PodSet.count` that counts:
@@ -18,21 +18,106 @@ amount of 0 (KQ:pkg/scheduler/flavorassigner/flavorassigner.go:806-817).
 
 So an amount here never exceeds the real need, and a workload that does not fit can never fit. Containers that operators
 add are left out, because they only add to the need.
+
+KQ:pkg/workload/resources.go:57-153. A default request comes before the limit of the container. The API server uses the
+reverse order: it first sets a missing request of a Pod to its limit.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from usher import model, quantities
-from usher.authorities.kueue import additions as kueue_additions
+from usher import model, paths, quantities
+from usher.authorities import limit_range as limit_range_read
+from usher.authorities import verdict
 from usher.authorities.kueue import queues
-from usher.authorities.kueue.additions import NOT_KNOWN, Additions
 from usher.authorities.kueue.configuration import Configuration
+from usher.authorities.limit_range import LimitRanges
+from usher.cluster.facts.store import Store
 from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import KueueUnit
-from usher.workloads import requests
+from usher.kinds.reading.values import Absence
+from usher.workloads import pod_sets as workloads_pod_sets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Additions:
+    """The facts about additions to the pods of one namespace. A field is None where its facts are unknown."""
+
+    ranges: LimitRanges | None = None
+    classes: Mapping[str, paths.Object] | None = None
+    """The RuntimeClasses by name."""
+
+
+NO_ADDITIONS_KNOWN: Final = Additions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnlargedPodSet:
+    """A pod set with its additions."""
+
+    pod_set: model.PodSet
+    complete: bool
+    """Whether the facts show all additions; else there may be more."""
+    unknowns: tuple[str, ...] = ()
+    """Additions that usher cannot read."""
+
+
+def additions_of_namespace(namespace: str, facts: Store) -> Additions:
+    """The additions to the pods of a namespace."""
+    found = facts.objects("node.k8s.io", "RuntimeClass")
+    classes = None if isinstance(found, Absence) else found
+    return Additions(ranges=limit_range_read.ranges_of_namespace(namespace, facts), classes=classes)
+
+
+def add_to_pod_set(pod_set: model.PodSet, additions: Additions) -> EnlargedPodSet:
+    """The pod set as Kueue counts it. Additions that are unknown or unreadable are left out."""
+    unknowns: list[str] = []
+    complete = additions.ranges is not None
+    found = pod_set
+    if pod_set.runtime_class_name and not pod_set.overhead:
+        complete = complete and additions.classes is not None
+        found = _with_overhead(pod_set, additions.classes or {}, unknowns)
+    if additions.ranges is not None:
+        unknowns += map(str, additions.ranges.unreadable)
+        found = _with_defaults(found, additions.ranges, unknowns)
+    return EnlargedPodSet(pod_set=found, complete=complete, unknowns=tuple(unknowns))
+
+
+def _with_overhead(pod_set: model.PodSet, classes: Mapping[str, paths.Object], unknowns: list[str]) -> model.PodSet:
+    """The pod set with the overhead of its RuntimeClass; a class that does not exist adds nothing."""
+    found = classes.get(pod_set.runtime_class_name)
+    if found is None:
+        return pod_set
+    source = verdict.SourceObject(f"RuntimeClass {pod_set.runtime_class_name}", found)
+    overhead = source.amounts("/overhead/podFixed")
+    unknowns += map(str, source.unreadable)
+    return replace(pod_set, overhead=overhead)
+
+
+def _with_defaults(pod_set: model.PodSet, ranges: LimitRanges, unknowns: list[str]) -> model.PodSet:
+    limits = {name: each for name, each in ranges.default_limits.items() if name not in ranges.ambiguous}
+    requests = {name: each for name, each in ranges.default_requests.items() if name not in ranges.ambiguous}
+    unknowns += (
+        f"several LimitRanges set different defaults for {name}"
+        for name in sorted(ranges.ambiguous)
+        if not all(name in each.requests for each in pod_set.containers)
+    )
+    if not limits and not requests:
+        return pod_set
+    return replace(
+        pod_set,
+        containers=tuple(
+            replace(
+                container,
+                requests={**limits, **container.limits, **requests, **container.requests},
+                limits={**limits, **container.limits},
+            )
+            for container in pod_set.containers
+        ),
+    )
+
 
 PODS: Final = "pods"
 """A resource that queues may cover; each pod counts as 1."""
@@ -50,11 +135,11 @@ class CountedPods:
     pods: int
     each: Mapping[str, int]
     enlarged: model.PodSet | None = None
-    """With what the cluster adds to the pods; None for the same as `pod_set`."""
+    """The pod set with the additions of the cluster; None if it equals `pod_set`."""
 
     @property
     def whole(self) -> model.PodSet:
-        """The pod set with what the cluster adds to the pods."""
+        """The pod set with the additions of the cluster."""
         return self.pod_set if self.enlarged is None else self.enlarged
 
     def total(self, resource: str) -> int:
@@ -76,15 +161,19 @@ class Demand:
     pod_sets: int = 0
     """The pod sets of the Workload that Kueue makes; 0 where usher does not know whether it has others."""
     complete: bool = True
-    """Whether the facts show all that the cluster adds to the pods."""
+    """Whether the facts show all additions of the cluster."""
     unknowns: tuple[str, ...] = ()
     """Requests that usher cannot count."""
 
 
-def of(workload: model.Workload, configuration: Configuration, additions: Additions = NOT_KNOWN) -> tuple[Demand, ...]:
+def demands(
+    workload: model.Workload, configuration: Configuration, additions: Additions = NO_ADDITIONS_KNOWN
+) -> tuple[Demand, ...]:
     """The demands that Kueue makes of an object; equal demands once."""
-    if _unit(workload) is not KueueUnit.POD:
-        counted = [(pod_set, _pods(workload, pod_set)) for pod_set in workload.pod_sets if _counts(workload, pod_set)]
+    if _admitted_unit(workload) is not KueueUnit.POD:
+        counted = [
+            (pod_set, _pod_count(workload, pod_set)) for pod_set in workload.pod_sets if _counts(workload, pod_set)
+        ]
         found = _demand(counted, workload, configuration, additions)
         return (replace(found, pod_sets=len(counted)) if _keeps_empty(workload) else found,)
     alone = [pod_set for pod_set in workload.pod_sets if pod_set.count.maximum != 0]
@@ -105,18 +194,20 @@ def _counts(workload: model.Workload, pod_set: model.PodSet) -> bool:
     return pod_set.count.maximum != 0 or _keeps_empty(workload)
 
 
-def part(workload: model.Workload) -> str:
+def admitted_part(workload: model.Workload) -> str:
     """The part of an object that Kueue admits alone: `pod`, `group`, `run`; empty where it admits the whole object."""
-    unit = _unit(workload)
+    unit = _admitted_unit(workload)
     return "" if workload.is_pod or unit is KueueUnit.WHOLE else unit.value
 
 
-def _unit(workload: model.Workload) -> KueueUnit:
+def _admitted_unit(workload: model.Workload) -> KueueUnit:
     pods = registry.PODS.get((workload.group, workload.kind))
     return KueueUnit.POD if pods is None else pods.kueue_unit
 
 
-def of_all(workload: model.Workload, configuration: Configuration, additions: Additions = NOT_KNOWN) -> Demand:
+def demand_of_all_pods(
+    workload: model.Workload, configuration: Configuration, additions: Additions = NO_ADDITIONS_KNOWN
+) -> Demand:
     """All pods of an object as one demand, even if Kueue admits each pod alone."""
     pod_sets = [pod_set for pod_set in workload.pod_sets if pod_set.count.maximum != 0]
     counted = [(pod_set, pod_set.count.minimum) for pod_set in pod_sets]
@@ -134,7 +225,7 @@ def _demand(
     complete = True
     exact = POD_GROUP not in workload.labels and POD_GROUP not in workload.annotations
     for pod_set, pods in counted:
-        enlarged = kueue_additions.enlarged(pod_set, additions)
+        enlarged = add_to_pod_set(pod_set, additions)
         complete = complete and enlarged.complete
         unknowns += [*enlarged.unknowns, *_revived(workload, pod_set)]
         each = _transformed(_requests(enlarged.pod_set, configuration), configuration)
@@ -160,27 +251,27 @@ def _revived(workload: model.Workload, pod_set: model.PodSet) -> Iterator[str]:
         )
 
 
-def named(pod_set: model.PodSet) -> frozenset[str]:
+def named_resources(pod_set: model.PodSet) -> frozenset[str]:
     """The resources that a pod itself names, without the transformations of Kueue's configuration."""
     of_containers = (resources for each in pod_set.containers for resources in (each.requests, each.limits))
     return frozenset().union(*of_containers, pod_set.overhead, pod_set.pod_requests, pod_set.pod_limits)
 
 
-def _pods(workload: model.Workload, pod_set: model.PodSet) -> int:
+def _pod_count(workload: model.Workload, pod_set: model.PodSet) -> int:
     count = pod_set.count
-    match _unit(workload):
+    match _admitted_unit(workload):
         case KueueUnit.RUN:
             return 1 if count.maximum is None else count.maximum
         case KueueUnit.GROUP:
             groups = workload.pods.minimum // (workload.gang.minimum or 1)
             return count.minimum // groups if groups else 0
         case _:
-            return min(count.minimum, _least(workload, count.minimum)) if workload.kind == "Job" else count.minimum
+            return min(count.minimum, _least_pods(workload, count.minimum)) if workload.kind == "Job" else count.minimum
 
 
 def _is_counted(workload: model.Workload, pod_set: model.PodSet) -> bool:
     """Whether Kueue counts exactly the pods of the pod set; else it may count more."""
-    unit = _unit(workload)
+    unit = _admitted_unit(workload)
     if unit in (KueueUnit.POD, KueueUnit.GROUP):
         return True
     if unit is KueueUnit.RUN:
@@ -188,7 +279,7 @@ def _is_counted(workload: model.Workload, pod_set: model.PodSet) -> bool:
     return pod_set.count.minimum == pod_set.count.maximum
 
 
-def _least(workload: model.Workload, parallelism: int) -> int:
+def _least_pods(workload: model.Workload, parallelism: int) -> int:
     """How many pods a Job needs. Like Kueue, usher ignores an annotation that is not a number."""
     text = workload.annotations.get(MIN_PARALLELISM, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else parallelism
@@ -196,7 +287,7 @@ def _least(workload: model.Workload, parallelism: int) -> int:
 
 def _requests(pod_set: model.PodSet, configuration: Configuration) -> dict[str, quantities.Quantity]:
     """The requests of one pod, without the resources that Kueue excludes."""
-    found = requests.of_pod(
+    found = workloads_pod_sets.requests_of_pod(
         pod_set.containers,
         overhead=pod_set.overhead,
         pod_requests=pod_set.pod_requests,

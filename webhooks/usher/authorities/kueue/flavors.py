@@ -10,22 +10,64 @@ from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
-from usher.authorities.kueue import placement
 from usher.authorities.kueue.queues import problems_of
-from usher.config import models
+from usher.config import pools
 from usher.dataclass import dataclass
-from usher.reading.values import Reading
-from usher.scheduling import node_affinity, taints
+from usher.kinds.reading.values import Reading
+from usher.model import placement as model_placement
 
-_LEVELS: Final = (placement.REQUIRED, placement.PREFERRED, placement.SLICE_LEVEL)
-_OTHER_TOPOLOGY: Final = (placement.UNCONSTRAINED, placement.SLICE_CONSTRAINTS)
+TOPOLOGY_PREFIX: Final = "kueue.x-k8s.io/podset-"
+REQUIRED_TOPOLOGY: Final = TOPOLOGY_PREFIX + "required-topology"
+PREFERRED_TOPOLOGY: Final = TOPOLOGY_PREFIX + "preferred-topology"
+UNCONSTRAINED_TOPOLOGY: Final = TOPOLOGY_PREFIX + "unconstrained-topology"
+SLICE_LEVEL: Final = TOPOLOGY_PREFIX + "slice-required-topology"
+SLICE_SIZE: Final = TOPOLOGY_PREFIX + "slice-size"
+SLICE_CONSTRAINTS: Final = SLICE_LEVEL + "-constraints"
+
+_LONGEST: Final = 9
+"""Digits of a slice size."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopologyPlacement:
+    required: str
+    """All pods must be in one domain of this level; empty where they may be anywhere."""
+    slice_level: str
+    """Each slice must be in one domain of this level."""
+    slice_size: int
+    """Pods of a slice; 1 where the pods ask for no slices."""
+
+
+def topology_placement(pod_set: model.PodSet, levels: Sequence[str]) -> TopologyPlacement | None:
+    """The placement that the pods ask for, in a Topology with some levels.
+
+    Returns:
+        None where the annotations are wrong, name a level that the Topology lacks, or describe slices in several
+        levels.
+    """
+    annotations = pod_set.annotations
+    required = annotations.get(REQUIRED_TOPOLOGY, "")
+    lowest = levels[-1] if levels else ""
+    level, size = annotations.get(SLICE_LEVEL, lowest), annotations.get(SLICE_SIZE, "1")
+    if SLICE_CONSTRAINTS in annotations or (SLICE_LEVEL in annotations) != (SLICE_SIZE in annotations):
+        return None
+    if not (size.isascii() and size.isdecimal() and len(size) <= _LONGEST and int(size)):
+        return None
+    known = level in levels and (not required or required in levels)
+    if not known or (required and levels.index(required) > levels.index(level)):
+        return None
+    return TopologyPlacement(required=required, slice_level=level, slice_size=int(size))
+
+
+_LEVELS: Final = (REQUIRED_TOPOLOGY, PREFERRED_TOPOLOGY, SLICE_LEVEL)
+_OTHER_TOPOLOGY: Final = (UNCONSTRAINED_TOPOLOGY, SLICE_CONSTRAINTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flavor:
     name: str
     node_labels: Mapping[str, str]
-    node_taints: tuple[models.Taint, ...]
+    node_taints: tuple[pools.Taint, ...]
     tolerations: tuple[Mapping[str, paths.Json], ...]
     topology: str
     """The name of its Topology; empty where the flavor does not place pods by topology."""
@@ -57,7 +99,7 @@ class FlavorRefusal:
     """The taint that the pods do not tolerate, if this is the reason."""
 
 
-def flavor(name: str, value: Mapping[str, paths.Json]) -> Flavor:
+def read_flavor(name: str, value: Mapping[str, paths.Json]) -> Flavor:
     """A ResourceFlavor of any version."""
     reading = Reading()
     spec = reading.mapping(value.get("spec"), "/spec")
@@ -73,7 +115,7 @@ def flavor(name: str, value: Mapping[str, paths.Json]) -> Flavor:
     )
 
 
-def topology(name: str, value: Mapping[str, paths.Json]) -> Topology:
+def read_topology(name: str, value: Mapping[str, paths.Json]) -> Topology:
     """A Topology of any version."""
     reading = Reading()
     spec = reading.mapping(value.get("spec"), "/spec")
@@ -96,7 +138,7 @@ def asks_topology(pod_set: model.PodSet) -> bool:
     return any(key in pod_set.annotations for key in (*_LEVELS, *_OTHER_TOPOLOGY))
 
 
-def refusal(flavor: Flavor, pod_set: model.PodSet, keys: Container[str]) -> FlavorRefusal | None:
+def flavor_refusal(flavor: Flavor, pod_set: model.PodSet, keys: Container[str]) -> FlavorRefusal | None:
     """Why the flavor's taints or labels keep the pods out; None where the flavor takes them.
 
     Args:
@@ -104,13 +146,13 @@ def refusal(flavor: Flavor, pod_set: model.PodSet, keys: Container[str]) -> Flav
         pod_set: the pods.
         keys: the labels that selectors are compared with.
     """
-    untolerated = taints.untolerated([*pod_set.tolerations, *flavor.tolerations], flavor.node_taints)
+    untolerated = model_placement.untolerated([*pod_set.tolerations, *flavor.tolerations], flavor.node_taints)
     if untolerated:
         taint = untolerated[0]
         value = f"={taint.value}" if taint.value else ""
         written = f"{taint.key}{value}:{taint.effect}"
         return FlavorRefusal(flavor=flavor.name, reason=f"its taint {written} is not tolerated", untolerated=written)
-    if not node_affinity.matches(_declared_only(keys, pod_set), labels=flavor.node_labels, name=""):
+    if not model_placement.node_matches(_declared_only(keys, pod_set), labels=flavor.node_labels, name=""):
         return FlavorRefusal(flavor=flavor.name, reason=_wrong_labels(flavor, pod_set, keys))
     return None
 
@@ -181,9 +223,9 @@ def _tolerations(value: paths.Json, reading: Reading) -> Iterator[Mapping[str, p
         yield entry
 
 
-def _taint(value: Mapping[str, paths.Json], path: str, reading: Reading) -> models.Taint:
+def _taint(value: Mapping[str, paths.Json], path: str, reading: Reading) -> pools.Taint:
     # The taint is not validated: nodes can have taints that usher.yaml does not accept.
-    return models.Taint.model_construct(
+    return pools.Taint.model_construct(
         key=reading.text(value.get("key"), path + "/key"),
         value=reading.text(value.get("value"), path + "/value"),
         effect=reading.text(value.get("effect"), path + "/effect"),

@@ -10,17 +10,25 @@ from dataclasses import field
 from typing import Final
 
 from usher import model
-from usher.authorities.kueue import versions
+from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue.capacity import Supply
 from usher.authorities.kueue.configuration import Configuration
 from usher.authorities.kueue.demand import PODS, CountedPods, Demand
-from usher.authorities.kueue.flavor_choice import Unit, assigned
-from usher.authorities.kueue.flavor_matching import LABELS_BY_VERSION, Matching
-from usher.authorities.kueue.flavor_order import in_order
-from usher.authorities.kueue.flavor_shortage import Room
+from usher.authorities.kueue.flavor_fit import (
+    LABELS_BY_VERSION,
+    FlavorChoice,
+    FlavorMatcher,
+    FlavorShortage,
+    GroupRoom,
+    KueueVerdict,
+    PodSetLimit,
+    Unit,
+    UnmatchedPods,
+    can_assign,
+    choose_in_order,
+)
 from usher.authorities.kueue.queues import ClusterQueue, FlavorResource, ResourceGroup
 from usher.authorities.kueue.read import Cluster
-from usher.authorities.kueue.verdict import FlavorChoice, FlavorShortage, KueueVerdict, PodSetLimit, UnmatchedPods
 from usher.authorities.verdict import Answer
 from usher.dataclass import dataclass
 
@@ -36,7 +44,7 @@ class _Search:
 
     queue: ClusterQueue
     demand: Demand
-    matching: Matching
+    matching: FlavorMatcher
     supply: Supply
     choices: list[FlavorChoice] = field(default_factory=list)
     takes_all: bool = True
@@ -59,24 +67,24 @@ class _Search:
         self.takes_all = self.takes_all and not any(each.crowded for each in matched)
         allowed, sure = [each.flavors for each in matched], [each.sure for each in matched]
         resources = sorted({name for unit in units for each in unit for name in group.resources if each.total(name)})
-        found = assigned(units, allowed, resources, self._bound)
+        found = can_assign(units, allowed, resources, self._bound)
         problems = self.supply.problems(self.queue)
         if found is False:
-            room = Room(queue=self.queue, units=units, allowed=allowed, resources=resources, most=self._bound)
+            room = GroupRoom(queue=self.queue, units=units, allowed=allowed, resources=resources, most=self._bound)
             self.shortages += room.shortages()
         elif found is None:
             self.unknowns["the queue has too many ways to choose flavors"] = None
-        elif problems and not assigned(units, allowed, resources, self._certain):
+        elif problems and not can_assign(units, allowed, resources, self._certain):
             self.unknowns |= dict.fromkeys(problems)
-        elif sure != allowed and not (all(sure) and assigned(units, sure, resources, self._certain)):
+        elif sure != allowed and not (all(sure) and can_assign(units, sure, resources, self._certain)):
             self.unknowns[LABELS_BY_VERSION] = None
         else:
             self._take(units, allowed, sure, resources)
 
     def _take(self, units: Sequence[Unit], allowed: _Flavors, sure: _Flavors, resources: list[str]) -> None:
-        flavors = in_order(units, allowed, resources, self.queue, self.supply)
+        flavors = choose_in_order(units, allowed, resources, self.queue, self.supply)
         if flavors is None or (
-            sure != allowed and flavors != in_order(units, sure, resources, self.queue, self.supply)
+            sure != allowed and flavors != choose_in_order(units, sure, resources, self.queue, self.supply)
         ):
             self.takes_all = False
             return
@@ -110,7 +118,7 @@ def judge(
         configuration: the configuration of Kueue.
         supply: the room of the queue; by default its capacity, even if other workloads run or the queue is stopped.
     """
-    matching = Matching(queue=queue, cluster=cluster, configuration=configuration)
+    matching = FlavorMatcher(queue=queue, cluster=cluster, configuration=configuration)
     search = _Search(queue=queue, demand=demand, matching=matching, supply=supply or cluster.capacities)
     for group in queue.quotas.groups:
         search.try_group(group)
@@ -133,8 +141,8 @@ def judge(
             shortages=() if doubts else tuple(search.shortages),
         )
     unknowns = dict.fromkeys((*doubts, *demand.unknowns, *matching.unknowns, *search.unknowns))
-    if not versions.surely_takes(demand.pod_sets, configuration.version):
-        unknowns[f"it has {demand.pod_sets} pod sets, and {versions.OF_POD_SETS}"] = None
+    if not kueue_configuration.surely_takes_pod_sets(demand.pod_sets, configuration.version):
+        unknowns[f"it has {demand.pod_sets} pod sets, and {kueue_configuration.POD_SET_LIMITS}"] = None
     if unknowns or not demand.exact:
         return KueueVerdict(answer=Answer.UNKNOWN, unknowns=tuple(unknowns))
     choices = tuple(search.choices) if search.takes_all else ()
@@ -147,13 +155,13 @@ def _asking(pod_set: model.PodSet) -> str:
 
 def _uncovered(demand: Demand, queue: ClusterQueue, configuration: Configuration) -> Iterator[str]:
     """Requested resources that no group of the queue covers."""
-    zeros = not versions.skips_uncovered_zeros(configuration.version)
+    zeros = not kueue_configuration.skips_uncovered_zeros(configuration.version)
     names = {name for asked in demand.asked for name in asked.each if zeros or asked.total(name)}
     yield from sorted(name for name in names if name != PODS and queue.quotas.group_of(name) is None)
 
 
 def _pod_set_limit(demand: Demand, configuration: Configuration) -> PodSetLimit | None:
-    most = versions.most_pod_sets(configuration.version)
+    most = kueue_configuration.most_pod_sets(configuration.version)
     if most is None or demand.pod_sets <= most:
         return None
     return PodSetLimit(pod_sets=demand.pod_sets, most=most, version=str(configuration.version))

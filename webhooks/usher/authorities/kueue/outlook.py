@@ -6,25 +6,120 @@ from itertools import islice
 from typing import Final
 
 from usher import model
+from usher.authorities import amount_texts
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
+from usher.authorities.kueue import capacity as kueue_free
 from usher.authorities.kueue import demand as kueue_demand
-from usher.authorities.kueue import free as kueue_free
-from usher.authorities.kueue import judge, outlook_texts, read
+from usher.authorities.kueue import judge, read
+from usher.authorities.kueue.capacity import Free
 from usher.authorities.kueue.demand import PODS, Demand
-from usher.authorities.kueue.free import Free
+from usher.authorities.kueue.flavor_fit import FlavorCapacity, FlavorShortage, KueueVerdict, UnmatchedPods
 from usher.authorities.kueue.queues import (
     NO_QUOTA,
     UNLIMITED,
     ClusterQueue,
     FlavorResource,
     LocalQueue,
+    State,
     quantity_of,
 )
 from usher.authorities.kueue.read import QUEUE_LABEL, KueueFacts
-from usher.authorities.kueue.verdict import KueueVerdict
 from usher.authorities.outlook import Balance, Elsewhere, Section, Taken
 from usher.authorities.verdict import Answer
+
+_MOST_REASONS: Final = 16
+"""How many entries of a list are named."""
+
+
+def queue_obstacles(local: LocalQueue, queue: ClusterQueue, namespace: str, *, selected: bool | None) -> Iterator[str]:
+    """Reasons that hold back all workloads of the namespace in a queue."""
+    yield from _held_back(local.state, f"LocalQueue {local.name}")
+    yield from _held_back(queue.state, _queue_name(queue))
+    if selected is False:
+        yield f"{_queue_name(queue)} does not select namespace {namespace}"
+
+
+def verdict_reasons(verdicts: Sequence[KueueVerdict], queue: ClusterQueue, answer: Answer) -> Iterator[str]:
+    """Reasons that hold back one workload."""
+    for verdict in verdicts:
+        if verdict.pod_set_limit is not None:
+            limit = verdict.pod_set_limit
+            yield f"it has {limit.pod_sets} pod sets, and Kueue {limit.version} accepts at most {limit.most}"
+        for name in verdict.uncovered[:_MOST_REASONS]:
+            yield f"{_queue_name(queue)} has no quota for {name}"
+        for unmatched in verdict.unmatched[:_MOST_REASONS]:
+            yield _no_flavor_text(unmatched)
+        for shortage in verdict.shortages[:_MOST_REASONS]:
+            yield _shortage_text(shortage, now=answer is not Answer.NEVER)
+        yield from verdict.unknowns[:_MOST_REASONS]
+        if not verdict.takes_all:
+            yield "all pods would fit, but some pods may find no room, because Kueue chooses flavors pod set by pod set"
+
+
+def verdict_remedies(verdicts: Sequence[KueueVerdict], queue: ClusterQueue, answer: Answer) -> Iterator[str]:
+    """Changes of the workload or the queue that would help."""
+    for verdict in verdicts:
+        for unmatched in verdict.unmatched[:_MOST_REASONS]:
+            for refusal in unmatched.refusals[:_MOST_REASONS]:
+                if refusal.untolerated:
+                    pods = unmatched.pods.pod_set.name or "the pods"
+                    yield f"tolerate {refusal.untolerated} in {pods}, so that flavor {refusal.flavor} takes them"
+        others = verdict.uncovered or verdict.unmatched or verdict.pod_set_limit
+        if answer is Answer.NEVER and not others and len(verdict.shortages) == 1:
+            yield from _more_quota(verdict.shortages[0], queue)
+
+
+def wait_text(shortage: FlavorShortage, flavor: FlavorCapacity, ever: int) -> str:
+    """The text about the amount that must become free in a flavor; `ever` is the most that the flavor could give."""
+    resource = shortage.resource
+    taken = amount_texts.text(resource, quantity_of(resource, max(ever - flavor.most, 0)))
+    most = amount_texts.named(resource, quantity_of(resource, ever), up=False)
+    needed = amount_texts.text(resource, quantity_of(resource, shortage.total))
+    return f"wait: {taken} of {most} in flavor {flavor.flavor} are taken now, and {needed} are needed"
+
+
+def _queue_name(queue: ClusterQueue) -> str:
+    return f"ClusterQueue {queue.name}"
+
+
+def _held_back(state: State, queue: str) -> Iterator[str]:
+    if state.stop_policy:
+        yield f"{queue} is stopped (stopPolicy {state.stop_policy})"
+    elif state.inactive:
+        message = f": {state.message}" if state.message else ""
+        yield f"{queue} is not active ({state.inactive}){message}"
+
+
+def _no_flavor_text(unmatched: UnmatchedPods) -> str:
+    refusals = "; ".join(f"{each.flavor}: {each.reason}" for each in unmatched.refusals[:_MOST_REASONS])
+    pods = unmatched.pods.pod_set.name or "the pods"
+    resources = ", ".join(unmatched.resources[:_MOST_REASONS])
+    return f"no flavor takes {pods} for {resources} ({refusals or 'the group has no flavor'})"
+
+
+def _shortage_text(shortage: FlavorShortage, *, now: bool) -> str:
+    resource = shortage.resource
+    gives = [
+        f"{amount_texts.text(resource, quantity_of(resource, each.most), up=False)} in flavor {each.flavor}"
+        for each in shortage.flavors[:_MOST_REASONS]
+    ]
+    asked = amount_texts.named(resource, quantity_of(resource, shortage.total))
+    verb = "free now:" if now else "the queue can ever give"
+    together = " (enough of each resource, but not of all in one flavor)" if shortage.together else ""
+    return f"{asked} asked for; {verb} {', '.join(gives) or 'nothing'}{together}"
+
+
+def _more_quota(shortage: FlavorShortage, queue: ClusterQueue) -> Iterator[str]:
+    """How much more quota the flavor needs, where only one flavor takes the pods.
+
+    The capacity of the queue grows as much as its nominalQuota, for any limits above it.
+    """
+    if shortage.more is not None:
+        flavor, resource = shortage.flavors[0], shortage.resource
+        more = amount_texts.named(resource, quantity_of(resource, shortage.more))
+        yield f"raise the nominalQuota of {_queue_name(queue)} in flavor {flavor.flavor} by {more}"
+
 
 _AUTHORITY: Final = "Kueue"
 
@@ -32,7 +127,7 @@ _MOST: Final = 16
 """How many queues, and cohorts of a queue, are named."""
 
 
-def of(case: Case, known: Knowledge) -> Iterator[Section]:
+def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
     """A section where Kueue queues the workload."""
     workload = case.workload
     if workload.queue_label_path is None or workload.owner is not None:
@@ -40,7 +135,7 @@ def of(case: Case, known: Knowledge) -> Iterator[Section]:
     facts = read.for_namespace(workload.namespace, known)
     name = facts.queue_of(workload)
     if name:
-        free = kueue_free.of(known.facts, facts.cluster.capacities)
+        free = kueue_free.free_amounts(known.facts, facts.cluster.capacities)
         given = case.before is not None and _queue_label(case.before) != _queue_label(workload)
         yield replace(_Queueing(workload, facts, free).section(name), given=given)
     elif facts.configuration.queues_unlabelled and facts.manages_namespace:
@@ -64,19 +159,19 @@ class _Queueing:
         self._facts = facts
         self._free = free
         self._workload = workload
-        self._demands = kueue_demand.of(workload, facts.configuration, facts.additions)
+        self._demands = kueue_demand.demands(workload, facts.configuration, facts.additions)
 
     def section(self, name: str) -> Section:
         way = [f"LocalQueue {name}"]
         queues, cluster_queues = self._facts.queues, self._facts.cluster.queues
         if queues is None:
-            return _unknown(way, "the LocalQueues are not known")
+            return _unknown_section(way, "the LocalQueues are not known")
         local = queues.get(name)
         if local is None:
             return self._held_back(way, f"namespace {self._workload.namespace} has no LocalQueue {name}", besides="")
         way.append(f"ClusterQueue {local.cluster_queue}")
         if cluster_queues is None:
-            return _unknown(way, "the ClusterQueues are not known")
+            return _unknown_section(way, "the ClusterQueues are not known")
         queue = cluster_queues.get(local.cluster_queue)
         if queue is None:
             missing = local.cluster_queue
@@ -97,13 +192,13 @@ class _Queueing:
         answer = _answer(ever, now)
         namespace = self._workload.namespace
         selected = self._facts.selects(queue.namespace_selector)
-        reasons = list(outlook_texts.obstacles(local, queue, namespace, selected=selected))
+        reasons = list(queue_obstacles(local, queue, namespace, selected=selected))
         if reasons and answer in (Answer.FITS, Answer.COULD):
             answer = Answer.NOT_NOW
         if selected is None:
             reasons.append(f"usher does not know whether ClusterQueue {queue.name} selects namespace {namespace}")
             answer = answer if answer is Answer.NEVER else Answer.UNKNOWN
-        part = kueue_demand.part(self._workload)
+        part = kueue_demand.admitted_part(self._workload)
         if part:
             reasons.append(f"Kueue admits each {part} separately; the amounts are for one {part}")
         if part and answer is Answer.FITS and not self._all_fit_now(queue):
@@ -112,7 +207,7 @@ class _Queueing:
         if answer is Answer.FITS and not all(demand.complete for demand in self._demands):
             answer = Answer.COULD
             reasons.append("Kueue may count more: usher does not know the LimitRanges, or the RuntimeClass of the pods")
-        reasons += outlook_texts.reasons(ever if answer is Answer.NEVER else (*ever, *now), queue, answer)
+        reasons += verdict_reasons(ever if answer is Answer.NEVER else (*ever, *now), queue, answer)
         return Section(
             authority=_AUTHORITY,
             way=tuple(way),
@@ -121,7 +216,7 @@ class _Queueing:
             balances=tuple(self._balances(queue)),
             taken=tuple(_taken(ever, now)),
             elsewhere=() if answer is Answer.FITS else self._elsewhere(local.cluster_queue),
-            remedies=tuple(dict.fromkeys(outlook_texts.remedies(ever, queue, answer))),
+            remedies=tuple(dict.fromkeys(verdict_remedies(ever, queue, answer))),
             waits=tuple(dict.fromkeys(self._waits(now, queue))) if answer is Answer.NOT_NOW else (),
         )
 
@@ -143,7 +238,7 @@ class _Queueing:
 
     def _all_fit_now(self, queue: ClusterQueue) -> bool:
         """Whether the queue has room now for all parts that Kueue admits one after the other."""
-        demand = kueue_demand.of_all(self._workload, self._facts.configuration, self._facts.additions)
+        demand = kueue_demand.demand_of_all_pods(self._workload, self._facts.configuration, self._facts.additions)
         return self._verdict(demand, queue, now=True).answer is not Answer.NEVER
 
     def _elsewhere(self, besides: str) -> tuple[Elsewhere, ...]:
@@ -157,12 +252,12 @@ class _Queueing:
         return tuple(sorted(found, key=lambda each: -order.index(each.answer)))
 
     def _waits(self, now: Sequence[KueueVerdict], queue: ClusterQueue) -> Iterator[str]:
-        """What must become free, for each resource in the flavor that has most of it."""
+        """The texts about the amounts that must become free, for each resource in the flavor that has most of it."""
         for verdict in now:
             for shortage in verdict.shortages[:_MOST]:
                 for flavor in shortage.flavors[:1]:
                     ever = self._facts.cluster.capacities.bound(queue, (flavor.flavor, shortage.resource))
-                    yield outlook_texts.wait(shortage, flavor, ever)
+                    yield wait_text(shortage, flavor, ever)
 
     def _balances(self, queue: ClusterQueue) -> Iterator[Balance]:
         names = {name for demand in self._demands for each in demand.asked for name in each.each}
@@ -190,7 +285,7 @@ class _Queueing:
         )
 
 
-def _unknown(way: Sequence[str], reason: str) -> Section:
+def _unknown_section(way: Sequence[str], reason: str) -> Section:
     return Section(authority=_AUTHORITY, way=tuple(way), answer=Answer.UNKNOWN, reasons=(reason,))
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from usher import errors, paths, quantities
 from usher.dataclass import dataclass
-from usher.reading.values import Reading
+from usher.kinds.reading.values import Reading
 
 UNLIMITED: Final = quantities.MAX_INT64
 """Kueue's value for an amount that does not fit into 64 bits."""

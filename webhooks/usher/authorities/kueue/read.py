@@ -7,28 +7,27 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from usher import model, paths
-from usher.authorities import served_resources
+from usher.authorities import knowledge
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.kueue import additions as kueue_additions
 from usher.authorities.kueue import configuration as kueue_configuration
+from usher.authorities.kueue import demand as kueue_additions
 from usher.authorities.kueue import flavors as kueue_flavors
 from usher.authorities.kueue import queues as kueue_queues
-from usher.authorities.kueue import versions
-from usher.authorities.kueue.additions import Additions
 from usher.authorities.kueue.capacity import Capacities
 from usher.authorities.kueue.configuration import Configuration
+from usher.authorities.kueue.demand import Additions
 from usher.authorities.kueue.flavors import Flavor, Topology
 from usher.authorities.kueue.queues import GROUP, ClusterQueue, LocalQueue, State
-from usher.authorities.kueue.topology_room import Nodes
+from usher.authorities.kueue.topology import TopologyNodes
+from usher.authorities.nodes import judge
 from usher.authorities.nodes import read as nodes_read
-from usher.authorities.nodes import remembered
+from usher.cluster.facts import store
+from usher.cluster.facts.store import NODE, Store
 from usher.dataclass import dataclass
-from usher.facts import namespaces
-from usher.facts.store import NODE, Store
-from usher.kinds import kept_fields
-from usher.reading.lookup import Absence, Reference
-from usher.scheduling import requirements
-from usher.scheduling.requirements import Labels
+from usher.kinds import kind as kinds_kind
+from usher.kinds.reading.values import Absence, Reference
+from usher.model import placement
+from usher.model.placement import Labels
 
 _Read = TypeVar("_Read")
 
@@ -53,7 +52,7 @@ class Cluster:
     capacities: Capacities
     flavors: Mapping[str, Flavor] | None
     topologies: Mapping[str, Topology] | None
-    nodes: Nodes | None = None
+    nodes: TopologyNodes | None = None
     """The nodes for placement by topology."""
 
 
@@ -77,7 +76,7 @@ class KueueFacts:
     def selects(self, selector: paths.Json) -> bool | None:
         """Whether a selector matches the namespace; None where its labels decide and are unknown."""
         if self.labels is not None or selector is None or selector == {}:
-            return requirements.matches(selector, self.labels or {})
+            return placement.selector_matches(selector, self.labels or {})
         return None
 
     def queue_of(self, workload: model.Workload) -> str:
@@ -107,23 +106,23 @@ def for_namespace(namespace: str, known: Knowledge) -> KueueFacts:
         configuration=configuration(facts),
         cluster=replace(cluster(facts), nodes=nodes(known)),
         queues=local_queues(facts, namespace),
-        labels=namespaces.labels(namespace, facts),
-        additions=kueue_additions.of_namespace(namespace, facts),
+        labels=store.namespace_labels(namespace, facts),
+        additions=kueue_additions.additions_of_namespace(namespace, facts),
     )
 
 
-def nodes(known: Knowledge) -> Nodes | None:
+def nodes(known: Knowledge) -> TopologyNodes | None:
     """The nodes for placement by topology, kept until one of them changes; None where they are unknown."""
-    verdicts = remembered.verdicts(known)
+    verdicts = judge.node_verdicts(known)
     if verdicts is None:
         return None
     return known.derived(
         "nodes of topologies",
-        [NODE, served_resources.CLASS],
-        lambda: Nodes(
+        [NODE, knowledge.DEVICE_CLASS],
+        lambda: TopologyNodes(
             places=verdicts.places,
             vocabulary=known.vocabulary,
-            from_classes=nodes_read.from_device_classes(known.facts),
+            from_classes=nodes_read.resources_of_device_classes(known.facts),
         ),
     )
 
@@ -135,17 +134,17 @@ def cluster(facts: Store) -> Cluster:
 
 def configuration(facts: Store) -> Configuration:
     """Kueue's configuration; only its version may be known where its ConfigMap is not in the usual place."""
-    return replace(_configured(facts), version=versions.of_cluster(facts))
+    return replace(_configured(facts), version=kueue_configuration.version_of_cluster(facts))
 
 
 def _configured(facts: Store) -> Configuration:
-    namespace, name = kept_fields.KUEUE_CONFIGURATION
+    namespace, name = kinds_kind.KUEUE_CONFIGURATION
     found = facts.find(Reference(group="", kind="ConfigMap", name=name, namespace=namespace))
     if isinstance(found, Absence):
-        return kueue_configuration.UNKNOWN
+        return kueue_configuration.UNKNOWN_CONFIGURATION
     data = found.get("data")
-    text = data.get(kept_fields.KUEUE_CONFIGURATION_KEY) if isinstance(data, dict) else None
-    return _configuration(text) if isinstance(text, str) else kueue_configuration.UNKNOWN
+    text = data.get(kinds_kind.KUEUE_CONFIGURATION_KEY) if isinstance(data, dict) else None
+    return _configuration(text) if isinstance(text, str) else kueue_configuration.UNKNOWN_CONFIGURATION
 
 
 def local_queues(facts: Store, namespace: str) -> Mapping[str, LocalQueue] | None:
@@ -162,7 +161,7 @@ def local_queues(facts: Store, namespace: str) -> Mapping[str, LocalQueue] | Non
     return queues
 
 
-_configuration = lru_cache(maxsize=4)(kueue_configuration.read)
+_configuration = lru_cache(maxsize=4)(kueue_configuration.read_configuration)
 
 
 def _read(facts: Store) -> Cluster:
@@ -171,8 +170,8 @@ def _read(facts: Store) -> Cluster:
     return Cluster(
         queues=queues,
         capacities=Capacities((queues or {}).values(), (cohorts or {}).values(), whole=cohorts is not None),
-        flavors=_all(facts, "ResourceFlavor", kueue_flavors.flavor),
-        topologies=_all(facts, "Topology", kueue_flavors.topology),
+        flavors=_all(facts, "ResourceFlavor", kueue_flavors.read_flavor),
+        topologies=_all(facts, "Topology", kueue_flavors.read_topology),
     )
 
 

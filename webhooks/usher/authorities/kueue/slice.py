@@ -1,8 +1,8 @@
 """The Kueue part of the Rego input: the queue of a workload, and whether it could ever admit the workload."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NotRequired
+from typing import Final, NotRequired
 
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
@@ -11,13 +11,181 @@ from usher.accelerators.names import CLAIM_PREFIX
 from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.kueue import demand as kueue_demand
-from usher.authorities.kueue import judge, read, slice_verdicts
+from usher.authorities.kueue import judge, queues, read
 from usher.authorities.kueue.configuration import Configuration
+from usher.authorities.kueue.flavor_fit import FlavorCapacity, FlavorShortage, KueueVerdict, UnmatchedPods
+from usher.authorities.kueue.flavors import FlavorRefusal
 from usher.authorities.kueue.queues import ClusterQueue, State
 from usher.authorities.kueue.read import QUEUE_LABEL, KueueFacts
-from usher.authorities.kueue.verdict import KueueVerdict
-from usher.authorities.verdict import Answer
+from usher.authorities.verdict import Answer, worst
 from usher.config import selection
+from usher.kinds.reading.shapes import Amount, amount_of
+
+MOST_LISTED: Final = 8
+"""How many entries of a list a message may name."""
+
+
+class UncoveredInput(TypedDict):
+    """A resource without quota in the queue."""
+
+    resource: str
+    path: NotRequired[str]
+    """The path of the request."""
+
+
+class FlavorRefusalInput(TypedDict):
+    flavor: str
+    reason: str
+    byTopology: NotRequired[bool]
+    """Whether topology is the only reason."""
+    level: NotRequired[str]
+    """The level that its Topology lacks."""
+    levels: NotRequired[list[str]]
+    """The levels of its Topology."""
+    held: NotRequired[int]
+    """The most of the pods that its nodes could hold by topology, if this is too few."""
+
+
+class UnmatchedPodsInput(TypedDict):
+    """A pod set that no flavor of a resource group takes."""
+
+    podSet: int
+    """The index in `podSets`."""
+    resources: list[str]
+    flavors: list[FlavorRefusalInput]
+
+
+class FlavorPartInput(TypedDict):
+    """The demand of the pods of one pod set."""
+
+    podSet: int
+    pods: int
+    each: Amount
+
+
+class FlavorCapacityInput(TypedDict):
+    """The most that the queue could give in a flavor."""
+
+    flavor: str
+    own: Amount
+    borrowed: Amount
+    most: Amount
+
+
+class FlavorShortageInput(TypedDict):
+    resource: str
+    asked: Amount
+    parts: list[FlavorPartInput]
+    flavors: list[FlavorCapacityInput]
+    fits: Amount
+    """The most that these pods could ask for together, if all other pods stay as they are."""
+    together: bool
+    """Whether there is enough of each resource, but not of all of them in one flavor."""
+
+
+class PodSetLimitInput(TypedDict):
+    """The most pod sets that a version of Kueue accepts; the workload has more."""
+
+    podSets: int
+    most: int
+    version: str
+
+
+class KueueVerdictInput(TypedDict):
+    outcome: str
+    podSetLimit: NotRequired[PodSetLimitInput]
+    uncovered: list[UncoveredInput]
+    unmatched: list[UnmatchedPodsInput]
+    shortages: list[FlavorShortageInput]
+    unknowns: list[str]
+    fitsIn: NotRequired[str]
+    """Another LocalQueue of the namespace that could admit the workload."""
+
+
+_OUTCOMES: Final = {Answer.NEVER: "never admissible", Answer.UNKNOWN: "unknown", Answer.COULD: "admissible"}
+
+
+def verdict_input(found: Sequence[KueueVerdict], workload: model.Workload) -> KueueVerdictInput:
+    """One verdict on the object, from the verdicts on all parts that Kueue admits separately."""
+    uncovered = dict.fromkeys(name for verdict in found for name in verdict.uncovered)
+    unmatched = [each for verdict in found for each in verdict.unmatched]
+    shortages = [each for verdict in found for each in verdict.shortages]
+    unknowns = dict.fromkeys(each for verdict in found for each in verdict.unknowns)
+    limit = next((verdict.pod_set_limit for verdict in found if verdict.pod_set_limit is not None), None)
+    result: KueueVerdictInput = {
+        "outcome": _OUTCOMES[worst([Answer.COULD, *(verdict.answer for verdict in found)])],
+        "uncovered": [_uncovered_input(name, workload) for name in islice(uncovered, MOST_LISTED)],
+        "unmatched": [_unmatched_input(each, workload) for each in unmatched[:MOST_LISTED]],
+        "shortages": [_shortage_input(each, workload) for each in shortages[:MOST_LISTED]],
+        "unknowns": list(islice(unknowns, MOST_LISTED)),
+    }
+    if limit is not None:
+        result["podSetLimit"] = {"podSets": limit.pod_sets, "most": limit.most, "version": limit.version}
+    return result
+
+
+def _uncovered_input(resource: str, workload: model.Workload) -> UncoveredInput:
+    for pod_set in workload.pod_sets:
+        for container in pod_set.containers:
+            if resource in container.requests or resource in container.limits:
+                return {"resource": resource, "path": container.first_path(resource)}
+    return {"resource": resource}
+
+
+def _unmatched_input(unmatched: UnmatchedPods, workload: model.Workload) -> UnmatchedPodsInput:
+    return {
+        "podSet": _index(unmatched.pods.pod_set, workload),
+        "resources": list(unmatched.resources[:MOST_LISTED]),
+        "flavors": [_refusal_input(refusal) for refusal in unmatched.refusals[:MOST_LISTED]],
+    }
+
+
+def _shortage_input(shortage: FlavorShortage, workload: model.Workload) -> FlavorShortageInput:
+    resource = shortage.resource
+    return {
+        "resource": resource,
+        "asked": _amount_input(resource, shortage.total),
+        "parts": [
+            {
+                "podSet": _index(each.pod_set, workload),
+                "pods": each.pods,
+                "each": _amount_input(resource, each.total(resource) // each.pods),
+            }
+            for each in shortage.pods[:MOST_LISTED]
+        ],
+        "flavors": [_capacity_input(resource, each) for each in shortage.flavors[:MOST_LISTED]],
+        "fits": _amount_input(resource, shortage.fits),
+        "together": shortage.together,
+    }
+
+
+def _index(pod_set: model.PodSet, workload: model.Workload) -> int:
+    return next(index for index, each in enumerate(workload.pod_sets) if each is pod_set)
+
+
+def _capacity_input(resource: str, capacity: FlavorCapacity) -> FlavorCapacityInput:
+    return {
+        "flavor": capacity.flavor,
+        "own": _amount_input(resource, min(capacity.own, capacity.most)),
+        "borrowed": _amount_input(resource, max(capacity.most - capacity.own, 0)),
+        "most": _amount_input(resource, capacity.most),
+    }
+
+
+def _refusal_input(refusal: FlavorRefusal) -> FlavorRefusalInput:
+    result: FlavorRefusalInput = {"flavor": refusal.flavor, "reason": refusal.reason}
+    if refusal.by_topology:
+        result["byTopology"] = True
+    if refusal.held is not None:
+        result["held"] = refusal.held
+    if refusal.level:
+        result["level"] = refusal.level
+        result["levels"] = list(refusal.levels)
+    return result
+
+
+def _amount_input(resource: str, number: int) -> Amount:
+    return amount_of(queues.quantity_of(resource, number))
 
 
 class QueueStateInput(TypedDict):
@@ -37,7 +205,7 @@ class ClusterQueueInput(QueueStateInput):
     """The selector as JSON; `null` where it is missing."""
     withoutChecks: NotRequired[bool]
     """True where it has no AdmissionCheck, and so no MultiKueue; absent otherwise."""
-    verdict: NotRequired[slice_verdicts.KueueVerdictInput]
+    verdict: NotRequired[KueueVerdictInput]
 
 
 class LocalQueueInput(QueueStateInput):
@@ -75,7 +243,7 @@ class KueueInput(TypedDict):
     queue: NotRequired[LocalQueueInput]
 
 
-def of(case: Case, known: Knowledge) -> KueueInput | None:
+def input_slice(case: Case, known: Knowledge) -> KueueInput | None:
     """The answer of Kueue on a workload; None where Kueue is unknown, and for objects that a controller made."""
     workload = case.workload
     if workload.owner is not None:
@@ -94,7 +262,7 @@ def of(case: Case, known: Knowledge) -> KueueInput | None:
     if configuration.external_frameworks:
         result["externalFrameworks"] = list(configuration.external_frameworks)
     readable = configuration.known and not configuration.problems
-    if readable and (claimed := list(_claimed(workload, configuration))):
+    if readable and (claimed := list(_claimed_classes(workload, configuration))):
         result["claimedClasses"] = claimed
     managed = facts.manages_namespace
     if managed is not None:
@@ -110,11 +278,11 @@ def of(case: Case, known: Knowledge) -> KueueInput | None:
 def _declared_is_missing(workload: model.Workload, facts: KueueFacts, known: Knowledge) -> bool:
     if facts.queues is None or workload.queue_labels.get(QUEUE_LABEL):
         return False
-    declared = selection.first(known.config.queues, selection.subject(workload))
+    declared = selection.first_match(known.config.queues, selection.subject_of(workload))
     return declared is not None and declared.local_queue not in facts.queues
 
 
-def _claimed(workload: model.Workload, configuration: Configuration) -> Iterator[ClaimedClassInput]:
+def _claimed_classes(workload: model.Workload, configuration: Configuration) -> Iterator[ClaimedClassInput]:
     for pod_set in workload.pod_sets:
         claimed = (each.name for each in pod_set.requests if each.route is model.Route.CLAIM and not each.claim)
         for name in dict.fromkeys(claimed):
@@ -128,7 +296,7 @@ class _Judged:
     def __init__(self, workload: model.Workload, facts: KueueFacts) -> None:
         self._workload = workload
         self._facts = facts
-        self._demands = kueue_demand.of(workload, facts.configuration, facts.additions)
+        self._demands = kueue_demand.demands(workload, facts.configuration, facts.additions)
 
     def local_queue(self, name: str) -> LocalQueueInput:
         by_default = not self._workload.queue_labels.get(QUEUE_LABEL)
@@ -139,7 +307,7 @@ class _Judged:
         queue = queues.get(name)
         result["exists"] = queue is not None
         if queue is None:
-            result["others"] = list(islice(queues, slice_verdicts.MOST))
+            result["others"] = list(islice(queues, MOST_LISTED))
             leading = next((each.name for each in queues.values() if each.cluster_queue == name), None)
             if leading is not None:
                 result["leadsThere"] = leading
@@ -147,7 +315,7 @@ class _Judged:
         _add_state(result, queue.state)
         if queue.problems and not queue.cluster_queue:
             unread = KueueVerdict(answer=Answer.UNKNOWN, unknowns=queue.problems)
-            result["clusterQueue"] = {"name": "", "verdict": slice_verdicts.verdict_input([unread], self._workload)}
+            result["clusterQueue"] = {"name": "", "verdict": verdict_input([unread], self._workload)}
             return result
         result["clusterQueue"] = self._cluster_queue(queue.cluster_queue)
         return result
@@ -170,7 +338,7 @@ class _Judged:
         if queue.namespace_selector is None:
             result["selector"] = "null"
         verdicts = self._verdicts(queue)
-        result["verdict"] = slice_verdicts.verdict_input(verdicts, self._workload)
+        result["verdict"] = verdict_input(verdicts, self._workload)
         if any(each.answer is Answer.NEVER for each in verdicts):
             other = self._admitting(besides=name)
             if other is not None:

@@ -1,18 +1,22 @@
-"""Judges whether any empty node could ever hold one pod of a pod set, and what the nearest place lacks."""
+"""Judges whether empty nodes could ever hold one pod of each pod set, and a whole gang at once."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from functools import lru_cache
 from typing import Final
 
-from usher.authorities.nodes import obstacles as nodes_obstacles
-from usher.authorities.nodes.obstacles import Obstacles
-from usher.authorities.nodes.places import Place, Places
-from usher.authorities.nodes.pod_demand import Alternative, PodDemand
+import orjson
+
+from usher import memo, model
+from usher.authorities import gang_demand
+from usher.authorities.knowledge import Knowledge
+from usher.authorities.nodes import places
+from usher.authorities.nodes.places import Obstacles, Place, Places, fewest_obstacles
+from usher.authorities.nodes.read import Alternative, PodDemand
 from usher.authorities.verdict import Answer
+from usher.cluster.facts.nodes import PODS, NodeClass, Nodes
 from usher.dataclass import dataclass
-from usher.facts.node_classes import NodeClass
-from usher.facts.node_table import Nodes
-from usher.scheduling import requirements
+from usher.model import placement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,17 +48,19 @@ _FITS: Final = NodeVerdict(answer=Answer.COULD)
 def judge(demand: PodDemand, places: Places) -> NodeVerdict:
     """The verdict on one pod. The cost grows with the number of node classes, not of nodes."""
     if demand.too_large:
-        return _unknown("its node affinity has more terms and values than usher reads")
+        return _unknown_verdict("its node affinity has more terms and values than usher reads")
     if not demand.from_classes:
-        return _judged(demand, places)
-    found = _judged(replace(demand, from_classes=frozenset()), places)
-    if found.answer is not Answer.NEVER or _judged(demand, places).answer is Answer.NEVER:
+        return _verdict(demand, places)
+    found = _verdict(replace(demand, from_classes=frozenset()), places)
+    if found.answer is not Answer.NEVER or _verdict(demand, places).answer is Answer.NEVER:
         return found
     names = ", ".join(sorted(demand.from_classes))
-    return _unknown(f"{names} may come from a DeviceClass, and usher does not know which nodes have its devices")
+    return _unknown_verdict(
+        f"{names} may come from a DeviceClass, and usher does not know which nodes have its devices"
+    )
 
 
-def _judged(demand: PodDemand, places: Places) -> NodeVerdict:
+def _verdict(demand: PodDemand, places: Places) -> NodeVerdict:
     if demand.node_name:
         return _on_named_node(demand, places)
     holding: list[Place] = []
@@ -66,11 +72,11 @@ def _judged(demand: PodDemand, places: Places) -> NodeVerdict:
     if holding:
         return _conditional(demand, holding)
     if places.nodes.unreadable:
-        return _unknown(_unreadable(places.nodes))
+        return _unknown_verdict(_unreadable(places.nodes))
     return NodeVerdict(answer=Answer.NEVER, nearest=_nearest(demand, places))
 
 
-def _unknown(reason: str) -> NodeVerdict:
+def _unknown_verdict(reason: str) -> NodeVerdict:
     return NodeVerdict(answer=Answer.UNKNOWN, reason=reason)
 
 
@@ -97,13 +103,13 @@ def holding_nodes(demand: PodDemand, place: Place, nodes: Nodes) -> int:
 
 def _holding(demand: PodDemand, place: Place, nodes: Nodes) -> Iterator[str | None]:
     """The names of nodes where individual labels decide; None where the class decides."""
-    if not any(nodes_obstacles.fits_amounts(demand, amounts, place.template) for amounts in place.frontier):
+    if not any(places.fits_amounts(demand, amounts, place.template) for amounts in place.frontier):
         return
-    if nodes_obstacles.of_taints(demand, place):
+    if places.blocking_taints(demand, place):
         return
     own = nodes.individual
     alternatives = [
-        alternative for alternative in demand.alternatives if not nodes_obstacles.of_labels(alternative, place, own)
+        alternative for alternative in demand.alternatives if not places.unmet_requirements(alternative, place, own)
     ]
     if place.nodes is None:
         if alternatives:
@@ -144,18 +150,18 @@ def _candidates(alternative: Alternative, of_class: NodeClass, nodes: Nodes) -> 
 def _is_met(demand: PodDemand, alternative: Alternative, of_class: NodeClass, name: str) -> bool:
     own = of_class.nodes[name]
     return (
-        all(requirements.labels_match(each, own.labels) for each in alternative.on_labels)
-        and all(requirements.name_matches(each, name) for each in alternative.on_fields)
-        and nodes_obstacles.fits_amounts(demand, own.amounts, None)
+        all(placement.labels_match(each, own.labels) for each in alternative.on_labels)
+        and all(placement.name_matches(each, name) for each in alternative.on_fields)
+        and places.fits_amounts(demand, own.amounts, None)
     )
 
 
 def _conditional(demand: PodDemand, holding: Sequence[Place]) -> NodeVerdict:
     """The verdict where every place that could hold the pod has a condition."""
     if demand.claims_devices:
-        return _unknown("it claims devices, and usher does not know which nodes have them")
+        return _unknown_verdict("it claims devices, and usher does not know which nodes have them")
     if all(place.may_never_be for place in holding):
-        return _unknown(
+        return _unknown_verdict(
             f"it fits only {holding[0].name}, which has no node; usher.yaml does not set scalesFromZero for this pool"
         )
     crowded = next((place for place in holding if _is_crowded(demand, place)), None)
@@ -175,10 +181,10 @@ def _on_named_node(demand: PodDemand, places: Places) -> NodeVerdict:
     """
     name = demand.node_name
     if name in places.nodes.unreadable:
-        return _unknown(_unreadable(places.nodes, name))
+        return _unknown_verdict(_unreadable(places.nodes, name))
     found = places.nodes.by_name.get(name)
     if found is None:
-        named = requirements.Requirement(key=requirements.NAME_FIELD, operator="In", values=(name,))
+        named = placement.Requirement(key=placement.NAME_FIELD, operator="In", values=(name,))
         return NodeVerdict(answer=Answer.NEVER, nearest=Nearest(place=None, obstacles=Obstacles(names=(named,))))
     own = found.nodes[name]
     place = Place(
@@ -188,9 +194,7 @@ def _on_named_node(demand: PodDemand, places: Places) -> NodeVerdict:
         frontier=(own.amounts,),
         pool=next((each.pool for each in places.all if each.nodes is found), None),
     )
-    missing = nodes_obstacles.least(
-        replace(demand, alternatives=_on_node(demand.alternatives, name)), place, frozenset()
-    )
+    missing = fewest_obstacles(replace(demand, alternatives=_on_node(demand.alternatives, name)), place, frozenset())
     if missing:
         return NodeVerdict(answer=Answer.NEVER, nearest=Nearest(place=place, obstacles=missing))
     return _conditional(demand, [place])
@@ -200,7 +204,7 @@ def _on_node(alternatives: tuple[Alternative, ...], name: str) -> tuple[Alternat
     return tuple(
         alternative
         for alternative in alternatives
-        if all(requirements.name_matches(each, name) for each in alternative.on_fields)
+        if all(placement.name_matches(each, name) for each in alternative.on_fields)
     )
 
 
@@ -208,7 +212,7 @@ def _nearest(demand: PodDemand, places: Places) -> Nearest:
     own = places.nodes.individual
     found: list[Nearest] = []
     for place in places.all:
-        missing = nodes_obstacles.least(demand, place, own)
+        missing = fewest_obstacles(demand, place, own)
         found.append(Nearest(place=place, obstacles=missing or _individual_obstacles(demand, place, own)))
     if not found:
         return Nearest(place=None, obstacles=Obstacles())
@@ -217,7 +221,7 @@ def _nearest(demand: PodDemand, places: Places) -> Nearest:
 
 def _individual_obstacles(demand: PodDemand, place: Place, own: Container[str]) -> Obstacles:
     """The individual labels or names that keep a pod off the nodes of a class that itself fits."""
-    fitting = [each for each in demand.alternatives if not nodes_obstacles.of_labels(each, place, own)]
+    fitting = [each for each in demand.alternatives if not places.unmet_requirements(each, place, own)]
     missing = min((_individual(each, own) for each in fitting), key=lambda each: len(each.on_labels + each.on_fields))
     return Obstacles(labels=missing.on_labels, names=missing.on_fields)
 
@@ -226,3 +230,236 @@ def _unreadable(nodes: Nodes, name: str = "") -> str:
     name = name or min(nodes.unreadable)
     more = len(nodes.unreadable) - 1
     return f"Node {name} cannot be read: {nodes.unreadable[name]}" + (f"; nor can {more} more" if more else "")
+
+
+_UNBOUNDED: Final = 2**62
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GangMember:
+    """One pod set of a gang."""
+
+    demand: PodDemand
+    pods: int
+    """How many pods the pod set makes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GangRoom:
+    """How many pods of a gang the nodes could hold at once."""
+
+    most: int
+    sure: bool
+    """Whether usher.yaml bounds every pool that counts; else an autoscaler may add nodes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GangShortage(GangRoom):
+    """Fewer pods could run at the same time than the gang needs."""
+
+    wanted: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stock:
+    """Nodes that could hold a pod: the existing nodes of one class, or all nodes that a scaling pool may have."""
+
+    nodes: int
+    places: tuple[Place, ...]
+    sure: bool
+
+
+_Stocks = Mapping[str, _Stock]
+"""Stocks by pool or example node."""
+
+
+def gang_member(pod_set: model.PodSet, demand: PodDemand, gang: model.Gang) -> GangMember:
+    """A pod set as a member of a gang. All of its pods count, even where the gang starts with fewer."""
+    count = pod_set.count
+    pods = count.minimum if gang.minimum is None or count.maximum is None else count.maximum
+    return GangMember(demand=demand, pods=pods)
+
+
+def gang_shortage(
+    workload: model.Workload, members: Sequence[GangMember], room_for: Callable[[Sequence[GangMember]], GangRoom | None]
+) -> GangShortage | None:
+    """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could.
+
+    Args:
+        workload: the gang.
+        members: the pod sets of the gang.
+        room_for: computes the room for members, like `room`.
+    """
+    minimum = gang_demand.gang_minimum(workload)
+    wanted = workload.pods.minimum if minimum is None else minimum
+    # Another check reports a minimum above the number of all pods.
+    wanted = min(wanted, sum(each.pods for each in members))
+    found = room_for(members)
+    if found is None or found.most >= wanted:
+        return None
+    return GangShortage(wanted=wanted, most=found.most, sure=found.sure)
+
+
+def gang_room(members: Sequence[GangMember], places: Places) -> GangRoom | None:
+    """How many pods of a gang could run at the same time, at most; None where there is no bound.
+
+    Compares each pod set alone, and each resource for all pod sets together. Packing is ignored: fewer pods may fit,
+    but never more.
+    """
+    if places.nodes.unreadable or any(_is_undecided(member.demand) for member in members):
+        return None
+    stocks = [_stocks(member.demand, places) for member in members]
+    alone = 0
+    for member, its in zip(members, stocks, strict=True):
+        alone += min(
+            member.pods, sum(stock.nodes * _pods_on_largest_node(member.demand, stock) for stock in its.values())
+        )
+    union = _union(stocks)
+    resources = sorted({name for member in members for name in member.demand.amounts})
+    together = (_pods_with(name, members, union) for name in resources)
+    found = min([alone, *together])
+    if found >= min(_UNBOUNDED, sum(member.pods for member in members)):
+        return None
+    return GangRoom(most=found, sure=all(stock.sure for stock in union.values()))
+
+
+def _is_undecided(demand: PodDemand) -> bool:
+    return demand.too_large or demand.claims_devices or bool(demand.from_classes) or bool(demand.node_name)
+
+
+def _stocks(demand: PodDemand, places: Places) -> _Stocks:
+    found: dict[str, _Stock] = {}
+    for place in places.all:
+        if not could_hold(demand, place, places.nodes):
+            continue
+        pool = place.pool
+        if pool is None or not (pool.scales or place.template is not None):
+            key = "" if place.nodes is None else place.nodes.example
+            count = holding_nodes(demand, place, places.nodes)
+            found[key] = _Stock(nodes=count, places=(place,), sure=pool is not None and pool.scales_from_zero is False)
+            continue
+        before = found.get(place.name)
+        found[place.name] = _Stock(
+            nodes=_UNBOUNDED if pool.max_nodes is None else pool.max_nodes,
+            places=(place,) if before is None else (*before.places, place),
+            sure=True,
+        )
+    return found
+
+
+def _union(stocks: Iterable[_Stocks]) -> dict[str, _Stock]:
+    found: dict[str, _Stock] = {}
+    for each in stocks:
+        for key, stock in each.items():
+            if key not in found or found[key].nodes < stock.nodes:
+                found[key] = stock
+    return found
+
+
+def _pods_on_largest_node(demand: PodDemand, stock: _Stock) -> int:
+    """How many pods the largest node holds. Resources that a pool does not declare count as unlimited."""
+    return max(
+        min([*(amount // asked for amount, asked in _known_stocks(demand, place, index)), _most_pods(place, index)])
+        for place in stock.places
+        for index in range(len(place.frontier))
+    )
+
+
+def _known_stocks(demand: PodDemand, place: Place, index: int) -> Iterator[tuple[int, int]]:
+    amounts = place.frontier[index]
+    for name, asked in demand.amounts.items():
+        if name in amounts or place.template is None:
+            yield amounts.get(name, 0), asked
+
+
+def _most_pods(place: Place, index: int) -> int:
+    return place.frontier[index].get(PODS, _UNBOUNDED)
+
+
+def _pods_with(resource: str, members: Iterable[GangMember], stocks: _Stocks) -> int:
+    """How many pods find enough of one resource if the smallest requests come first."""
+    left = sum(stock.nodes * max(_amount(resource, place) for place in stock.places) for stock in stocks.values())
+    found = 0
+    for asked, pods in sorted((member.demand.amounts.get(resource, 0), member.pods) for member in members):
+        fitting = pods if not asked else min(pods, left // asked)
+        found, left = found + fitting, left - fitting * asked
+    return found
+
+
+def _amount(resource: str, place: Place) -> int:
+    other = 0 if place.template is None else _UNBOUNDED
+    return max(amounts.get(resource, other) for amounts in place.frontier)
+
+
+_LARGEST: Final = 4096
+"""The most bytes of a demand that is kept; real pods have a few hundred."""
+
+_MOST: Final = 64
+"""The most members of a gang that is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    key: bytes
+    demand: PodDemand = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _GangQuestion:
+    key: tuple[tuple[bytes, int], ...]
+    members: Sequence[GangMember] = field(compare=False)
+
+
+class NodeVerdicts:
+    """The verdicts on the nodes at one moment."""
+
+    def __init__(self, found: Places) -> None:
+        self.places = found
+        self._kept = lru_cache(maxsize=1024)(lambda question: judge(question.demand, self.places))
+        self._rooms = lru_cache(maxsize=256)(lambda gang: gang_room(gang.members, self.places))
+
+    def of(self, demand: PodDemand) -> NodeVerdict:
+        """Whether any node could hold one pod."""
+        key = _demand_digest(demand)
+        return self._kept(_Question(key, demand)) if key else judge(demand, self.places)
+
+    def of_gang(self, workload: model.Workload, members: Sequence[GangMember]) -> GangShortage | None:
+        """The shortage where fewer pods of a gang could run at the same time than it needs; None where all could."""
+        return gang_shortage(workload, members, self._room) if workload.gang.wanted else None
+
+    def _room(self, members: Sequence[GangMember]) -> GangRoom | None:
+        key = tuple((_demand_digest(member.demand), member.pods) for member in members)
+        is_kept = len(key) <= _MOST and all(each for each, _ in key)
+        return self._rooms(_GangQuestion(key, members)) if is_kept else gang_room(members, self.places)
+
+
+def node_verdicts(known: Knowledge) -> NodeVerdicts | None:
+    """The verdicts on the current nodes; None where the nodes are unknown."""
+    table = known.facts.nodes
+    if not table.known:
+        return None
+    return known.derived(
+        "verdicts of nodes",
+        [("", "Node")],
+        lambda: NodeVerdicts(places.places_of_cluster(table.now, known.config.pools, known.vocabulary)),
+    )
+
+
+def _demand_digest(demand: PodDemand) -> bytes:
+    """A digest of a demand; empty for one that is too large to be kept."""
+    text = orjson.dumps(
+        (
+            dict(demand.amounts),
+            [
+                [[each.key, each.operator, each.values] for part in terms for each in part]
+                for terms in demand.alternatives
+            ],
+            [[len(part) for part in terms] for terms in demand.alternatives],
+            demand.tolerations,
+            demand.node_name,
+            demand.claims_devices,
+            sorted(demand.from_classes),
+            dict(demand.in_one_container),
+        )
+    )
+    return memo.digest(text) if len(text) <= _LARGEST else b""

@@ -11,9 +11,9 @@ from typing import Final, NotRequired
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
-from usher.accelerators import boards, mig, profiles
-from usher.accelerators.profiles import RESOURCE_PREFIX, Board, Profile
-from usher.authorities.nodes.pool_input import PoolsInput
+from usher.accelerators import boards, mig
+from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
+from usher.authorities.nodes.declared_pools import PoolsInput
 from usher.config import models
 from usher.dataclass import dataclass
 
@@ -79,7 +79,7 @@ class MigAnswers:
     """Answers for one configuration, kept because most pods of a cluster ask for the same few slices."""
 
     def __init__(self, config: models.Config) -> None:
-        offered = {name for pool in config.pools for name in pool.resources if name.startswith(RESOURCE_PREFIX)}
+        offered = {name for pool in config.pools for name in pool.resources if name.startswith(MIG_RESOURCE_PREFIX)}
         self._offered = sorted(offered)
         self._declared = offered.union(config.accelerators.names, config.accelerators.resources)
         self._kept = lru_cache(maxsize=1024)(self._work_out)
@@ -89,7 +89,7 @@ class MigAnswers:
         amounts = tuple(
             (name, quantity.value)
             for name, quantity in pod_set.accelerators.items()
-            if name.startswith(RESOURCE_PREFIX)
+            if name.startswith(MIG_RESOURCE_PREFIX)
         )
         product = pod_set.node_selector.get(boards.PRODUCT_LABEL, "")
         if not amounts and _DIVIDED not in product:
@@ -104,7 +104,7 @@ class MigAnswers:
         result: MigInput = {"profiles": {}, "misspelt": {}}
         instances: dict[Profile, int] = {}
         for name, amount in question.amounts:
-            advertised = profiles.of_resource(name)
+            advertised = mig.profile_of_resource(name)
             if advertised is None:
                 if name not in self._declared:
                     result["misspelt"][name] = _meant(name)
@@ -118,14 +118,14 @@ class MigAnswers:
         if selected is not None:
             result["selectedBoard"] = selected.board.name
             if selected.profile is not None:
-                advertised = profiles.Advertised(profile=selected.profile, shared=selected.shared)
+                advertised = mig.Advertised(profile=selected.profile, shared=selected.shared)
                 result["selectedProfile"] = self._profile("", advertised)
         if instances:
             candidates = _candidates(selected, question.pools)
             result["boards"] = list(_needs(candidates, instances)) or list(_needs(boards.BOARDS, instances))
         return result
 
-    def _profile(self, name: str, advertised: profiles.Advertised) -> MigProfileInput:
+    def _profile(self, name: str, advertised: mig.Advertised) -> MigProfileInput:
         profile = advertised.profile
         having = _HAVING.get(profile, ())
         return {
@@ -149,11 +149,11 @@ _HAVING: Final = _having()
 
 def _meant(name: str) -> str:
     """The likely name. It repairs a + for a dot, upper case, and a compute instance for its GPU instance."""
-    text = name.removeprefix(RESOURCE_PREFIX).lower()
+    text = name.removeprefix(MIG_RESOURCE_PREFIX).lower()
     text, dot, shared = text.partition(".shared")
-    profile = profiles.parse(text)
+    profile = mig.parse_profile(text)
     if profile is None:
-        instance = profiles.compute_instance(text)
+        instance = mig.compute_instance(text)
         profile = None if instance is None else instance.profile
     return "" if profile is None else profile.resource + dot + shared
 

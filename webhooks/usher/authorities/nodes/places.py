@@ -1,19 +1,43 @@
-"""Places where pods may run: classes of existing nodes, and declared pools that an autoscaler fills."""
+"""Places where pods may run, existing nodes or pools, and the obstacles between a pod and a place."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Final
 
-from usher import quantities
-from usher.accelerators import boards
-from usher.accelerators.profiles import RESOURCE_PREFIX, Board
+from usher import model, quantities
+from usher.accelerators import boards, mig
+from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.nodes import pool_amounts
-from usher.config import models
+from usher.authorities.nodes.read import Alternative, PodDemand
+from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Taint, scheduler_amount
+from usher.config import pools
 from usher.dataclass import dataclass
-from usher.facts.node_classes import NodeClass
-from usher.facts.node_reading import Amounts, Taint, amount
-from usher.facts.node_table import Nodes
-from usher.scheduling import requirements
-from usher.scheduling.requirements import Requirement
+from usher.model import placement
+from usher.model.placement import Requirement
+
+GPU: Final = "nvidia.com/gpu"
+
+
+def gpus_of_node(pool: pools.Pool) -> int | None:
+    """The amount of nvidia.com/gpu that `gpu` of a pool gives each node; None where the name means slices."""
+    if pool.gpu is None or pool.gpu.mig_strategy == "single" or GPU not in pool.resources:
+        return None
+    return pool.gpu.per_node
+
+
+def is_large_enough(pool: pools.Pool, pod_set: model.PodSet) -> bool:
+    """Whether a node of the pool may have as many devices as one pod asks for; true where usher.yaml does not say."""
+    return all(
+        most is None or quantity.value <= most
+        for name, quantity in pod_set.accelerators.items()
+        for most in [_most_of_node(pool, name)]
+    )
+
+
+def _most_of_node(pool: pools.Pool, name: str) -> int | None:
+    if name in pool.allocatable:
+        return quantities.parse(pool.allocatable[name]).value
+    return gpus_of_node(pool) if name == GPU else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,7 +68,7 @@ class Place:
     """None for nodes that do not exist yet."""
     template: NodeTemplate | None = None
     """For nodes that do not exist yet; `labels` holds some of their future labels."""
-    pool: models.Pool | None = None
+    pool: pools.Pool | None = None
     """The declared pool of the nodes."""
 
     @property
@@ -64,27 +88,27 @@ class Places:
         """Whether some nodes meet a requirement on labels."""
         individual = self.nodes.individual.get(wanted.key)
         if individual is not None:
-            return any(requirements.labels_match(wanted, {wanted.key: value}) for value in individual)
-        return any(requirements.labels_match(wanted, place.labels) for place in self.all)
+            return any(placement.labels_match(wanted, {wanted.key: value}) for value in individual)
+        return any(placement.labels_match(wanted, place.labels) for place in self.all)
 
 
-def of_cluster(nodes: Nodes, pools: Sequence[models.Pool], vocabulary: Vocabulary) -> Places:
+def places_of_cluster(nodes: Nodes, pools: Sequence[pools.Pool], vocabulary: Vocabulary) -> Places:
     """The places of a cluster."""
-    there = [_of_class(each, _pool_of(each, pools)) for each in nodes.classes]
+    there = [_place_of_class(each, _pool_of(each, pools)) for each in nodes.classes]
     empty = {pool.name for pool in pools}.difference(place.pool.name for place in there if place.pool is not None)
-    return Places(nodes=nodes, all=(*there, *_of_pools(pools, empty, vocabulary)))
+    return Places(nodes=nodes, all=(*there, *_places_of_pools(pools, empty, vocabulary)))
 
 
-def _of_pools(pools: Sequence[models.Pool], empty: set[str], vocabulary: Vocabulary) -> Iterator[Place]:
+def _places_of_pools(pools: Sequence[pools.Pool], empty: set[str], vocabulary: Vocabulary) -> Iterator[Place]:
     for pool in pools:
         described = bool(pool.allocatable) or pool.gpu is not None
         # Existing nodes describe a pool that usher.yaml does not describe.
         counts = pool.scales_from_zero is not False if pool.name in empty else pool.scales and described
         if counts:
-            yield _of_pool(pool, vocabulary)
+            yield _place_of_pool(pool, vocabulary)
 
 
-def _of_class(nodes: NodeClass, pool: models.Pool | None) -> Place:
+def _place_of_class(nodes: NodeClass, pool: pools.Pool | None) -> Place:
     return Place(
         name=f"pool {pool.name}" if pool is not None else f"nodes like {nodes.example}",
         labels=nodes.labels,
@@ -95,7 +119,7 @@ def _of_class(nodes: NodeClass, pool: models.Pool | None) -> Place:
     )
 
 
-def _pool_of(nodes: NodeClass, pools: Sequence[models.Pool]) -> models.Pool | None:
+def _pool_of(nodes: NodeClass, pools: Sequence[pools.Pool]) -> pools.Pool | None:
     own = nodes.nodes[nodes.example].labels
     for pool in pools:
         if all(nodes.labels.get(key, own.get(key)) == value for key, value in pool.node_selector.items()):
@@ -103,14 +127,14 @@ def _pool_of(nodes: NodeClass, pools: Sequence[models.Pool]) -> models.Pool | No
     return None
 
 
-def _of_pool(pool: models.Pool, vocabulary: Vocabulary) -> Place:
-    amounts = {name: amount(name, quantities.parse(text)) for name, text in pool.allocatable.items()}
+def _place_of_pool(pool: pools.Pool, vocabulary: Vocabulary) -> Place:
+    amounts = {name: scheduler_amount(name, quantities.parse(text)) for name, text in pool.allocatable.items()}
     board = None
     if pool.gpu is not None:
-        if (gpus := pool_amounts.gpus(pool)) is not None:
-            amounts.setdefault(pool_amounts.GPU, gpus)
+        if (gpus := gpus_of_node(pool)) is not None:
+            amounts.setdefault(GPU, gpus)
         # If usher.yaml counts the slices, the division is fixed.
-        if pool.gpu.mig_strategy == "mixed" and not any(name.startswith(RESOURCE_PREFIX) for name in amounts):
+        if pool.gpu.mig_strategy == "mixed" and not any(name.startswith(MIG_RESOURCE_PREFIX) for name in amounts):
             board = boards.by_name(pool.gpu.board) if pool.gpu.board is not None else None
     return Place(
         name=f"pool {pool.name}",
@@ -125,3 +149,118 @@ def _of_pool(pool: models.Pool, vocabulary: Vocabulary) -> Place:
         ),
         pool=pool,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingAmount:
+    """A resource that one node has less of than the pod asks for."""
+
+    resource: str
+    asked: int
+    """The amount that the pod asks for, in the scheduler's units like `most`."""
+    most: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obstacles:
+    amounts: tuple[MissingAmount, ...] = ()
+    taints: tuple[Taint, ...] = ()
+    labels: tuple[Requirement, ...] = ()
+    """Unmet requirements on labels."""
+    names: tuple[Requirement, ...] = ()
+    """Unmet requirements on the name of the node."""
+    nowhere: bool = False
+    """Whether the affinity cannot match any node, with any labels."""
+
+    def __bool__(self) -> bool:
+        return any((self.amounts, self.taints, self.labels, self.names, self.nowhere))
+
+    @property
+    def weight(self) -> tuple[int, Fraction]:
+        """The number of kinds of obstacles, and their size together.
+
+        A taint or a label weighs 1. A resource weighs its missing part, and 2 where the node does not have the
+        resource, which is a kind of its own: a node without GPUs is farther away than a node with an untolerated taint
+        or with too few of them.
+        """
+        without = any(not each.most for each in self.amounts)
+        kinds = (self.amounts, without, self.taints, self.labels or self.nowhere, self.names)
+        size = Fraction(len(self.taints) + len(self.labels) + len(self.names) + self.nowhere)
+        for each in self.amounts:
+            size += Fraction(each.asked - each.most, each.asked) if each.most else 2
+        return sum(map(bool, kinds)), size
+
+
+def blocking_taints(demand: PodDemand, place: Place) -> tuple[Taint, ...]:
+    """The taints that keep the pod off. Only evicting taints keep off a pod that names its node."""
+    found = placement.untolerated(demand.tolerations, place.taints)
+    return tuple(taint for taint in found if not demand.node_name or taint.effect == "NoExecute")
+
+
+def unmet_requirements(alternative: Alternative, place: Place, own: Container[str]) -> list[Requirement]:
+    """The requirements that the nodes of the place do not meet, except for labels that differ from node to node."""
+    labels = place.labels
+    if place.template is not None:
+        # Other labels of future nodes are unknown, and count as matching.
+        return [
+            each for each in alternative.on_labels if each.key in labels and not placement.labels_match(each, labels)
+        ]
+    return [each for each in alternative.on_labels if each.key not in own and not placement.labels_match(each, labels)]
+
+
+def fits_amounts(demand: PodDemand, amounts: Amounts, template: NodeTemplate | None) -> bool:
+    """Whether one node with these amounts has what the pod asks for."""
+    if template is not None:
+        return next(missing_amounts(demand, amounts, template), None) is None
+    for name, asked in demand.amounts.items():
+        most = amounts.get(name, 0)
+        if asked > most and (most or name not in demand.from_classes):
+            return False
+    return amounts.get(PODS, 1) > 0
+
+
+def missing_amounts(demand: PodDemand, amounts: Amounts, template: NodeTemplate | None) -> Iterator[MissingAmount]:
+    """The amounts that one node with these amounts lacks."""
+    divided = _exclusive_slices(demand) if template is not None and template.board is not None else {}
+    for name, asked in demand.amounts.items():
+        if name in amounts and (amounts[name] or name not in demand.from_classes):
+            if asked > amounts[name]:
+                yield MissingAmount(resource=name, asked=asked, most=amounts[name])
+        elif (template is not None and template.offers(name)) or name in demand.from_classes or name in divided:
+            continue
+        else:
+            yield MissingAmount(resource=name, asked=asked, most=0)
+    if amounts.get(PODS, 1) < 1:
+        yield MissingAmount(resource=PODS, asked=1, most=0)
+    if template is not None and template.board is not None:
+        yield from _missing_slices(divided, demand, template)
+
+
+def _missing_slices(divided: dict[str, Profile], demand: PodDemand, template: NodeTemplate) -> Iterator[MissingAmount]:
+    assert template.board is not None  # noqa: S101 - asked before
+    instances = {profile: demand.amounts[name] for name, profile in divided.items()}
+    needed = mig.gpus_needed(template.board, instances)
+    if needed is None or needed.at_least > template.gpus:
+        for name, profile in divided.items():
+            alone = mig.gpus_needed(template.board, {profile: 1})
+            room = 0 if alone is None else (mig.room_beside(template.board, {}) or {}).get(profile, 1) * template.gpus
+            yield MissingAmount(resource=name, asked=demand.amounts[name], most=min(room, demand.amounts[name] - 1))
+
+
+def _exclusive_slices(demand: PodDemand) -> dict[str, Profile]:
+    """The exclusive MIG instances that a pod asks for, by resource."""
+    found = {name: mig.profile_of_resource(name) for name in demand.amounts}
+    return {name: each.profile for name, each in found.items() if each is not None and not each.shared}
+
+
+def fewest_obstacles(demand: PodDemand, place: Place, own: Container[str]) -> Obstacles:
+    """The obstacles for the alternative and the nodes of a place that have the fewest."""
+    guarding = blocking_taints(demand, place)
+    missing = min(
+        (tuple(missing_amounts(demand, amounts, place.template)) for amounts in place.frontier),
+        key=lambda each: Obstacles(amounts=each).weight,
+    )
+    if not demand.alternatives:
+        return Obstacles(amounts=missing, taints=guarding, nowhere=True)
+    labels = min((tuple(unmet_requirements(alternative, place, own)) for alternative in demand.alternatives), key=len)
+    return Obstacles(amounts=missing, taints=guarding, labels=labels)

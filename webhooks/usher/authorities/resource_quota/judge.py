@@ -9,16 +9,192 @@ from dataclasses import field
 from typing import Final
 
 from usher import model, quantities
-from usher.authorities import gang_demand, runtime_class
-from usher.authorities.limit_range import defaults
-from usher.authorities.limited_resource import LimitedResource
-from usher.authorities.resource_lists import Amounts
-from usher.authorities.resource_quota import counting
-from usher.authorities.resource_quota.read import NamespaceLimits, ResourceQuota
-from usher.authorities.resource_quota.verdict import QuotaVerdict, UnclearQuota, UnstatedAmount
-from usher.authorities.verdict import Answer, Reach, Shortage, worst
+from usher.authorities import authority, gang_demand, limit_range
+from usher.authorities.outlook import LimitedResource
+from usher.authorities.resource_quota.read import UNREADABLE, NamespaceLimits, ResourceQuota, Scope
+from usher.authorities.verdict import Amounts, Answer, Reach, Shortage, Verdict, worst
 from usher.dataclass import dataclass
 from usher.kinds.registry import WORKLOADS
+
+_COUNTING_FOR_QOS: Final = frozenset({"cpu", "memory"})
+"""Without these resources a pod is BestEffort, even if it asks for accelerators."""
+
+
+ONE_OBJECT: Final = quantities.Quantity(quantities.NANO)
+
+DEVICES_OF_CLASS: Final = ".deviceclass.resource.k8s.io/devices"
+"""The suffix of the key that counts the devices of a class in ResourceClaims."""
+
+
+def counts_pods(
+    scopes: Iterable[Scope],
+    pod_set: model.PodSet,
+    containers: Iterable[model.Container],
+    *,
+    default_class: str | None,
+    defaults_known: bool = True,
+) -> bool | None:
+    """Whether a quota counts the pods of a pod set; None where usher cannot know it.
+
+    Args:
+        scopes: the scopes of the quota.
+        pod_set: the pods.
+        containers: the containers of the pods, with all defaults.
+        default_class: the PriorityClass of pods without a class name; empty without a default class, None if unknown.
+        defaults_known: whether `containers` have all defaults that LimitRanges set.
+    """
+    containers = tuple(containers)
+    answers = {_meets(scope, pod_set, containers, default_class, defaults_known=defaults_known) for scope in scopes}
+    if False in answers:
+        return False
+    return None if None in answers else True
+
+
+def _meets(
+    scope: Scope,
+    pod_set: model.PodSet,
+    containers: Iterable[model.Container],
+    default_class: str | None,
+    *,
+    defaults_known: bool,
+) -> bool | None:
+    match scope.name:
+        case UNREADABLE.name:
+            return None
+        case "Terminating":
+            return _has_deadline(pod_set)
+        case "NotTerminating":
+            return not _has_deadline(pod_set)
+        case "BestEffort" | "NotBestEffort":
+            is_best_effort = _is_best_effort(pod_set, containers)
+            if is_best_effort and not defaults_known:
+                return None
+            return is_best_effort is (scope.name == "BestEffort")
+        case "PriorityClass":
+            return _has_class(scope, pod_set.priority_class_name or default_class)
+        case "CrossNamespacePodAffinity":
+            affinity = pod_set.fields.get("affinity", {})
+            # The model does not show whether a term selects another namespace.
+            return None if "podAffinity" in affinity or "podAntiAffinity" in affinity else False
+    return False
+
+
+def _has_class(scope: Scope, name: str | None) -> bool | None:
+    if name is None:
+        return None
+    match scope.operator:
+        case "Exists":
+            return bool(name)
+        case "DoesNotExist":
+            return not name
+        case "In":
+            return name in scope.values and bool(name)
+        case "NotIn":
+            return name not in scope.values
+    return None
+
+
+def _has_deadline(pod_set: model.PodSet) -> bool:
+    """Whether the pod itself has a deadline. A pod does not get the deadline of its Job."""
+    deadline: int = pod_set.fields.get("activeDeadlineSeconds", -1)
+    return deadline >= 0
+
+
+def _is_best_effort(pod_set: model.PodSet, containers: Iterable[model.Container]) -> bool:
+    of_pod = (pod_set.pod_requests, pod_set.pod_limits)
+    of_containers = [each for container in containers for each in (container.requests, container.limits)]
+    return not any(resources.get(name) for resources in (*of_pod, *of_containers) for name in _COUNTING_FOR_QOS)
+
+
+def amounts_of_pod(pod_set: model.PodSet, containers: Sequence[model.Container], *, limits: bool) -> Amounts:
+    """The amounts that quotas count for one pod, by quota key.
+
+    Args:
+        pod_set: the pod.
+        containers: its containers, with all defaults.
+        limits: whether any quota counts limits.
+    """
+    asked = limit_range.requests_of_pod(pod_set, containers, overhead=pod_set.overhead)
+    found: dict[str, quantities.Quantity] = {"pods": ONE_OBJECT, "count/pods": ONE_OBJECT}
+    for name, amount in asked.items():
+        if name in {"cpu", "memory", "ephemeral-storage"} or name.startswith("hugepages-"):
+            found[name] = amount
+            found[f"requests.{name}"] = amount
+        elif is_extended(name):
+            found[f"requests.{name}"] = amount
+    if limits:
+        found |= _limit_amounts(pod_set, containers)
+    return found
+
+
+def _limit_amounts(pod_set: model.PodSet, containers: Sequence[model.Container]) -> Amounts:
+    whole = limit_range.limits_of_pod(pod_set, containers)
+    found = {}
+    for name in ("cpu", "memory", "ephemeral-storage"):
+        if name in whole:
+            overhead = pod_set.overhead.get(name, quantities.ZERO) if whole[name] else quantities.ZERO
+            found[f"limits.{name}"] = whole[name] + overhead
+    return found
+
+
+def is_extended(name: str) -> bool:
+    """Whether a resource is an extended resource (pkg/apis/core/v1/helper IsExtendedResourceName)."""
+    return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
+
+
+def claimed_devices(pod_set: model.PodSet, key: str) -> quantities.Quantity:
+    """The devices of a class in the claims of one pod."""
+    name = key.removesuffix(DEVICES_OF_CLASS)
+    claimed = [
+        request.minimum.nanos
+        for request in pod_set.requests
+        if request.route is model.Route.CLAIM and request.name == name and not request.claim
+    ]
+    return quantities.Quantity(sum(claimed))
+
+
+def quota_key(request: model.AcceleratorRequest) -> str:
+    """The quota key that counts an accelerator request; empty where no key counts it."""
+    match request.route:
+        case model.Route.RESOURCE | model.Route.PARTITION | model.Route.SHARE:
+            return f"requests.{request.name}" if is_extended(request.name) else ""
+        case model.Route.CLAIM:
+            return f"{request.name}{DEVICES_OF_CLASS}"
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnstatedAmount:
+    """An amount that a container must state because a quota counts it; else the API server refuses the pod."""
+
+    quota: str
+    container: model.Container
+    what: str
+    """The field to set, for example `limits.memory`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnclearQuota:
+    """A quota that may count the pods of a pod set; usher cannot decide it."""
+
+    quota: str
+    pod_set: model.PodSet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotaVerdict(Verdict):
+    limited: tuple[LimitedResource, ...]
+    """Every quota key that counts the pods, with or without enough room."""
+    unstated: tuple[UnstatedAmount, ...]
+    unclear: tuple[UnclearQuota, ...]
+    uncounted: tuple[str, ...]
+    """Accelerator resources and device classes that no quota counts for these pods."""
+
+    @property
+    def needed(self) -> tuple[LimitedResource, ...]:
+        """The resources where usage decides whether there is room."""
+        return tuple(each for each in self.limited if each.needs and each.could_suffice)
+
 
 _REQUIRED: Final = {
     "cpu": ("requests", "cpu"),
@@ -46,7 +222,7 @@ class _Pod:
     containers: Sequence[model.Container]
     """The containers, with all defaults."""
     takes: Amounts
-    """What the pod takes, by quota key."""
+    """The amounts of the pod, by quota key."""
     counted: set[str] = field(default_factory=set)
     """The keys of quotas that count the pod, or may count it."""
 
@@ -55,14 +231,14 @@ def judge(workload: model.Workload, namespace: NamespaceLimits) -> QuotaVerdict 
     """The verdict of the quotas on a workload; None where the quotas of its namespace are unknown."""
     if namespace.quotas is None:
         return None
-    workload = runtime_class.with_overhead(workload, namespace.runtime_classes)
-    pods = _pods(workload, namespace)
+    workload = authority.with_overhead(workload, namespace.runtime_classes)
+    pods = _counted_pods(workload, namespace)
     limited: list[LimitedResource] = []
     shortages: list[Shortage] = []
     unstated: list[UnstatedAmount] = []
     unclear: list[UnclearQuota] = []
     for quota in namespace.quotas.all:
-        counted = [_counts(quota, pod, namespace) for pod in pods]
+        counted = [_counts_pod(quota, pod, namespace) for pod in pods]
         for pod, answer in zip(pods, counted, strict=True):
             if answer is not False:
                 pod.counted.update(quota.hard)
@@ -71,10 +247,10 @@ def judge(workload: model.Workload, namespace: NamespaceLimits) -> QuotaVerdict 
             if answer:
                 unstated += _unstated(quota, pod)
         takes = [pod.takes if answer else {} for pod, answer in zip(pods, counted, strict=True)]
-        of_quota = list(_limited(workload, quota, takes))
+        of_quota = list(_limited_resources(workload, quota, takes))
         limited += of_quota
         shortages += (shortage for each in of_quota for shortage in each.shortages())
-        shortages += _of_object(quota, workload)
+        shortages += _shortages_of_object(quota, workload)
     answers = [_answer(each) for each in shortages]
     answers += [Answer.COULD for each in limited if each.used is None]
     answers += [Answer.UNKNOWN for _ in (*namespace.quotas.unreadable, *unclear)]
@@ -102,19 +278,19 @@ def _exceeds(quota: ResourceQuota, needed: LimitedResource) -> bool:
     return needed.needs + quota.used.get(needed.resource, quantities.ZERO) > quota.hard[needed.resource]
 
 
-def _pods(workload: model.Workload, namespace: NamespaceLimits) -> list[_Pod]:
+def _counted_pods(workload: model.Workload, namespace: NamespaceLimits) -> list[_Pod]:
     quotas = () if namespace.quotas is None else namespace.quotas.all
     limits = any(key.startswith("limits.") for quota in quotas for key in quota.hard)
     found = []
     for pod_set in workload.pod_sets:
-        containers = defaults.with_defaults(pod_set.containers, namespace.known_ranges)
-        takes = counting.of_pod(pod_set, containers, limits=limits)
+        containers = limit_range.with_defaults(pod_set.containers, namespace.known_ranges)
+        takes = amounts_of_pod(pod_set, containers, limits=limits)
         found.append(_Pod(pod_set=pod_set, containers=containers, takes=takes))
     return found
 
 
-def _counts(quota: ResourceQuota, pod: _Pod, namespace: NamespaceLimits) -> bool | None:
-    return counting.counts(
+def _counts_pod(quota: ResourceQuota, pod: _Pod, namespace: NamespaceLimits) -> bool | None:
+    return counts_pods(
         quota.scopes,
         pod.pod_set,
         pod.containers,
@@ -123,32 +299,34 @@ def _counts(quota: ResourceQuota, pod: _Pod, namespace: NamespaceLimits) -> bool
     )
 
 
-def _limited(workload: model.Workload, quota: ResourceQuota, takes: Sequence[Amounts]) -> Iterator[LimitedResource]:
+def _limited_resources(
+    workload: model.Workload, quota: ResourceQuota, takes: Sequence[Amounts]
+) -> Iterator[LimitedResource]:
     for key, hard in sorted(quota.hard.items()):
-        if key.endswith(counting.DEVICES_OF_CLASS):
+        if key.endswith(DEVICES_OF_CLASS):
             # A claim is counted when it is created, and has no scope.
-            each = [] if quota.scopes else [counting.devices(pod_set, key) for pod_set in workload.pod_sets]
+            each = [] if quota.scopes else [claimed_devices(pod_set, key) for pod_set in workload.pod_sets]
         else:
             each = [amounts.get(key, quantities.ZERO) for amounts in takes]
         if any(each):
             yield LimitedResource(
                 of=quota.name,
                 resource=key,
-                demand=gang_demand.of_workload(workload, each),
+                demand=gang_demand.demand_of_workload(workload, each),
                 most=hard,
                 used=None if quota.used is None else quota.used.get(key, quantities.ZERO),
             )
 
 
-def _of_object(quota: ResourceQuota, workload: model.Workload) -> Iterator[Shortage]:
+def _shortages_of_object(quota: ResourceQuota, workload: model.Workload) -> Iterator[Shortage]:
     """Shortages for the object itself, where a quota counts objects of its kind. Pods are counted as pods."""
     kind = WORKLOADS.get((workload.group, workload.kind))
     if quota.scopes or kind is None or not kind.plural or workload.is_pod:
         return
     key = f"count/{kind.plural}.{workload.group}" if workload.group else f"count/{kind.plural}"
     hard = quota.hard.get(key)
-    if hard is not None and hard < counting.ONE:
-        yield Shortage(of=quota.name, resource=key, reach=Reach.START, needs=counting.ONE, most=hard)
+    if hard is not None and hard < ONE_OBJECT:
+        yield Shortage(of=quota.name, resource=key, reach=Reach.START, needs=ONE_OBJECT, most=hard)
 
 
 def _answer(shortage: Shortage) -> Answer:
@@ -170,6 +348,6 @@ def _unstated(quota: ResourceQuota, pod: _Pod) -> Iterator[UnstatedAmount]:
 def _uncounted(pods: Iterable[_Pod]) -> Iterator[str]:
     for pod in pods:
         for request in pod.pod_set.requests:
-            key = counting.key_of(request)
+            key = quota_key(request)
             if key and key not in pod.counted:
                 yield request.name

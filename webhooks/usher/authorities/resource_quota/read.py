@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from usher import paths
-from usher.authorities import resource_lists
+from usher.authorities import limit_range as limit_range_read
+from usher.authorities import priority as priority_read
+from usher.authorities import verdict
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.limit_range import read as limit_range_read
-from usher.authorities.limit_range.read import NO_RANGES, LimitRanges
-from usher.authorities.priority import read as priority_read
-from usher.authorities.resource_lists import Amounts, Unreadable
+from usher.authorities.limit_range import NO_RANGES, LimitRanges
+from usher.authorities.verdict import Amounts, Unreadable
+from usher.cluster.facts.store import Objects, Store
 from usher.dataclass import dataclass
-from usher.facts.store import Objects, Store
-from usher.reading.lookup import Absence
+from usher.kinds.reading.values import Absence
 
 _QUOTA: Final = ("", "ResourceQuota")
 
@@ -71,8 +71,8 @@ def of_namespace(namespace: str, known: Knowledge) -> NamespaceLimits:
     """The limits of a namespace. The quotas and ranges stay the same values until one of them changes."""
     return NamespaceLimits(
         quotas=_quotas(known.facts, namespace),
-        ranges=limit_range_read.of_namespace(namespace, known.facts),
-        default_class=priority_read.default_name(known.facts, known.config.priorities.global_default),
+        ranges=limit_range_read.ranges_of_namespace(namespace, known.facts),
+        default_class=priority_read.default_class_name(known.facts, known.config.priorities.global_default),
         runtime_classes=known.facts.objects("node.k8s.io", "RuntimeClass"),
     )
 
@@ -97,10 +97,10 @@ _NO_QUOTAS: Final = ResourceQuotas()
 def read(objects: Mapping[str, paths.Object]) -> ResourceQuotas:
     """The quotas of one namespace, by name."""
     found = []
-    known, unreadable = resource_lists.first(objects, "ResourceQuota")
+    known, unreadable = verdict.first_objects(objects, "ResourceQuota")
     for name, value in known.items():
-        source = resource_lists.Source(f"ResourceQuota {name}", value)
-        scoping = resource_lists.Source(source.of, value)
+        source = verdict.SourceObject(f"ResourceQuota {name}", value)
+        scoping = verdict.SourceObject(source.of, value)
         # status.hard is not read: the controller copies spec.hard there, and may lag behind.
         found.append(
             ResourceQuota(
@@ -114,7 +114,7 @@ def read(objects: Mapping[str, paths.Object]) -> ResourceQuotas:
     return ResourceQuotas(all=tuple(found), unreadable=tuple(unreadable))
 
 
-def _scopes(source: resource_lists.Source) -> tuple[Scope, ...]:
+def _scopes(source: verdict.SourceObject) -> tuple[Scope, ...]:
     found = [Scope(name=name) for name in source.texts("/spec/scopes")]
     found += (
         Scope(

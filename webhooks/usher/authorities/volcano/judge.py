@@ -13,12 +13,11 @@ from typing import Final
 
 from usher import model, quantities
 from usher.authorities import gang_demand
-from usher.authorities.limited_resource import LimitedResource
-from usher.authorities.resource_lists import Amounts, Unreadable
-from usher.authorities.verdict import Answer, Reach, Shortage, Verdict, worst
+from usher.authorities.outlook import LimitedResource
+from usher.authorities.verdict import Amounts, Answer, Reach, Shortage, Unreadable, Verdict, worst
 from usher.authorities.volcano.read import Queue, Queues
 from usher.dataclass import dataclass
-from usher.workloads import requests
+from usher.workloads import pod_sets
 
 ROOT: Final = "root"
 """The queue above all others; it takes no jobs."""
@@ -135,7 +134,7 @@ def _with_ancestors(queue: Queue, queues: Queues) -> tuple[list[Queue], list[Unr
 def _takes(workload: model.Workload) -> Sequence[Amounts]:
     """The amounts that one pod of each pod set takes."""
     return [
-        requests.of_pod(
+        pod_sets.requests_of_pod(
             pod_set.containers,
             overhead=pod_set.overhead,
             pod_requests=pod_set.pod_requests,
@@ -152,7 +151,7 @@ def _limited(
         if resource == _NOT_COUNTED or (resource in _UNLIMITED_AT_ZERO and capability <= quantities.ZERO):
             continue
         each = [amounts.get(resource, quantities.ZERO) for amounts in takes]
-        demand = gang_demand.of_workload(workload, each, minimum=minimum)
+        demand = gang_demand.demand_of_workload(workload, each, minimum=minimum)
         least = resources.get(resource, quantities.ZERO)
         if least > demand.starts:
             demand = replace(demand, starts=least, is_gang=True)

@@ -1,17 +1,132 @@
-"""Reads Volcano's queues and PodGroups in the cluster, and those that a workload names."""
+"""Reads Volcano's queues and PodGroups, and finds those that a workload names (docs/domain/volcano.md#routing)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from usher import model, paths
-from usher.authorities import resource_lists
+from usher.authorities import verdict
+from usher.authorities.beside import GROUP_ANNOTATION
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.resource_lists import Amounts, Unreadable
-from usher.authorities.volcano import named_queues
-from usher.authorities.volcano.named_queues import DEFAULT_QUEUE, Named, NamedGroup
+from usher.authorities.verdict import Amounts, Unreadable
+from usher.cluster.facts.store import Store
 from usher.dataclass import dataclass
-from usher.facts.store import Store
-from usher.reading.lookup import Absence, Reference
+from usher.kinds.reading.values import Absence, Reference
+
+QUEUE_ANNOTATION: Final = "scheduling.volcano.sh/queue-name"
+
+DEFAULT_QUEUE: Final = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """A queue or a PodGroup, and the place that names it."""
+
+    name: str
+    path: str
+    assumption: str = ""
+    """The condition under which Volcano reads this place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedGroup(Named):
+    """A PodGroup, with the number of pods that name it."""
+
+    least: int
+    most: int | None
+    """None where the number has no bound."""
+
+
+def names_scheduler(workload: model.Workload, schedulers: Collection[str]) -> bool:
+    """Whether the object or its runtime names Volcano as the scheduler of any pod."""
+    return (
+        workload.gang_native
+        or workload.gang.scheduler == "volcano"
+        or any(pod_set.scheduler.name in schedulers for pod_set in workload.pod_sets)
+    )
+
+
+def named_queues(workload: model.Workload, schedulers: Collection[str]) -> tuple[Named, ...]:
+    """The queues that a workload names, each once; else its default queue.
+
+    Args:
+        workload: the object.
+        schedulers: the scheduler names of Volcano.
+    """
+    placed = names_scheduler(workload, schedulers)
+    named = {each.name: each for each in reversed([*_named_in_object(workload, placed=placed)])}
+    if named or not placed:
+        return tuple(named[name] for name in sorted(named))
+    path = workload.gang_places.queue
+    if path is not None and path.startswith("/spec/") and not workload.view:
+        return ()  # The model does not have the fields of this kind, so it may name a queue.
+    return (Named(name=DEFAULT_QUEUE, path=path or _scheduler_path(workload, schedulers)),)
+
+
+def _named_in_object(workload: model.Workload, *, placed: bool) -> Iterator[Named]:
+    place = workload.gang_places.queue
+    if place is not None:
+        name = _text_at(workload, place)
+        if name:
+            told = "" if placed else f"the operator of {workload.kind}s makes gangs on Volcano"
+            yield Named(name=name, path=place, assumption=told)
+            return
+    holders = [("/metadata", workload.annotations)]
+    holders += [(pod_set.metadata_path, pod_set.annotations) for pod_set in workload.pod_sets]
+    for path, annotations in holders:
+        name = annotations.get(QUEUE_ANNOTATION, "")
+        if name and placed:
+            yield Named(name=name, path=paths.join(path, "annotations", QUEUE_ANNOTATION))
+
+
+def _text_at(workload: model.Workload, place: str) -> str:
+    """The text at a place of the object; empty where the model does not have it."""
+    holder, _, _ = place.rpartition("/")
+    key = paths.split(place)[-1]
+    for pod_set in workload.pod_sets:
+        if holder == f"{pod_set.metadata_path}/annotations":
+            return pod_set.annotations.get(key, "")
+    if holder == "/metadata/labels":
+        return workload.labels.get(key, "")
+    if holder == "/metadata/annotations":
+        return workload.annotations.get(key, "")
+    for shape in workload.view.values():
+        try:
+            found = paths.resolve(shape, place)
+        except LookupError:
+            continue
+        return found if isinstance(found, str) else ""
+    return ""
+
+
+def _scheduler_path(workload: model.Workload, schedulers: Collection[str]) -> str:
+    for pod_set in workload.pod_sets:
+        if pod_set.scheduler.name in schedulers:
+            return pod_set.places.get("schedulerName", f"{pod_set.spec_path}/schedulerName")
+    return paths.ROOT
+
+
+def named_groups(workload: model.Workload) -> tuple[NamedGroup, ...]:
+    """The PodGroups that templates name; empty for an object with an owner, because its controller sets the name."""
+    if workload.owner is not None:
+        return ()
+    found: dict[str, list[model.PodSet]] = {}
+    for pod_set in workload.pod_sets:
+        name = pod_set.annotations.get(GROUP_ANNOTATION, "")
+        if name:
+            found.setdefault(name, []).append(pod_set)
+    return tuple(_named_group(name, pod_sets) for name, pod_sets in sorted(found.items()))
+
+
+def _named_group(name: str, pod_sets: list[model.PodSet]) -> NamedGroup:
+    maxima = [pod_set.count.maximum for pod_set in pod_sets]
+    bounded = [maximum for maximum in maxima if maximum is not None]
+    return NamedGroup(
+        name=name,
+        path=paths.join(pod_sets[0].metadata_path, "annotations", GROUP_ANNOTATION),
+        least=sum(pod_set.count.minimum for pod_set in pod_sets),
+        most=sum(bounded) if len(bounded) == len(maxima) else None,
+    )
+
 
 QUEUE: Final = ("scheduling.volcano.sh", "Queue")
 POD_GROUP: Final = ("scheduling.volcano.sh", "PodGroup")
@@ -74,7 +189,7 @@ class Placement:
     """The minResources of that PodGroup."""
 
 
-def queues(facts: Store) -> Queues | None:
+def queues_of_cluster(facts: Store) -> Queues | None:
     """All queues of Volcano; None where they are unknown."""
     objects = facts.objects(*QUEUE)
     if objects is Absence.NOT_KNOWN:
@@ -87,7 +202,7 @@ def read_queues(objects: Mapping[str, paths.Object]) -> Queues:
     """All queues of a cluster, by name."""
     found = {}
     for name, value in objects.items():
-        source = resource_lists.Source(f"Queue {name}", value)
+        source = verdict.SourceObject(f"Queue {name}", value)
         found[name] = Queue(
             name=name,
             parent=source.text("/spec/parent"),
@@ -98,7 +213,7 @@ def read_queues(objects: Mapping[str, paths.Object]) -> Queues:
     return Queues(by_name=found, parents=frozenset(queue.parent for queue in found.values() if queue.parent))
 
 
-def allocated(name: str, facts: Store) -> Amounts | None:
+def allocated_amounts(name: str, facts: Store) -> Amounts | None:
     """The resources of the pods in a queue; None where its status does not state them.
 
     It is read from the object each time, because it changes without a new revision.
@@ -107,15 +222,15 @@ def allocated(name: str, facts: Store) -> Amounts | None:
     found = facts.find(Reference(group=group, kind=kind, name=name))
     if isinstance(found, Absence):
         return None
-    source = resource_lists.Source(of=f"Queue {name}", value=found)
+    source = verdict.SourceObject(of=f"Queue {name}", value=found)
     amounts = source.amounts("/status/allocated")
     return None if source.unreadable or source.at("/status/allocated") is None else amounts
 
 
-def placement(workload: model.Workload, known: Knowledge) -> Placement:
+def find_placement(workload: model.Workload, known: Knowledge) -> Placement:
     """The PodGroups and queues that a workload names."""
     schedulers = {"volcano", *(route.name for route in known.config.routing if route.scheduler == "volcano")}
-    groups = [_found(each, workload, known.facts) for each in named_queues.groups(workload)]
+    groups = [_find_group(each, workload, known.facts) for each in named_groups(workload)]
     there = [each.group for each in groups if each.group is not None]
     minimum: int | None = None
     resources: Amounts = {}
@@ -125,30 +240,30 @@ def placement(workload: model.Workload, known: Knowledge) -> Placement:
         resources = there[0].resources
     return Placement(
         groups=groups,
-        queues=[*_of_groups(groups)] if there else named_queues.queues(workload, schedulers),
+        queues=[*_queues_of_groups(groups)] if there else named_queues(workload, schedulers),
         minimum=minimum,
         resources=resources,
     )
 
 
-def _found(named: NamedGroup, workload: model.Workload, facts: Store) -> FoundGroup:
+def _find_group(named: NamedGroup, workload: model.Workload, facts: Store) -> FoundGroup:
     group, kind = POD_GROUP
     reference = Reference(group=group, kind=kind, name=named.name, namespace=workload.namespace)
     value = facts.find(reference)
-    found = None if isinstance(value, Absence) else pod_group(named.name, value)
+    found = None if isinstance(value, Absence) else read_pod_group(named.name, value)
     return FoundGroup(named=named, reference=reference, value=value, group=found)
 
 
-def _of_groups(groups: Sequence[FoundGroup]) -> Iterator[Named]:
+def _queues_of_groups(groups: Sequence[FoundGroup]) -> Iterator[Named]:
     """The queues of the existing PodGroups. They count before any other queue that the workload names."""
     for each in groups:
         if each.group is not None and each.group.queue is not None:
             yield Named(name=each.group.queue or DEFAULT_QUEUE, path=each.named.path)
 
 
-def pod_group(name: str, value: paths.Object) -> PodGroup:
+def read_pod_group(name: str, value: paths.Object) -> PodGroup:
     """The fields of a PodGroup."""
-    source = resource_lists.Source(f"PodGroup {name}", value)
+    source = verdict.SourceObject(f"PodGroup {name}", value)
     queue: str | None = source.text("/spec/queue")
     if source.unreadable:
         queue = None

@@ -1,1 +1,1 @@
-"""Fabric profiles: what NCCL needs to know of the network of a node pool."""
+"""Fabric profiles: the NCCL settings for the network of a node pool."""

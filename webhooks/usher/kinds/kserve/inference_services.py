@@ -1,22 +1,264 @@
 """serving.kserve.io: InferenceService. See runtimes.py for its runtimes and llm_services.py for LLMInferenceService.
 
 KServe serves only v1beta1. It no longer serves v1alpha2, which kept its predictors under `spec.default`.
+
+KS:pkg/controller/v1beta1/inferenceservice/components/predictor.go (multiNodeProcess) and
+KS:pkg/controller/v1beta1/inferenceservice/reconcilers/deployment/deployment_reconciler.go. KServe makes one Deployment
+of workers, however many heads there are, and writes the number of accelerators into the containers of both.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple, NotRequired
+
+from pydantic import with_config
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.dataclass import dataclass
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.kinds.kserve import multi_node, runtimes, shapes
-from usher.kinds.kserve import replicas as kserve_replicas
-from usher.kinds.kserve.components import containers, metadata
-from usher.kinds.kserve.layers import NAMED, Layers, first, inside, pod_fields, replaces, says
-from usher.kinds.kserve.replicas import Mode, Running
-from usher.reading.templates import Place, Template
-from usher.reading.values import Reading
+from usher.kinds.kserve import replicas, runtimes
+from usher.kinds.kserve.merging import (
+    NAMED,
+    SERVING,
+    Layers,
+    component_containers,
+    component_metadata,
+    field_layers,
+    first_field,
+    hides_other_layers,
+    is_said,
+    merge_container,
+    pod_fields,
+)
+from usher.kinds.kserve.replicas import Mode, Nodes, Running
+from usher.kinds.reading.pod_templates import listed_containers
+from usher.kinds.reading.shapes import STRICT, Present
+from usher.kinds.reading.templates import ContainerPlace, Place, Template
+from usher.kinds.reading.values import Reading
+
+_WORKER: Final = "worker-container"
+_BACKEND: Final = "multinode/executor-backend"
+"""An annotation of the runtime's pods. With `mp`, every node gets as many accelerators as the tensor parallel size."""
+
+_UNSHARED: Final = "KServe writes GPUs into the head and every worker; how many, the runtime decides as well"
+
+
+class _Sizes(NamedTuple):
+    pipeline: int | None
+    """None if only the runtime sets it and usher does not know the runtime."""
+    tensor: int | None
+
+
+def multi_node_templates(  # noqa: PLR0913 - all that makes the workers
+    head: Template,
+    predictor: Layers,
+    workers: Layers,
+    runtime: Layers,
+    how: Running,
+    *,
+    metadata: Place,
+    reading: Reading,
+) -> Iterator[Template]:
+    """The head and its workers.
+
+    Args:
+        head: the template of the predictor, merged with the runtime.
+        predictor: the predictor.
+        workers: its workerSpec.
+        runtime: the spec of the runtime, if it is known.
+        how: how the InferenceService is run.
+        metadata: labels and annotations of the workers.
+        reading: records what KServe would refuse.
+    """
+    of_runtime = field_layers(runtime, "workerSpec", reading)
+    if runtime and not of_runtime:
+        reading.unknown(workers[0].path, "the runtime has no workerSpec: KServe refuses the workers")
+        yield head
+        return
+    worker = _worker((*workers, *of_runtime), metadata, head, reading)
+    sizes = _sizes(workers, of_runtime, known=bool(runtime), reading=reading)
+    nodes = _nodes(head, worker, sizes, path=workers[0].path, runtime=runtime, reading=reading)
+    if nodes is None:
+        total = None if None in sizes else (sizes.pipeline or 1) * (sizes.tensor or 1)
+        yield _unshared(head, workers[0].path, total)
+        most = None if total is None else max(total - 1, 0)
+        yield replace(_unshared(worker, workers[0].path, total), count=_count(0, most, predictor, how, reading))
+        return
+    yield _with_accelerators(head, SERVING, nodes.head, reading)
+    number = nodes.number - 1
+    yield replace(
+        _with_accelerators(worker, _WORKER, nodes.worker, reading),
+        count=_count(number, number, predictor, how, reading),
+    )
+
+
+def _worker(layers: Layers, metadata: Place, head: Template, reading: Reading) -> Template:
+    """The pods of the workers: one container, and the init containers."""
+    own = tuple(Place(value, path) for path, value in reading.items(*first_field(layers[:1], "containers")))[:1]
+    others = tuple(Place(value, path) for path, value in reading.items(*first_field(layers[1:], "containers")))
+    target = tuple(place for place in others if isinstance(place.value, dict) and place.value.get("name") == _WORKER)
+    parts = (*own, *target[:1])
+    taken = tuple(Place(runtimes.pod_fields(reading.mapping(*place)), place.path) for place in layers[1:])
+    return Template(
+        name="worker",
+        path=layers[0].path,
+        spec=layers[0],
+        metadata=metadata,
+        traits=head.traits._replace(changeable=head.traits.changeable and not hides_other_layers((layers[0], *taken))),
+        containers=(
+            *listed_containers({"initContainers": first_field(layers[:1], "initContainers")}, reading),
+            *([merge_container(parts, reading, name=_WORKER)] if parts else []),
+        ),
+        fields=pod_fields((layers[0], *taken), reading) if taken else {},
+    )
+
+
+def _sizes(workers: Layers, of_runtime: Layers, *, known: bool, reading: Reading) -> _Sizes:
+    def size(name: str) -> int | None:
+        place = first_field((*workers, *of_runtime), name)
+        if place.value is None:
+            return 1 if known else None
+        return max(reading.count(*place, default=1), 1)
+
+    return _Sizes(pipeline=size("pipelineParallelSize"), tensor=size("tensorParallelSize"))
+
+
+def _nodes(  # noqa: PLR0913 - as above
+    head: Template, worker: Template, sizes: _Sizes, *, path: str, runtime: Layers, reading: Reading
+) -> Nodes | None:
+    """The nodes with their accelerators. None if the runtime is unknown, or if KServe refuses the request."""
+    if not runtime or sizes.pipeline is None or sizes.tensor is None:
+        return None
+    annotations = field_layers(runtime, "annotations", reading)
+    if first_field(annotations, _BACKEND).value == "mp":
+        return Nodes(number=sizes.pipeline, head=sizes.tensor, worker=sizes.tensor)
+    total = reading.count(sizes.pipeline * sizes.tensor, path, default=1)
+    asked = {name: _asked(template, name) for template, name in ((head, SERVING), (worker, _WORKER))}
+    nodes = replicas.on_ray(total, head=asked[SERVING], worker=asked[_WORKER])
+    if nodes is None:
+        reading.unknown(path, f"KServe refuses it: it needs {total} GPUs, more than its head and workers ask for")
+    return nodes
+
+
+def _count(lowest: int, highest: int | None, predictor: Layers, how: Running, reading: Reading) -> model.Count:
+    """The number of workers. A rollout runs a full second set of them, unless the strategy says otherwise."""
+    if how.stopped:
+        return replicas.STOPPED
+    if how.mode is not Mode.STANDARD:
+        return model.Count(minimum=0, maximum=0, reason=f"KServe makes no workers in {how.mode} mode")
+    if highest is None:
+        reason = "the runtime, which is not known, may set the parallel sizes"
+        return model.Count(minimum=lowest, maximum=None, reason=reason)
+    surge = highest
+    for value, path in field_layers(predictor[:1], "deploymentStrategy", reading):
+        strategy = reading.mapping(value, path)
+        if strategy.get("type") != "RollingUpdate":
+            surge = replicas.surge(strategy, path, highest, reading)
+    reasons = ["the runtime decides how many nodes there are"] if lowest != highest else []
+    if surge:
+        reasons.append(f"{surge} more during a rollout")
+    return model.Count(minimum=lowest, maximum=highest + surge, reason=", ".join(reasons))
+
+
+def _resources(place: ContainerPlace) -> tuple[Place, Place]:
+    """Limits and requests of a container, with their places."""
+    path = place.path + "/resources"
+    given = place.value.get("resources")
+    held: Mapping[str, paths.Json] = given if isinstance(given, dict) else {}
+    limits = place.limits or Place(held.get("limits"), path + "/limits")
+    return limits, place.requests or Place(held.get("requests"), path + "/requests")
+
+
+def _asked(template: Template, name: str) -> int:
+    """Accelerators that a container requests; KServe ignores its limits (KS:pkg/utils/utils.go)."""
+    for place in template.containers or ():
+        if place.name == name:
+            amounts = Reading().resources(*_resources(place)[1])
+            return next((amounts[each].value for each in runtimes.ACCELERATORS if each in amounts), 0)
+    return 0
+
+
+def _with_accelerators(template: Template, name: str, number: int, reading: Reading) -> Template:
+    """The template with a number of accelerators written into its container."""
+    annotations = _annotations(template)
+    containers = []
+    for place in template.containers or ():
+        limits, requests = _resources(place)
+        if place.name == name and all(
+            each.value is None or isinstance(each.value, dict) for each in (limits, requests)
+        ):
+            for each in (limits, requests):
+                reading.resources(*each)
+            key = runtimes.accelerator((limits, requests), annotations)
+            written = [
+                Place({**(each.value if isinstance(each.value, dict) else {}), key: number}, each.path)
+                for each in (limits, requests)
+            ]
+            containers.append(place._replace(limits=written[0], requests=written[1]))
+        else:
+            containers.append(place)
+    return replace(template, containers=tuple(containers))
+
+
+def _annotations(template: Template) -> Mapping[str, str]:
+    metadata = template.metadata.value
+    return Reading().strings(metadata.get("annotations") if isinstance(metadata, dict) else None, paths.ROOT)
+
+
+def _unshared(template: Template, path: str, total: int | None) -> Template:
+    """The template with an unknown number of accelerators, unless it asks for some itself."""
+    for place in template.containers or ():
+        if any(
+            isinstance(each.value, dict) and each.value.keys() & {*runtimes.ACCELERATORS} for each in _resources(place)
+        ):
+            return template
+    return replace(template, requests=(runtimes.shared_out(path, most=total, reason=_UNSHARED),))
+
+
+@with_config(STRICT)
+class VariableName(TypedDict):
+    """A variable without its value, which may be a secret."""
+
+    name: NotRequired[str]
+
+
+@with_config(STRICT)
+class Framework(TypedDict):
+    env: NotRequired[list[VariableName]]
+
+
+@with_config(STRICT)
+class Component(TypedDict):
+    minReplicas: NotRequired[int]
+    maxReplicas: NotRequired[int]
+
+
+@with_config(STRICT)
+class Predictor(Component):
+    model: NotRequired[Framework]
+    huggingface: NotRequired[Framework]
+    workerSpec: NotRequired[Present]
+
+
+@with_config(STRICT)
+class InferenceServiceSpec(TypedDict):
+    predictor: NotRequired[Predictor]
+    transformer: NotRequired[Component]
+    explainer: NotRequired[Component]
+
+
+@with_config(STRICT)
+class InferenceServiceStatus(TypedDict):
+    deploymentMode: NotRequired[str]
+    """The mode that KServe has chosen; it counts before the annotation."""
+
+
+@with_config(STRICT)
+class InferenceService(TypedDict):
+    spec: NotRequired[InferenceServiceSpec]
+    status: NotRequired[InferenceServiceStatus]
+
 
 Object = Mapping[str, paths.Json]
 
@@ -56,42 +298,42 @@ def _inference_service(service: Object, reading: Reading) -> Iterator[Template]:
     spec = (Place(reading.mapping(service.get("spec"), "/spec"), "/spec"),)
     about = reading.mapping(service.get("metadata"), "/metadata")
     annotations = reading.strings(about.get("annotations"), "/metadata/annotations")
-    predictor = inside(spec, "predictor", reading)
-    workers = inside(predictor, "workerSpec", reading)
+    predictor = field_layers(spec, "predictor", reading)
+    workers = field_layers(predictor, "workerSpec", reading)
     shared = _Service(
-        how=kserve_replicas.running(service, annotations, reading, several_nodes=bool(workers)),
+        how=replicas.running(service, annotations, reading, several_nodes=bool(workers)),
         labels=reading.strings(about.get("labels"), "/metadata/labels"),
         annotations=annotations,
         reading=reading,
     )
     if predictor:
-        yield from _predictor(predictor, workers, first(spec, "canary"), shared)
+        yield from _predictor(predictor, workers, first_field(spec, "canary"), shared)
     for name in ("transformer", "explainer"):
-        for place in inside(spec, name, reading):
-            count = kserve_replicas.component(reading.mapping(*place), place.path, shared.how, reading)
+        for place in field_layers(spec, name, reading):
+            count = replicas.component(reading.mapping(*place), place.path, shared.how, reading)
             known = _EXPLAINERS if name == "explainer" else ()
             yield _component((place,), (), shared, name=name, count=count, known=known)
 
 
 def _predictor(predictor: Layers, workers: Layers, canary: Place, shared: _Service) -> Iterator[Template]:
     reading, how = shared.reading, shared.how
-    count = kserve_replicas.component(reading.mapping(*predictor[0]), predictor[0].path, how, reading)
+    count = replicas.component(reading.mapping(*predictor[0]), predictor[0].path, how, reading)
     if how.mode is Mode.MODEL_MESH and not how.stopped:
         count = model.Count(minimum=0, maximum=0, reason="ModelMesh serves it in the pods of its runtimes")
     canaries = list(_canaries(canary, predictor, shared)) if how.mode is Mode.STANDARD and not how.stopped else []
-    if canaries and says(first(predictor, "minReplicas").value):
+    if canaries and is_said(first_field(predictor, "minReplicas").value):
         count = _beside(count, sum(number for _, number in canaries))
     runtime = _runtime(predictor, shared) if count.maximum != 0 else ()
     head = _component(predictor, runtime, shared, name="predictor", count=count, known=FRAMEWORKS)
     if workers:
-        about = metadata(
+        about = component_metadata(
             predictor,
-            inside(runtime, "workerSpec", reading),
+            field_layers(runtime, "workerSpec", reading),
             labels=shared.labels,
             annotations=shared.annotations,
             reading=reading,
         )
-        yield from multi_node.several(head, predictor, workers, runtime, how, metadata=about, reading=reading)
+        yield from multi_node_templates(head, predictor, workers, runtime, how, metadata=about, reading=reading)
     else:
         yield head
     for layers, number in canaries:
@@ -99,8 +341,8 @@ def _predictor(predictor: Layers, workers: Layers, canary: Place, shared: _Servi
             layers,
             _runtime(layers, shared),
             shared,
-            name=reading.text(*first(layers[:1], "name")),
-            count=kserve_replicas.fixed(number, how),
+            name=reading.text(*first_field(layers[:1], "name")),
+            count=replicas.fixed(number, how),
             known=FRAMEWORKS,
         )
 
@@ -111,31 +353,31 @@ def _canaries(canary: Place, predictor: Layers, shared: _Service) -> Iterator[tu
     A canary inherits missing fields from the predictor. Lists are not merged: each comes from one of the two.
     """
     reading = shared.reading
-    replicas = reading.count(*first(predictor, "minReplicas"), default=1)
+    replicas = reading.count(*first_field(predictor, "minReplicas"), default=1)
     for index, (path, value) in enumerate(reading.items(*canary)):
         if index == _MAX_CANARIES:
             reading.unknown(canary.path, f"more than {_MAX_CANARIES} canaries: the others are not judged")
             return
         percent = reading.count(value.get("trafficPercent"), path + "/trafficPercent", default=0)
-        for place in inside((Place(value, path),), "predictor", reading):
+        for place in field_layers((Place(value, path),), "predictor", reading):
             share = -(-replicas * percent // 100)
-            number = reading.count(*first((place,), "minReplicas"), default=share)
+            number = reading.count(*first_field((place,), "minReplicas"), default=share)
             yield (place, _beneath(place, predictor[0], reading)), number
 
 
 def _beneath(canary: Place, predictor: Place, reading: Reading) -> Place:
     """The fields that a canary inherits from the predictor: no workers, and no list that the canary sets itself."""
-    dropped = {"workerSpec", *(name for name in NAMED if says(first((canary,), name).value))}
+    dropped = {"workerSpec", *(name for name in NAMED if is_said(first_field((canary,), name).value))}
     value = {key: field for key, field in reading.mapping(*predictor).items() if key not in dropped}
     for name in FRAMEWORKS:
         framework = value.get(name)
-        if isinstance(framework, dict) and says(first(inside((canary,), name, reading), "env").value):
+        if isinstance(framework, dict) and is_said(first_field(field_layers((canary,), name, reading), "env").value):
             value[name] = {key: field for key, field in framework.items() if key != "env"}
     return Place(value, predictor.path)
 
 
 def _beside(count: model.Count, ready: int) -> model.Count:
-    """KServe keeps fewer pods of a predictor while its canaries are ready (adjustStableMinReplicasForCanaries)."""
+    """The number of stable pods: fewer while canaries are ready (KServe's adjustStableMinReplicasForCanaries)."""
     lowest = min(count.minimum, max(count.minimum - ready, 1))
     fewer = "fewer while its canaries are ready" if lowest < count.minimum else ""
     return replace(count, minimum=lowest, reason=", ".join(filter(None, (count.reason, fewer))))
@@ -147,10 +389,10 @@ def _runtime(predictor: Layers, shared: _Service) -> Layers:
     If it names no runtime, KServe takes the first that supports the model format. Only KServe knows all runtimes.
     """
     reading = shared.reading
-    frameworks = [place for name in FRAMEWORKS for place in inside(predictor, name, reading)]
+    frameworks = [place for name in FRAMEWORKS for place in field_layers(predictor, name, reading)]
     if not frameworks:
         return ()
-    place = first(inside(predictor, "model", reading), "runtime")
+    place = first_field(field_layers(predictor, "model", reading), "runtime")
     if place.value in (None, ""):
         reason = "it names no runtime; KServe takes one that supports the model format: what that adds is not judged"
         reading.unknown(frameworks[0].path, reason)
@@ -166,23 +408,25 @@ def _component(  # noqa: PLR0913 - all that makes the pods of a component
     reading = shared.reading
     taken = tuple(Place(runtimes.pod_fields(reading.mapping(*place)), place.path) for place in runtime)
     layers = (*component, *taken)
-    frameworks = [found for each in known if (found := inside(component, each, reading))]
+    frameworks = [found for each in known if (found := field_layers(component, each, reading))]
     for superfluous in frameworks[1:]:
         reading.unknown(superfluous[0].path, "KServe refuses a second framework beside the first: not judged")
     of_lists = None
     if frameworks or len(component) > 1:
         framework = frameworks[0] if frameworks else ()
-        of_lists = tuple(containers(component, framework, runtime, reading))
+        of_lists = tuple(component_containers(component, framework, runtime, reading))
     known_whole = bool(runtime) or not frameworks or known is not FRAMEWORKS
     reaching = shared.how.mode is Mode.STANDARD and shared.how.declared
     return Template(
         name=name,
         path=component[0].path,
         spec=component[0],
-        metadata=metadata(component, runtime, labels=shared.labels, annotations=shared.annotations, reading=reading),
+        metadata=component_metadata(
+            component, runtime, labels=shared.labels, annotations=shared.annotations, reading=reading
+        ),
         count=count,
         traits=runtimes.TRAITS._replace(
-            changeable=reaching and known_whole and not replaces(layers), whole=known_whole
+            changeable=reaching and known_whole and not hides_other_layers(layers), whole=known_whole
         ),
         containers=of_lists,
         fields=pod_fields(layers, reading) if len(layers) > 1 else {},
@@ -196,7 +440,7 @@ KINDS = [
         versions=("v1beta1",),
         plural="inferenceservices",
         key="inferenceService",
-        shape=shapes.InferenceService,
+        shape=InferenceService,
         owned_by=(("apps.nvidia.com", "NIMService"),),
         pods=Pods(
             templates=_inference_service,

@@ -2,23 +2,66 @@
 
 KServe merges presets of its own beneath both (KS:config/llmisvcconfig/). They hold the container `main`, the scheduler
 and the tokenizer. They request no accelerators and set no tolerations or affinity, so usher does not look them up.
+
+KS:pkg/validation/managed_dra.go and KS:pkg/controller/v1alpha2/llmisvc/managed_dra.go; experimental as of v0.20.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
 from usher import model, paths
 from usher.dataclass import dataclass
-from usher.kinds.kept_fields import spec_without_secrets
-from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts
-from usher.kinds.kserve import annotated_claims, runtimes
+from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, keep_spec_without_secrets
 from usher.kinds.kserve import replicas as kserve_replicas
-from usher.kinds.kserve.components import metadata
-from usher.kinds.kserve.layers import Layers, containers, first, inside, pod_fields, replaces
+from usher.kinds.kserve import runtimes
+from usher.kinds.kserve.merging import (
+    Layers,
+    component_metadata,
+    field_layers,
+    first_field,
+    hides_other_layers,
+    merge_containers,
+    pod_fields,
+)
 from usher.kinds.kserve.runtimes import GROUP
-from usher.reading.templates import ClaimPlace, Place, Template, Traits
-from usher.reading.values import Reading
+from usher.kinds.reading.templates import ClaimPlace, Place, Template, Traits
+from usher.kinds.reading.values import Reading
+
+_PREFIX: Final = "serving.kserve.io/exp-dra-"
+_CLASS: Final = _PREFIX + "device-class"
+_COUNT: Final = _PREFIX + "device-count"
+_CONTAINER: Final = _PREFIX + "container-name"
+
+_NAME: Final = "managed-device"
+"""Name of the claim that KServe adds to a pod. KServe adds no claim if the pod already has one of this name."""
+
+_NUMBER: Final = re.compile(r"\+?0*[1-9][0-9]{0,8}", re.ASCII)
+
+
+def annotated_claims(annotations: Mapping[str, str], reading: Reading) -> tuple[ClaimPlace, ...]:
+    """The claim that the annotations request for each pod. Selectors are left out: they do not change the count."""
+    device_class = annotations.get(_CLASS, "").strip()
+    if not device_class:
+        return ()
+    path = paths.join("/metadata/annotations", _CLASS)
+    text = annotations.get(_COUNT, "").strip() or "1"
+    number = 1
+    if _NUMBER.fullmatch(text):
+        number = int(text)
+    else:
+        reading.unknown(paths.join("/metadata/annotations", _COUNT), "expected a whole number of devices")
+    exactly: paths.Object = {"deviceClassName": device_class, "count": number}
+    spec: paths.Object = {"devices": {"requests": [{"name": "device", "exactly": exactly}]}}
+    return (ClaimPlace(spec=spec, path=path, container=annotations.get(_CONTAINER, "").strip()),)
+
+
+def is_claimed(place: Place | None) -> bool:
+    """Whether the pod spec already has the claim that KServe would add."""
+    entries = place.value if place is not None and isinstance(place.value, list) else []
+    return any(isinstance(entry, dict) and entry.get("name") == _NAME for entry in entries)
+
 
 Object = Mapping[str, paths.Json]
 
@@ -51,7 +94,7 @@ class _Service:
 
 
 def _service(service: Object, reading: Reading) -> Iterator[Template]:
-    own = inside((Place(service, paths.ROOT),), "spec", reading)
+    own = field_layers((Place(service, paths.ROOT),), "spec", reading)
     about = reading.mapping(service.get("metadata"), "/metadata")
     annotations = reading.strings(about.get("annotations"), "/metadata/annotations")
     labels = reading.strings(about.get("labels"), "/metadata/labels")
@@ -62,7 +105,7 @@ def _service(service: Object, reading: Reading) -> Iterator[Template]:
         reading=reading,
         labels={key: text for key, text in labels.items() if key.startswith(_LABELS)},
         annotations={key: text for key, text in annotations.items() if key.startswith(_ANNOTATIONS)},
-        claims=annotated_claims.claims(annotations, reading),
+        claims=annotated_claims(annotations, reading),
         stopped=kserve_replicas.is_stopped(annotations),
         changeable=complete,
     )
@@ -71,18 +114,18 @@ def _service(service: Object, reading: Reading) -> Iterator[Template]:
 
 def _config(config: Object, reading: Reading) -> Iterator[Template]:
     """The pods of a configuration alone; the service that uses it adds the rest."""
-    own = inside((Place(config, paths.ROOT),), "spec", reading)
+    own = field_layers((Place(config, paths.ROOT),), "spec", reading)
     if own:
         yield from _all(own, _Service(reading=reading, labels={}, annotations={}, whole=False))
 
 
 def _all(spec: Layers, shared: _Service) -> Iterator[Template]:
-    prefill = inside(spec, "prefill", shared.reading)
+    prefill = field_layers(spec, "prefill", shared.reading)
     yield from _workload(spec, shared, name="decode" if prefill else "")
     if prefill:
         yield from _workload(prefill, shared, name="prefill")
-    router = inside(spec, "router", shared.reading)
-    scheduler = inside(router, "scheduler", shared.reading)
+    router = field_layers(spec, "router", shared.reading)
+    scheduler = field_layers(router, "scheduler", shared.reading)
     if scheduler:
         yield from _scheduler(scheduler, shared)
 
@@ -93,9 +136,9 @@ def _workload(workload: Layers, shared: _Service, *, name: str) -> Iterator[Temp
     KS:pkg/controller/v1alpha2/llmisvc/workload_{single,multi}_node.go.
     """
     reading = shared.reading
-    workers = inside(workload, "worker", reading)
-    template = inside(workload, "template", reading)
-    about = metadata(workload, (), labels=shared.labels, annotations=shared.annotations, reading=reading)
+    workers = field_layers(workload, "worker", reading)
+    template = field_layers(workload, "template", reading)
+    about = component_metadata(workload, (), labels=shared.labels, annotations=shared.annotations, reading=reading)
     replicas = kserve_replicas.replicas(workload, reading, stopped=shared.stopped, surge=0 if workers else "25%")
     if not workers:
         if template or shared.whole:
@@ -127,13 +170,13 @@ def _template(  # noqa: PLR0913 - all that makes a template
     field: str = "template",
     claiming: bool = True,
 ) -> Template:
-    """A pod spec merged from several layers. Without layers, only KServe's preset has the pod spec."""
+    """A pod spec merged from several layers. Without layers only KServe's preset has the pod spec."""
     reading = shared.reading
     own = not layers[0].path.startswith("/spec/baseRefs/") if layers else False
     spec = layers[0] if layers else Place(None, f"{above[0].path}/{field}")
     fields = pod_fields(layers, reading) if layers else {}
     claims = shared.claims if claiming else ()
-    if claims and annotated_claims.is_claimed(fields.get("resourceClaims")):
+    if claims and is_claimed(fields.get("resourceClaims")):
         claims = ()
     return Template(
         name=name,
@@ -143,11 +186,11 @@ def _template(  # noqa: PLR0913 - all that makes a template
         count=count,
         traits=Traits(
             operator_environment=frozenset({"LWS_*", "TPU_*", "OTEL_*", "INFERENCE_POOL_NAME"}),
-            changeable=shared.changeable and own and not replaces(layers),
+            changeable=shared.changeable and own and not hides_other_layers(layers),
             whole=shared.changeable,
             parallelism=shared.parallelism if claiming else None,
         ),
-        containers=tuple(containers(layers, reading)),
+        containers=tuple(merge_containers(layers, reading)),
         fields=fields,
         claims=claims,
     )
@@ -159,18 +202,20 @@ def _scheduler(scheduler: Layers, shared: _Service) -> Iterator[Template]:
     KS:pkg/controller/v1alpha2/llmisvc/{scheduler,tokenizer}.go. A service that refers to another pool has neither.
     """
     reading = shared.reading
-    pool = inside(inside(scheduler, "pool", reading), "ref", reading)
-    if reading.text(*first(pool, "name")):
+    pool = field_layers(field_layers(scheduler, "pool", reading), "ref", reading)
+    if reading.text(*first_field(pool, "name")):
         return
-    about = metadata(scheduler, (), labels={}, annotations={}, reading=reading)
-    number = 0 if shared.stopped else reading.count(*first(scheduler, "replicas"), default=1)
+    about = component_metadata(scheduler, (), labels={}, annotations={}, reading=reading)
+    number = 0 if shared.stopped else reading.count(*first_field(scheduler, "replicas"), default=1)
     count = kserve_replicas.STOPPED if shared.stopped else model.Count(minimum=number, maximum=number)
-    template = inside(scheduler, "template", reading)
+    template = field_layers(scheduler, "template", reading)
     if template or shared.whole:
         yield _template(template, shared, above=scheduler, about=about, name="scheduler", count=count, claiming=False)
-    tokenizer = inside(scheduler, "tokenizer", reading)
-    template = inside(tokenizer, "template", reading)
-    if template or (shared.whole and (tokenizer or _tokenizes(first(inside(scheduler, "config", reading), "inline")))):
+    tokenizer = field_layers(scheduler, "tokenizer", reading)
+    template = field_layers(tokenizer, "template", reading)
+    if template or (
+        shared.whole and (tokenizer or _tokenizes(first_field(field_layers(scheduler, "config", reading), "inline")))
+    ):
         count = kserve_replicas.STOPPED if shared.stopped else kserve_replicas.rolling(1, 1, 1)
         above = tokenizer or (Place({}, scheduler[0].path + "/tokenizer"),)
         about = Place(None, above[0].path)
@@ -228,7 +273,7 @@ KINDS = [
         kind=runtimes.KIND,
         versions=("v1alpha2", "v1alpha1"),
         plural="llminferenceserviceconfigs",
-        facts=Facts(keep=spec_without_secrets),
+        facts=Facts(keep=keep_spec_without_secrets),
         pods=Pods(
             templates=_config,
             template_paths=_TEMPLATE_PATHS,

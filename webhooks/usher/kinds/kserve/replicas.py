@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from usher import model, paths
-from usher.kinds.kserve.layers import Layers, first, inside
-from usher.reading.values import Reading
+from usher.kinds.kserve.merging import Layers, field_layers, first_field
+from usher.kinds.reading.values import Reading
 
 Object = Mapping[str, paths.Json]
 
@@ -196,11 +196,11 @@ def size(workload: Layers, reading: Reading) -> tuple[int | None, bool]:
     The number is None without parallelism: the service that uses the configuration sets it.
     KS:pkg/apis/serving/v1alpha2/llm_inference_service_types_func.go, GetSize.
     """
-    parallelism = inside(workload, "parallelism", reading)
+    parallelism = field_layers(workload, "parallelism", reading)
     if not parallelism:
         return None, False
     data, local, pipeline = (
-        reading.count(*first(parallelism, name), default=0) for name in ("data", "dataLocal", "pipeline")
+        reading.count(*first_field(parallelism, name), default=0) for name in ("data", "dataLocal", "pipeline")
     )
     if data or local:
         return max(max(data, 1) // max(local, 1), 1), True
@@ -213,11 +213,11 @@ def preset_parallelism(workload: Layers, reading: Reading) -> model.ModelParalle
     None where the service gives no tensor size: the additional arguments of the preset may hold it. The preset for one
     pod ignores the parallelism. KS:config/llmisvcconfig/config-llm-worker-{data,pipeline}-parallel.yaml.
     """
-    parallelism = inside(workload, "parallelism", reading)
-    place = first(parallelism, "tensor")
+    parallelism = field_layers(workload, "parallelism", reading)
+    place = first_field(parallelism, "tensor")
     tensor = reading.count(*place, default=0, of="GPUs")
     _, by_data = size(workload, reading)
-    local = reading.count(*first(parallelism, "dataLocal"), default=0, of="servers") if by_data else 1
+    local = reading.count(*first_field(parallelism, "dataLocal"), default=0, of="servers") if by_data else 1
     if not tensor:
         return None
     return model.ModelParallelism(
@@ -236,19 +236,22 @@ def replicas(workload: Layers, reading: Reading, *, stopped: bool, surge: int | 
         stopped: whether the service is stopped.
         surge: the default of `maxSurge`.
     """
-    scaling = inside(workload, "scaling", reading)
-    rollout = first(inside(workload, "rolloutStrategy", reading), "maxSurge")
+    scaling = field_layers(workload, "scaling", reading)
+    rollout = first_field(field_layers(workload, "rolloutStrategy", reading), "maxSurge")
     if scaling:
-        lowest = reading.count(*first(scaling, "minReplicas"), default=1)
-        most = first(scaling, "maxReplicas")
-        keda = (*inside(scaling, "keda", reading), *inside(inside(scaling, "wva", reading), "keda", reading))
-        idle = reading.count(*first(keda, "idleReplicaCount"), default=lowest)
+        lowest = reading.count(*first_field(scaling, "minReplicas"), default=1)
+        most = first_field(scaling, "maxReplicas")
+        keda = (
+            *field_layers(scaling, "keda", reading),
+            *field_layers(field_layers(scaling, "wva", reading), "keda", reading),
+        )
+        idle = reading.count(*first_field(keda, "idleReplicaCount"), default=lowest)
         highest = max(reading.count(*most, default=lowest), lowest)
         lowest = min(lowest, idle)
         if most.value is None and not stopped:
             reason = "nothing bounds the replicas: its scaling has no maxReplicas"
             return model.Count(minimum=lowest, maximum=None, reason=reason)
     else:
-        lowest = highest = reading.count(*first(workload, "replicas"), default=1)
+        lowest = highest = reading.count(*first_field(workload, "replicas"), default=1)
     surging = share(*rollout, highest, reading, default=surge)
     return STOPPED if stopped else rolling(lowest, highest, surging)

@@ -4,18 +4,16 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from usher import model, paths, quantities
-from usher.kinds.kept_fields import spec_without_secrets
-from usher.kinds.kind import Facts, Kind, KueueUnit, Pods, Starts
-from usher.kinds.kserve.layers import Layers, first, inside
-from usher.reading.lookup import Reference
-from usher.reading.templates import ONE, Place, Template, Traits
-from usher.reading.values import Reading
+from usher.kinds.kind import Facts, Kind, KueueUnit, Pods, Starts, keep_spec_without_secrets
+from usher.kinds.kserve.merging import Layers, field_layers, first_field
+from usher.kinds.reading.templates import ONE, Place, Template, Traits
+from usher.kinds.reading.values import Reading, Reference
 
 GROUP: Final = "serving.kserve.io"
 
 GPU: Final = "nvidia.com/gpu"
 ACCELERATORS: Final = (GPU, "amd.com/gpu", "intel.com/gpu", "habana.ai/gaudi")
-"""What KServe knows to be an accelerator (KS:pkg/constants/constants.go)."""
+"""Resources that KServe knows to be accelerators (KS:pkg/constants/constants.go)."""
 
 TRAITS: Final = Traits(
     operator_environment=frozenset(
@@ -91,9 +89,12 @@ def accelerator(resources: tuple[Place, ...], annotations: Mapping[str, str]) ->
 
 
 def _runtime(value: Object, reading: Reading) -> Iterator[Template]:
-    """One use of it. With a workerSpec it is for several nodes, and KServe adds accelerators to its pods."""
+    """The template for one use of a runtime.
+
+    With a workerSpec the use has several nodes, and KServe adds accelerators.
+    """
     spec = Place(value.get("spec"), "/spec")
-    workers = inside((spec,), "workerSpec", reading)
+    workers = field_layers((spec,), "workerSpec", reading)
     yield _template(spec, reading, name="head" if workers else "", requests=_shared(workers))
     if workers:
         count = model.Count(minimum=0, maximum=None, reason=_WORKERS)
@@ -151,7 +152,7 @@ def _kind(kind: str, *, plural: str, cluster_scoped: bool) -> Kind:
         versions=("v1alpha1",),
         plural=plural,
         cluster_scoped=cluster_scoped,
-        facts=Facts(keep=spec_without_secrets),
+        facts=Facts(keep=keep_spec_without_secrets),
         pods=Pods(
             templates=_runtime,
             template_paths=("spec, which is a part of a pod spec", "spec.workerSpec"),
@@ -190,7 +191,7 @@ def named_by(own: Layers, reading: Reading) -> tuple[Layers, bool]:
     """
     found: dict[str, Place] = {}
     complete = True
-    refs = first(own, "baseRefs")
+    refs = first_field(own, "baseRefs")
     for index, (path, ref) in enumerate(reading.items(*refs)):
         if index == _MAX_CONFIGS:
             reading.unknown(refs.path, f"more than {_MAX_CONFIGS} configurations: the others are not judged")

@@ -1,5 +1,5 @@
 """kubeflow.org and trainer.kubeflow.org: training jobs, TrainJobs and notebooks."""
 
-from usher.kinds.kubeflow import notebooks, train_jobs, training_jobs
+from usher.kinds.kubeflow import train_jobs, training_jobs
 
-KINDS = (*training_jobs.KINDS, *train_jobs.KINDS, *notebooks.KINDS)
+KINDS = (*training_jobs.TRAINING_JOBS, *train_jobs.KINDS, *training_jobs.NOTEBOOKS)

@@ -1,18 +1,172 @@
-"""kubeflow.org: the six kinds of the training operator v1, and MPIJob of the mpi-operator (v2beta1).
+"""kubeflow.org: the six kinds of the training operator v1, MPIJob of the mpi-operator (v2beta1), and Notebook.
 
-Trainer v2 is another group with another shape: see trainer.py. Notebooks are in notebooks.py.
+Trainer v2 is another group with another shape: see train_jobs.py. Notebooks are in notebooks.py.
 """
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Final
+from typing import Annotated, Final, NotRequired
+
+from pydantic import BeforeValidator, with_config
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
-from usher.kinds.kubeflow import shapes
-from usher.reading.pod_templates import pod_template
-from usher.reading.templates import Place, Template, Traits
-from usher.reading.values import Reading
+from usher.kinds.reading.pod_templates import pod_template
+from usher.kinds.reading.shapes import STRICT, Present
+from usher.kinds.reading.templates import ONE, Place, Template, Traits
+from usher.kinds.reading.values import Reading
+
+STOPPED: Final = "kubeflow-resource-stopped"
+"""The annotation of a stopped Notebook. The culler and the user interface set it; its value does not matter."""
+
+_NOTEBOOK_TRAITS: Final = Traits(operator_environment=frozenset({"NB_PREFIX"}))
+_STOPPED: Final = model.Count(minimum=0, maximum=1, reason="it is stopped, and may be started again")
+
+
+def _notebook(notebook: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    """One pod, which gets the labels and annotations of the Notebook itself: its template has no metadata.
+
+    components/notebook-controller/controllers/notebook_controller.go of kubeflow/kubeflow, generateStatefulSet.
+    """
+    spec = reading.mapping(notebook.get("spec"), "/spec")
+    template = reading.mapping(spec.get("template"), "/spec/template")
+    metadata = reading.mapping(notebook.get("metadata"), "/metadata")
+    annotations = reading.strings(metadata.get("annotations"), "/metadata/annotations")
+    yield Template(
+        name="",
+        path="/spec/template",
+        spec=Place(template.get("spec"), "/spec/template/spec"),
+        metadata=Place(metadata, "/metadata"),
+        count=_STOPPED if STOPPED in annotations else ONE,
+        traits=_NOTEBOOK_TRAITS,
+    )
+
+
+NOTEBOOKS: list[Kind] = [
+    Kind(
+        group="kubeflow.org",
+        kind="Notebook",
+        versions=("v1", "v1beta1", "v1alpha1"),
+        plural="notebooks",
+        pods=Pods(
+            templates=_notebook,
+            template_paths=("spec.template.spec",),
+            counted=f"1; 0 while it has the annotation `{STOPPED}`",
+            source="components/notebook-controller of kubeflow/kubeflow",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INTERACTIVE,
+            kueue=Kueue.CHILDREN,
+            # The StatefulSet's pod carries the labels of the Notebook.
+            queue_label_path="/metadata",
+        ),
+    ),
+]
+
+
+_MANY = 10**9
+"""More processes than any node runs; Python would refuse to write out a number of thousands of digits."""
+
+
+@with_config(STRICT)
+class SchedulingPolicy(TypedDict):
+    queue: NotRequired[str]
+    priorityClass: NotRequired[str]
+
+
+@with_config(STRICT)
+class RunPolicy(TypedDict):
+    activeDeadlineSeconds: NotRequired[int]
+    schedulingPolicy: NotRequired[SchedulingPolicy]
+
+
+@with_config(STRICT)
+class ElasticPolicy(TypedDict):
+    minReplicas: NotRequired[int]
+    maxReplicas: NotRequired[int]
+
+
+@with_config(STRICT)
+class JobSpec(TypedDict):
+    runPolicy: NotRequired[RunPolicy]
+    nprocPerNode: NotRequired[str]
+    slotsPerWorker: NotRequired[int]
+    elasticPolicy: NotRequired[ElasticPolicy]
+
+
+@with_config(STRICT)
+class Job(TypedDict):
+    """The fields that all kinds of kubeflow.org share."""
+
+    spec: NotRequired[JobSpec]
+
+
+@with_config(STRICT)
+class PodGroupPolicy(TypedDict):
+    volcano: NotRequired[Present]
+    coscheduling: NotRequired[Present]
+
+
+@with_config(STRICT)
+class ReplicatedJob(TypedDict):
+    name: NotRequired[str]
+    dependsOn: NotRequired[list[Present]]
+
+
+@with_config(STRICT)
+class JobSetSpec(TypedDict):
+    replicatedJobs: NotRequired[list[ReplicatedJob]]
+
+
+@with_config(STRICT)
+class JobSetTemplate(TypedDict):
+    spec: NotRequired[JobSetSpec]
+
+
+@with_config(STRICT)
+class RuntimeSpec(TypedDict):
+    podGroupPolicy: NotRequired[PodGroupPolicy]
+    template: NotRequired[JobSetTemplate]
+
+
+@with_config(STRICT)
+class Runtime(TypedDict):
+    """A TrainingRuntime or ClusterTrainingRuntime: the template that TrainJobs name."""
+
+    spec: NotRequired[RuntimeSpec]
+
+
+@with_config(STRICT)
+class TrainJobVariable(TypedDict):
+    """Only the name leaves the manifest."""
+
+    name: NotRequired[str]
+
+
+def _text(value: object) -> object:
+    return str(value) if type(value) is int and abs(value) < _MANY else value
+
+
+@with_config(STRICT)
+class JobTrainer(TypedDict):
+    numProcPerNode: NotRequired[Annotated[str, BeforeValidator(_text)]]
+    """A number or, in the first versions, a word, for example `auto`."""
+    env: NotRequired[list[TrainJobVariable]]
+
+
+@with_config(STRICT)
+class TrainJobSpec(TypedDict):
+    activeDeadlineSeconds: NotRequired[int]
+    trainer: NotRequired[JobTrainer]
+
+
+@with_config(STRICT)
+class TrainJob(TypedDict):
+    spec: NotRequired[TrainJobSpec]
+
 
 _RENDEZVOUS: Final = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"}
 
@@ -58,7 +212,7 @@ def _replicas(replica: Mapping[str, paths.Json], path: str, reading: Reading) ->
 def _replica_specs(
     job: Mapping[str, paths.Json], reading: Reading, *, field: str, traits: Traits
 ) -> Iterator[Template]:
-    """One template for every type of replica, whose names the operator takes in any case."""
+    """One template for every type of replica; the operator takes the names of types in any case."""
     spec = reading.mapping(job.get("spec"), "/spec")
     elastic = reading.mapping(spec.get("elasticPolicy"), "/spec/elasticPolicy")
     for path, name, replica in reading.entries(spec.get(field), f"/spec/{field}"):
@@ -71,11 +225,11 @@ def _replica_specs(
 
 
 def _elastic(elastic: Mapping[str, paths.Json], path: str, replicas: int, reading: Reading) -> model.Count:
-    """The workers that are made, which an autoscaler moves between the bounds of the policy.
+    """The number of workers, which an autoscaler keeps between the bounds of the policy.
 
-    The operator makes an autoscaler only for a policy with metrics; without one the bounds are for torchrun alone, and
-    there are as many pods as replicas. Of two bounds, a missing one takes the value of the other (training operator
-    1.9, pytorch/hpa.go and pytorch_defaults.go).
+    The operator makes an autoscaler only for a policy with metrics. Without metrics the bounds are for torchrun alone,
+    and there are as many pods as replicas. A missing bound takes the value of the other one (training operator 1.9,
+    pytorch/hpa.go and pytorch_defaults.go).
     """
     highest = reading.count(elastic.get("maxReplicas"), path + "/maxReplicas", default=replicas)
     lowest = reading.count(elastic.get("minReplicas"), path + "/minReplicas", default=highest)
@@ -87,9 +241,9 @@ def _elastic(elastic: Mapping[str, paths.Json], path: str, replicas: int, readin
 
 
 def _mpi_job(job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
-    """Version v2beta1 starts the ranks through sshd, which does not hand the container's environment on.
+    """The templates of an MPIJob. v2beta1 starts its ranks through sshd, which does not pass on the environment.
 
-    Version v1 starts them with `kubectl exec`, which does (MO:pkg/controller/, TR19:pkg/controller.v1/mpi).
+    Version v1 starts them with `kubectl exec`, which passes it on (MO:pkg/controller/, TR19:pkg/controller.v1/mpi).
     """
     spec = reading.mapping(job.get("spec"), "/spec")
     through_ssh = job.get("apiVersion") != "kubeflow.org/v1"
@@ -112,7 +266,7 @@ def _training_operator(  # noqa: PLR0913 - in what the kinds of the training ope
         versions=("v1",),
         plural=f"{kind.lower()}s",
         key=key,
-        shape=shapes.Job,
+        shape=Job,
         scale=f"/spec/{field}/Worker/replicas" if has_scale else "",
         pods=Pods(
             templates=partial(_replica_specs, field=field, traits=traits),
@@ -140,7 +294,7 @@ def _training_operator(  # noqa: PLR0913 - in what the kinds of the training ope
 
 _VOLCANO: Final = "the operator's PodGroup, when it runs with `--gang-scheduler-name=volcano`"
 
-KINDS = [
+TRAINING_JOBS = [
     _training_operator(
         "PyTorchJob", key="pytorchJob", field="pytorchReplicaSpecs", traits=_PYTORCH, elastic=True, has_scale=True
     ),
@@ -156,7 +310,7 @@ KINDS = [
         versions=("v2beta1", "v1"),
         plural="mpijobs",
         key="mpiJob",
-        shape=shapes.Job,
+        shape=Job,
         pods=Pods(
             templates=_mpi_job,
             template_paths=("spec.mpiReplicaSpecs.{Launcher,Worker}.template",),

@@ -1,4 +1,4 @@
-"""Compiled pipelines of Kubeflow (IR YAML): documents that say neither apiVersion nor kind.
+"""Compiled pipelines of Kubeflow (IR YAML): documents that have neither apiVersion nor kind.
 
 The compiler writes a PipelineSpec, and behind it, where the pipeline has settings for Kubernetes, a PlatformSpec
 (kubeflow/pipelines, api/v2alpha1/pipeline_spec.proto and sdk/python/kfp/compiler/pipeline_spec_builder.py). Here
@@ -13,7 +13,7 @@ from usher import paths
 GROUP: Final = "pipelines.kubeflow.org"
 KIND: Final = "PipelineSpec"
 VERSION: Final = "2"
-"""First number of the version of its schema; only this number stands for another shape."""
+"""First number of the schema version that usher reads; other first numbers have another shape."""
 
 PLATFORMS: Final = "platforms"
 
@@ -39,7 +39,7 @@ def with_platforms(pipeline: paths.Object, settings: paths.Object) -> paths.Obje
 
 
 def group_version_kind(value: paths.Object) -> tuple[str, str, str]:
-    """What an object says it is, as texts that may be empty; of a pipeline, what it shows itself to be."""
+    """Group, version and kind of an object, as texts that may be empty. usher recognises a pipeline by its fields."""
     if is_pipeline(value):
         version = str(value.get("schemaVersion") or "").partition(".")[0]
         return GROUP, version if version.isascii() and version.isalnum() else "", KIND

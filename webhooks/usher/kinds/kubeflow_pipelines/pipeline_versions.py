@@ -3,20 +3,322 @@
 A run makes one pod for every execution of a task. A driver pod runs before each of them. It requests no accelerators
 and ends before the task starts, so usher does not count it.
 Source: backend/src/v2/compiler/argocompiler/ of kubeflow/pipelines.
+
+Sources: kubernetes_platform/proto/kubernetes_executor_config.proto and extendPodSpecPatch in
+backend/src/v2/driver/k8s.go of kubeflow/pipelines.
+
+Components stand beside each other and refer to each other by name, so a small document may describe very many
+executions. usher looks at every component once, after all components that call it.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import orjson
 
 from usher import errors, model, paths, quantities
+from usher.dataclass import dataclass
 from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
-from usher.kinds.kubeflow_pipelines import compiled, runs
-from usher.kinds.kubeflow_pipelines import platforms as kubeflow_pipelines_platforms
-from usher.kinds.kubeflow_pipelines.runs import Component, nearest
-from usher.reading.templates import NOWHERE, ContainerPlace, Place, Template, Traits
-from usher.reading.values import Reading
+from usher.kinds.kubeflow_pipelines import compiled
+from usher.kinds.reading.pod_templates import template_times
+from usher.kinds.reading.templates import NOWHERE, ONE, TERMS, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.values import MAX_PODS, Reading
 
 Object = Mapping[str, paths.Json]
+
+_DECIDED: Final = "it is decided when the pipeline runs"
+
+
+def executor_settings(platforms: Place, reading: Reading) -> dict[str, Place]:
+    """The settings of each executor by its label."""
+    value, path = reading.mapping(*platforms), platforms.path
+    for key in ("kubernetes", "deploymentSpec"):
+        path = f"{path}/{key}"
+        value = reading.mapping(value.get(key), path)
+    found = reading.entries(value.get("executors"), path + "/executors")
+    return {name: Place(settings, here) for here, name, settings in found}
+
+
+def settings_metadata(settings: Place, reading: Reading) -> Place:
+    if settings == NOWHERE:
+        return NOWHERE
+    return Place(reading.mapping(*settings).get("podMetadata"), settings.path + "/podMetadata")
+
+
+def settings_init_containers(settings: Place, reading: Reading) -> Iterator[ContainerPlace]:
+    path = settings.path + "/initContainers"
+    for here, container in reading.items(reading.mapping(*settings).get("initContainers"), path):
+        always = reading.text(container.get("restartPolicy"), here + "/restartPolicy") == "Always"
+        kind = model.ContainerType.SIDECAR if always else model.ContainerType.INIT
+        yield ContainerPlace(value=container, path=here, type=kind)
+
+
+def settings_fields(settings: Place, passed_on: frozenset[str], reading: Reading) -> dict[str, Place]:
+    """Fields of the pod spec, without settings for a workload that the pod makes."""
+    if settings == NOWHERE:
+        return {}
+    own, path = reading.mapping(*settings), settings.path
+    found = {
+        "nodeSelector": _node_selector(own, path, reading),
+        "tolerations": _tolerations(own, path, reading),
+        TERMS: _terms(own, path, reading),
+    }
+    names = {
+        "KUBERNETES_NODE_SELECTOR": "nodeSelector",
+        "KUBERNETES_TOLERATIONS": "tolerations",
+        "KUBERNETES_AFFINITY": TERMS,
+    }
+    left_out = {names.get(each) for each in passed_on}
+    return {name: place for name, place in found.items() if place != NOWHERE and name not in left_out}
+
+
+def _node_selector(own: Object, path: str, reading: Reading) -> Place:
+    path += "/nodeSelector"
+    selector = reading.mapping(own.get("nodeSelector"), path)
+    if selector.get("nodeSelectorJson") is not None:
+        reading.unknown(path + "/nodeSelectorJson", _DECIDED)
+        return NOWHERE
+    return Place(selector.get("labels"), path + "/labels")
+
+
+def _tolerations(own: Object, path: str, reading: Reading) -> Place:
+    path += "/tolerations"
+    for here, toleration in reading.items(own.get("tolerations"), path):
+        if toleration.get("tolerationJson") is not None:
+            reading.unknown(here + "/tolerationJson", _DECIDED)
+    return Place(own.get("tolerations"), path)
+
+
+def _terms(own: Object, path: str, reading: Reading) -> Place:
+    """The required terms, which have no weight; each is read where it stands."""
+    path += "/nodeAffinity"
+    terms: list[paths.Json] = []
+    for here, term in reading.items(own.get("nodeAffinity"), path):
+        if term.get("nodeAffinityJson") is not None:
+            reading.unknown(here + "/nodeAffinityJson", _DECIDED)
+            continue
+        read: paths.Object = {
+            field: [
+                _expression(expression, expression_path, reading)
+                for expression_path, expression in reading.items(term.get(field), f"{here}/{field}")
+            ]
+            for field in ("matchExpressions", "matchFields")
+        }
+        if term.get("weight") is None and any(read.values()):
+            terms.append(read)
+    return Place(terms, path) if terms else NOWHERE
+
+
+def _expression(expression: Object, path: str, reading: Reading) -> paths.Object:
+    return {
+        "key": reading.text(expression.get("key"), path + "/key"),
+        "operator": reading.text(expression.get("operator"), path + "/operator"),
+        "values": [*reading.texts(expression.get("values"), path + "/values")],
+    }
+
+
+ROOT: Final = ""
+"""The name of the component that is the pipeline itself."""
+
+_ALWAYS: Final = "ALL_UPSTREAM_TASKS_COMPLETED"
+_CONDITION: Final = model.Count(minimum=0, maximum=1, reason="a condition decides when it runs")
+_NOT_COUNTED: Final = "it runs for each of items that are not known before"
+_TOO_MANY: Final = "more than any cluster holds"
+
+
+class _Call(NamedTuple):
+    component: str
+    executions: model.Count
+    path: str
+    """Path of the field that names it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Component:
+    path: str
+    executor: str
+    """The label of its executor; empty if the component only calls others."""
+    passed_on: frozenset[str]
+    """Settings that its pod does not get, because it hands them to a workload that it makes."""
+    calls: tuple[_Call, ...]
+
+
+def read_components(spec: Object, path: str, reading: Reading) -> dict[str, Component]:
+    """The components of a PipelineSpec by name, with the root. Components that are not objects have no calls."""
+    root_path, path = path + "/root", path + "/components"
+    given = reading.mapping(spec.get("components"), path)
+    found = {
+        name: Component(path=paths.join(path, name), executor="", passed_on=frozenset(), calls=()) for name in given
+    }
+    for component_path, name, component in reading.entries(given, path):
+        found[name] = _component(component, component_path, reading)
+    root = _component(reading.mapping(spec.get("root"), root_path), root_path, reading)
+    if "components" in spec and not isinstance(spec["components"], dict):
+        # Then the called components cannot be found. That is recorded once, here.
+        if spec["components"] is None and root.calls:
+            reading.unknown(path, "the components are missing: their pods are not counted")
+        root = replace(root, calls=())
+    return {**found, ROOT: root}
+
+
+def nearest_path(holder: Object, path: str, *keys: str) -> str:
+    """The path to report if all of these fields are missing: a field that is null, or else the holder."""
+    return next((paths.join(path, key) for key in keys if key in holder), path)
+
+
+def count_runs(found: Mapping[str, Component], reading: Reading) -> dict[str, model.Count]:
+    """How often each component runs; components that never run are left out."""
+    order, around = _order(found, reading)
+    result = {ROOT: ONE}
+    for name in order:
+        for call in found[name].calls:
+            if call.component in found and (name, call.component) not in around:
+                result[call.component] = _sum(result.get(call.component), _product(result[name], call.executions))
+    return result
+
+
+def _order(found: Mapping[str, Component], reading: Reading) -> tuple[list[str], frozenset[tuple[str, str]]]:
+    """Components, callers first; and the calls by which a component would call itself, which are recorded."""
+    finished: list[str] = []
+    calling = {ROOT}
+    around = set()
+    stack: list[tuple[str, Iterator[_Call]]] = [(ROOT, iter(found[ROOT].calls))]
+    seen = {ROOT}
+    while stack:
+        name, calls = stack[-1]
+        call = next(calls, None)
+        if call is None:
+            finished.append(name)
+            calling.discard(name)
+            stack.pop()
+        elif call.component not in found:
+            reading.unknown(call.path, "no component of this name is there: its pods are not counted")
+        elif call.component in calling:
+            around.add((name, call.component))
+            reading.unknown(call.path, "the component calls itself: its pods are not counted")
+        elif call.component not in seen:
+            seen.add(call.component)
+            calling.add(call.component)
+            stack.append((call.component, iter(found[call.component].calls)))
+    return finished[::-1], frozenset(around)
+
+
+def _component(component: Object, path: str, reading: Reading) -> Component:
+    passed_on = set()
+    for each_path, each in reading.items(component.get("taskConfigPassthroughs"), path + "/taskConfigPassthroughs"):
+        setting = reading.text(each.get("field"), each_path + "/field")
+        if not reading.flag(each.get("applyToTask"), each_path + "/applyToTask"):
+            passed_on.add(setting)
+    dag = reading.mapping(component.get("dag"), path + "/dag")
+    if component and component.get("dag") is None and component.get("executorLabel") is None:
+        reading.unknown(
+            nearest_path(component, path, "dag", "executorLabel"), "a component has a dag or an executorLabel"
+        )
+    return Component(
+        path=path,
+        executor=reading.text(component.get("executorLabel"), path + "/executorLabel"),
+        passed_on=frozenset(passed_on),
+        calls=tuple(_calls(dag, path + "/dag", reading)),
+    )
+
+
+def _calls(dag: Object, path: str, reading: Reading) -> Iterator[_Call]:
+    tasks = {name: (task_path, task) for task_path, name, task in reading.entries(dag.get("tasks"), path + "/tasks")}
+    skipped = _skipped(tasks, reading)
+    for name, (task_path, task) in tasks.items():
+        executions = _iterations(task, task_path, reading)
+        reference_path = nearest_path(task, task_path, "componentRef")
+        reference = reading.mapping(task.get("componentRef"), reference_path)
+        name_path = nearest_path(reference, reference_path, "name")
+        component = reading.text(reference.get("name"), name_path)
+        if component:
+            executions = _product(executions, _CONDITION) if name in skipped else executions
+            yield _Call(component=component, executions=executions, path=name_path)
+        elif reference.get("name") in (None, "") and isinstance(task.get("componentRef"), dict | None):
+            reading.unknown(name_path, "the task names no component: its pods are not counted")
+
+
+def _skipped(tasks: Mapping[str, tuple[str, Object]], reading: Reading) -> frozenset[str]:
+    """Tasks that a run may skip: tasks with a condition, and tasks that need their success."""
+    waiting: dict[str, list[str]] = {}
+    skipped = []
+    for name, (path, task) in tasks.items():
+        policy = reading.mapping(task.get("triggerPolicy"), path + "/triggerPolicy")
+        if reading.text(policy.get("condition"), path + "/triggerPolicy/condition"):
+            skipped.append(name)
+        needed = reading.texts(task.get("dependentTasks"), path + "/dependentTasks")
+        if reading.text(policy.get("strategy"), path + "/triggerPolicy/strategy") != _ALWAYS:
+            for other in needed:
+                waiting.setdefault(other, []).append(name)
+    found = set(skipped)
+    while skipped:
+        for name in waiting.get(skipped.pop(), ()):
+            if name not in found:
+                found.add(name)
+                skipped.append(name)
+    return frozenset(found)
+
+
+def _iterations(task: Object, path: str, reading: Reading) -> model.Count:
+    """How many executions of a task run at one time: one, or as many as a loop has items and allows at once.
+
+    usher counts a list in the document. The length of an input is known only when the pipeline runs.
+    """
+    policy = reading.mapping(task.get("iteratorPolicy"), path + "/iteratorPolicy")
+    limit = reading.count(
+        policy.get("parallelismLimit"), path + "/iteratorPolicy/parallelismLimit", default=0, of="iterations"
+    )
+    by_artifact = reading.mapping(task.get("artifactIterator"), path + "/artifactIterator")
+    by_parameter = reading.mapping(task.get("parameterIterator"), path + "/parameterIterator")
+    items_path = path + "/parameterIterator/items"
+    items = reading.mapping(by_parameter.get("items"), items_path)
+    raw = reading.text(items.get("raw"), items_path + "/raw")
+    if not by_artifact and not by_parameter:
+        return ONE
+    number = _length(raw, items_path + "/raw", reading) if raw else None
+    if number is None:
+        return model.Count(minimum=0, maximum=limit or None, reason=_NOT_COUNTED)
+    at_one_time = min(number, limit or number)
+    return model.Count(minimum=at_one_time, maximum=at_one_time)
+
+
+def _length(text: str, path: str, reading: Reading) -> int | None:
+    try:
+        items = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        items = None
+    if not isinstance(items, list):
+        reading.unknown(path, "expected a list as JSON")
+        return None
+    return len(items)
+
+
+_NO_TEMPLATE: Final = Template(name="", path="", spec=NOWHERE)
+
+
+def _product(one: model.Count, other: model.Count) -> model.Count:
+    return _bounded(template_times(replace(_NO_TEMPLATE, count=one), other).count)
+
+
+def _sum(one: model.Count | None, other: model.Count) -> model.Count:
+    if one is None:
+        return other
+    maximum = None if one.maximum is None or other.maximum is None else one.maximum + other.maximum
+    return _bounded(model.Count(minimum=one.minimum + other.minimum, maximum=maximum, reason=_reasons(one, other)))
+
+
+def _reasons(*counted: model.Count) -> str:
+    return "; ".join(dict.fromkeys(reason for count in counted for reason in count.reason.split("; ") if reason))
+
+
+def _bounded(count: model.Count) -> model.Count:
+    """The count with an upper limit, because numbers may double with every component."""
+    minimum = min(count.minimum, MAX_PODS)
+    if count.maximum is not None and count.maximum > MAX_PODS:
+        count = model.Count(minimum=minimum, maximum=None, reason=f"{count.reason}; {_TOO_MANY}")
+    return model.Count(minimum=minimum, maximum=count.maximum, reason=_reasons(count))
+
 
 _MAIN: Final = "main"
 _TRAITS: Final = Traits(trains=_MAIN, operator_environment=frozenset({"KFP_*"}), changeable=False)
@@ -47,12 +349,12 @@ def _pipeline_version(version: Object, reading: Reading) -> Iterator[Template]:
 
 
 def _templates(place: Place, platforms: Place, reading: Reading) -> Iterator[Template]:
-    """One template for each component that has an executor and is run; several may have the same one."""
+    """One template for each component that has an executor and runs; several components may share an executor."""
     spec, path = reading.mapping(*place), place.path
-    settings = kubeflow_pipelines_platforms.executors(platforms, reading)
+    settings = executor_settings(platforms, reading)
     executors = _executors(spec, path, reading)
-    components = runs.components(spec, path, reading)
-    for name, count in runs.counts(components, reading).items():
+    components = read_components(spec, path, reading)
+    for name, count in count_runs(components, reading).items():
         component = components[name]
         if not component.executor:
             continue
@@ -102,7 +404,7 @@ def _template(  # noqa: PLR0913 - what a pod is made from
     container = reading.mapping(executor.get("container"), path)
     importer = reading.mapping(executor.get("importer"), place.path + "/importer")
     if executor and executor.get("container") is None and executor.get("importer") is None:
-        where = nearest(executor, place.path, "container", "importer")
+        where = nearest_path(executor, place.path, "container", "importer")
         reading.unknown(where, "an executor has a container or an importer: its pods are not judged")
     if not (container or importer) or container.get("image") in _WITHOUT_POD:
         return
@@ -110,14 +412,14 @@ def _template(  # noqa: PLR0913 - what a pod is made from
         name=name or "root",
         path=component.path,
         spec=Place(None, place.path),
-        metadata=kubeflow_pipelines_platforms.metadata(settings, reading),
+        metadata=settings_metadata(settings, reading),
         count=count,
         traits=_TRAITS,
         containers=(
-            *kubeflow_pipelines_platforms.init_containers(settings, reading),
+            *settings_init_containers(settings, reading),
             *([_main(container, path, component, reading)] if container else []),
         ),
-        fields=kubeflow_pipelines_platforms.fields(settings, component.passed_on, reading),
+        fields=settings_fields(settings, component.passed_on, reading),
     )
 
 
@@ -177,7 +479,7 @@ def _number(holder: Object, field: str, path: str, reading: Reading, *, unit: st
 
 
 def _quantity(text: str, path: str, reading: Reading) -> str:
-    """Empty where there is nothing of it, or it could not be read."""
+    """A quantity; empty if the text is empty or invalid."""
     try:
         quantity = quantities.parse(text) if text else quantities.ZERO
     except errors.QuantityError as error:

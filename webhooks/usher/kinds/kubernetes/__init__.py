@@ -1,29 +1,17 @@
 """Kubernetes' own kinds."""
 
-from usher.kinds.kubernetes import (
-    apps,
-    batch,
-    config_maps,
-    definitions,
-    devices,
-    disruption_budgets,
-    namespaces,
-    nodes,
-    pods,
-    priorities,
-    quotas,
-)
+from usher.kinds.kubernetes import config_maps, namespaced_policies, nodes, pod_controllers
 
 KINDS = (
-    *pods.KINDS,
-    *apps.KINDS,
-    *batch.KINDS,
-    *namespaces.KINDS,
-    *nodes.KINDS,
-    *quotas.KINDS,
+    *pod_controllers.PODS,
+    *pod_controllers.APPS,
+    *pod_controllers.JOBS,
+    *namespaced_policies.NAMESPACES,
+    *nodes.NODES,
+    *namespaced_policies.QUOTAS,
     *config_maps.KINDS,
-    *priorities.KINDS,
-    *devices.KINDS,
-    *definitions.KINDS,
-    *disruption_budgets.KINDS,
+    *namespaced_policies.PRIORITY_CLASSES,
+    *nodes.DEVICES,
+    *namespaced_policies.DEFINITIONS,
+    *namespaced_policies.DISRUPTION_BUDGETS,
 )

@@ -15,12 +15,11 @@ from typing_extensions import TypedDict  # pydantic reads the standard one only 
 
 from usher import errors
 from usher.documents import reader
-from usher.kinds.kept_fields import kueue_configuration
-from usher.kinds.kind import Facts, Kind
-from usher.reading.shapes import STRICT, without_nulls
+from usher.kinds.kind import Facts, Kind, keep_kueue_configuration
+from usher.kinds.reading.shapes import STRICT, without_nulls
 
 _MOST: Final = 64 * 1024
-"""Characters of a configuration that are read; real ones have a few hundred."""
+"""Characters of a configuration that usher reads; real ones have a few hundred."""
 
 _SHARES: Final = re.compile(r"""^["']?sharing["']?\s*:|\A\s*\{.*"sharing"\s*:""", re.MULTILINE | re.DOTALL)
 
@@ -110,10 +109,10 @@ KINDS = [
         kind="ConfigMap",
         versions=("v1",),
         plural="configmaps",
-        # To be called for every ConfigMap of a cluster, and to be allowed to list them, would cost more than it finds.
+        # usher is not called for every ConfigMap and does not list them: both would cost more than they find.
         listed=False,
         key="configMap",
         shape=ConfigMap,
-        facts=Facts(keep=kueue_configuration, presence_only=True, by_choice=True),
+        facts=Facts(keep=keep_kueue_configuration, presence_only=True, by_choice=True),
     ),
 ]

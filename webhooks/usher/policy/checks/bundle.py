@@ -1,6 +1,6 @@
 """The policies on disk: where they are, and proof that they belong together.
 
-In an installed package they are in `usher/_policies`, in a checkout in `policies/`; nothing else knows.
+In an installed package they are in `usher/_policies`, in a checkout in `policies/`; only this module knows that.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ MANIFEST = "bundle.json"
 WASM = "policy.wasm"
 CATALOGUE = "catalogue.json"
 REVISION_FILE = "usher/main/revision.rego"
-"""Generated; lets an OPA server be asked which policies it has."""
+"""A generated file by which an OPA server answers which policies it has."""
 REVISION_RULE = "usher/main/revision"
 
 
@@ -29,7 +29,7 @@ class Bundle:
 
     directory: Path
     revision: str
-    """Digest over all files, which changes with every change of a policy."""
+    """Digest over all files; every change of a policy changes it."""
     source_revision: str
     """Digest over the Rego sources alone, which is also the value of REVISION_RULE."""
     module: bytes
@@ -42,7 +42,10 @@ def sources(directory: Path) -> list[Path]:
 
 
 def _sources(directory: Path) -> list[str]:
-    """Their paths in the directory. These are texts because every run reads all: a `Path` costs more than its file."""
+    """Paths of the files in the directory.
+
+    These are texts because every run reads all: a `Path` costs more than its file.
+    """
     root = len(os.path.join(directory, ""))  # noqa: PTH118 - as above
     found = (f"{folder}/{name}"[root:] for folder, _, names in os.walk(directory) for name in names)
     return sorted(name for name in found if name.endswith(".rego") and not name.endswith("_test.rego"))
@@ -54,7 +57,7 @@ def digests(contents: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def contents(directory: Path, *, generated: bool = True) -> dict[str, bytes]:
-    """Every file that the bundle consists of, by path relative to it; without the generated ones, its sources."""
+    """Every file of the bundle, by its path in the bundle; if not `generated`, only its sources."""
     names = [*_sources(directory), *((CATALOGUE, WASM) if generated else ())]
     return {name: _read(f"{directory}/{name}") for name in names}
 
@@ -69,14 +72,14 @@ def revision(file_digests: Mapping[str, str]) -> str:
 
 
 def source_revision(file_digests: Mapping[str, str]) -> str:
-    # Not over the file in which it stands itself.
+    # The digest leaves out the file that holds it.
     return revision(
         {path: digest for path, digest in file_digests.items() if path.endswith(".rego") and path != REVISION_FILE}
     )
 
 
 def find() -> Path:
-    """The directory of the packaged policies, or of the checkout's.
+    """The directory of the packaged policies, or of the policies in the checkout.
 
     Raises:
         BundleError: there is neither.

@@ -4,13 +4,14 @@ The METADATA are read once, when the bundle is built (`tools/build_policies.py`)
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from string import ascii_uppercase
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
+from usher import errors
 from usher.dataclass import dataclass
 
 CODE: Final = re.compile(r"US[HM]\d{3,4}")
@@ -24,7 +25,7 @@ class Severity(StrEnum):
 
 
 class About(StrEnum):
-    """What a check looks at; usher runs the check only for these workloads or objects."""
+    """The subjects of a check; usher runs the check only for these workloads or objects."""
 
     PODS = "pods"
     """All workloads: objects that make pods, and Pods."""
@@ -41,7 +42,7 @@ class About(StrEnum):
 
 
 class Parameter(BaseModel):
-    """What usher.yaml may set for a check."""
+    """A value that usher.yaml may set for a check."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -78,22 +79,22 @@ class Entry(BaseModel):
     closes: tuple[str, ...] = ()
     """Rules (S) and bypass routes (B) in docs/coverage.md that the check closes."""
     aliases: tuple[str, ...] = ()
-    """Former codes and names, of checks that became part of this one too, and names that other tools use."""
+    """Former codes and names, also of checks that became part of this one, and names that other tools use."""
     parameters: dict[str, Parameter] = {}
     severity: Severity | None = None
-    """Of checks; None for mutations."""
+    """The severity of a check; None for a mutation."""
     strict_only: str = ""
     """Why only the preset `strict` has the check; empty for a check of all presets."""
     order: int = 0
-    """Of a mutation: when it is applied, after those with smaller numbers (docs/domain/mutation-order.md)."""
+    """When a mutation is applied: after mutations with smaller numbers (docs/domain/mutation-order.md)."""
     on_by_default: bool = True
-    """Of a mutation: whether it applies unless usher.yaml switches it off."""
+    """Whether a mutation applies unless usher.yaml switches it off."""
     promises: tuple[str, ...] = ()
-    """Of a mutation: keys of the checks that pass once it is applied."""
+    """Keys of the checks that pass once a mutation is applied."""
     silent: bool = False
-    """Of a mutation that changes nearly every pod: the annotation names it, but no warning does."""
+    """Whether a mutation changes nearly every pod: the annotation names it, but no warning does."""
     protects_others: bool = False
-    """Of a mutation: whether an object without it takes from other workloads what a site meant to keep for them."""
+    """Whether an object without the mutation takes resources that a site keeps for other workloads."""
     mended_on_pods: bool = False
     """Whether a mutation mends a finding of the check in the pods, when they are created."""
 
@@ -174,3 +175,77 @@ def parse(text: bytes) -> Catalogue:
         checks={entry.key: entry for entry in entries["checks"]},
         mutations={entry.key: entry for entry in entries["mutations"]},
     )
+
+
+OWN_CATEGORY: Final = "site"
+"""The category of all own checks; no check of usher has it."""
+
+OWN_CODE: Final = re.compile(r"(?!US[HM]\d)[A-Z]{2,10}\d{1,4}")
+"""The codes of own checks: a prefix of the site, and a number. The prefixes USH and USM belong to usher."""
+
+OWN_NAME: Final = re.compile(r"(?!lib$)[a-z][a-z0-9_]{0,62}(?<!_test)")
+"""The folder of an own check, which is also the last part of its package; `lib` holds code that checks share."""
+
+_CODES_OF_USHER: Final = ("closes", "order", "promises", "silent", "protects_others")
+"""Fields of METADATA that would have no effect in an own check."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnChecks:
+    """The compiled checks of one directory or bundle."""
+
+    source: str
+    entries: tuple[Entry, ...]
+    module: bytes
+
+
+def refuse_entries(entries: Iterable[Entry], *, source: str) -> None:
+    """Returns if these entries can be own checks.
+
+    Raises:
+        InputError: one is not of their category, or lacks a code of the site or a severity; or two share a word.
+    """
+    taken: dict[str, str] = {}
+    for entry in entries:
+        category, _, folder = entry.key.partition("/")
+        if category != OWN_CATEGORY or not OWN_NAME.fullmatch(folder):
+            raise errors.InputError(f"{source}: {entry.key}: own checks have keys like {OWN_CATEGORY}/gpus_per_pod")
+        if not OWN_CODE.fullmatch(entry.code):
+            raise errors.InputError(
+                f"{source}: {entry.name}: the code {entry.code} is not a prefix of your site with a number, for "
+                "example ACME101; the prefixes USH and USM belong to usher"
+            )
+        if entry.severity is None:
+            raise errors.InputError(f"{source}: {entry.code} {entry.name}: has no severity; add it to its METADATA")
+        if field := next((name for name in _CODES_OF_USHER if getattr(entry, name)), ""):
+            raise errors.InputError(f"{source}: {entry.code} {entry.name}: {field} is for rules of usher; remove it")
+        for word in _names_of_entry(entry):
+            if word in taken:
+                raise errors.InputError(f"{source}: {entry.name}: {word} belongs to {taken[word]}; choose another one")
+        taken |= dict.fromkeys(_names_of_entry(entry), entry.name)
+
+
+def join_catalogues(ours: Catalogue, own: Sequence[OwnChecks]) -> Catalogue:
+    """The catalogue of usher's checks and mutations and of all own checks.
+
+    Raises:
+        InputError: a code, name or alias of an own check is also that of another check or mutation.
+    """
+    taken = {word: f"{entry.code} of usher" for entry in ours for word in (*_names_of_entry(entry), entry.category)}
+    checks = dict(ours.checks)
+    for each in own:
+        refuse_entries(each.entries, source=each.source)
+        for entry in each.entries:
+            clash = next((word for word in _names_of_entry(entry) if word in taken), None)
+            if clash is not None:
+                raise errors.InputError(
+                    f"{each.source}: {entry.name}: {clash} belongs to {taken[clash]}; choose another one"
+                )
+            checks[entry.key] = entry
+        taken |= {word: f"{entry.code} of {each.source}" for entry in each.entries for word in _names_of_entry(entry)}
+    return Catalogue(checks=checks, mutations=ours.mutations)
+
+
+def _names_of_entry(entry: Entry) -> set[str]:
+    """The words by which usher.yaml and users may name a check, without regard to case."""
+    return {word.casefold() for word in (entry.code, entry.name, entry.key, *entry.aliases)}

@@ -2,15 +2,204 @@
 
 They are pure: they read no file, no clock and no network, and their time follows from the size of their arguments.
 Each raises UndefinedError where the answer of OPA is undefined.
+
+A whole number is Go's int64 or big.Int, another number float64, a text string; every other value is the text that OPA
+prints. The rules are those of https://pkg.go.dev/fmt, with its marks for mistakes: `%!d(string=x)`, `%!s(MISSING)`.
 """
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Final
 
-from usher.policy.engines.formatting import sprintf
-from usher.policy.engines.host_calls import Functions
-from usher.policy.engines.rego_values import Number, Object, Set, UndefinedError, Value, order
+from usher.dataclass import dataclass
+from usher.policy.engines.rego_values import (
+    HostFunctions,
+    Number,
+    Object,
+    Set,
+    UndefinedError,
+    Value,
+    print_value,
+    quote_text,
+    sort_key,
+)
+
+_VERB: Final = re.compile(r"%([-+# 0]*)([0-9]*)(?:(\.)([0-9]*))?(.?)", re.DOTALL)
+_UNSUPPORTED: Final = {"x": "# ", "X": "# ", "q": "#+"}
+"""Unsupported flags, by letter; for every other letter `#` is unsupported."""
+_WIDEST: Final = 10_000
+"""Characters of padding. Go stops at a million."""
+
+_INT64: Final = range(-(2**63), 2**63)
+_BASES: Final = {"d": "d", "v": "d", "b": "b", "o": "o", "x": "x", "X": "X"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verb:
+    """One `%` of a format: flags, width, precision and letter."""
+
+    flags: str
+    width: int
+    precision: int | None
+    letter: str
+
+
+_Argument = str | int | float
+
+
+def sprintf(form: Value, values: Value) -> str:
+    """The text of a format with its arguments.
+
+    Raises:
+        UndefinedError: the format is not a text, or the arguments are not an array.
+        NotImplementedError: the format uses an unsupported feature, for example explicit argument indexes.
+    """
+    if not isinstance(form, str) or not isinstance(values, tuple):
+        raise UndefinedError("sprintf takes a text and an array")
+    arguments = [_argument(value) for value in values]
+    used = 0
+    parts: list[str] = []
+    end = 0
+    for match in _VERB.finditer(form):
+        parts.append(form[end : match.start()])
+        end = match.end()
+        verb = _read_verb(match)
+        if verb.letter == "%":
+            parts.append("%")
+        elif not verb.letter:
+            parts.append("%!(NOVERB)")
+        elif used == len(arguments):
+            parts.append(f"%!{verb.letter}(MISSING)")
+        else:
+            parts.append(_formatted(verb, arguments[used]))
+            used += 1
+    parts.append(form[end:])
+    if used < len(arguments):
+        parts.append(f"%!(EXTRA {', '.join(_described(each) for each in arguments[used:])})")
+    return "".join(parts)
+
+
+def _read_verb(match: re.Match[str]) -> _Verb:
+    flags, width, point, precision, letter = match.groups()
+    if letter in ("*", "[") or any(flag in _UNSUPPORTED.get(letter, "#") for flag in flags):
+        raise NotImplementedError(f"sprintf: usher does not know {match[0]!r}")
+    if int(width or 0) > _WIDEST or int(precision or 0) > _WIDEST:
+        raise NotImplementedError(f"sprintf: {match[0]!r:.40} is wider than {_WIDEST} characters")
+    if letter == "v":
+        flags = flags.replace("+", "")  # asks for the names of fields, and these values have no fields
+    return _Verb(
+        flags=flags, width=int(width or 0), precision=int(precision or 0) if point else None, letter=letter or ""
+    )
+
+
+def _argument(value: Value) -> _Argument:
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, Number):
+        return print_value(value)
+    return float(value.text) if any(sign in value.text for sign in ".eE") else int(value.text)
+
+
+def _type_name(argument: _Argument) -> str:
+    if isinstance(argument, str):
+        return "string"
+    if isinstance(argument, float):
+        return "float64"
+    return "int64" if argument in _INT64 else "*big.Int"
+
+
+_PLAIN: Final = _Verb(flags="", width=0, precision=None, letter="v")
+
+
+def _described(argument: _Argument, verb: _Verb = _PLAIN) -> str:
+    if isinstance(argument, int) and argument not in _INT64:
+        return f"{'*' if verb is _PLAIN else ''}big.Int={argument}"
+    return f"{_type_name(argument)}={_formatted(replace(verb, letter='v'), argument)}"
+
+
+def _formatted(verb: _Verb, argument: _Argument) -> str:
+    if verb.letter == "T":
+        return _padded(_type_name(argument)[: verb.precision], verb)
+    if isinstance(argument, str):
+        text = _of_text(verb, argument)
+    elif isinstance(argument, float):
+        text = _of_float(verb, argument)
+    else:
+        text = _of_integer(verb, argument)
+    return f"%!{verb.letter}({_described(argument, verb)})" if text is None else text
+
+
+def _of_text(verb: _Verb, text: str) -> str | None:
+    cut = text if verb.precision is None else text[: verb.precision]
+    match verb.letter:
+        case "v" | "s":
+            return _padded(cut, verb)
+        case "q":
+            return _padded(quote_text(cut), verb)
+        case "x" | "X":
+            digits = text.encode()[: verb.precision].hex()
+            return _padded(digits.upper() if verb.letter == "X" else digits, verb)
+    return None
+
+
+def _of_integer(verb: _Verb, number: int) -> str | None:
+    if verb.letter in "cqU":
+        raise NotImplementedError(f"sprintf: usher does not know %{verb.letter} of a number")
+    if verb.letter == "s" and number not in _INT64:
+        return _signed(str(abs(number)), verb, negative=number < 0, zeros=True)
+    if verb.letter not in _BASES:
+        return None
+    digits = format(abs(number), _BASES[verb.letter])
+    if verb.precision is not None:
+        digits = "" if verb.precision == 0 == number else digits.rjust(verb.precision, "0")
+    return _signed(digits, verb, negative=number < 0, zeros=verb.precision is None)
+
+
+def _of_float(verb: _Verb, number: float) -> str | None:
+    match verb.letter:
+        case "f" | "F":
+            digits = f"{abs(number):.{6 if verb.precision is None else verb.precision}f}"
+        case "e" | "E":
+            digits = f"{abs(number):.{6 if verb.precision is None else verb.precision}{verb.letter}}"
+        case "v" | "g" | "G" if verb.precision is None:
+            digits = _shortest(abs(number), largest=6)
+            digits = digits.upper() if verb.letter == "G" else digits
+        case "v" | "g" | "G":
+            digits = f"{abs(number):.{verb.precision or 1}{'G' if verb.letter == 'G' else 'g'}}"
+        case "x" | "X" | "b":
+            raise NotImplementedError(f"sprintf: usher does not know %{verb.letter} of a number that is not whole")
+        case _:
+            return None
+    return _signed(digits, verb, negative=number < 0, zeros=True)
+
+
+def _shortest(number: float, *, largest: int) -> str:
+    """The shortest text of this number. It has an exponent if that is below -4, or `largest` or more."""
+    if number == 0:
+        return "0"
+    _, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
+    assert isinstance(exponent, int)  # noqa: S101 - JSON has neither infinity nor NaN
+    point = len(digits) + exponent
+    if -4 <= point - 1 < largest:
+        return format(Decimal(repr(number)).normalize(), "f")
+    head, rest = str(digits[0]), "".join(map(str, digits[1:]))
+    return f"{head}{'.' if rest else ''}{rest}e{'-' if point - 1 < 0 else '+'}{abs(point - 1):02d}"
+
+
+def _signed(digits: str, verb: _Verb, *, negative: bool, zeros: bool) -> str:
+    sign = "-" if negative else "+" if "+" in verb.flags else " " if " " in verb.flags else ""
+    if zeros and "0" in verb.flags and "-" not in verb.flags:
+        digits = digits.rjust(verb.width - len(sign), "0")
+    return _padded(sign + digits, verb, zeros=False)
+
+
+def _padded(text: str, verb: _Verb, *, zeros: bool = True) -> str:
+    if "-" in verb.flags:
+        return text.ljust(verb.width)
+    return text.rjust(verb.width, "0" if zeros and "0" in verb.flags else " ")
 
 
 def _any_prefix(texts: Value, prefixes: Value) -> bool:
@@ -30,7 +219,7 @@ def _count(text: Value, part: Value) -> Number:
 
 
 def _texts(value: Value) -> list[str]:
-    """One text, or those of an array or set."""
+    """The texts of an array or set; a single text counts as one."""
     if isinstance(value, Set):
         value = value.items
     members = value if isinstance(value, tuple) else (value,)
@@ -51,13 +240,13 @@ def _subset(whole: Value, part: Value) -> bool:
 
 def _within(whole: Value, part: Value) -> bool:
     if isinstance(whole, Object) and isinstance(part, Object):
-        found: Mapping[object, Value] = {order(key): value for key, value in whole.items}
-        return all(order(key) in found and _within(found[order(key)], value) for key, value in part.items)
+        found: Mapping[object, Value] = {sort_key(key): value for key, value in whole.items}
+        return all(sort_key(key) in found and _within(found[sort_key(key)], value) for key, value in part.items)
     if isinstance(whole, Set) and isinstance(part, Set):
         return _keys(part.items) <= _keys(whole.items)
     if isinstance(whole, tuple) and isinstance(part, tuple):
-        return _stretch(list(map(order, whole)), list(map(order, part)))
-    return order(whole) == order(part)
+        return _stretch(list(map(sort_key, whole)), list(map(sort_key, part)))
+    return sort_key(whole) == sort_key(part)
 
 
 def _stretch(whole: list[tuple[object, ...]], part: list[tuple[object, ...]]) -> bool:
@@ -65,16 +254,16 @@ def _stretch(whole: list[tuple[object, ...]], part: list[tuple[object, ...]]) ->
 
 
 def _keys(values: tuple[Value, ...]) -> set[tuple[object, ...]]:
-    return set(map(order, values))
+    return set(map(sort_key, values))
 
 
 def _trace(note: Value) -> bool:
-    """Notes go nowhere."""
+    """Drops the note."""
     del note
     return True
 
 
-PURE: Final[Functions] = MappingProxyType(
+PURE: Final[HostFunctions] = MappingProxyType(
     {
         "object.subset": _subset,
         "sprintf": sprintf,
@@ -84,4 +273,4 @@ PURE: Final[Functions] = MappingProxyType(
         "trace": _trace,
     }
 )
-"""By the name of the built-in."""
+"""Functions by the name of the built-in."""

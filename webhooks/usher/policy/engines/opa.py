@@ -1,8 +1,8 @@
 """The second engine: an OPA server, beside usher or central, asked through opa-python-client.
 
-Timeouts of the client count from byte to byte, so each call runs in a thread of its own, and its caller waits no longer
-than the deadline. The client has no options for the rest that admission needs, so we set it on its session: a bound on
-the answer, no second attempts, no redirects, no proxies, a certificate authority, and a token read for each call.
+Timeouts of the client count from byte to byte, so each call runs in its own thread, and its caller waits no longer than
+the deadline. The client lacks the other options that admission needs, so we set them on its session: a limit for the
+answer, no retries, no redirects, no proxies, a certificate authority, and a token read for each call.
 """
 
 import contextlib
@@ -29,13 +29,13 @@ from usher.policy.checks import bundle
 from usher.policy.engines import engine
 
 RESPONSE_LIMIT: Final = 2**20
-"""Bytes; a result of ours has a few kilobytes."""
+"""Bytes of the largest answer; our results have a few kilobytes."""
 
 _THREADS: Final = 64
-"""Calls at once. A call that its caller left may run for as long as the server sends a byte now and then."""
+"""Calls at one time. An abandoned call may run for as long as the server sends a byte now and then."""
 
 _LONGER: Final = 1.0
-"""Seconds by which the client waits longer than we do, so that our deadline is the one that counts."""
+"""Seconds that the client waits longer than we do, so that our deadline counts."""
 
 _Answer = TypeVar("_Answer")
 
@@ -45,11 +45,11 @@ class Server:
     """Where an OPA server is, and how it and usher authenticate."""
 
     url: str
-    """Scheme, host and port."""
+    """The base URL: scheme, host and port."""
     ca_file: Path | None = None
     """Certificates (PEM) to trust instead of the system's."""
     token_file: Path | None = None
-    """Holds a bearer token; read for every call, because Kubernetes renews it."""
+    """The file with a bearer token; read for every call, because Kubernetes renews it."""
 
 
 class Breaker:
@@ -153,7 +153,7 @@ class OpaEngine:
         return engine.checked_result(self._ask(entrypoint, document), entrypoint=entrypoint)
 
     def _within_deadline(self, call: Callable[[], _Answer]) -> _Answer:
-        """What a call returns, or raises.
+        """The result or the error of a call.
 
         Raises:
             DeadlineError: it takes too long, or too many calls before it still run.

@@ -1,15 +1,21 @@
-"""Values of Rego as the compiled policies hand them over: JSON, with sets, and with keys of any type.
+"""Values of Rego from the compiled policies, and the calls of built-ins that this process answers.
 
 The order of values and the text of a value are those of OPA (v1/ast: Compare, AppendText).
+
+OPA compiles most built-ins into the module. It imports `opa_builtin0` to `opa_builtin4` for the others, with the number
+of the built-in and the addresses of its arguments; 0 as answer means undefined, as after an error in a built-in of OPA.
 """
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Final
 
+from usher import errors
 from usher.dataclass import dataclass
+from usher.policy.engines.wasm_runtime import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +27,14 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """Keys and values in the order of the keys."""
+    """Keys and values, sorted by key."""
 
     items: "tuple[tuple[Value, Value], ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class Set:
-    """Members in their order, each once."""
+    """The members, sorted and without repetition."""
 
     items: "tuple[Value, ...]"
 
@@ -44,7 +50,7 @@ _WORDS: Final[dict[str, Value]] = {"null": None, "true": True, "false": False}
 _scan_text: Final = json.decoder.scanstring  # type: ignore[attr-defined]  # undocumented, but json's own interface
 
 
-def parse(text: str) -> Value:
+def parse_value(text: str) -> Value:
     """The value that `opa_value_dump` wrote.
 
     Raises:
@@ -68,8 +74,8 @@ def _value(text: str, at: int) -> tuple[Value, int]:
         items, end = _items(text, at + 1, "}")
         pairs = [(key, value) for key, value in items if not isinstance(value, _Missing)]
         if len(pairs) == len(items):
-            return Object(tuple(sorted(pairs, key=lambda pair: order(pair[0])))), end
-        return Set(tuple(sorted((item for item, _ in items), key=order))), end
+            return Object(tuple(sorted(pairs, key=lambda pair: sort_key(pair[0])))), end
+        return Set(tuple(sorted((item for item, _ in items), key=sort_key))), end
     if text.startswith("set()", at):
         return Set(()), at + 5
     for word, value in _WORDS.items():
@@ -82,7 +88,7 @@ def _value(text: str, at: int) -> tuple[Value, int]:
 
 
 class _Missing:
-    """Stands for the value of a member of an array or a set."""
+    """The value of a member of an array or a set, which has no value."""
 
 
 def _items(text: str, at: int, closing: str) -> "tuple[list[tuple[Value, Value | _Missing]], int]":
@@ -106,7 +112,7 @@ def _after_blanks(text: str, at: int) -> int:
     return at
 
 
-def order(value: Value) -> tuple[object, ...]:
+def sort_key(value: Value) -> tuple[object, ...]:
     """A key that sorts values as OPA does: null, false, true, numbers, texts, arrays, objects, sets."""
     match value:
         case None:
@@ -118,21 +124,21 @@ def order(value: Value) -> tuple[object, ...]:
         case str():
             return (3, value)
         case tuple():
-            return (4, tuple(map(order, value)))
+            return (4, tuple(map(sort_key, value)))
         case Object():
-            return (5, tuple((order(key), order(item)) for key, item in value.items))
+            return (5, tuple((sort_key(key), sort_key(item)) for key, item in value.items))
         case Set():
-            return (6, tuple(map(order, value.items)))
+            return (6, tuple(map(sort_key, value.items)))
 
 
-def written(value: Value) -> str:
+def write_value(value: Value) -> str:
     """The text that `opa_value_parse` reads."""
     return _text(value, quote=lambda text: json.dumps(text, ensure_ascii=False), comma=",", colon=":")
 
 
-def printed(value: Value) -> str:
+def print_value(value: Value) -> str:
     """The text that people read, as OPA prints it: `{"a": 1}`, `{"x", "y"}`, `set()`."""
-    return _text(value, quote=quoted, comma=", ", colon=": ")
+    return _text(value, quote=quote_text, comma=", ", colon=": ")
 
 
 def _text(value: Value, *, quote: Callable[[str], str], comma: str, colon: str) -> str:
@@ -162,7 +168,7 @@ _ESCAPES: Final = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\
 }
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """A text in quotes, as Go's strconv.Quote writes it."""
     return f'"{"".join(map(_escaped, text))}"'
 
@@ -176,3 +182,61 @@ def _escaped(character: str) -> str:
     if code < 0x80:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+HostFunctions = Mapping[str, Callable[..., Value]]
+"""Functions by the name of the built-in. A function raises UndefinedError if OPA would fail in it."""
+
+NO_HOST_FUNCTIONS: Final[HostFunctions] = MappingProxyType({})
+
+HOST_IMPORTS: Final = tuple(f"opa_builtin{count}" for count in range(5))
+"""Names of the imports, by their number of arguments."""
+
+LARGEST_ANSWER: Final = 2**20
+"""Bytes of the largest answer; a message has some hundred."""
+
+
+class HostCalls:
+    """Answers the calls of one instance."""
+
+    def __init__(
+        self, numbers: Mapping[str, int], functions: HostFunctions, *, call: Callable[..., int], memory: Memory
+    ) -> None:
+        """Takes the built-ins that a module calls, with their numbers.
+
+        Raises:
+            EngineError: the module calls a built-in that is not among `functions`.
+        """
+        if missing := sorted(set(numbers) - set(functions)):
+            raise errors.EngineError(f"the compiled policy calls {', '.join(missing)}, which WebAssembly lacks")
+        self._functions = {number: functions[name] for name, number in numbers.items()}
+        self._call = call
+        self._memory = memory
+        self._failure = ""
+
+    def __call__(self, number: int, addresses: tuple[int, ...]) -> int:
+        """The address of the answer; 0 if the answer is undefined."""
+        try:
+            arguments = [self._argument(address) for address in addresses]
+            return self._answer(self._functions[number](*arguments))
+        except UndefinedError:
+            return 0
+        except Exception as error:  # noqa: BLE001 - it would come out of another call; `taken_failure` has it
+            self._failure = f"a built-in failed: {type(error).__name__}: {error!s:.200}"
+            return 0
+
+    def taken_failure(self) -> str:
+        """Why a call of the last evaluation failed, and forgets it; empty if no call failed."""
+        failure, self._failure = self._failure, ""
+        return failure
+
+    def _argument(self, address: int) -> Value:
+        return parse_value(self._memory.text(self._call("opa_value_dump", address)).decode())
+
+    def _answer(self, value: Value) -> int:
+        text = write_value(value).encode()
+        if len(text) > LARGEST_ANSWER:
+            raise errors.EngineError(f"its answer is larger than {LARGEST_ANSWER} bytes")
+        address = self._call("opa_malloc", len(text))
+        self._memory.write(address, text)
+        return self._call("opa_value_parse", address, len(text))

@@ -1,7 +1,7 @@
 """The embedded engine: OPA's own compilation of the policies to WebAssembly, run by wasmtime in this process.
 
-The module has no files, sockets or clock. Nothing that it says is trusted: addresses are checked against its memory,
-memory is capped by the store's limits, time by epoch interruption. After a fault the next call gets a fresh instance.
+The module has no files, sockets or clock. Its output is not trusted: addresses are checked against its memory, the
+store's limits cap memory, and epoch interruption caps time. After a fault the next call gets a fresh instance.
 
 The calling convention is OPA's wasm ABI 1.2 and later (`opa_eval`): https://www.openpolicyagent.org/docs/wasm
 """
@@ -22,13 +22,13 @@ import wasmtime
 
 from usher import errors, paths
 from usher.dataclass import dataclass
-from usher.policy.engines import engine, machine_code
-from usher.policy.engines.deadline import UNTIL
-from usher.policy.engines.host_calls import IMPORTS, NO_FUNCTIONS, Functions, HostCalls
+from usher.policy.engines import engine, wasm_runtime
+from usher.policy.engines.engine import ANSWER_UNTIL
+from usher.policy.engines.rego_values import HOST_IMPORTS, NO_HOST_FUNCTIONS, HostCalls, HostFunctions
 from usher.policy.engines.wasm_runtime import PAGE, Call, Memory, Sandbox, quiet_at_exit
 
 MEMORY_LIMIT: Final = 128 * 2**20
-"""Bytes. The largest review (7 MiB) needs about ten times its size."""
+"""Bytes of memory. The largest review (7 MiB) needs about ten times its size."""
 REBUILD_ABOVE: Final = 16 * 2**20
 """Bytes of growth after which an instance is rebuilt: wasm memory grows with the largest input, never back."""
 
@@ -38,7 +38,7 @@ _DATA: Final = b"{}"  # base data beside our rules: the input holds all data tha
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Program:
-    """What every instance of one policy starts from."""
+    """The parts from which every instance of one policy starts."""
 
     module: wasmtime.Module
     size: int
@@ -46,7 +46,7 @@ class _Program:
     rebuild_above: int
     entrypoints: Collection[str]
     data: bytes
-    functions: Functions
+    functions: HostFunctions
 
 
 class WasmEngine:
@@ -65,7 +65,7 @@ class WasmEngine:
         ahead: Path | None = None,
         sandbox: Sandbox | None = None,
         entrypoints: Collection[str] = tuple(engine.Entrypoint),
-        functions: Functions = NO_FUNCTIONS,
+        functions: HostFunctions = NO_HOST_FUNCTIONS,
     ) -> None:
         """Compiles and starts a module.
 
@@ -85,7 +85,7 @@ class WasmEngine:
         self._shared = sandbox is not None
         self._sandbox = sandbox or Sandbox(deadline=deadline)
         try:
-            made = machine_code.read(self._sandbox.engine, ahead) if ahead else None
+            made = wasm_runtime.read_machine_code(self._sandbox.engine, ahead) if ahead else None
             made = quiet_at_exit(made or wasmtime.Module(self._sandbox.engine, module))
         except wasmtime.WasmtimeError as error:
             raise errors.EngineError(f"the compiled policy is not a usable WebAssembly module: {error}") from None
@@ -98,7 +98,7 @@ class WasmEngine:
         self._instance()  # a module that cannot be started is refused here, not at the first request
 
     def with_data(self, data: bytes) -> "WasmEngine":
-        """The same policy beside other base data (JSON), which rules read below `data`.
+        """The same policy with other base data (JSON), which rules read below `data`.
 
         Raises:
             EngineError: the data are not JSON, or larger than the memory.
@@ -116,7 +116,7 @@ class WasmEngine:
             raise
         if instance.grown > self._program.rebuild_above:
             self._discard(instance)
-        results = engine.parsed(text, entrypoint=entrypoint)
+        results = engine.parse_answer(text, entrypoint=entrypoint)
         if not isinstance(results, list) or not results or not isinstance(results[0], dict):
             raise errors.EngineError(f"entry point {entrypoint} is undefined: the policies do not define this rule")
         return engine.checked_result(results[0].get("result"), entrypoint=entrypoint)
@@ -131,7 +131,7 @@ class WasmEngine:
 
     def _instance(self) -> "_Instance":
         if self._sandbox.process != os.getpid():
-            # Its clock, a thread, did not come along.
+            # The clock is a thread, and a fork does not copy threads.
             raise errors.EngineError("the policy engine belongs to the process that forked this one: make another")
         instance: _Instance | None = getattr(self._local, "instance", None)
         if instance is None:
@@ -182,7 +182,7 @@ class _Instance:
 
         def abort(address: int) -> None:
             instance = this()
-            # An error would not come out of the call that is under way, but of one that fails later.
+            # An error would surface in a later call that fails, and not in the current one.
             with contextlib.suppress(errors.EngineError):
                 if instance is not None:
                     instance._abort_message = instance._memory.text(address).decode("utf-8", "replace")  # noqa: SLF001 - self
@@ -196,7 +196,7 @@ class _Instance:
         if not isinstance(memory_kind, wasmtime.MemoryType):
             raise errors.EngineError("the compiled policy cannot be started: it imports no memory")
         memory = wasmtime.Memory(self._store, memory_kind)
-        # The import names the least that any policy needs, however many texts ours begins with.
+        # The import names the least memory that any policy needs, even if ours begins with many texts.
         missing = program.size - memory.data_len(self._store)
         if missing > 0:
             memory.grow(self._store, -(-missing // PAGE))
@@ -205,7 +205,7 @@ class _Instance:
         text = wasmtime.FuncType([wasmtime.ValType.i32()], [])
         linker.define(self._store, "env", "opa_abort", wasmtime.Func(self._store, text, abort))
         if program.functions:
-            for count, name in enumerate(IMPORTS):
+            for count, name in enumerate(HOST_IMPORTS):
                 kind = wasmtime.FuncType([wasmtime.ValType.i32()] * (count + 2), [wasmtime.ValType.i32()])
                 linker.define(self._store, "env", name, wasmtime.Func(self._store, kind, host_call))
         linker.define_unknown_imports_as_traps(program.module)
@@ -215,7 +215,7 @@ class _Instance:
         }
 
     def close(self) -> None:
-        """Gives the memory back at once; the instance is of no use afterwards."""
+        """Frees the memory at once; the instance cannot be used afterwards."""
         self._store.close()
 
     @property
@@ -247,15 +247,15 @@ class _Instance:
 
     def _set_deadline(self) -> None:
         self._store.set_epoch_deadline(self._clock.ticks())
-        if self._clock.stopped.is_set():  # asked only now, or nothing would stop a policy that starts as it ends
+        if self._clock.stopped.is_set():  # only now, or a policy that starts during `close` would never stop
             raise errors.EngineError(_CLOSED)
-        if UNTIL.get() <= time.monotonic():
+        if ANSWER_UNTIL.get() <= time.monotonic():
             raise errors.DeadlineError("no time is left to evaluate the policies")
 
     def _too_late(self, what: str) -> errors.EngineError:
         if self._clock.stopped.is_set():
             return errors.EngineError(_CLOSED)
-        if UNTIL.get() <= time.monotonic():
+        if ANSWER_UNTIL.get() <= time.monotonic():
             return errors.DeadlineError(f"{what} took longer than the rest of the time of this review")
         return errors.DeadlineError(f"{what} took longer than {self._clock.deadline:g} s")
 
@@ -271,7 +271,7 @@ class _Instance:
         return result
 
     def _numbers(self, function: str) -> dict[str, int]:
-        """What the module says of itself: names and their numbers."""
+        """A table of the module: names and their numbers."""
         numbers: dict[str, int] = orjson.loads(self._memory.text(self._call("opa_json_dump", self._call(function))))
         return numbers
 

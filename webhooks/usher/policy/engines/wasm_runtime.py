@@ -1,25 +1,77 @@
-"""What the embedded engine needs of wasmtime: quick calls, checked memory, a clock that bounds their time, a quiet end.
+"""wasmtime for the embedded engine: quick calls, checked memory, a clock that limits time, and a quiet end.
 
 wasmtime's `Func.__call__` reads the function's type and wraps every argument again. For the seven arguments of
 `opa_eval` that takes longer than the evaluation. `Call` prepares the arguments once for the same C function.
+
+wasmtime trusts this file, so it is read from one place only: beside the packaged policies. A process that can write
+there could change the code of usher as well.
 """
 
 import atexit
+import contextlib
 import ctypes
+import hashlib
 import math
 import os
+import tempfile
 import threading
 import time
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final, TypeVar
 
 import wasmtime
 from wasmtime import _bindings as bindings  # private, but generated from wasmtime's stable C header
 
 from usher import errors
-from usher.policy.engines import machine_code
-from usher.policy.engines.deadline import UNTIL
+from usher.policy.engines.engine import ANSWER_UNTIL
+
+
+def compiler_configuration() -> wasmtime.Config:
+    """The settings for compiling the policies; machine code for other settings is not used."""
+    config = wasmtime.Config()
+    config.epoch_interruption = True
+    # Compiling takes a tenth of a second. Without a writable cache directory every start compiles.
+    with contextlib.suppress(wasmtime.WasmtimeError):
+        config.cache = True
+    return config
+
+
+def machine_code_file(directory: Path, module: bytes) -> Path:
+    """The file for a WebAssembly module. Each module has its own file, so an outdated file is never read."""
+    return directory / f"policy-{hashlib.sha256(module).hexdigest()[:32]}.cwasm"
+
+
+def read_machine_code(engine: wasmtime.Engine, file: Path) -> wasmtime.Module | None:
+    """The module of a file. None if the file is absent, or for another wasmtime, processor or configuration."""
+    if not file.is_file():
+        return None
+    try:
+        return wasmtime.Module.deserialize_file(engine, str(file))
+    except wasmtime.WasmtimeError:
+        return None
+
+
+def write_machine_code(module: bytes, file: Path) -> None:
+    """Compiles a module for every processor of this architecture into a file, written all at once.
+
+    Raises:
+        InputError: the file cannot be written.
+        WasmtimeError: the module is not WebAssembly.
+    """
+    # Without a target, the code would depend on the processor of the machine that builds an image.
+    portable = compiler_configuration()
+    portable.target = f"{os.uname().machine}-unknown-linux-gnu"
+    code = wasmtime.Module(wasmtime.Engine(portable), module).serialize()
+    try:
+        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as temporary:
+            temporary.write(code)
+        Path(temporary.name).chmod(0o644)
+        Path(temporary.name).rename(file)
+    except OSError as error:
+        raise errors.InputError(f"{file}: the compiled policies cannot be written: {error.strerror}") from None
+
 
 _I32: Final = 0
 """WASMTIME_I32 of wasmtime/val.h."""
@@ -30,9 +82,9 @@ _OWNERS: Final = weakref.WeakSet[wasmtime.Engine | wasmtime.Module | wasmtime.St
 
 
 def quiet_at_exit(owner: _Owner) -> _Owner:
-    """The same object, which frees its memory as ever, but no longer once the process ends.
+    """The same object. It frees its memory as before, but not once the process ends.
 
-    An object that lives as long as the process is finalized after the functions of C are gone that would free it. Each
+    An object that lives as long as the process is finalized after the C functions that would free it are gone. Each
     then prints a traceback.
     """
     _OWNERS.add(owner)
@@ -41,7 +93,7 @@ def quiet_at_exit(owner: _Owner) -> _Owner:
 
 @atexit.register
 def _leave_to_the_system() -> None:
-    """Adds a reference to each object that is left: without a finalizer, and usable for a thread that still runs."""
+    """Adds a reference to each remaining object, so that it has no finalizer and running threads can still use it."""
     for owner in tuple(_OWNERS):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
 
@@ -118,7 +170,7 @@ class Memory:
         ctypes.memmove(self._base() + offset, data, len(data))
 
     def text(self, offset: int) -> bytes:
-        """A NUL-terminated string that the module wrote.
+        """The NUL-terminated string that the module wrote.
 
         Raises:
             EngineError: the address is not within the memory, or the text has no end.
@@ -132,7 +184,7 @@ class Memory:
         raise errors.EngineError("the compiled policy wrote a text without an end")
 
     def _address(self, offset: int, length: int) -> int:
-        """Where a range of the module's memory is in ours."""
+        """The address of a range of the module's memory in this process."""
         if offset < 0 or offset + length > self.size:
             raise errors.EngineError("the compiled policy names an address outside of its memory")
         return self._base() + offset
@@ -162,7 +214,7 @@ class Clock:
     def ticks(self) -> int:
         """Ticks until the deadline of a call that begins now, also while the clock is behind."""
         now = time.monotonic()
-        left = max(0.0, min(self.deadline, UNTIL.get() - now))
+        left = max(0.0, min(self.deadline, ANSWER_UNTIL.get() - now))
         return math.ceil((now - self._started + left) / TICK) + 1 - self._epoch
 
     def _run(self) -> None:
@@ -181,7 +233,7 @@ class Sandbox:
     """wasmtime, and the clock that bounds the time of every module that it runs; several engines may share one."""
 
     def __init__(self, *, deadline: float) -> None:
-        self.engine = quiet_at_exit(wasmtime.Engine(machine_code.configuration()))
+        self.engine = quiet_at_exit(wasmtime.Engine(compiler_configuration()))
         self.process = os.getpid()
         self.clock = Clock(self.engine.increment_epoch, deadline=deadline, owner=self)
 

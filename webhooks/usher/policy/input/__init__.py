@@ -1,1 +1,1 @@
-"""The input document of the policies: what Rego sees of an object, its pods, the site and the cluster."""
+"""The input document of the policies: an object, its pods, the site and the cluster, as Rego sees them."""

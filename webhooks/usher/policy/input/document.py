@@ -1,31 +1,139 @@
-"""The input document of the policies: what Rego sees of a workload and of usher.yaml.
+"""The input document of the policies: a workload and the parts of usher.yaml, as Rego sees them.
 
-It holds what rules need and nothing else. No name of the object, so that a thousand pods of one job give the same
-document; no environment variables, labels and annotations but the few that rules read, because others may hold secrets;
-of the configuration only the slice that applies to this namespace. Field names are written as in manifests.
+It holds only the values that rules need. It lacks the name of the object, so that a thousand pods of one job give the
+same document. Of environment variables, labels and annotations it holds the few that rules read, because others may
+hold secrets. Of the configuration it holds the slice for this namespace. Field names are written as in manifests.
 
 `policies/schemas/input.json` is generated from these types, and `opa check` holds every rule to it.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
-from typing import Final, NotRequired  # pydantic reads the standard one only from Python 3.12 on
+from typing import (
+    Final,  # pydantic reads the standard one only from Python 3.12 on
+    NotRequired,
+    cast,
+)
 
 import orjson
 from typing_extensions import TypedDict
 
 from usher import model
 from usher.authorities import beside as beside_objects
+from usher.authorities import priority as priority_read
+from usher.authorities import registry as authorities_registry
+from usher.authorities.authority import Case, RuntimeClassesInput
+from usher.authorities.gpu_quota.present import GpuQuota, QuotaObject
 from usher.authorities.knowledge import Knowledge
-from usher.authorities.nodes import mig_slice, pool_slice
-from usher.authorities.priority import read as priority_read
+from usher.authorities.kueue.slice import KueueInput
+from usher.authorities.nodes import declared_pools, mig_slice
+from usher.authorities.nodes.present import GangNodesInput, NodesInput
+from usher.authorities.priority import PrioritiesInput
+from usher.authorities.resource_quota.present import ResourceQuotasInput
+from usher.authorities.volcano.present import PodGroupObjectInput, VolcanoInput
 from usher.kinds import registry
-from usher.policy.input import beside as input_beside
-from usher.policy.input import cluster as input_cluster
-from usher.policy.input import places
+from usher.kinds.reading.shapes import Amount, amount_of
 from usher.policy.input import site as input_site
 from usher.policy.input.pod_sets import Pods, PodSet, model_size, pod_set_document, pods_document, read_keys
-from usher.reading.shapes import Amount, amount_of
+
+
+class Beside(TypedDict):
+    """As rules read it; a field is absent where the files say nothing."""
+
+    hasService: NotRequired[bool]
+    """Whether a Service with an address of its own sends requests to the pods."""
+    disks: NotRequired[dict[str, list[str]]]
+    """Access modes of the PersistentVolumeClaims that the pods name."""
+    pods: NotRequired[int]
+    """The number of pods of a PodGroup, if all were made by hand."""
+
+
+def beside_document(beside: beside_objects.Beside) -> Beside:
+    result: Beside = {}
+    if beside.has_service:
+        result["hasService"] = True
+    if beside.disks:
+        result["disks"] = {name: list(modes) for name, modes in sorted(beside.disks.items())}
+    if beside.gang is not None:
+        result["pods"] = len(beside.gang.pod_sets)
+    return result
+
+
+class GangPlaces(TypedDict):
+    """Where the kind says what makes its pods a gang, as JSON Pointers; absent where it has no place for it."""
+
+    queue: NotRequired[str]
+    minimum: NotRequired[str]
+    priorityClass: NotRequired[str]
+    scheduler: NotRequired[str]
+    onTemplates: bool
+    """Whether every template must name the scheduler as well."""
+    countedByOperator: bool
+
+
+class Lifecycle(TypedDict):
+    """Fields that end the object or hand it over, as JSON Pointers; absent where the kind lacks the field."""
+
+    ttl: NotRequired[str]
+    deadline: NotRequired[str]
+    managedBy: NotRequired[str]
+
+
+@lru_cache(maxsize=64)
+def gang_places(places: model.GangPlaces) -> GangPlaces:
+    """The fields of a gang; remembered, because a kind has the same in all objects."""
+    result: GangPlaces = {"onTemplates": places.on_templates, "countedByOperator": places.counted_by_operator}
+    if places.queue is not None:
+        result["queue"] = places.queue
+    if places.minimum is not None:
+        result["minimum"] = places.minimum
+    if places.priority_class is not None:
+        result["priorityClass"] = places.priority_class
+    if places.scheduler is not None:
+        result["scheduler"] = places.scheduler
+    return result
+
+
+@lru_cache(maxsize=64)
+def lifecycle(places: model.LifecyclePlaces) -> Lifecycle:
+    """The fields that end an object or hand it over; remembered as well."""
+    result: Lifecycle = {}
+    if places.ttl is not None:
+        result["ttl"] = places.ttl
+    if places.deadline is not None:
+        result["deadline"] = places.deadline
+    if places.managed_by is not None:
+        result["managedBy"] = places.managed_by
+    return result
+
+
+class Cluster(TypedDict):
+    """Each field is absent if its authority knows no fact that matters to the object."""
+
+    gpuQuota: NotRequired[GpuQuota]
+    kueue: NotRequired[KueueInput]
+    nodes: NotRequired[NodesInput]
+    podGroupObject: NotRequired[PodGroupObjectInput]
+    """The facts about a PodGroup of Volcano, which makes no pods itself."""
+    podGroupNodes: NotRequired[GangNodesInput]
+    """The nodes for a PodGroup whose pods were made by hand; absent if the nodes hold enough of them."""
+    priorities: NotRequired[PrioritiesInput]
+    quotaObject: NotRequired[QuotaObject]
+    """The facts about a GPUQuota."""
+    resourceQuotas: NotRequired[ResourceQuotasInput]
+    runtimeClasses: NotRequired[RuntimeClassesInput]
+    volcano: NotRequired[VolcanoInput]
+
+
+def cluster_input(case: Case, known: Knowledge) -> Cluster | None:
+    """The slices for an object; None if usher knows no fact of the cluster that matters to it.
+
+    usher.yaml may declare quotas, which are known without a cluster. The case is given the grounds of the slices.
+    """
+    found = cast(Cluster, authorities_registry.slices(case, known))
+    nothing_known = known.facts.empty or not case.workload.pod_sets
+    return None if nothing_known and not found else found
 
 
 class Gang(TypedDict):
@@ -37,7 +145,7 @@ class Gang(TypedDict):
     scheduler: NotRequired[str]
     """The scheduler for which the kind's operator makes a PodGroup, where something tells."""
     priorityClass: NotRequired[str]
-    """What the object names beside its templates."""
+    """The priority class that the object names beside its templates."""
 
 
 class Owner(TypedDict):
@@ -46,7 +154,7 @@ class Owner(TypedDict):
 
 
 class Total(TypedDict):
-    """What all pods together ask for; `maximum` is absent when nothing bounds it."""
+    """The amount that all pods together request; `maximum` is absent if it has no bound."""
 
     name: str
     route: str
@@ -77,8 +185,8 @@ class Workload(TypedDict):
     queueLabelPath: NotRequired[str]
     queueLabels: NotRequired[dict[str, str]]
     """The labels that Kueue reads, where they are others than the object's own."""
-    gangPlaces: places.GangPlaces
-    lifecycle: places.Lifecycle
+    gangPlaces: GangPlaces
+    lifecycle: Lifecycle
     managedBy: NotRequired[str]
     """The controller that the object names."""
 
@@ -109,12 +217,12 @@ class Input(TypedDict):
     fabrics: NotRequired[dict[str, input_site.Fabric]]
     """Profiles of the pools on which the pods could run, by name."""
     object: NotRequired[registry.Objects]
-    """What else rules read of the object, as it is written."""
+    """Further fields of the object that rules read, as written."""
     old: NotRequired[Old]
     review: NotRequired[Review]
-    cluster: NotRequired[input_cluster.Cluster]
+    cluster: NotRequired[Cluster]
     """The slice of the facts; absent where they say nothing of the object."""
-    beside: NotRequired[input_beside.Beside]
+    beside: NotRequired[Beside]
 
 
 NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
@@ -135,17 +243,17 @@ class Documents:
         *,
         old: model.Workload | None = None,
         review: Review | None = None,
-        cluster: input_cluster.Cluster | None = None,
+        cluster: Cluster | None = None,
         beside: beside_objects.Beside = beside_objects.NOTHING,
     ) -> bytes:
         """The input document as JSON.
 
         Args:
             workload: the object.
-            old: on UPDATE, the object as it was.
+            old: on UPDATE, the old object.
             review: the user and the operation; None outside of admission.
             cluster: the slice of the facts, made by `cluster.of`.
-            beside: what the other objects of the same files say.
+            beside: the facts from other objects of the same files.
         """
         document: Input = {
             "workload": _workload(workload),
@@ -164,7 +272,7 @@ class Documents:
         if cluster is not None:
             document["cluster"] = cluster
         if beside is not beside_objects.NOTHING:
-            document["beside"] = input_beside.beside_document(beside)
+            document["beside"] = beside_document(beside)
         return orjson.dumps(document)
 
     def _site(self, workload: model.Workload) -> input_site.Site:
@@ -173,12 +281,12 @@ class Documents:
             # Rules compare only the declared class with the default one.
             return found
         declared = found.get("globalDefaultPriority")
-        # The classes of the cluster decide, where they are known.
-        there = priority_read.default_name(self._known.facts, declared)
+        # The classes of the cluster decide, if they are known.
+        there = priority_read.default_class_name(self._known.facts, declared)
         return {**found, "globalDefaultPriority": there} if there and there != declared else found
 
     def _pod_set(self, pod_set: model.PodSet, workload: model.Workload) -> PodSet:
-        where = pool_slice.placements(self._known).of(pod_set, workload=workload)
+        where = declared_pools.placements(self._known).of(pod_set, workload=workload)
         result = pod_set_document(pod_set, where)
         mig = self._all_mig.of(pod_set, where)
         if mig is not None:
@@ -235,8 +343,8 @@ def _workload(workload: model.Workload) -> Workload:
         "asksAccelerators": workload.asks_accelerators,
         "pods": pods_document(workload.pods),
         "gangNative": workload.gang_native,
-        "gangPlaces": places.gang_places(workload.gang_places),
-        "lifecycle": places.lifecycle(workload.lifecycle_places),
+        "gangPlaces": gang_places(workload.gang_places),
+        "lifecycle": lifecycle(workload.lifecycle_places),
     }
     if workload.managed_by:
         result["managedBy"] = workload.managed_by

@@ -1,4 +1,4 @@
-"""What the policies see of usher.yaml: the site, which is the slice for a namespace and a kind, and fabric profiles."""
+"""usher.yaml as the policies see it: the slice for a namespace and a kind, and fabric profiles."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -7,8 +7,9 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
-from usher.config import lifecycle, models, shared_memory
+from usher.config import models, sections
 from usher.config import selection as config_selection
+from usher.config.fabrics import profiles
 from usher.config.fields import seconds
 
 
@@ -112,7 +113,7 @@ class Fabric(TypedDict):
     forbidden: list[str]
     """Variables that must not be set; names ending in * are prefixes."""
     needs: NotRequired[list[str]]
-    """What only the site or the author can add; absent where a recipe gives it."""
+    """Values that only the site or the author can add; absent if a recipe has them."""
     claims: NotRequired[list[Claim]]
     recipe: NotRequired[dict[str, Any]]
     """Lists of containers, volumes and mounts, as in a pod."""
@@ -135,38 +136,38 @@ class Sites:
 
     def of(self, workload: model.Workload) -> Site:
         """The slice for a workload. Callers must not change it, because it is kept."""
-        size = config_selection.size(workload) if self._looks_at_size else 0
+        size = config_selection.largest_size(workload) if self._looks_at_size else 0
         return self._kept(workload.namespace, workload.group, workload.kind, workload.role.value, size)
 
     def _slice(self, namespace: str, group: str, kind: str, role: str, size: int | None) -> Site:
         config = self.config
         subject = config_selection.Subject(namespace=namespace, group=group, kind=kind, role=role, accelerators=size)
         result: Site = {
-            "systemNamespace": config_selection.matches(namespace, config.priorities.system_namespaces),
+            "systemNamespace": config_selection.matches_pattern(namespace, config.priorities.system_namespaces),
             "systemNamespacesDeclared": "system_namespaces" in config.priorities.model_fields_set,
-            "visibleDevicesAllowed": config_selection.matches(namespace, config.isolation.visible_devices),
+            "visibleDevicesAllowed": config_selection.matches_pattern(namespace, config.isolation.visible_devices),
             "visibleDevicesDeclared": "visible_devices" in config.isolation.model_fields_set,
             "volcanoSchedulers": sorted(
                 {"volcano", *(route.name for route in config.routing if route.scheduler == "volcano")}
             ),
-            "ipcLockAllowed": config_selection.matches(namespace, config.isolation.ipc_lock),
+            "ipcLockAllowed": config_selection.matches_pattern(namespace, config.isolation.ipc_lock),
             "sharedMemory": _shared_memory(config.shared_memory),
         }
         kai = {route.name for route in config.routing if route.scheduler == "kai"}
         if kai:
             result["kaiSchedulers"] = sorted(kai)
         schedulers = {
-            route.scheduler for route in config.routing if config_selection.matches(namespace, route.namespaces)
+            route.scheduler for route in config.routing if config_selection.matches_pattern(namespace, route.namespaces)
         }
         if schedulers:
             result["gangSchedulers"] = sorted(schedulers)
         parameters = self._parameters(namespace)
         if parameters:
             result["parameters"] = parameters
-        queue = config_selection.first(config.queues, subject)
+        queue = config_selection.first_match(config.queues, subject)
         if queue is not None:
             result["queue"] = _queue(queue)
-        route = config_selection.first(config.routing, subject)
+        route = config_selection.first_match(config.routing, subject)
         if route is not None:
             result["route"] = {
                 "scheduler": route.scheduler,
@@ -174,10 +175,10 @@ class Sites:
                 "queue": route.queue,
                 "setsMinimum": route.sets_minimum,
             }
-        priority = config_selection.first(config.priorities.classes, subject)
+        priority = config_selection.first_match(config.priorities.classes, subject)
         if priority is not None:
             result["priority"] = {"priorityClass": priority.priority_class}
-        ending = config_selection.first(config.lifecycle, subject)
+        ending = config_selection.first_match(config.lifecycle, subject)
         if ending is not None:
             result["lifecycle"] = _lifecycle(ending)
         if config.gangs.different_boards == "narrow":
@@ -187,16 +188,16 @@ class Sites:
         return result
 
     def _parameters(self, namespace: str) -> dict[str, dict[str, Parameter]]:
-        """The last entry of usher.yaml that fits decides about each value."""
+        """Values of parameters for a namespace; for each value the last entry of usher.yaml that fits decides."""
         result: dict[str, dict[str, Parameter]] = {}
         for entry in self.config.parameters:
             key = self._keys.get(entry.check)
-            if key is not None and config_selection.matches(namespace, entry.namespaces):
+            if key is not None and config_selection.matches_pattern(namespace, entry.namespaces):
                 result.setdefault(key, {}).update(entry.values)
         return result
 
 
-def _queue(queue: models.Queue) -> Queue:
+def _queue(queue: sections.Queue) -> Queue:
     result: Queue = {"localQueue": queue.local_queue, "placesPods": queue.places_pods}
     if queue.priority_class is not None:
         result["priorityClass"] = queue.priority_class
@@ -207,16 +208,16 @@ def _queue(queue: models.Queue) -> Queue:
     return result
 
 
-def _shared_memory(settings: shared_memory.SharedMemory) -> SharedMemory:
+def _shared_memory(settings: sections.SharedMemory) -> SharedMemory:
     result: SharedMemory = {"roles": list(settings.roles)}
     if settings.size is not None:
-        result["size"] = shared_memory.mebibytes(settings.size)
+        result["size"] = sections.size_in_mebibytes(settings.size)
     if settings.fallback is not None:
-        result["fallback"] = shared_memory.mebibytes(settings.fallback)
+        result["fallback"] = sections.size_in_mebibytes(settings.fallback)
     return result
 
 
-def _lifecycle(settings: lifecycle.Lifecycle) -> Lifecycle:
+def _lifecycle(settings: sections.Lifecycle) -> Lifecycle:
     result: Lifecycle = {}
     if settings.ttl_after_finished is not None:
         result["ttl"] = int(seconds(settings.ttl_after_finished))
@@ -226,7 +227,7 @@ def _lifecycle(settings: lifecycle.Lifecycle) -> Lifecycle:
         result["grace"] = int(seconds(settings.termination_grace_period))
     hook = settings.pre_stop
     if hook is not None:
-        result["preStop"] = lifecycle.command_of(hook)
+        result["preStop"] = sections.command_of(hook)
         if hook.wait is not None:
             result["preStopWait"] = int(seconds(hook.wait))
         if hook.signal is not None:
@@ -235,7 +236,7 @@ def _lifecycle(settings: lifecycle.Lifecycle) -> Lifecycle:
 
 
 NCCL_CONF = "/etc/nccl.conf"
-"""Where NCCL looks for its settings, below those of the environment."""
+"""The file in which NCCL looks for settings that the environment does not set."""
 
 
 def fabrics(config: models.Config) -> Mapping[str, Fabric]:
@@ -243,7 +244,7 @@ def fabrics(config: models.Config) -> Mapping[str, Fabric]:
     return {name: _fabric(config.fabric(name)) for name in {pool.fabric for pool in config.pools} if name is not None}
 
 
-def _fabric(fabric: models.Fabric) -> Fabric:
+def _fabric(fabric: profiles.Fabric) -> Fabric:
     result: Fabric = {
         "env": dict(fabric.env),
         "resources": dict(fabric.resources),

@@ -23,20 +23,18 @@ from usher.authorities.gpu_quota.live import observer as live_observer
 from usher.authorities.gpu_quota.live.account_store import StatusStore
 from usher.authorities.gpu_quota.live.accounts import Accounts
 from usher.authorities.gpu_quota.live.admission import Admission
-from usher.authorities.gpu_quota.live.holdings import Holdings
-from usher.authorities.gpu_quota.live.object_charges import ObjectCharges
+from usher.authorities.gpu_quota.live.holdings import Holdings, ObjectCharges
+from usher.authorities.gpu_quota.live.leftovers import UndeclaredAccounts, UnusedParts
 from usher.authorities.gpu_quota.live.observer import HoldingsSink
-from usher.authorities.gpu_quota.live.reconciler import Reconciler
-from usher.authorities.gpu_quota.live.undeclared_accounts import UndeclaredAccounts
-from usher.authorities.gpu_quota.live.unused_parts import UnusedParts
+from usher.authorities.gpu_quota.live.service import Reconciler
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.api import JSON, Answer
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 from usher.kinds.registry import FACTS, WORKLOADS
 from usher.policy.evaluator import Evaluator
-from usher.review import validate as review_validate
-from usher.review.parsing import Review, parse, request_of
+from usher.review import webhooks as review_validate
+from usher.review.admission_review import Review, parse, request_of
 
 Place = tuple[str, str, str, str]
 """Root of the API, plural, namespace, name."""

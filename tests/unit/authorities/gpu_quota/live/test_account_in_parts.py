@@ -11,12 +11,18 @@ from unit.authorities.gpu_quota.live.earlier_replica import EarlierReplica
 from unit.authorities.gpu_quota.live.memory_api import NAMESPACE, QUOTAS, MemoryApi, refusal
 from usher import errors, paths
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
-from usher.authorities.gpu_quota import ledger, parts
+from usher.authorities.gpu_quota import entries, ledger
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.live.account_heads import UPGRADE, Account
-from usher.authorities.gpu_quota.live.account_store import AccountStore, ConfigMapStore, StatusStore, Stored
-from usher.authorities.gpu_quota.live.unused_parts import UnusedParts
+from usher.authorities.gpu_quota.live.account_store import (
+    UPGRADE,
+    Account,
+    AccountStore,
+    ConfigMapStore,
+    StatusStore,
+    Stored,
+)
+from usher.authorities.gpu_quota.live.leftovers import UnusedParts
 from usher.cluster.api import Answer
 from usher.config import quotas
 
@@ -27,8 +33,8 @@ MOST_CHANGES = 4
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "MOST_CHANGES", MOST_CHANGES)
-    monkeypatch.setattr(parts, "MOST_BYTES", 500)
+    monkeypatch.setattr(entries, "MOST_CHANGES", MOST_CHANGES)
+    monkeypatch.setattr(entries, "MOST_BYTES", 500)
 
 
 @pytest.fixture

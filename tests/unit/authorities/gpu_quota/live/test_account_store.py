@@ -12,8 +12,7 @@ from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota import ledger
 from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.live.account_heads import Account
-from usher.authorities.gpu_quota.live.account_store import AccountStore, ConfigMapStore, StatusStore, Stored
+from usher.authorities.gpu_quota.live.account_store import Account, AccountStore, ConfigMapStore, StatusStore, Stored
 from usher.config import quotas
 
 G = 10**9

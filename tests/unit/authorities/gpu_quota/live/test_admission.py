@@ -22,8 +22,8 @@ from usher import errors, paths
 from usher.authorities.authority import QuotaRefusal
 from usher.authorities.gpu_quota.ledger import Full
 from usher.cluster.api import Answer
-from usher.review import validate as review_validate
-from usher.review.parsing import request_of
+from usher.review import webhooks as review_validate
+from usher.review.admission_review import request_of
 
 
 def pod(gpus: int, *, name: str = "worker", namespace: str = "ml") -> paths.Object:
@@ -314,7 +314,7 @@ def scale(replicas: int) -> paths.Object:
 def prepared(replica: Replica, replicas: int) -> Any:
     resource = {"group": "apps", "version": "v1", "resource": "deployments"}
     review = replica.review(scale(replicas), old=scale(1), resource=resource, subResource="scale", name="web")
-    return asyncio.run(review_validate.prepared(review, replica.admission, until=time.monotonic() + 5))
+    return asyncio.run(review_validate.prepare_review(review, replica.admission, until=time.monotonic() + 5))
 
 
 def test_a_scale_is_judged_as_the_object_that_it_scales(api: MemoryApi, replica: Replica) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 import builders
 from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, gpu_quota, refusal
-from usher.authorities.gpu_quota.live.conditions_writer import ConditionsWriter
+from usher.authorities.gpu_quota.live.service import ConditionsWriter
 
 
 @pytest.fixture

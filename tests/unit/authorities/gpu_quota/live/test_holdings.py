@@ -2,9 +2,8 @@
 
 from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.live.held import Held
-from usher.authorities.gpu_quota.live.holdings import Holdings
-from usher.authorities.gpu_quota.reconciliation import Holding
+from usher.authorities.gpu_quota.ledger import Holding
+from usher.authorities.gpu_quota.live.holdings import Held, Holdings
 
 G = 10**9
 

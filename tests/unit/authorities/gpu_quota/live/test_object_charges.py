@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 
 import builders
 import generated_examples
-from unit.mutation import generated
+from unit.policy.mutation import generated
 from usher import paths
 from usher.accelerators.vocabulary import Vocabulary
-from usher.authorities.gpu_quota.live.object_charges import ObjectCharges, RememberedCharges
+from usher.authorities.gpu_quota.live.holdings import ObjectCharges, RememberedCharges
 from usher.authorities.knowledge import Knowledge
+from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.facts.store import Store
 
 GPU_QUOTA = builders.gpu_quota("all", 100)
 

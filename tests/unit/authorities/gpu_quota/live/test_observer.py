@@ -8,7 +8,7 @@ import builders
 from unit.authorities.gpu_quota.live.memory_api import owned
 from usher import paths
 from usher.authorities.gpu_quota.charge import ByClasses
-from usher.authorities.gpu_quota.live import object_metadata
+from usher.authorities.gpu_quota.live import holdings as live_holdings
 from usher.authorities.gpu_quota.live import observer as live_observer
 from usher.authorities.gpu_quota.live.holdings import Holdings
 from usher.authorities.gpu_quota.live.observer import HoldingsSink
@@ -100,7 +100,7 @@ def test_objects_of_any_shape_are_taken(metadata: Any) -> None:
     value: paths.Object = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [None, 7]}}
 
     assert live_observer.held(live_observer.kept(value, Flat())) is None
-    assert object_metadata.owner_uid(value) == ""
+    assert live_holdings.owner_uid(value) == ""
 
 
 def test_only_the_controller_is_an_owner() -> None:
@@ -108,7 +108,7 @@ def test_only_the_controller_is_an_owner() -> None:
     references: Any = value["metadata"]["ownerReferences"]  # type: ignore[call-overload, index]  # as made
     references[0]["controller"] = False
 
-    assert object_metadata.owner_uid(value) == ""
+    assert live_holdings.owner_uid(value) == ""
 
 
 def test_objects_missing_from_a_list_are_removed() -> None:

@@ -17,8 +17,8 @@ import generated_examples
 from unit.authorities.gpu_quota.live.earlier_replica import EarlierReplica
 from unit.authorities.gpu_quota.live.memory_api import MemoryApi, Replica, charges, gpu_quota, job, owned
 from usher import errors, paths
-from usher.authorities.gpu_quota import parts
-from usher.authorities.gpu_quota.live import account_heads
+from usher.authorities.gpu_quota import entries
+from usher.authorities.gpu_quota.live import account_store
 from usher.cluster.api import Answer
 
 HARD: Final = 10
@@ -75,9 +75,9 @@ class Cluster(RuleBasedStateMachine):
     )
     def begin(self, replicas: int, everybody_asks: bool, most_changes: int, earlier: bool) -> None:
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(parts, "MOST_CHANGES", most_changes)
-        self.patch.setattr(parts, "MOST_BYTES", 1)
-        self.patch.setattr(account_heads, "UPGRADE", 100)
+        self.patch.setattr(entries, "MOST_CHANGES", most_changes)
+        self.patch.setattr(entries, "MOST_BYTES", 1)
+        self.patch.setattr(account_store, "UPGRADE", 100)
         self.now = 1_000_000.0
         self.everybody_asks = everybody_asks
         self.forced = False

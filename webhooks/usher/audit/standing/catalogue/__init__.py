@@ -1,4 +1,4 @@
-"""What an audit can find about a cluster as a whole, beside the checks on single objects."""
+"""The catalogue of findings about a cluster as a whole. Checks judge single objects."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -11,6 +11,6 @@ __all__ = ["BY_CODE", "ENTRIES", "Entry"]
 ENTRIES: Final[tuple[Entry, ...]] = tuple(
     sorted((*workloads.ENTRIES, *policies.ENTRIES, *machines.ENTRIES, *webhooks.ENTRIES), key=lambda entry: entry.code)
 )
-"""All of them, by code."""
+"""All entries, by code."""
 
 BY_CODE: Final[Mapping[str, Entry]] = {entry.code: entry for entry in ENTRIES}

@@ -7,7 +7,7 @@ from usher.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One finding about a cluster. Codes and names are an interface: they never get another meaning."""
+    """One kind of finding about a cluster. Codes and names are an interface: their meaning never changes."""
 
     code: str
     name: str
@@ -16,8 +16,8 @@ class Entry:
     category: str
     """`waiting`, `admission`, `exceptions`, `queues`, `quotas`, `nodes` or `coverage`."""
     why: str
-    """Why it matters, in one sentence."""
+    """The reason why it matters, in one sentence."""
     remedy: str
-    """What to do where the finding itself has no better remedy."""
+    """The remedy if the finding itself has no better one."""
     source: str
-    """A page of this repository, or of the project that defines the subject."""
+    """A page of this repository, or of the project behind the subject."""

@@ -1,4 +1,4 @@
-"""Findings about what usher's webhooks cover, and what other webhooks block."""
+"""Findings about the coverage of usher's webhooks, and about other webhooks that block."""
 
 from typing import Final
 

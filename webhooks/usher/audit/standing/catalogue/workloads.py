@@ -1,4 +1,4 @@
-"""Findings about workloads: what waits, and what admission would say today."""
+"""Findings about workloads: those that wait, and those that admission would refuse or change today."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""One workload with what was measured of it: what each kind of saving looks at."""
+"""One workload with its measurements: the input of each kind of saving."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Final
@@ -11,24 +11,25 @@ from usher.audit.usage.ledger import Entry
 from usher.audit.usage.savings.offers import Offer, Offers
 from usher.audit.usage.series import Grid
 from usher.audit.usage.tallies import Tally
-from usher.config.audit import Audit
+from usher.config.audit_settings import Audit
 from usher.dataclass import dataclass
 from usher.kinds import registry
-from usher.kinds.kept_fields import Key
+from usher.kinds.kind import Key
 
 _DAY: Final = 86400
 _WEEK: Final = 7
-"""Days."""
+"""Days in a row."""
 
 _NEARLY: Final = 0.98
 
 _EVERY: Final = frozenset(CapacityType)
 _BILLED: Final = frozenset({CapacityType.ON_DEMAND, CapacityType.SPOT})
-"""Ways of paying in which a node that goes costs nothing more. Reserved nodes are paid for anyway; so may be those that
-no label says anything about."""
+"""Payment types of nodes that stop costing money when they go. Reserved nodes cost money anyway, and perhaps nodes
+without a label do too.
+"""
 
 _SCALED_BY_PODS: Final = "apps"
-"""The group of the kinds whose scale counts pods."""
+"""The API group of the kinds whose scale counts pods."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +45,12 @@ class Case:
 
     @property
     def days(self) -> float:
-        """Of the window."""
+        """Days in the window."""
         return self.grid.points * self.grid.step / _DAY
 
     @property
     def days_there(self) -> float:
-        """Of the window, since the workload first held a GPU in it."""
+        """Days in the window since the workload first held a GPU in it."""
         return (self.grid.points - (self.tally.first or 0)) * self.grid.step / _DAY
 
     @property
@@ -63,28 +64,28 @@ class Case:
 
     @property
     def replicas_path(self) -> str:
-        """The field that counts the pods of the workload; empty where its kind has none."""
+        """The field that counts the pods of the workload; empty if its kind has no such field."""
         return _field(registry.SCALES.get(self.kind)) if self.kind[0] == _SCALED_BY_PODS else ""
 
     @property
     def suspend_path(self) -> str:
-        """The boolean that holds the workload back; empty where its kind has none."""
+        """The boolean field that suspends the workload; empty if its kind has no such field."""
         pods = registry.PODS.get(self.kind)
         return _field(pods.suspend_path) if pods else ""
 
     @property
     def templates(self) -> str:
-        """Where its pod templates stand."""
+        """The path of its pod templates."""
         pods = registry.PODS.get(self.kind)
         return " and ".join(pods.template_paths) if pods else "the pod template"
 
     @property
     def is_measured(self) -> bool:
-        """Whether at least half of what it held was measured, so that advice rests on more than a glimpse."""
+        """Whether at least half of the GPU-hours that it held were measured. Advice needs that much."""
         return self.tally.measured > 0 and self.tally.measured >= self.tally.allocated / 2
 
     def money(self, hours: Mapping[int, float], paid: Container[CapacityType] = _EVERY) -> float | None:
-        """The money of GPU-hours by entry, on nodes paid for in these ways; None where no entry has a price."""
+        """The money of GPU-hours by entry, on nodes of these payment types; None if no entry has a price."""
         priced = [
             value * price if self.entries[index].node_type.capacity_type in paid else 0.0
             for index, value in hours.items()
@@ -98,16 +99,16 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A saving, and the devices that have to be free for it."""
+    """A saving, and the devices that must be free for it."""
 
     saving: Saving
     takes: tuple[Offer, ...] = ()
-    """Where its pods may get their devices; empty where it needs no other ones."""
+    """Offers from which its pods may get their devices; empty if the saving needs no other devices."""
     number: int = 0
-    """Of devices."""
+    """Number of devices that it needs."""
 
 
-def saving(  # noqa: PLR0913 - the fields of a saving, all named
+def saving(  # noqa: PLR0913 - the fields of a saving by name
     case: Case,
     *,
     kind: str,
@@ -121,12 +122,12 @@ def saving(  # noqa: PLR0913 - the fields of a saving, all named
 
     Args:
         case: the workload.
-        kind: of the saving.
-        evidence: sentences.
+        kind: the kind of saving.
+        evidence: the evidence as sentences.
         change: what to do.
-        gpu_hours: in the window.
-        paid_hours: by entry, the GPU-hours whose price it saves.
-        needs: what somebody else has to do before.
+        gpu_hours: the GPU-hours that it saves in the window.
+        paid_hours: the GPU-hours whose price it saves, by entry.
+        needs: the work that others must do first.
     """
     cost, days = case.money(paid_hours), case.days_there
     week = _WEEK / days if days >= 1 else None
@@ -155,7 +156,7 @@ def _part_of_window(case: Case, gpu_hours: float, week: float | None) -> Iterato
 
 
 def _field(pointer: str | None) -> str:
-    """A JSON Pointer as people write a field: `spec.replicas`."""
+    """A JSON Pointer in the spelling of people: `spec.replicas`."""
     return (pointer or "")[1:].replace("/", ".")
 
 

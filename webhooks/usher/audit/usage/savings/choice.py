@@ -1,4 +1,6 @@
-"""All savings, the largest first. Of several for one workload the largest that can be made now adds up."""
+"""Lists all savings, the largest first. For each workload, only the largest one that can be made now counts
+in the sum.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,20 +13,20 @@ from usher.audit.usage.savings import idle, mig_profiles, nights, offers, spot
 from usher.audit.usage.savings.case import Candidate, Case
 from usher.audit.usage.savings.offers import Offers
 from usher.audit.usage.series import Grid
-from usher.config.audit import Audit
+from usher.config.audit_settings import Audit
 
 _KINDS = (idle.find, mig_profiles.find, spot.find, nights.find)
 
 _Taken = Counter[tuple[str, str]]
-"""Devices that larger savings take, by node and resource."""
+"""Number of devices that larger savings take, by node and resource."""
 
 
 def savings(estate: Estate, entries: Mapping[int, Sequence[Entry]], *, config: Audit, grid: Grid) -> tuple[Saving, ...]:
-    """Each device that is free now counts for one saving, so that all that add up can be made together.
+    """All savings. Each free device counts for one saving, so that the savings in the sum can be made together.
 
     Args:
         estate: the nodes and workloads.
-        entries: what was measured, by the place of the workload in the estate.
+        entries: the measured entries, by the place of the workload in the estate.
         config: the section `audit` of usher.yaml.
         grid: the window.
     """
@@ -71,7 +73,7 @@ def _of_one(candidates: list[Candidate], taken: _Taken, offered: Offers) -> Iter
 
 
 def _short(candidate: Candidate, taken: _Taken, offered: Offers) -> str:
-    """What is missing of the devices that it takes; empty where enough are free."""
+    """The sentence about missing devices for a saving; empty if enough are free."""
     left = sum(offer.free - taken[offer.node.name, offer.resource] for offer in candidate.takes)
     if left >= candidate.number:
         return ""
@@ -98,5 +100,5 @@ def _order(candidates: list[Candidate]) -> tuple[float, float, str, str]:
 
 
 def _size(saving: Saving) -> tuple[float, float]:
-    """Smaller for a larger saving: by money, else by GPU-hours."""
+    """A sort key, smaller for a larger saving: by money, else by GPU-hours."""
     return -(saving.cost or 0), -saving.gpu_hours

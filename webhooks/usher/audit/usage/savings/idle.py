@@ -1,4 +1,4 @@
-"""Workloads that hold GPUs now and were idle for most of the time that was measured."""
+"""Savings for workloads that hold GPUs now and were idle for most of the measured time."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -15,18 +15,18 @@ from usher.config.fields import seconds
 KIND: Final = "idle workload"
 
 _MOSTLY: Final = 0.5
-"""Of the measured GPU-hours: from this idle share on a workload has too many replicas."""
+"""Idle share of the measured GPU-hours above which a workload has too many replicas."""
 
 _NEARLY_ALWAYS: Final = 0.8
-"""Of the measured GPU-hours: from this idle share on a workload may be stopped as a whole."""
+"""Idle share of the measured GPU-hours above which the whole workload may be stopped."""
 
 _STOPPED: Final = "kubeflow-resource-stopped"
-"""Annotation with which Kubeflow stops a Notebook (kinds/kubeflow/notebooks.py)."""
+"""The annotation by which Kubeflow stops a Notebook (kinds/kubeflow/training_jobs.py)."""
 
 _MOST_OF_THE_TIME: Final = 0.95
 
 _NOT_USED: Final = 0.01
-"""Mean activity below which no replica is needed."""
+"""Mean activity below which the workload needs no replica."""
 
 
 def find(case: Case) -> Candidate | None:
@@ -66,7 +66,7 @@ def _half(case: Case) -> HalfStarted | None:
 
 
 def _other_half(case: Case) -> Iterator[str]:
-    """Why a gang is idle: it would work if its other pods had room."""
+    """The reason why a gang is idle: its other pods have no room."""
     half = _half(case)
     if half is not None:
         waiting = half.waiting
@@ -76,7 +76,7 @@ def _other_half(case: Case) -> Iterator[str]:
 
 
 def _room(case: Case, waiting: Sequence[estate.Pod]) -> Iterator[str]:
-    """How many of the pods that wait the free devices of its boards have room for."""
+    """How many of the waiting pods the free devices of its boards have room for."""
     if not case.offers.free_known:
         return
     products = {entry.node_type.product for entry in case.entries}
@@ -92,7 +92,7 @@ def _room(case: Case, waiting: Sequence[estate.Pod]) -> Iterator[str]:
 
 
 def _kept(case: Case) -> int:
-    """The replicas that do the work of 95 % of the time at the highest activity of the targets; 0 without any work."""
+    """The replicas that do the work of 95 % of the time at the highest target activity; 0 if there was no work."""
     activity = case.tally.activity_at(_MOST_OF_THE_TIME) or 0.0
     if not case.replicas_path or (case.tally.activity or 0.0) < _NOT_USED:
         return 0

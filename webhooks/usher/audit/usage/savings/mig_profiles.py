@@ -1,15 +1,15 @@
-"""Workloads with whole GPUs whose memory and activity fit a MIG profile of the board.
+"""Savings for workloads with whole GPUs whose memory and activity fit a MIG profile of the board.
 
-A profile that nodes offer comes first. Without one the saving names the GPU to divide, which is work of the platform
-team, so it does not add up.
+It prefers a profile that nodes offer. Otherwise the saving names the GPU that the platform team would have to divide,
+and does not count in the sum.
 """
 
 from collections.abc import Sequence
 from typing import Final
 
 from usher import model
-from usher.accelerators import boards, profiles
-from usher.accelerators.profiles import Board, Variant
+from usher.accelerators import boards, mig
+from usher.accelerators.mig import Board, Variant
 from usher.audit import fields
 from usher.audit.usage.savings import case as cases
 from usher.audit.usage.savings.case import Candidate, Case
@@ -19,10 +19,12 @@ from usher.dataclass import dataclass
 KIND: Final = "smaller MIG profile"
 
 MARGIN: Final = 1.2
-"""Times the peak of memory: room for what the window did not show."""
+"""Factor on the peak of memory: room for peaks outside the window."""
 
 _USABLE: Final = 0.95
-"""A device has a little less than its slices: `nvidia-smi mig -lgip` lists 9.5 GiB for 1g.10gb of an A100-80."""
+"""Usable share: a device has a little less than its slices. `nvidia-smi mig -lgip` lists 9.5 GiB for 1g.10gb of an
+A100-80.
+"""
 
 _MOST_OF_THE_TIME: Final = 0.95
 
@@ -30,15 +32,15 @@ _ROLES: Final = frozenset({model.Role.INFERENCE, model.Role.INTERACTIVE, model.R
 """Training needs whole GPUs: MIG devices have no NVLink and no peer-to-peer access (docs/domain/mig.md)."""
 
 _NAMED: Final = 3
-"""Nodes named in one sentence; the others are counted."""
+"""The most nodes that one sentence names; it counts the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Choice:
-    """A profile, and where nodes with the same board offer it; empty where no node does."""
+    """A profile, and the nodes with the same board that offer it; empty if no node does."""
 
-    offer: profiles.Offer
-    profile: profiles.Profile
+    offer: mig.Offer
+    profile: mig.Profile
     on: tuple[Offer, ...] = ()
 
     @property
@@ -82,8 +84,8 @@ def find(case: Case) -> Candidate | None:
     return Candidate(saving=found, takes=choice.on, number=len(case.holding))
 
 
-def _offered(case: Case, board: Board, fitting: Sequence[profiles.Offer]) -> _Choice | None:
-    """The smallest profile with enough free devices, else the smallest that nodes offer at all."""
+def _offered(case: Case, board: Board, fitting: Sequence[mig.Offer]) -> _Choice | None:
+    """The smallest profile with enough free devices, else the smallest that nodes offer."""
     found = []
     for offer in fitting:
         for profile in offer.names:
@@ -124,7 +126,7 @@ def _change(case: Case, choice: _Choice) -> str:
 
 
 def _needs(case: Case, board: Board, choice: _Choice) -> str:
-    """Which GPUs the platform team has to divide, and whether they are free."""
+    """A sentence: which GPUs the platform team has to divide, and whether they are free."""
     each = choice.offer.shape.maximum
     number = -(-len(case.holding) // each)
     gpus = "1 GPU" if number == 1 else f"{number} GPUs"
@@ -141,7 +143,7 @@ def _needs(case: Case, board: Board, choice: _Choice) -> str:
 
 
 def _board(case: Case) -> Board | None:
-    """The board of all its GPUs, where each of its pods holds one whole GPU of a board that MIG divides."""
+    """The board of all its GPUs, if each of its pods holds one whole GPU of a board that MIG can divide."""
     if case.workload.role not in _ROLES or not case.holding:
         return None
     for pod in case.holding:
@@ -154,8 +156,8 @@ def _board(case: Case) -> Board | None:
     return known.board if known is not None else None
 
 
-def _fitting(board: Board, *, activity: float, peak: float, memory: float) -> list[profiles.Offer]:
-    """Those that have room for the work, the smallest first."""
+def _fitting(board: Board, *, activity: float, peak: float, memory: float) -> list[mig.Offer]:
+    """The profiles with enough room for the work, the smallest first."""
     fitting = [
         offer
         for offer in board.offers
@@ -167,6 +169,6 @@ def _fitting(board: Board, *, activity: float, peak: float, memory: float) -> li
     return sorted(fitting, key=lambda offer: (offer.shape.compute, offer.shape.memory))
 
 
-def _memory(board: Board, offer: profiles.Offer, memory: float) -> float:
-    """MiB of a profile: its memory slices of what the device was measured to have, or of what the board has."""
+def _memory(board: Board, offer: mig.Offer, memory: float) -> float:
+    """The memory of a profile in MiB: its slices of the measured memory of the device, or else of the board's."""
     return _USABLE * (memory or board.memory * 1024) * offer.shape.memory / board.memory_slices

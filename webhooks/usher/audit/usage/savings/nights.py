@@ -1,4 +1,4 @@
-"""Services with the same replicas by night as by day, though their activity falls for some hours of each day."""
+"""Savings for services whose activity falls for some hours of each day while their replicas stay the same."""
 
 import math
 from typing import Final
@@ -13,7 +13,7 @@ KIND: Final = "fewer replicas at night"
 _FEWEST_DAYS: Final = 3
 _SHORTEST: Final = 4
 _LONGEST: Final = 16
-"""Hours in a row. What is quiet for longer has too many replicas all day: that is another saving."""
+"""Hours in a row. A service that is quiet for longer has too many replicas all day, which is another saving."""
 
 _ROLES: Final = frozenset({model.Role.INFERENCE, model.Role.SERVICE})
 
@@ -62,7 +62,7 @@ def _activity(case: Case, hour: int) -> float | None:
 
 
 def _needed(case: Case, replicas: int) -> list[int | None]:
-    """The replicas that the work of each hour of the day needs; None for an hour that was not measured."""
+    """The replicas that the work of each hour of the day needs; None for an hour without a measurement."""
     high = case.config.targets.activity.high
     return [
         None if activity is None else max(1, math.ceil(activity * replicas / high - 1e-9))
@@ -71,7 +71,7 @@ def _needed(case: Case, replicas: int) -> list[int | None]:
 
 
 def _longest_run(quiet: list[bool]) -> list[int]:
-    """The hours of the longest run, which may pass midnight."""
+    """The hours of the longest quiet run, which may pass midnight."""
     best: list[int] = []
     for start in range(HOURS):
         run: list[int] = []

@@ -1,7 +1,7 @@
-"""Devices that nodes give to new pods: whole GPUs and MIG devices, with those that are free now.
+"""Devices that nodes offer to new pods: whole GPUs and MIG devices, with the number that is free now.
 
-Nodes that are cordoned or not ready give nothing. Nodes that share their devices (time slices, MPS) or give them by DRA
-alone are left out: a pod there does not get the memory of a MIG profile, or does not ask for it by a resource.
+Nodes that are cordoned or not ready offer nothing. Nodes that share their devices (time slices, MPS) or serve them only
+by DRA are left out: their pods do not get the memory of a MIG profile, or request it without a resource.
 """
 
 from collections import Counter
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from usher.accelerators import boards
-from usher.accelerators.profiles import Board
+from usher.accelerators.mig import Board
 from usher.audit import estate
 from usher.dataclass import dataclass
 
@@ -22,7 +22,9 @@ class Offer:
 
     node: estate.Node
     resource: str
-    """MIG devices by the name of their profile, also where pods ask for them as whole GPUs (strategy `single`)."""
+    """The resource; a MIG device has the name of its profile even if pods request it as a whole GPU (strategy
+    `single`).
+    """
     devices: int
     free: int
 
@@ -31,19 +33,19 @@ class Offer:
 class Offers:
     all: tuple[Offer, ...]
     free_known: bool = True
-    """Whether all pods were read, so that `free` is what they leave."""
+    """Whether usher read all pods, so that `free` is reliable."""
 
     def of(self, board: Board, resource: str) -> tuple[Offer, ...]:
-        """Those of a resource on the nodes with that board, by the name of the node."""
+        """The offers of a resource on nodes with this board, by the name of the node."""
         return tuple(each for each in self.all if each.resource == resource and board_of(each.node) is board)
 
     def elsewhere(self, board: Board, resource: str) -> tuple[Offer, ...]:
-        """Those of a resource on nodes with other boards."""
+        """The offers of a resource on nodes with other boards."""
         return tuple(each for each in self.all if each.resource == resource and board_of(each.node) is not board)
 
 
 def of_estate(found: estate.Estate) -> Offers:
-    """What the nodes offer and their pods leave. Where pods of others were not read, nothing counts as free."""
+    """The offers of the nodes. If the pods of others were not read, no device counts as free."""
     known = found.scope.is_whole and found.pods_known
     held: dict[str, Counter[str]] = {}
     for workload in found.workloads:
@@ -62,7 +64,7 @@ def of_estate(found: estate.Estate) -> Offers:
 
 
 def _of_node(node: estate.Node, held: Mapping[str, int] | None) -> Iterable[Offer]:
-    """Those of a node; `held` is None where it is not known."""
+    """The offers of one node; `held` is None if unknown."""
     for resource, amount in node.allocatable.items():
         asked_as = WHOLE if resource == node.partition else resource
         number = int(amount.number)
@@ -72,6 +74,6 @@ def _of_node(node: estate.Node, held: Mapping[str, int] | None) -> Iterable[Offe
 
 
 def board_of(node: estate.Node) -> Board | None:
-    """The board of a node; None where it is unknown, or one that MIG does not divide."""
+    """The board of a node; None if it is unknown, or if MIG cannot divide it."""
     known = boards.by_product(node.product)
     return known.board if known is not None else None

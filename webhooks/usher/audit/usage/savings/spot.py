@@ -1,4 +1,4 @@
-"""Workloads on on-demand nodes that can be interrupted, where spot nodes of the same board have a lower price."""
+"""Savings for interruptible workloads on on-demand nodes, if spot nodes with the same board have a lower price."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -24,7 +24,7 @@ _LABELS: Final = (
 
 
 def find(case: Case) -> Candidate | None:
-    """The saving is in money alone: the GPU-hours stay."""
+    """A saving of money only: the GPU-hours stay."""
     if case.workload.role not in _ROLES or not case.holding:
         return None
     saved: dict[int, float] = {}
@@ -69,7 +69,7 @@ def _needs(case: Case, products: set[str]) -> str:
 
 
 def _selector(nodes: Iterable[estate.Node]) -> str:
-    """The label by which the spot nodes of the cluster are known; that of Karpenter where it has none."""
+    """The label that selects the spot nodes of the cluster; Karpenter's if the cluster has no spot nodes."""
     for node in nodes:
         for key, value in _LABELS:
             if node.capacity_type is CapacityType.SPOT and node.labels.get(key) == value:

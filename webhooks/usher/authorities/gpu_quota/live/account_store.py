@@ -1,33 +1,354 @@
-"""Reads and writes the accounts of quotas in an API server.
+"""Reads and writes the accounts of quotas in an API server: heads, and the parts of large accounts.
 
 The head of an account is written only if no other replica wrote it since it was read. A GPUQuota has it in its status.
 A quota of usher.yaml has it, in the same format, in a ConfigMap in a namespace for accounts alone. There are also the
 parts of large accounts; they never change, so the head alone decides which write came first.
+
+A part is created before the head names it, and never changes. It is made for one version of the head: if another
+replica writes the head first, the part is never used, and a new attempt makes new parts. So a crash between the two
+writes leaves the account as it was (see `unused_parts`).
+
+A head is what one compare-and-swap replaces. A small account is all in its head; a large one has parts.
 """
 
 import contextlib
+import hashlib
+import secrets
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import orjson
+import structlog
 
 from usher import errors, paths
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota import entries as account_parts
 from usher.authorities.gpu_quota import ledger as gpu_quota_ledger
 from usher.authorities.gpu_quota import status as gpu_quota_status
 from usher.authorities.gpu_quota.definitions import Quota
-from usher.authorities.gpu_quota.live import object_metadata, part_store
-from usher.authorities.gpu_quota.live.account_heads import Account, Heads
-from usher.authorities.gpu_quota.live.metering import NO_METER, Meter
-from usher.authorities.gpu_quota.live.objects_api import Api
-from usher.authorities.gpu_quota.live.part_store import MissingPartError
+from usher.authorities.gpu_quota.entries import EntryChanges, EntryLayers, MalformedError, PartContent, PartReference
+from usher.authorities.gpu_quota.ledger import Ledger
+from usher.authorities.gpu_quota.live import holdings
+from usher.cluster.api import Answer, Lists
 from usher.dataclass import dataclass
 
-PATH: Final = "/apis/gpu-usher.io/v1alpha1/gpuquotas"
 
-CONFIG_MAP: Final = "gpu-usher-quota-"
+class ChargeResult(StrEnum):
+    """The result of a charge."""
+
+    GRANTED = "granted"
+    REFUSED = "refused"
+    FORCED = "forced"
+    """Charged beyond the limit, because the check only warns."""
+    COVERED = "covered"
+    """Charged before, or covered by the workload that owns it."""
+    DRY_RUN = "dry_run"
+    FULL = "full"
+    """The account has no room for another entry."""
+    FAILED = "failed"
+    """The result is unknown: the API server did not answer in time."""
+
+
+class Correction(StrEnum):
+    """A correction of an account, or of the condition of a GPUQuota."""
+
+    SETTLED = "settled"
+    RELEASED = "released"
+    ADOPTED = "adopted"
+    CONDITION = "condition"
+
+
+class Meter(Protocol):
+    """Counts events."""
+
+    def charged(self, result: ChargeResult, *, seconds: float) -> None: ...
+
+    def conflicted(self) -> None:
+        """Another replica wrote first."""
+        ...
+
+    def reconciled(self, action: Correction) -> None: ...
+
+
+class _NoMeter:
+    def charged(self, result: ChargeResult, *, seconds: float) -> None: ...
+
+    def conflicted(self) -> None: ...
+
+    def reconciled(self, action: Correction) -> None: ...
+
+
+NO_METER: Final[Meter] = _NoMeter()
+
+
+class Api(Lists, Protocol):
+    """An API with write access. Each method raises ClusterError without an answer."""
+
+    def put(self, path: str, value: paths.Object) -> Answer:
+        """The answer to a PUT request, with any status."""
+        ...
+
+    def post(self, path: str, value: paths.Object) -> Answer:
+        """The answer to a POST request, with any status."""
+        ...
+
+    def delete(self, path: str, value: paths.Object) -> Answer:
+        """The answer to a DELETE request with DeleteOptions, with any status."""
+        ...
+
+
+PART_NAME_PREFIX: Final = "gpu-usher-charges-"
+"""The start of the name of a part."""
+
+PART_KEY: Final = "charges.json"
+"""The field of `data` with the content of a part."""
+
+ACCOUNT_LABEL: Final = "gpu-usher.io/account"
+"""The label of all parts: a digest of the uid of the object with the head."""
+
+WRITTEN_AGAINST: Final = "gpu-usher.io/written-against"
+"""The label with the version of the head for which a part was made."""
+
+_PART_PAUSE: Final = 15.0
+"""Seconds until parts are tried again after they could not be written."""
+
+
+class MissingPartError(errors.ClusterError):
+    """A part does not exist: a later version of the head may not name it any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllEntries:
+    """The entries of all parts."""
+
+    names: tuple[str, ...] = ()
+    ledger: Ledger = gpu_quota_ledger.EMPTY
+    unread: int = 0
+    """How many entries cannot be read."""
+
+
+class PartStore:
+    """The parts of one account. It keeps what it has read, because parts never change."""
+
+    def __init__(self, api: Api, *, namespace: str, clock: Callable[[], float] = time.time) -> None:
+        """Takes the API server, the namespace of accounts, and a clock in seconds since 1970."""
+        self._api = api
+        self._namespace = namespace
+        self._clock = clock
+        self._contents: dict[str, PartContent] = {}
+        self._whole = AllEntries()
+        self._paused_until = 0.0
+        self._lock = threading.Lock()
+
+    def read(self, parts: Sequence[PartReference]) -> AllEntries:
+        """The entries of all parts.
+
+        Raises:
+            MissingPartError: a part does not exist.
+            ClusterError: a part cannot be read.
+        """
+        names = tuple(part.name for part in parts)
+        with self._lock:
+            if self._whole.names == names:
+                return self._whole
+            known, before = self._contents, self._whole
+        contents = {name: known[name] if name in known else self._read(name) for name in names}
+        grown = bool(before.names) and names[: len(before.names)] == before.names
+        entries = dict(before.ledger.entries.base) if grown else {}
+        for name in names[len(before.names) :] if grown else names:
+            account_parts.apply_content(entries, contents[name])
+        unread = sum(len(content.unread) for content in contents.values())
+        whole = AllEntries(names=names, ledger=gpu_quota_ledger.in_parts(entries), unread=unread)
+        self._keep(whole, contents)
+        return whole
+
+    def spread(
+        self, ledger: Ledger, parts: Sequence[PartReference], *, owner: paths.Object, version: str
+    ) -> tuple[Ledger, tuple[PartReference, ...]]:
+        """The ledger without changes in the head, after its changes were written as parts.
+
+        If the head has few changes, or the parts cannot be written, ledger and parts stay as they are: then the head
+        keeps the changes.
+
+        Args:
+            ledger: the account.
+            parts: the parts that exist.
+            owner: the reference to the object with the head; Kubernetes deletes the parts with it.
+            version: the version of the head that the next write replaces.
+        """
+        changes: EntryChanges = ledger.entries.changes if parts else dict(ledger.entries)
+        if len(changes) <= account_parts.MOST_CHANGES or self._clock() < self._paused_until:
+            return ledger, tuple(parts)
+        first = account_parts.first_part_to_merge(parts, changes=len(changes), live=len(ledger.entries))
+        try:
+            self.read(parts)
+            before = [self._contents[part.name] for part in parts]
+            new = account_parts.merge_contents(before[first:], changes, all_of_them=first == 0)
+            contents = {self._create(each, owner, version): each for each in account_parts.split_content(new)}
+        except errors.ClusterError as error:
+            self._paused_until = self._clock() + _PART_PAUSE
+            structlog.get_logger().warning("quota_account_not_spread", quota=owner.get("name"), reason=str(error))
+            return ledger, tuple(parts)
+        made = tuple(PartReference(name=name, changes=len(each.changes)) for name, each in contents.items())
+        after = (*parts[:first], *made)
+        kept = {part.name: before[index] for index, part in enumerate(parts[:first])}
+        spread = replace(ledger, entries=EntryLayers(dict(ledger.entries)), size=0, in_parts=True)
+        everything = {**kept, **contents}
+        unread = sum(len(content.unread) for content in everything.values())
+        self._keep(AllEntries(names=tuple(everything), ledger=spread, unread=unread), everything)
+        return spread, after
+
+    def _keep(self, whole: AllEntries, contents: dict[str, PartContent]) -> None:
+        with self._lock:
+            self._whole, self._contents = whole, contents
+
+    def _read(self, name: str) -> PartContent:
+        path = f"{config_maps_path(self._namespace)}/{name}"
+        answer = self._api.get(path)
+        if answer.status == 404:
+            raise MissingPartError(
+                f"{path} is missing, and with it charges of a quota. Restore it, or delete the quota and create it "
+                "again: usher then charges what exists"
+            )
+        if answer.status != 200:
+            raise errors.ClusterError(f"{path} cannot be read: {answer.message}")
+        data = answer.value.get("data")
+        try:
+            return account_parts.decode_content(data.get(PART_KEY) if isinstance(data, dict) else None)
+        except MalformedError as error:
+            raise errors.ClusterError(f"{path} cannot be read: {error}") from None
+
+    def _create(self, content: PartContent, owner: paths.Object, version: str) -> str:
+        account = account_digest(str(owner["uid"]))
+        name = f"{PART_NAME_PREFIX}{account}-{secrets.token_hex(8)}"
+        metadata: dict[str, Any] = {
+            "name": name,
+            "namespace": self._namespace,
+            "labels": {ACCOUNT_LABEL: account, WRITTEN_AGAINST: version},
+            "ownerReferences": [owner],
+        }
+        value: paths.Object = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": metadata,
+            "immutable": True,
+            "data": {PART_KEY: account_parts.encode_content(content)},
+        }
+        path = config_maps_path(self._namespace)
+        answer = self._api.post(path, value)
+        if answer.status not in (200, 201):
+            raise errors.ClusterError(f"{path}/{name} cannot be created: {answer.message}")
+        return name
+
+
+def config_maps_path(namespace: str) -> str:
+    """The path of the ConfigMaps of a namespace."""
+    return f"/api/v1/namespaces/{namespace}/configmaps"
+
+
+def account_digest(uid: str) -> str:
+    """The account of an object, as a label."""
+    return hashlib.sha256(uid.encode()).hexdigest()[:16]
+
+
+UPGRADE: Final = 600
+"""Seconds before an account of an earlier gpu-usher gets parts: replicas of that version cannot read parts, and a
+rolling upgrade must end before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """A quota with its charges."""
+
+    quota: Quota
+    ledger: Ledger
+    unread: tuple[paths.Json, ...] = ()
+    """Unreadable entries of the head. They stay until an administrator removes them."""
+    unread_in_parts: int = 0
+    """The number of unreadable entries in parts."""
+    parts: tuple[PartReference, ...] = ()
+    """The parts of the account; `ledger` has the entries of all of them."""
+    parts_from: int | None = None
+    """From when on the account may have parts, in seconds since 1970; None where the store does not keep this."""
+
+    def charged(self, ledger: Ledger) -> "Account":
+        """The account with other charges."""
+        return replace(self, ledger=ledger)
+
+
+class Heads:
+    """Makes accounts of heads, and heads of accounts."""
+
+    def __init__(self, api: Api, *, namespace: str, clock: Callable[[], float]) -> None:
+        """Takes the API server, the namespace of parts, and a clock in seconds since 1970."""
+        self._parts = PartStore(api, namespace=namespace, clock=clock)
+        self._clock = clock
+
+    def account(self, quota: Quota, head: paths.Json) -> Account:
+        """The account of a head. Raises ClusterError."""
+        found = gpu_quota_status.decode(head)
+        if not found.writable:
+            raise errors.ClusterError(f"{quota} cannot be charged: {found.problems[0][1]}")
+        ledger, unread_in_parts = found.ledger, 0
+        if found.parts:
+            whole = self._parts.read(found.parts)
+            changes: EntryChanges = {**dict.fromkeys(found.removed), **ledger.entries.base}
+            ledger, unread_in_parts = gpu_quota_ledger.changed(whole.ledger, changes), whole.unread
+        elif self._may_have_parts(found.parts_from):
+            ledger = replace(ledger, in_parts=True, size=0)
+        return Account(
+            quota=quota,
+            ledger=ledger,
+            unread=found.unread,
+            unread_in_parts=unread_in_parts,
+            parts=found.parts,
+            parts_from=found.parts_from,
+        )
+
+    def spread(self, account: Account, value: paths.Object) -> Account:
+        """The account whose changes have moved to parts, if it has many changes and may have parts."""
+        if not account.parts and not self._may_have_parts(account.parts_from):
+            return account
+        owner: paths.Object = {
+            "apiVersion": value.get("apiVersion"),
+            "kind": value.get("kind"),
+            "name": holdings.metadata_text(value, "name"),
+            "uid": holdings.metadata_text(value, "uid"),
+        }
+        version = holdings.metadata_text(value, "resourceVersion")
+        ledger, parts = self._parts.spread(account.ledger, account.parts, owner=owner, version=version)
+        return replace(account, ledger=ledger, parts=parts)
+
+    def encoded(self, account: Account, before: paths.Json) -> paths.Object:
+        """The head of an account.
+
+        Args:
+            account: the account.
+            before: the head that it replaces. If it has charges, an earlier gpu-usher may still write it.
+        """
+        parts_from = account.parts_from
+        if parts_from is None:
+            is_old = isinstance(before, dict) and bool(before.get("charges"))
+            parts_from = int(self._clock()) + (UPGRADE if is_old else 0)
+        return gpu_quota_status.encode(
+            account.ledger,
+            account.quota.limits,
+            unread=account.unread,
+            parts=account.parts,
+            parts_from=parts_from,
+        )
+
+    def _may_have_parts(self, parts_from: int | None) -> bool:
+        return parts_from is not None and self._clock() >= parts_from
+
+
+QUOTAS_PATH: Final = "/apis/gpu-usher.io/v1alpha1/gpuquotas"
+
+ACCOUNT_NAME_PREFIX: Final = "gpu-usher-quota-"
 """The start of the name of a ConfigMap with an account; the name of the quota follows."""
 
 ACCOUNT_KEY: Final = "account.json"
@@ -74,7 +395,7 @@ class StatusStore:
         """Takes the API server, the name of the GPUQuota, the namespace of parts, a meter of conflicts, and a clock."""
         self._api = api
         self._meter = meter
-        self._path = f"{PATH}/{name}"
+        self._path = f"{QUOTAS_PATH}/{name}"
         self._heads = Heads(api, namespace=namespace, clock=clock)
 
     def read(self) -> Stored[Account]:
@@ -83,7 +404,7 @@ class StatusStore:
         Raises:
             ClusterError: the GPUQuota does not exist, or cannot be read.
         """
-        return _complete(self._read)
+        return _read_complete(self._read)
 
     def _read(self) -> Stored[Account]:
         answer = self._api.get(self._path)
@@ -111,7 +432,7 @@ class StatusStore:
             return None
         if answer.status != 200:
             raise errors.ClusterError(f"{self._path}/status cannot be written: {answer.message}")
-        return _written(account, answer.value, answer.value.get("status"))
+        return _written_account(account, answer.value, answer.value.get("status"))
 
 
 class ConfigMapStore:
@@ -139,7 +460,7 @@ class ConfigMapStore:
         Raises:
             ClusterError: it cannot be read.
         """
-        return _complete(self._read)
+        return _read_complete(self._read)
 
     def _read(self) -> Stored[Account]:
         quota = self._quota()
@@ -160,7 +481,10 @@ class ConfigMapStore:
         account, before = stored.state, stored.version
         path = config_map_path(self._namespace, account.quota.name)
         if before is None:
-            metadata: paths.Object = {"name": f"{CONFIG_MAP}{account.quota.name}", "namespace": self._namespace}
+            metadata: paths.Object = {
+                "name": f"{ACCOUNT_NAME_PREFIX}{account.quota.name}",
+                "namespace": self._namespace,
+            }
             new: paths.Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
             answer = self._api.post(path.rpartition("/")[0], {**new, "data": self._data(account, None)})
         else:
@@ -171,7 +495,7 @@ class ConfigMapStore:
             return None
         if answer.status not in (200, 201):
             raise errors.ClusterError(f"{path} cannot be written: {answer.message}")
-        return _written(account, answer.value, _head(answer.value))
+        return _written_account(account, answer.value, _head(answer.value))
 
     def _data(self, account: Account, before: paths.Json) -> paths.Object:
         return {ACCOUNT_KEY: orjson.dumps(self._heads.encoded(account, before)).decode()}
@@ -179,10 +503,10 @@ class ConfigMapStore:
 
 def config_map_path(namespace: str, quota: str) -> str:
     """The path of the ConfigMap with the account of a quota of usher.yaml."""
-    return f"{part_store.config_maps(namespace)}/{CONFIG_MAP}{quota}"
+    return f"{config_maps_path(namespace)}/{ACCOUNT_NAME_PREFIX}{quota}"
 
 
-def _complete(read: Callable[[], Stored[Account]]) -> Stored[Account]:
+def _read_complete(read: Callable[[], Stored[Account]]) -> Stored[Account]:
     """An account with all of its parts. A part may be deleted while it is read, because a later head has others."""
     for _ in range(_READS - 1):
         with contextlib.suppress(MissingPartError):
@@ -190,7 +514,7 @@ def _complete(read: Callable[[], Stored[Account]]) -> Stored[Account]:
     return read()
 
 
-def _written(account: Account, value: paths.Object, head: paths.Json) -> Stored[Account]:
+def _written_account(account: Account, value: paths.Object, head: paths.Json) -> Stored[Account]:
     """The written account. An API server with an earlier definition of GPUQuota drops fields that it does not know."""
     kept = gpu_quota_status.parts_from(head)
     return Stored(state=replace(account, parts_from=kept), version=value)
@@ -202,6 +526,6 @@ def _head(value: paths.Object) -> paths.Json:
     try:
         found: paths.Json = orjson.loads(text) if isinstance(text, str) else None
     except ValueError:
-        name = object_metadata.text(value, "name")
+        name = holdings.metadata_text(value, "name")
         raise errors.ClusterError(f"ConfigMap {name}: {ACCOUNT_KEY} is not JSON") from None
     return found

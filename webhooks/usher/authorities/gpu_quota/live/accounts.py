@@ -16,10 +16,16 @@ from typing import Any, Final, Generic, TypeVar
 from usher import errors
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota.definitions import Quota
-from usher.authorities.gpu_quota.live.account_heads import Account
-from usher.authorities.gpu_quota.live.account_store import AccountStore, ConfigMapStore, StatusStore, Stored
-from usher.authorities.gpu_quota.live.metering import NO_METER, Meter
-from usher.authorities.gpu_quota.live.objects_api import Api
+from usher.authorities.gpu_quota.live.account_store import (
+    NO_METER,
+    Account,
+    AccountStore,
+    Api,
+    ConfigMapStore,
+    Meter,
+    StatusStore,
+    Stored,
+)
 from usher.authorities.knowledge import Knowledge
 from usher.dataclass import dataclass
 
@@ -119,7 +125,8 @@ class AccountWriter(Generic[_State]):
 
     def _write(self, together: list[_Waiting[_State]]) -> None:
         for attempt in range(ATTEMPTS):
-            # What came during a lost attempt joins the next: it would otherwise wait for a write of its own.
+            # Changes that came during a lost attempt join the next attempt: they would otherwise wait for their own
+            # write.
             self._add_waiting(together)
             together[:] = [each for each in together if not self._is_late(each)]
             if not together:

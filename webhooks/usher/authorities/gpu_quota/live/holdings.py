@@ -1,4 +1,4 @@
-"""The objects of a cluster that hold accelerators, each with the topmost workload that was charged for it.
+"""The objects of a cluster that hold accelerators, each with its charge and its topmost charged owner.
 
 A deleted or finished workload covers its pods until the last of them has ended, because running pods keep their
 devices. An owner counts only if it exists in the same namespace and was charged itself. It covers pods only up to its
@@ -8,16 +8,104 @@ own charge: a user who names a small job as the owner of ten more pods is charge
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from usher.authorities.gpu_quota.charge import ByClasses, together
+import orjson
+
+from usher import memo, model, paths
+from usher.authorities.gpu_quota import amounts, assignment, entries, judge, ledger
+from usher.authorities.gpu_quota.assignment import Undecided
+from usher.authorities.gpu_quota.charge import ByClasses, sum_of_charges
+from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
-from usher.authorities.gpu_quota.live import owner_coverage
-from usher.authorities.gpu_quota.live.held import Held
-from usher.authorities.gpu_quota.live.owner_coverage import IsCharged
-from usher.authorities.gpu_quota.reconciliation import Holding
+from usher.authorities.gpu_quota.ledger import Holding
+from usher.authorities.knowledge import Knowledge
+from usher.dataclass import dataclass
+from usher.memo import Memo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """An object that exists."""
+
+    holding: Holding
+    owner: str
+    """The uid of its controlling owner; empty where it has no controlling owner."""
+
+    @property
+    def is_pod(self) -> bool:
+        return self.holding.kind == "Pod" and not self.holding.group
+
+
+IsCharged = Callable[[Holding], bool]
+"""Whether a ledger has an entry for an object."""
+
+OwnerOf = Callable[[str, str], Holding | None]
+
+
+def split_pods(root: Holding, pods: Iterable[Holding], is_charged: IsCharged) -> tuple[list[Holding], list[Holding]]:
+    """The pods that a workload covers, and the pods beyond its charge, which get their own charges."""
+    charge = {} if root.finished else root.charge
+    covered: list[Holding] = []
+    alone: list[Holding] = []
+    for pod in pods:
+        (alone if is_charged(pod) else covered).append(pod)
+    beyond = []
+    for pod in sorted(alone, key=lambda each: each.name):
+        if covers(charge, sum_of_charges(each.charge for each in (*covered, pod))):
+            covered.append(pod)
+        else:
+            beyond.append(pod)
+    return covered, beyond
+
+
+def uncovered_objects(
+    everything: Iterable[Held], charged_owner: OwnerOf, is_charged: IsCharged, *, may_be_gone: Callable[[str], bool]
+) -> list[Holding]:
+    """All objects that no owner covers. Each has at least the sum of the pods that it covers.
+
+    Args:
+        everything: all objects of some namespaces.
+        charged_owner: the topmost charged workload at or above an owner, by uid and namespace.
+        is_charged: whether a ledger has an entry for an object.
+        may_be_gone: whether the object with a uid may be deleted; it is not a root then.
+    """
+    found: dict[str, Holding] = {}
+    pods: defaultdict[str, list[Holding]] = defaultdict(list)
+    for held in everything:
+        owner = charged_owner(held.owner, held.holding.namespace) if held.owner else None
+        if owner is None:
+            if not may_be_gone(held.holding.uid):
+                found[held.holding.uid] = held.holding
+        elif held.is_pod and not held.holding.finished:
+            pods[owner.uid].append(held.holding)
+    result = []
+    for holding in found.values():
+        covered, beyond = split_pods(holding, pods.get(holding.uid, ()), is_charged)
+        result += [at_least(holding, covered), *beyond]
+    return result
+
+
+def at_least(holding: Holding, pods: Iterable[Holding]) -> Holding:
+    """A workload with at least the sum of the pods that it covers."""
+    of_pods = sum_of_charges(pod.charge for pod in pods)
+    if holding.finished:
+        # The workload makes no more pods, but its running pods still hold their devices.
+        return replace(holding, charge=of_pods, finished=False) if of_pods else holding
+    if covers(holding.charge, of_pods):
+        return holding
+    classes = {*holding.charge, *of_pods}
+    most = {each: amounts.highest([holding.charge.get(each, {}), of_pods.get(each, {})]) for each in classes}
+    return replace(holding, charge=most)
+
+
+def covers(charge: ByClasses, other: ByClasses) -> bool:
+    """Whether a charge is at least another charge, over all classes: operators may change the class of pods."""
+    has, needs = amounts.plus(*charge.values()), amounts.plus(*other.values())
+    return all(has.get(unit, 0) >= nanos for unit, nanos in needs.items())
+
 
 MOST_OWNERS: Final = 16
 """The most links of a chain of owners; real chains have at most eight. References can form a circle."""
@@ -110,7 +198,7 @@ class Holdings:
         uid = held.holding.uid
         before = self._held.get(uid)
         self._held[uid] = held
-        self._named[_name(held.holding)] = self._named.get(_name(held.holding), _NONE) | {uid}
+        self._named[_name_of(held.holding)] = self._named.get(_name_of(held.holding), _NONE) | {uid}
         self._gone.discard(uid)
         self.revision += 1
         if before is not None and before.owner != held.owner:
@@ -132,7 +220,7 @@ class Holdings:
             self._held.pop(uid, None)
             self._gone.discard(uid)
             self._unlink(held)
-            _without(self._named, _name(held.holding), uid)
+            _without(self._named, _name_of(held.holding), uid)
             above = self._without_pods(held.owner)
             if above is None:
                 return
@@ -159,17 +247,17 @@ class Holdings:
             current: the uid of the existing workload, empty if no workload exists; None to use what watches have shown.
         """
         with self._lock:
-            named = self._named.get(_name(entry), _NONE)
+            named = self._named.get(_name_of(entry), _NONE)
             deleted = named & self._gone if current is None else named - {current}
             gone = [replace(self._held[uid].holding, charge={}) for uid in deleted]
         if not gone:
             return None
-        return replace(gone[0], charge=together(self.at_least(each).charge for each in gone))
+        return replace(gone[0], charge=sum_of_charges(self.at_least(each).charge for each in gone))
 
     def existing(self, entry: Entry) -> list[Holding]:
         """The objects of a name whose deletion no watch has shown; several where watches lag behind."""
         with self._lock:
-            return [self._held[uid].holding for uid in self._named.get(_name(entry), _NONE) - self._gone]
+            return [self._held[uid].holding for uid in self._named.get(_name_of(entry), _NONE) - self._gone]
 
     def get(self, uid: str) -> Held | None:
         """An object that a watch has shown or that was read."""
@@ -214,25 +302,23 @@ class Holdings:
         """
         everything = [held for each in self.by_namespace().values() for held in each] if among is None else among
         unwatched = self._unwatched
-        return owner_coverage.roots(
-            everything, self.charged_owner, is_charged, may_be_gone=lambda uid: uid in unwatched
-        )
+        return uncovered_objects(everything, self.charged_owner, is_charged, may_be_gone=lambda uid: uid in unwatched)
 
     def at_least(self, holding: Holding, is_charged: IsCharged = _never) -> Holding:
         """A workload as it was read, with at least the sum of its known pods."""
-        covered, _ = owner_coverage.split(holding, list(self._pods_under(holding)), is_charged)
-        return owner_coverage.at_least(holding, covered)
+        covered, _ = split_pods(holding, list(self._pods_under(holding)), is_charged)
+        return at_least(holding, covered)
 
     def is_beyond(self, pod: Holding, root: Holding, is_charged: IsCharged) -> bool:
         """Whether the charge of a workload does not cover one of its pods."""
-        _, beyond = owner_coverage.split(root, list(self._pods_under(root)), is_charged)
+        _, beyond = split_pods(root, list(self._pods_under(root)), is_charged)
         return any(each.uid == pod.uid for each in beyond)
 
     def has_room(self, root: Holding, pod: ByClasses) -> bool:
         """Whether the charge of a workload covers one more pod beside its known pods."""
         if root.finished:
             return False
-        return owner_coverage.covers(root.charge, together([*(each.charge for each in self._pods_under(root)), pod]))
+        return covers(root.charge, sum_of_charges([*(each.charge for each in self._pods_under(root)), pod]))
 
     def _expire(self) -> None:
         now = self._clock()
@@ -254,7 +340,7 @@ class Holdings:
                     yield held.holding
 
 
-def _name(of: Entry | Holding) -> Name:
+def _name_of(of: Entry | Holding) -> Name:
     return of.group, of.kind, of.namespace, of.name
 
 
@@ -264,3 +350,104 @@ def _without(sets: dict[_Key, frozenset[str]], key: _Key, uid: str) -> None:
         sets[key] = left
     else:
         sets.pop(key, None)
+
+
+def metadata_text(value: paths.Object, field: str) -> str:
+    """A field of `metadata`; empty where it is missing or not a text."""
+    found = _metadata(value).get(field)
+    return found if isinstance(found, str) else ""
+
+
+def namespace_of(value: paths.Object) -> str:
+    """The namespace of an object; empty for cluster-scoped objects."""
+    return metadata_text(value, "namespace")
+
+
+def controller_of(value: paths.Object) -> Mapping[str, paths.Json] | None:
+    """The owner reference of the controller. Any user can write a reference, so it proves nothing."""
+    references = _metadata(value).get("ownerReferences")
+    for reference in references if isinstance(references, list) else []:
+        if isinstance(reference, dict) and reference.get("controller") is True:
+            return reference
+    return None
+
+
+def owner_uid(value: paths.Object) -> str:
+    """The uid of the controlling owner; empty where the object names no controller."""
+    uid = (controller_of(value) or {}).get("uid")
+    return uid if isinstance(uid, str) else ""
+
+
+def _metadata(value: paths.Object) -> Mapping[str, paths.Json]:
+    metadata = value.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
+
+
+LIKE_PODS: Final = 4096
+"""How many different pods are remembered with their charge; an entry takes half a kilobyte."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectCharges:
+    """The charges of objects by one state of knowledge."""
+
+    known: Knowledge
+    on_read: Callable[[str, Quota | Undecided | None], None] | None = None
+    """Called with the namespace of each object and its quota at that moment."""
+
+    def of(self, value: paths.Object) -> ByClasses:
+        """The charge of an object; empty where no quota holds for its namespace, or it is undecided which."""
+        namespace = namespace_of(value)
+        quota = self.quota(namespace)
+        if self.on_read is not None:
+            self.on_read(namespace, quota)
+        if quota is None or isinstance(quota, Undecided):
+            return {}
+        workload = self.known.workload(value, namespace=namespace)
+        return {} if workload is None else self.of_workload(workload, quota)
+
+    def quota(self, namespace: str) -> Quota | Undecided | None:
+        """The quota of a namespace."""
+        return assignment.quota_of_namespace(self.known, namespace)
+
+    def of_workload(self, workload: model.Workload, quota: Quota) -> ByClasses:
+        """The charge of a workload by a quota.
+
+        An unbounded workload is charged nothing, because its pods are charged one by one. A pod that asks for all
+        devices of a node is charged for its other requests; a check denies it.
+        """
+        found = judge.charge(self.known, workload, quota)
+        if (found.unbounded and not workload.is_pod) or (found.suspended and not quota.charges_suspended):
+            return {}
+        return entries.tidy(ledger.relevant_amounts(found.amounts, quota.limits))
+
+
+class RememberedCharges:
+    """Memoised charges for a scan of all pods of a cluster: equal pods are read once."""
+
+    def __init__(self, charges: ObjectCharges) -> None:
+        self._charges = charges
+        self._memo: Memo[tuple[str, int, bytes], ByClasses] = Memo(LIKE_PODS)
+
+    def of(self, value: paths.Object) -> ByClasses:
+        """The charge of an object. Equal pods share one value; callers must not change it."""
+        digest = _pod_digest(value) if value.get("kind") == "Pod" and value.get("apiVersion") == "v1" else None
+        if digest is None:
+            return self._charges.of(value)
+        key = namespace_of(value), self._charges.known.facts.revision, digest
+        return self._memo.get(key, lambda: self._charges.of(value))
+
+
+def _pod_digest(pod: paths.Object) -> bytes | None:
+    """A digest that differs for pods with different charges; None where the charge depends on other objects (claims).
+
+    Labels and the node do not change what a pod asks for, and they differ within one workload.
+    """
+    spec, metadata = pod.get("spec"), pod.get("metadata")
+    if not isinstance(spec, dict) or not isinstance(metadata, dict) or spec.get("resourceClaims"):
+        return None
+    asked = {key: value for key, value in spec.items() if key != "nodeName"}
+    try:
+        return memo.digest(orjson.dumps((asked, metadata.get("annotations"))))
+    except orjson.JSONEncodeError:  # Python's own parser takes half surrogates and very large integers, orjson does not
+        return None

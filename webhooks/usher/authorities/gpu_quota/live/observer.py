@@ -6,15 +6,13 @@ from typing import Final
 from usher import paths
 from usher.authorities.gpu_quota import entries
 from usher.authorities.gpu_quota.charge import ByClasses
-from usher.authorities.gpu_quota.live import object_metadata
-from usher.authorities.gpu_quota.live.held import Held
-from usher.authorities.gpu_quota.live.holdings import Holdings
-from usher.authorities.gpu_quota.reconciliation import Holding
-from usher.cluster.listing import Target
-from usher.cluster.live import Connection, Reflecting
-from usher.cluster.watching import Reflector
+from usher.authorities.gpu_quota.ledger import Holding
+from usher.authorities.gpu_quota.live import holdings as live_holdings
+from usher.authorities.gpu_quota.live.holdings import Held, Holdings
+from usher.cluster.api import Target
+from usher.cluster.watching import Reflecting, Reflector, StreamingApi
 from usher.kinds import registry
-from usher.kinds.kept_fields import FactKind, Key
+from usher.kinds.kind import FactKind, Key
 
 _ORDINARY: Final = ("cpu", "memory", "ephemeral-storage", "hugepages-")
 """The prefixes of resources other than accelerators."""
@@ -42,12 +40,12 @@ def kinds(charge_of: ChargeOf) -> list[FactKind]:
 def kept(value: paths.Object, charge_of: ChargeOf) -> paths.Object:
     """The identity, owner and charge of an object; only the uid of a pod without accelerators."""
     if value.get("kind") == "Pod" and not _may_ask_accelerators(value):
-        return {"kind": "Pod", "metadata": {"uid": object_metadata.text(value, "uid")}}
+        return {"kind": "Pod", "metadata": {"uid": live_holdings.metadata_text(value, "uid")}}
     result: paths.Object = {
         "apiVersion": value.get("apiVersion"),
         "kind": value.get("kind"),
-        "metadata": {key: object_metadata.text(value, key) for key in ("name", "namespace", "uid")},
-        "owner": object_metadata.owner_uid(value),
+        "metadata": {key: live_holdings.metadata_text(value, key) for key in ("name", "namespace", "uid")},
+        "owner": live_holdings.owner_uid(value),
     }
     charge = charge_of(value)
     if charge:
@@ -58,7 +56,7 @@ def kept(value: paths.Object, charge_of: ChargeOf) -> paths.Object:
 
 def held(value: paths.Object) -> Held | None:
     """The holding of a trimmed object; None where it neither holds accelerators nor has an owner."""
-    uid, owner, charge = object_metadata.text(value, "uid"), _text(value.get("owner")), value.get("charge")
+    uid, owner, charge = live_holdings.metadata_text(value, "uid"), _text(value.get("owner")), value.get("charge")
     if not uid or (charge is None and (value.get("kind") == "Pod" or not owner)):
         return None
     return Held(
@@ -67,8 +65,8 @@ def held(value: paths.Object) -> Held | None:
             uid=uid,
             group=_text(value.get("apiVersion")).rpartition("/")[0],
             kind=_text(value.get("kind")),
-            namespace=object_metadata.namespace(value),
-            name=object_metadata.text(value, "name"),
+            namespace=live_holdings.namespace_of(value),
+            name=live_holdings.metadata_text(value, "name"),
             charge=_charge(charge),
             finished=value.get("finished") is True,
         ),
@@ -101,7 +99,7 @@ class HoldingsSink:
         self._holdings.put(found, epoch=self._epoch)
 
     def remove(self, value: paths.Object) -> None:
-        uid = object_metadata.text(value, "uid")
+        uid = live_holdings.metadata_text(value, "uid")
         self._mine.discard(uid)
         self._holdings.remove(uid, epoch=self._epoch)
 
@@ -112,7 +110,7 @@ class HoldingsSink:
 class Observer:
     """Runs a watch for each kind, and ends all watches together."""
 
-    def __init__(self, connect: Callable[[], Connection], holdings: Holdings) -> None:
+    def __init__(self, connect: Callable[[], StreamingApi], holdings: Holdings) -> None:
         """Takes a function that makes a connection. The observer owns its connection and ends all streams of it."""
         self._api = connect()
         self._holdings = holdings

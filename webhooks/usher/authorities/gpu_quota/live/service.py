@@ -1,34 +1,300 @@
-"""Charges the quotas of a cluster: builds the live parts and runs them."""
+"""Charges the quotas of a cluster: builds the live parts and runs them.
 
+Every replica does this, without a leader: the other replicas find the correction done. Watches can lag behind. So a
+live read of the object confirms every action that lowers a charge or charges by force. An action is dropped if the
+charge has changed since.
+"""
+
+import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Final
 
 import structlog
 
-from usher.authorities.gpu_quota import assignment
+from usher import errors, paths
+from usher.authorities.gpu_quota import assignment, ledger
+from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
+from usher.authorities.gpu_quota import status as gpu_quota_conditions
 from usher.authorities.gpu_quota.assignment import Undecided
 from usher.authorities.gpu_quota.definitions import Quota
-from usher.authorities.gpu_quota.live import observer
+from usher.authorities.gpu_quota.ledger import Action, Adopt, Ledger, Release, Settle
+from usher.authorities.gpu_quota.live import account_store, observer
+from usher.authorities.gpu_quota.live.account_store import NO_METER, QUOTAS_PATH, Account, Api, Correction, Meter
 from usher.authorities.gpu_quota.live.accounts import Accounts
-from usher.authorities.gpu_quota.live.admission import Admission
-from usher.authorities.gpu_quota.live.conditions_writer import ConditionsWriter
-from usher.authorities.gpu_quota.live.confirmation import BUILT_IN, DEFINITIONS
-from usher.authorities.gpu_quota.live.holdings import Holdings
-from usher.authorities.gpu_quota.live.metering import NO_METER, Meter
-from usher.authorities.gpu_quota.live.object_charges import ObjectCharges, RememberedCharges
-from usher.authorities.gpu_quota.live.objects_api import Api
+from usher.authorities.gpu_quota.live.admission import BUILT_IN_GROUPS, DEFINITIONS, Admission, Confirmation
+from usher.authorities.gpu_quota.live.holdings import Held, Holdings, IsCharged, ObjectCharges, RememberedCharges
+from usher.authorities.gpu_quota.live.leftovers import UndeclaredAccounts, UnusedParts
 from usher.authorities.gpu_quota.live.observer import Observer
-from usher.authorities.gpu_quota.live.reconciler import AT_LEAST, Reconciler
-from usher.authorities.gpu_quota.live.undeclared_accounts import UndeclaredAccounts
-from usher.authorities.gpu_quota.live.unused_parts import UnusedParts
+from usher.authorities.gpu_quota.status import Condition
 from usher.authorities.knowledge import Knowledge
-from usher.cluster.live import Connection
+from usher.cluster.api import Lists
+from usher.cluster.watching import StreamingApi
 from usher.dataclass import dataclass
-from usher.kinds.kept_fields import FactKind
+from usher.kinds.kind import FactKind
+from usher.kinds.reading.values import Absence
 
-LOOK: Final = 1.0
+
+class ConditionsWriter:
+    """Compares the condition of each GPUQuota with its state."""
+
+    def __init__(
+        self,
+        api: Api,
+        accounts: Accounts,
+        knowledge: Callable[[], Knowledge],
+        *,
+        clock: Callable[[], float],
+        meter: Meter = NO_METER,
+    ) -> None:
+        """Takes the API server, the accounts, the knowledge in service, a clock in seconds since 1970, and a meter."""
+        self._api = api
+        self._accounts = accounts
+        self._knowledge = knowledge
+        self._clock = clock
+        self._meter = meter
+        self._logged: dict[str, str] = {}
+        """Errors of quotas that could not be written at the last look, by name."""
+
+    def write(self) -> int:
+        """Looks at every GPUQuota. Returns how many conditions have changed; a failure is logged once."""
+        known = self._knowledge()
+        found = known.facts.objects(gpu_quota_definitions.GROUP, gpu_quota_definitions.KIND)
+        if isinstance(found, Absence):
+            return 0
+        overlaps = _quota_overlaps(known)
+        changed, problems = 0, dict[str, str]()
+        for name, value in found.items():
+            overlap = overlaps.get(name, "")
+            try:
+                if gpu_quota_conditions.find_condition(value.get("status")) == self._condition(value, overlap):
+                    continue
+                changed += self._write(name, overlap)
+            except errors.ClusterError as error:
+                problems[name] = str(error)
+        for name, reason in problems.items():
+            if self._logged.get(name) != reason:
+                structlog.get_logger().warning("quota_not_described", quota=name, reason=reason)
+        self._logged = problems
+        return changed
+
+    def _write(self, name: str, overlap: str) -> bool:
+        """Writes the current condition of a quota; after a conflict, the next look decides again."""
+        answer = self._api.get(f"{QUOTAS_PATH}/{name}")
+        if answer.status == 404:
+            return False
+        if answer.status != 200:
+            raise errors.ClusterError(f"{QUOTAS_PATH}/{name} cannot be read: {answer.message}")
+        status, condition = answer.value.get("status"), self._condition(answer.value, overlap)
+        if gpu_quota_conditions.find_condition(status) == condition:
+            return False
+        now = datetime.fromtimestamp(self._clock(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        new = gpu_quota_conditions.put_condition(status, condition, now=now)
+        written = self._api.put(f"{QUOTAS_PATH}/{name}/status", {**answer.value, "status": new})
+        if written.status == 409:
+            self._meter.conflicted()
+            return False
+        if written.status != 200:
+            raise errors.ClusterError(f"{QUOTAS_PATH}/{name}/status cannot be written: {written.message}")
+        self._meter.reconciled(Correction.CONDITION)
+        structlog.get_logger().info("quota_described", quota=name, reason=condition.reason, message=condition.message)
+        return True
+
+    def _condition(self, value: paths.Object, overlap: str) -> Condition:
+        """The condition of a quota; the parts of a large account are read for it."""
+        quota, found = gpu_quota_definitions.of_object(value), gpu_quota_conditions.decode(value.get("status"))
+        if isinstance(quota, Quota) and found.parts and found.writable:
+            account = self._accounts.store(quota).read().state
+            found = replace(found, ledger=account.ledger, problems=(*found.problems, *_account_problems(account)))
+        return gpu_quota_conditions.condition_of_quota(quota, found, overlap)
+
+
+def _account_problems(account: Account) -> Iterator[tuple[str, str]]:
+    if account.unread_in_parts:
+        yield "/status/parts", f"{account.unread_in_parts} entries cannot be read"
+
+
+def _quota_overlaps(known: Knowledge) -> Mapping[str, str]:
+    labels = assignment.labels_of_namespaces(known.facts) or {}
+    return gpu_quota_conditions.overlap_texts(
+        assignment.all_quotas(known), {name: each for name, each in labels.items() if each is not None}
+    )
+
+
+RECONCILE_INTERVAL: Final = 1.0
+"""Seconds between looks at changes; a look without changes costs nothing."""
+
+LONGEST_PAUSE: Final = 15.0
+"""Seconds until a look without a change: reservations end, and failed actions are tried again."""
+
+_WITHIN: Final = 2.0
+"""Seconds within which a correction must be written."""
+
+_MOST_ACTIONS: Final = 200
+"""The most actions in one look that cost a read each."""
+
+_MOST_SETTLED: Final = 2_000
+"""The most other actions in one look. In a burst as many workloads may appear between two looks."""
+
+_SHARE: Final = 10
+"""After a look, usher waits for so many times as long as it took: looks at large accounts must not delay reviews."""
+
+_COUNTED: Final = {
+    Settle: account_store.Correction.SETTLED,
+    Release: account_store.Correction.RELEASED,
+    Adopt: account_store.Correction.ADOPTED,
+}
+
+
+class Reconciler:
+    """Compares existing objects with charges, quota by quota."""
+
+    def __init__(  # noqa: PLR0913 - all named
+        self,
+        api: Lists,
+        accounts: Accounts,
+        holdings: Holdings,
+        knowledge: Callable[[], Knowledge],
+        *,
+        clock: Callable[[], float],
+        meter: Meter = NO_METER,
+        shuffle: Callable[[list[Action]], None] = random.shuffle,
+    ) -> None:
+        """Takes the parts that it works with.
+
+        Args:
+            api: the API server.
+            accounts: the accounts of all quotas.
+            holdings: the existing objects.
+            knowledge: gives the knowledge in service.
+            clock: seconds since 1970.
+            meter: counts corrections.
+            shuffle: orders actions at random: a failing action must not delay the others, and replicas should not
+                  all begin with the same action.
+        """
+        self._accounts = accounts
+        self._holdings = holdings
+        self._knowledge = knowledge
+        self._clock = clock
+        self._meter = meter
+        self._shuffle = shuffle
+        self._confirmation = Confirmation(api, holdings, knowledge)
+        self._woken = threading.Event()
+        self._logged: dict[str, str] = {}
+        """Errors of quotas that could not be corrected at the last look."""
+
+    def run(self, stopped: Callable[[], bool], *, ready: Callable[[], bool]) -> None:
+        """Corrects accounts until stopped. It begins after all objects have been listed."""
+        seen, looked, took = (-1, -1), 0.0, 0.0
+        while not stopped():
+            self._woken.wait(min(max(RECONCILE_INTERVAL, _SHARE * took), LONGEST_PAUSE))
+            self._woken.clear()
+            now, state = self._clock(), (self._holdings.revision, self._knowledge().facts.revision)
+            if not ready() or (state == seen and 0 <= now - looked < LONGEST_PAUSE):
+                continue
+            seen, looked, began = state, now, time.thread_time()
+            try:
+                self.reconcile()
+            except Exception as error:  # noqa: BLE001 - without this thread no charge would be corrected
+                structlog.get_logger().error("quotas_not_reconciled", error=type(error).__name__)
+            took = time.thread_time() - began
+
+    def wake(self) -> None:
+        """Ends the wait of `run`."""
+        self._woken.set()
+
+    def reconcile(self) -> int:
+        """Corrects every account once, even if another account cannot be written.
+
+        Returns how many charges have changed. A failure is logged once and tried again at the next look.
+        """
+        known = self._knowledge()
+        charges = ObjectCharges(known=known)
+        quotas = [each for each in assignment.all_quotas(known) if isinstance(each, Quota)]
+        self._accounts.forget_others(quotas)
+        by_quota = defaultdict[str, list[Held]](list)
+        for namespace, held in self._holdings.by_namespace().items():
+            assigned = charges.quota(namespace)
+            if isinstance(assigned, Quota):
+                by_quota[str(assigned)] += held
+        changed, problems = 0, dict[str, str]()
+        for quota in quotas:
+            try:
+                changed += self._reconcile(quota, by_quota[str(quota)], charges)
+            except (errors.ClusterError, TimeoutError) as error:
+                problems[str(quota)] = str(error)
+        self._log(problems)
+        return changed
+
+    def _log(self, problems: dict[str, str]) -> None:
+        for quota, reason in problems.items():
+            if self._logged.get(quota) != reason:
+                structlog.get_logger().warning("quota_not_reconciled", quota=quota, reason=reason)
+        self._logged = problems
+
+    def _reconcile(self, quota: Quota, held: Sequence[Held], charges: ObjectCharges) -> int:
+        found = self._accounts.store(quota).read().state.ledger
+        is_charged = charged_in(found)
+        roots = self._holdings.roots(is_charged, among=held)
+        planned = ledger.plan_actions(found, roots, quota.limits, int(self._clock()))
+        self._shuffle(planned)
+        confirmed = list(self._confirmed(_first_actions(planned), quota, charges, is_charged))
+        if not confirmed:
+            return 0
+        writer = self._accounts.writer(quota)
+        applied = writer.change(lambda account: _apply_actions(account, confirmed), within=_WITHIN).result(2 * _WITHIN)
+        for action in applied:
+            self._meter.reconciled(_COUNTED[type(action)])
+        return len(applied)
+
+    def _confirmed(
+        self, planned: Sequence[Action], quota: Quota, charges: ObjectCharges, is_charged: IsCharged
+    ) -> Iterator[Action]:
+        for action in planned:
+            assigned = charges.quota(action.entry.namespace)
+            if isinstance(assigned, Undecided):
+                # It is undecided which quota holds, so the entry stays while its object exists.
+                if isinstance(action, Release) and self._confirmation.is_gone(action.entry):
+                    yield action
+            elif assigned != quota:
+                if isinstance(action, Release):
+                    yield Release(entry=action.entry, reason="this quota does not hold for its namespace any more")
+            elif isinstance(action, Settle) and not action.lowers:
+                yield action
+            else:
+                yield from self._confirmation.confirmed(action, is_charged)
+
+
+def _first_actions(planned: Sequence[Action]) -> list[Action]:
+    """As many actions as one look makes."""
+    free = [action for action in planned if isinstance(action, Settle) and not action.lowers]
+    others = [action for action in planned if not isinstance(action, Settle) or action.lowers]
+    return [*free[:_MOST_SETTLED], *others[:_MOST_ACTIONS]]
+
+
+def charged_in(found: Ledger) -> IsCharged:
+    """Whether a ledger has an entry for an object."""
+    return lambda holding: bool(ledger.entries_of_holding(holding, found))
+
+
+def _apply_actions(account: Account, actions: Sequence[Action]) -> tuple[Account, list[Action]]:
+    """The account after all actions, and the actions that changed it. Charges made meanwhile stay."""
+    found, limits, changed = account.ledger, account.quota.limits, list[Action]()
+    for action in actions:
+        if isinstance(action, Adopt) and ledger.find_entry(found, action.entry) is not None:
+            continue
+        after = ledger.apply_action(found, action, limits)
+        if after != found:
+            changed.append(action)
+        found = after
+    return account.charged(found), changed
+
+
+LOOK_INTERVAL: Final = 1.0
 """Seconds between looks for quotas."""
 
 
@@ -42,26 +308,26 @@ class _Assignments:
 
     def note(self, namespace: str, quota: Quota | Undecided | None) -> None:
         """Notes that an object of a namespace was read while this quota held."""
-        if self._quotas.setdefault(namespace, _name(quota)) != _name(quota):
+        if self._quotas.setdefault(namespace, _quota_name(quota)) != _quota_name(quota):
             self._contradicted = True
 
     def have_changed(self, charges: ObjectCharges) -> bool:
         """Whether the quota of any namespace has changed."""
         # The same object until a quota, a namespace or usher.yaml changes.
-        state = (charges.known.derived("assignment of quotas", assignment.SELECTED_BY, object), len(self._quotas))
+        state = (charges.known.derived("assignment of quotas", assignment.SELECTING_KINDS, object), len(self._quotas))
         if state != self._compared:
             self._compared = state
             noted = list(self._quotas.items())
-            self._contradicted |= any(_name(charges.quota(namespace)) != name for namespace, name in noted)
+            self._contradicted |= any(_quota_name(charges.quota(namespace)) != name for namespace, name in noted)
         return self._contradicted
 
 
-def _name(quota: Quota | Undecided | None) -> str:
+def _quota_name(quota: Quota | Undecided | None) -> str:
     return "undecided" if isinstance(quota, Undecided) else str(quota or "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Basis:
+class _ChargeInputs:
     """The inputs of all charges. When they change, every object must be read again."""
 
     quotas: tuple[Quota, ...]
@@ -75,7 +341,7 @@ class ChargingService:
     def __init__(  # noqa: PLR0913 - all named
         self,
         api: Api,
-        connect: Callable[[], Connection],
+        connect: Callable[[], StreamingApi],
         knowledge: Callable[[], Knowledge],
         *,
         namespace: str,
@@ -107,7 +373,7 @@ class ChargingService:
         self._swept = 0.0
         """The time when unused parts were last deleted."""
         self._observer: Observer | None = None
-        self._basis: _Basis | None = None
+        self._basis: _ChargeInputs | None = None
         self._assignments = _Assignments()
         self._complete = False
         """Whether all objects have been listed since the observer began."""
@@ -142,7 +408,7 @@ class ChargingService:
         return running is not None and running.ready
 
     def _run(self) -> None:
-        while not self._stopped.wait(LOOK):
+        while not self._stopped.wait(LOOK_INTERVAL):
             try:
                 self.look()
                 self.care()
@@ -152,10 +418,10 @@ class ChargingService:
     def look(self) -> None:
         """Starts to observe when a quota exists, and again when charges may have changed."""
         known = self._knowledge()
-        quotas = tuple(each for each in assignment.quotas(known) if isinstance(each, Quota))
+        quotas = tuple(each for each in assignment.all_quotas(known) if isinstance(each, Quota))
         basis = None
         if quotas:
-            basis = _Basis(quotas=quotas, known=known, default_class=assignment.default_class(known))
+            basis = _ChargeInputs(quotas=quotas, known=known, default_class=assignment.default_class(known))
         self._log_problems()
         changed = basis is not None and self._assignments.have_changed(ObjectCharges(known=known))
         if basis != self._basis or changed:
@@ -166,7 +432,7 @@ class ChargingService:
         if self._stopped.is_set() and self._observer is not None:
             self._observer.stop(within=0)
 
-    def _begin(self, basis: _Basis | None) -> None:
+    def _begin(self, basis: _ChargeInputs | None) -> None:
         """Forgets all objects; they are listed again while a quota exists."""
         if self._observer is not None:
             self._observer.stop()
@@ -182,11 +448,11 @@ class ChargingService:
         """Writes conditions and deletes unused objects, when facts have changed and every `AT_LEAST` seconds."""
         revision, now = self._knowledge().facts.revision, self._clock()
         before, at = self._cared
-        if revision != before or not 0 <= now - at < AT_LEAST:
+        if revision != before or not 0 <= now - at < LONGEST_PAUSE:
             self._cared = revision, now
             self._conditions.write()
             self._undeclared.delete()
-        if not 0 <= now - self._swept < AT_LEAST:
+        if not 0 <= now - self._swept < LONGEST_PAUSE:
             self._swept = now
             self._unused.delete()
 
@@ -209,5 +475,5 @@ class ChargingService:
         defined = known.facts.names(*DEFINITIONS)
         charges = RememberedCharges(ObjectCharges(known=known, on_read=assignments.note))
         for kind in observer.kinds(charges.of):
-            if kind.group in BUILT_IN or defined is None or kind.resource in defined:
+            if kind.group in BUILT_IN_GROUPS or defined is None or kind.resource in defined:
                 yield kind

@@ -1,0 +1,1 @@
+"""The HTTP API of Prometheus and of compatible servers: Thanos, Mimir, VictoriaMetrics."""

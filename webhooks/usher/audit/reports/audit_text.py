@@ -1,0 +1,120 @@
+"""An audit for people at a terminal: one screen that matters most, the findings by cause, and the parts left out."""
+
+from typing import TextIO
+
+from rich.text import Text
+
+from usher.audit.document import Audit, FindingEntry
+from usher.audit.reports import (
+    checklist_tables,
+    entry_words,
+    findings_tables,
+    headlines,
+    numbers,
+    savings_tables,
+    workload_tables,
+)
+from usher.audit.reports.numbers import TEXT
+from usher.check.formats import wording
+from usher.check.formats.lines import Lines
+
+
+def write(
+    audit: Audit, stream: TextIO, /, *, color: bool = False, quiet: bool = False, width: int | None = None
+) -> None:
+    """Writes the report; `width` in columns, by default the terminal's. With `quiet` the findings alone."""
+    lines = Lines(stream, color=color, width=width)
+    if not quiet:
+        _write_first_screen(audit, lines)
+        savings_tables.write_money(audit, lines)
+        findings_tables.write_changes(audit, lines)
+    never = sum(entry.never for entry in audit.findings)
+    told = not quiet and never <= entry_words.SHOWN
+    findings_tables.write_findings([entry for entry in audit.findings if not (told and entry.never)], lines)
+    if quiet:
+        return
+    for label, text in (
+        *checklist_tables.not_judged_notes(audit),
+        *checklist_tables.readiness_notes(audit),
+        *checklist_tables.not_evaluated_notes(audit),
+        *checklist_tables.exception_notes(audit),
+    ):
+        lines.wrapped(text, first=Text(f"{label}: ", style="dim"), rest="  ")
+    for label, text in checklist_tables.left_out_notes(audit):
+        lines.wrapped(text, first=Text(f"{label}: ", style="dim"), rest="  ")
+    source = audit.configuration if audit.configuration != "defaults" else "built-in defaults"
+    if audit.summary.manifests:
+        manifests = wording.count(audit.summary.manifests, "workload")
+        text = f"{manifests} of manifests, with what the mutating webhook adds to them, as usher check does"
+        lines.wrapped(text, first=Text("judged: ", style="dim"), rest="  ")
+    lines.wrapped(f"{source} (preset {audit.preset})", first=Text("configuration: ", style="dim"), rest="  ")
+    lines.wrapped(_counts(audit), first=Text(""), rest="  ", style=_style(audit))
+
+
+def _counts(audit: Audit) -> str:
+    """`115 objects, 16 workloads with GPUs: 1 error, 23 warnings`."""
+    objects = wording.count(audit.completeness.objects, "object")
+    workloads = wording.count(audit.summary.workloads, "workload")
+    unread = audit.completeness.not_judged
+    found = entry_words.findings(audit.summary.findings) if audit.completeness.objects else "nothing was judged"
+    parts = [found, f"{wording.count(unread, 'part')} not judged" if unread else ""]
+    incomplete = "" if audit.completeness.complete else "INCOMPLETE, "
+    return f"{objects}, {workloads} with accelerators: {incomplete}{', '.join(filter(None, parts))}"
+
+
+def _style(audit: Audit) -> str:
+    if audit.summary.findings.get("deny") or not audit.completeness.complete:
+        return "bold red"
+    return "yellow" if audit.summary.findings.get("warn") else "bold green"
+
+
+def _write_first_screen(audit: Audit, lines: Lines) -> None:
+    _write_heading(audit, lines)
+    of_cluster = audit.summary.knows_cluster
+    lines.labelled(
+        [*headlines.gpu_rows(audit), *headlines.usage_rows(audit)]
+        if of_cluster
+        else [*workload_tables.asked_by_manifests(audit)]
+    )
+    lines.write()
+    workload_tables.write_accelerators(audit, lines)
+    workload_tables.write_teams(audit, lines)
+    _write_never(audit, lines)
+    checklist_tables.write_ending_exceptions(audit, lines)
+
+
+def _write_heading(audit: Audit, lines: Lines) -> None:
+    server = f", Kubernetes {audit.cluster.server}" if audit.cluster.server else ""
+    title = f"Audit of {audit.cluster.title}{server}, {numbers.minute(audit.taken)}"
+    lines.wrapped(title, first=Text(""), rest="  ", style="bold")
+    if not audit.completeness.complete:
+        missing = wording.count(len(audit.completeness.gaps), "source")
+        text = f"{missing} could not be read in full, so these numbers may be too small:"
+        lines.wrapped(text, first=Text("INCOMPLETE: ", style="bold red"), rest="  ")
+        for gap in audit.completeness.gaps[: entry_words.SHOWN]:
+            lines.wrapped(f"{gap.source}: {gap.reason}", first=Text("  "), rest="    ")
+        entry_words.write_more(len(audit.completeness.gaps) - entry_words.SHOWN, "source", lines)
+    lines.write()
+
+
+def _write_never(audit: Audit, lines: Lines) -> None:
+    found = [entry for entry in audit.findings if entry.never]
+    if not found:
+        return
+    lines.write(Text("Can never run", style="bold red"))
+    for entry in found[: entry_words.SHOWN]:
+        amount = TEXT.accelerators(entry.gpus, entry.gpus_least, entry.other_accelerators)
+        about = f"{amount}  {entry_words.subject(entry.subject)}{_whose(entry, audit.taken)}"
+        lines.wrapped(about, first=Text("  "), rest="      ")
+        lines.wrapped(entry.message, first=Text("      "), rest="      ")
+        if entry.remedy:
+            whose = "by the platform team: " if entry.fixed_by_platform else ""
+            lines.wrapped(f"{whose}{entry.remedy}", first=Text("      = ", style="dim"), rest="        ")
+    entry_words.write_more(len(found) - entry_words.SHOWN, "workload", lines)
+    lines.write()
+
+
+def _whose(entry: FindingEntry, now: str) -> str:
+    waited = numbers.age(entry.since, now)
+    team = entry_words.team(entry)
+    return f"{team}, for {waited}" if waited else team

@@ -1,0 +1,357 @@
+"""The tables of an audit document, as CSV and Parquet hold them: their columns, in order, with their types.
+
+Every row begins with `cluster` and `taken`, so tables of many clusters can be put together. Within v1alpha1 columns may
+be added at the end; they keep their names and meaning. Times are ISO 8601 in UTC, empty ones are null. Null is not
+measured, never 0.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
+from enum import StrEnum
+from typing import Any, Final
+
+from usher.audit.document import Audit, Group, Standing, Usage
+from usher.check.formats import json_report
+from usher.dataclass import dataclass
+
+
+class Type(StrEnum):
+    """The types of columns, as SQL of DuckDB names them."""
+
+    TEXT = "VARCHAR"
+    FLAG = "BOOLEAN"
+    WHOLE = "BIGINT"
+    NUMBER = "DOUBLE"
+    TEXTS = "VARCHAR[]"
+    AMOUNTS = "MAP(VARCHAR, DOUBLE)"
+
+
+_TIMES: Final = frozenset({"created", "waiting_since", "since", "measurement.start", "measurement.end"})
+"""Texts that are null where they are empty."""
+
+
+Value = str | bool | int | float | list[str] | dict[str, float] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    name: str
+    type: Type
+    at: str
+    """Where the value stands in a row: attributes, and keys of mappings, joined by dots."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    name: str
+    """The name of its file, without the ending."""
+    columns: tuple[Column, ...]
+    parts: Callable[[Audit], Iterable[object]]
+    """The parts of the document that are its rows."""
+
+    def rows(self, audit: Audit) -> Iterator[dict[str, Value]]:
+        """One mapping by column name for each row."""
+        common: dict[str, Value] = {"cluster": audit.cluster.name, "taken": audit.taken}
+        readers = [(each.name, _reader(each)) for each in self.columns[len(common) :]]
+        for part in self.parts(audit):
+            row = dict(common)
+            for name, read in readers:
+                row[name] = read(part)
+            yield row
+
+
+def _reader(column: Column) -> Callable[[Any], Value]:
+    """Reads the value of a column from a row. Tables have millions of cells, so it is made once for each column."""
+    steps, convert, is_time = column.at.split("."), _CONVERTED[column.type], column.at in _TIMES
+
+    def read(part: Any) -> Value:  # noqa: ANN401 - any part of the document
+        found = part
+        for step in steps:
+            if found is None:
+                return None
+            found = found.get(step, 0) if isinstance(found, dict) else getattr(found, step)
+        return None if found is None or (is_time and not found) else convert(found)
+
+    return read
+
+
+def _text(value: object) -> str:
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def _whole(value: int) -> int | None:
+    return json_report.bounded(int(value))
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _amounts(value: Mapping[str, float]) -> dict[str, float]:
+    return {str(key): float(each) for key, each in sorted(value.items())}
+
+
+_CONVERTED: Final[dict[Type, Callable[[Any], Value]]] = {
+    Type.TEXT: _text,
+    Type.FLAG: bool,
+    Type.WHOLE: _whole,
+    Type.NUMBER: _number,
+    Type.TEXTS: lambda value: [str(each) for each in value],
+    Type.AMOUNTS: _amounts,
+}
+
+
+def columns(kind: Type, paths: str, *, prefix: str = "") -> tuple[Column, ...]:
+    """Columns of one type: each is named as the last attribute of its path."""
+    return tuple(Column(name=prefix + each.rpartition(".")[2], type=kind, at=each) for each in paths.split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _GroupRow:
+    by: str
+    name: str
+    workloads: int
+    usage: Usage
+    group: Group
+
+
+_COMMON: Final = columns(Type.TEXT, "cluster taken")
+
+
+_SUBJECT: Final = columns(Type.TEXT, "subject.api_version subject.kind subject.namespace subject.name")
+
+
+_USAGE: Final = (
+    *columns(
+        Type.NUMBER,
+        "usage.gpus_now usage.allocated usage.measured usage.used usage.idle usage.activity usage.memory_share",
+    ),
+    *columns(Type.WHOLE, "usage.memory_peak"),
+    *columns(Type.TEXT, "usage.cost.currency"),
+    *columns(
+        Type.NUMBER,
+        "usage.cost.allocated usage.cost.used usage.cost.idle usage.cost.idle_memory",
+        prefix="cost_",
+    ),
+    *columns(Type.NUMBER, "usage.not_priced usage.cost_per_hour"),
+)
+
+
+_COUNTS: Final = tuple(
+    Column(name=f"findings_{each}", type=Type.WHOLE, at=f"summary.findings.{each}")
+    for each in ("deny", "warn", "audit")
+) + tuple(
+    Column(name=f"readiness_{each.name.lower()}", type=Type.WHOLE, at=f"summary.readiness.{each}") for each in Standing
+)
+
+
+AUDITS: Final = Table(
+    name="audits",
+    columns=(
+        *_COMMON,
+        *columns(Type.TEXT, "version configuration preset"),
+        *columns(Type.FLAG, "completeness.complete"),
+        *columns(Type.WHOLE, "cluster.nodes completeness.objects completeness.pods completeness.finished"),
+        *columns(Type.TEXT, "cluster.server measurement.source"),
+        *columns(Type.TEXT, "measurement.start measurement.end", prefix="window_"),
+        *columns(
+            Type.NUMBER,
+            "summary.gpus summary.gpus_allocatable summary.gpus_allocated summary.gpus_free summary.gpus_waiting "
+            "summary.gpus_never summary.gpus_half_started",
+        ),
+        *columns(Type.AMOUNTS, "summary.accelerators"),
+        *columns(Type.WHOLE, "summary.workloads summary.workloads_never"),
+        *columns(
+            Type.NUMBER,
+            "summary.allocated summary.measured summary.used summary.idle summary.activity summary.memory_share",
+        ),
+        *columns(Type.TEXT, "summary.currency"),
+        *columns(
+            Type.NUMBER,
+            "summary.cost_allocated summary.cost_idle summary.not_priced summary.savings_gpu_hours "
+            "summary.savings_cost summary.queue_wait_p95_seconds",
+        ),
+        *columns(Type.WHOLE, "summary.exceptions_ending"),
+        *_COUNTS,
+        *columns(
+            Type.NUMBER,
+            "summary.gpus_usable summary.gpus_out_of_use summary.gpus_not_priced summary.cost_per_hour_allocated "
+            "summary.cost_per_hour_free summary.cost_per_hour_out_of_use summary.capacity summary.free "
+            "summary.out_of_use summary.cost_free summary.cost_out_of_use summary.savings_cost_saved "
+            "summary.savings_cost_freed summary.gpus_asked summary.gpus_asked_least",
+        ),
+        *columns(Type.AMOUNTS, "summary.other_asked"),
+        *columns(Type.WHOLE, "summary.workloads_not_known summary.manifests completeness.not_judged"),
+        *columns(Type.TEXT, "cluster.namespace cluster.shard"),
+        *columns(Type.TEXT, "cluster.id", prefix="cluster_"),
+    ),
+    parts=lambda audit: [audit],
+)
+
+
+WORKLOADS: Final = Table(
+    name="workloads",
+    columns=(
+        *_COMMON,
+        *_SUBJECT,
+        *columns(Type.TEXT, "team queue priority role state"),
+        *columns(Type.TEXTS, "products capacity_types"),
+        *columns(Type.AMOUNTS, "accelerators"),
+        *columns(Type.NUMBER, "gpus"),
+        *columns(Type.WHOLE, "pods_wanted pods_running pods_waiting"),
+        *columns(Type.TEXT, "created waiting_since outcome"),
+        *columns(Type.WHOLE, "findings"),
+        *_USAGE,
+        *columns(Type.NUMBER, "gpus_least"),
+        *columns(Type.AMOUNTS, "other_accelerators"),
+        *columns(Type.TEXT, "place"),
+    ),
+    parts=lambda audit: audit.workloads,
+)
+
+
+FINDINGS: Final = Table(
+    name="findings",
+    columns=(
+        *_COMMON,
+        *columns(Type.TEXT, "fingerprint code"),
+        Column(name="check", type=Type.TEXT, at="name"),
+        *columns(Type.TEXT, "title category outcome severity"),
+        *_SUBJECT,
+        *columns(Type.TEXT, "path message remedy team"),
+        *columns(Type.NUMBER, "gpus"),
+        *columns(Type.TEXT, "since"),
+        *columns(Type.TEXTS, "evidence"),
+        *columns(Type.TEXT, "held_by"),
+        *columns(Type.FLAG, "never"),
+        *columns(Type.TEXT, "prevented_by exception preventable_by mended_by"),
+        *columns(Type.NUMBER, "gpus_least"),
+        *columns(Type.AMOUNTS, "other_accelerators"),
+        *columns(Type.TEXT, "because place"),
+        *columns(Type.NUMBER, "gpus_lost cost_per_hour"),
+        *columns(Type.FLAG, "fixed_by_platform"),
+    ),
+    parts=lambda audit: audit.findings,
+)
+
+
+def _groups(audit: Audit) -> Iterator[_GroupRow]:
+    for table in audit.usage:
+        for row in table.rows:
+            yield _GroupRow(by=table.by, name=row.name, workloads=row.workloads, usage=row.usage, group=row)
+
+
+USAGE: Final = Table(
+    name="usage",
+    columns=(
+        *_COMMON,
+        *columns(Type.TEXT, "by name"),
+        *columns(Type.WHOLE, "workloads"),
+        *_USAGE,
+        *columns(
+            Type.NUMBER,
+            "group.gpus_free group.gpus_out_of_use group.free group.out_of_use group.cost_free group.cost_out_of_use",
+        ),
+    ),
+    parts=_groups,
+)
+
+
+SAVINGS: Final = Table(
+    name="savings",
+    columns=(
+        *_COMMON,
+        Column(name="saving", type=Type.TEXT, at="kind"),
+        *_SUBJECT,
+        *columns(Type.TEXT, "team"),
+        *columns(Type.TEXTS, "evidence"),
+        *columns(Type.TEXT, "change"),
+        *columns(Type.NUMBER, "gpu_hours cost"),
+        *columns(Type.FLAG, "adds_up"),
+        *columns(Type.NUMBER, "cost_saved cost_freed days gpu_hours_per_week cost_per_week"),
+        *columns(Type.TEXT, "needs finding"),
+    ),
+    parts=lambda audit: audit.savings,
+)
+
+
+PREVENTED: Final = Table(
+    name="prevented",
+    columns=(
+        *_COMMON,
+        *columns(Type.TEXT, "code title"),
+        *columns(Type.WHOLE, "workloads"),
+        *columns(Type.NUMBER, "idle stuck cost gpus"),
+        *columns(Type.FLAG, "denies"),
+    ),
+    parts=lambda audit: audit.prevented,
+)
+
+
+PRICES: Final = Table(
+    name="prices",
+    columns=(
+        *_COMMON,
+        *columns(Type.TEXT, "product capacity_type rule formula"),
+        *columns(Type.WHOLE, "nodes"),
+        *columns(Type.NUMBER, "gpus per_gpu_hour allocated"),
+    ),
+    parts=lambda audit: audit.prices,
+)
+
+
+ACCELERATORS: Final = Table(
+    name="accelerators",
+    columns=(
+        *_COMMON,
+        *columns(Type.TEXT, "resource"),
+        *columns(Type.WHOLE, "nodes"),
+        *columns(Type.NUMBER, "capacity usable allocated free out_of_use waiting never asked"),
+    ),
+    parts=lambda audit: audit.other_accelerators,
+)
+"""Those other than GPUs."""
+
+
+READINESS: Final = Table(
+    name="readiness",
+    columns=(
+        *_COMMON,
+        *columns(Type.TEXT, "id area title standing"),
+        *columns(Type.TEXTS, "evidence"),
+        *columns(Type.TEXT, "remedy reference conformance"),
+    ),
+    parts=lambda audit: audit.readiness,
+)
+
+
+EXCEPTIONS: Final = Table(
+    name="exceptions",
+    columns=(
+        *_COMMON,
+        *columns(Type.TEXT, "ticket owner reason"),
+        *columns(Type.TEXTS, "checks namespaces"),
+        *columns(Type.TEXT, "expires state"),
+        *columns(Type.WHOLE, "findings days_left"),
+    ),
+    parts=lambda audit: audit.exceptions,
+)
+
+
+_GAP: Final = (*_COMMON, *columns(Type.TEXT, "source reason"), *columns(Type.WHOLE, "read"))
+
+
+GAPS: Final = Table(name="gaps", columns=_GAP, parts=lambda audit: audit.completeness.gaps)
+
+
+_UNREAD: Final = (*_COMMON, *_SUBJECT, *columns(Type.TEXT, "path reason place"))
+
+
+NOT_JUDGED: Final = Table(name="not_judged", columns=_UNREAD, parts=lambda audit: audit.not_judged)
+
+
+TABLES: Final = (
+    *(AUDITS, WORKLOADS, FINDINGS, USAGE, SAVINGS, PREVENTED, PRICES),
+    *(READINESS, EXCEPTIONS, GAPS, NOT_JUDGED, ACCELERATORS),
+)

@@ -1,0 +1,371 @@
+"""The findings of an audit in each form, and what changed since the audit before.
+
+Text groups them by cause: by check and outcome, and within it by message. Pages and Markdown have a row for each.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from rich.text import Text
+
+from usher import model
+from usher.audit.document import Audit, FindingEntry, Severity, Subject
+from usher.audit.reports import entry_words, numbers
+from usher.audit.reports.markdown_table import MarkdownTable, code, object_code, prose
+from usher.audit.reports.numbers import PAGE, TEXT
+from usher.audit.reports.web import cells, tables
+from usher.audit.reports.web.page import Section
+from usher.check.formats import wording
+from usher.check.formats.lines import Lines, Row
+
+_PLACES: Final = 5
+"""Objects of one message."""
+
+
+_MESSAGES: Final = 5
+
+
+_ADMISSION_WORDS: Final = {
+    model.Outcome.DENY: "an error at admission",
+    model.Outcome.WARN: "a warning at admission",
+    model.Outcome.AUDIT: "noted at admission",
+}
+
+
+_NO_GPUS: Final = TEXT.gpus(0)
+
+
+def write_findings(found: Sequence[FindingEntry], lines: Lines) -> None:
+    """One paragraph for each check: the most severe first, then what admission denies, then the most GPUs."""
+    order, severities = list(model.Outcome), list(Severity)
+    groups = defaultdict[tuple[model.Outcome, str, str], list[FindingEntry]](list)
+    for entry in found:
+        groups[model.Outcome(entry.outcome), entry.code, entry.name].append(entry)
+
+    def worst(group: tuple[tuple[model.Outcome, str, str], list[FindingEntry]]) -> tuple[object, ...]:
+        (outcome, check, _), entries = group
+        severity = min(severities.index(each.severity) for each in entries)
+        return severity, order.index(outcome), -_gpus_of(entries), check
+
+    for (outcome, check, name), entries in sorted(groups.items(), key=worst):
+        _write_check(outcome, f"{check} {name}", entries, lines)
+
+
+def _write_check(outcome: model.Outcome, title: str, entries: Sequence[FindingEntry], lines: Lines) -> None:
+    style = wording.STYLES[outcome]
+    objects = wording.count(len(_largest_by_object(entries)), "object")
+    # Findings about the cluster concern no admission.
+    admitted = "" if entries[0].category == "cluster" else _ADMISSION_WORDS[outcome]
+    about = ", ".join(filter(None, (objects, _amount_of(entries), admitted)))
+    heading = Text.assemble((f"{entries[0].severity.value:<8}", style), "  ", (wording.printable(title), "bold"))
+    lines.write(Text.assemble(heading, "  ", (about, "dim")))
+    causes = defaultdict[tuple[str, str, str], list[FindingEntry]](list)
+    for entry in entries:
+        causes[entry.message, entry.remedy, entry.because].append(entry)
+    ordered = sorted(causes.items(), key=lambda each: (-_gpus_of(each[1]), each[0]))
+    for (message, remedy, because), found in ordered[:_MESSAGES]:
+        lines.wrapped(message, first=Text("  "), rest="  ", style=style)
+        if remedy:
+            lines.wrapped(remedy, first=Text("  = ", style="dim"), rest="    ")
+        if because:
+            lines.wrapped(entry_words.milder(outcome, because), first=Text("  = ", style="dim"), rest="    ")
+        for entry in found[:_PLACES]:
+            place = f"{_amount_of([entry]):>12}  {_place_words(entry)}"
+            lines.wrapped(place.lstrip(), first=Text(" " * (len(place) - len(place.lstrip()))), rest=" " * 14)
+        entry_words.write_more(len(found) - _PLACES, "place", lines, margin=14)
+    entry_words.write_more(len(ordered) - _MESSAGES, "message", lines, margin=2)
+    lines.write()
+
+
+def _place_words(entry: FindingEntry) -> str:
+    team = entry_words.team(entry)
+    path = f", {entry.path}" if entry.path else ""
+    covered = f", accepted by {entry.exception}" if entry.exception else ""
+    where = f", {entry.place}" if entry.place else ""
+    return f"{entry_words.subject(entry.subject)}{team}{path}{where}{covered}"
+
+
+def _gpus_of(entries: Iterable[FindingEntry]) -> float:
+    """Those of the objects, each counted once."""
+    return sum(each.known_gpus for each in _largest_by_object(entries))
+
+
+def _amount_of(entries: Iterable[FindingEntry]) -> str:
+    """The accelerators of the objects, each counted once; empty for what has no accelerators, for example a queue."""
+    shown = entry_words.together(_largest_by_object(entries))
+    return "" if shown == _NO_GPUS else shown
+
+
+def _largest_by_object(entries: Iterable[FindingEntry]) -> Sequence[FindingEntry]:
+    """For each object the entry with the most GPUs."""
+    found: dict[tuple[Subject, str], FindingEntry] = {}
+    for entry in entries:
+        # Two manifests may have one name.
+        key = entry.subject, entry.place.rpartition(":")[0]
+        if key not in found or entry.known_gpus > found[key].known_gpus:
+            found[key] = entry
+    return list(found.values())
+
+
+_SHOWN_CHANGES: Final = 5
+
+
+def write_changes(audit: Audit, lines: Lines) -> None:
+    """Writes nothing for an audit that was compared with no other one."""
+    trend = audit.trend
+    if trend.previous:
+        counts = f"{wording.count(len(trend.new), 'new finding')}, {len(trend.fixed):,} fixed"
+        lines.wrapped(counts, first=Text(f"Since {numbers.minute(trend.previous)}: ", style="bold"), rest="  ")
+        lines.labelled([*_new_rows(audit), *_fixed_rows(audit)])
+    for problem in trend.problems:
+        lines.wrapped(problem, first=Text("not compared: ", style="yellow"), rest="  ")
+    if trend.previous or trend.problems:
+        lines.write()
+
+
+def _new_rows(audit: Audit) -> Iterator[Row]:
+    fingerprints = frozenset(audit.trend.new)
+    found = [each for each in audit.findings if each.fingerprint in fingerprints]
+    for each in found[:_SHOWN_CHANGES]:
+        # The title of a check is the rule, not what was found.
+        found_there = each.title if each.category == "cluster" else each.message
+        yield Row("new", f"{each.code} {entry_words.subject(each.subject)}: {found_there}")
+    if len(found) > _SHOWN_CHANGES:
+        yield Row("", f"and {len(found) - _SHOWN_CHANGES:,} more")
+
+
+def _fixed_rows(audit: Audit) -> Iterator[Row]:
+    fixed = audit.trend.fixed
+    for each in fixed[:_SHOWN_CHANGES]:
+        age = numbers.age(each.first_seen, audit.taken)
+        yield Row("fixed", f"{each.code} {each.subject}: {each.title}{f', after {age}' if age else ''}")
+    if len(fixed) > _SHOWN_CHANGES:
+        yield Row("", f"and {len(fixed) - _SHOWN_CHANGES:,} more")
+
+
+_MOST_CHANGES: Final = 10
+"""New findings, and fixed ones, that the table of changes names."""
+
+
+def findings_markdown(title: str, found: Iterable[FindingEntry], audit: Audit) -> MarkdownTable:
+    return MarkdownTable(
+        title=title,
+        header=("severity", "code", "object", "GPUs", "finding", "remedy", "team", "since", "seen since"),
+        rows=[
+            (
+                each.severity.value,
+                code(each.code),
+                object_code(each.subject) + (f" {code(each.place)}" if each.place else ""),
+                prose(_amount_words(each), empty=""),
+                prose(each.message + (f" ({entry_words.milder(each.outcome, each.because)})" if each.because else "")),
+                prose(f"by the platform team: {each.remedy}" if each.fixed_by_platform else each.remedy, empty=""),
+                prose(each.team, empty=""),
+                prose(each.since[:10], empty="not known"),
+                _seen_words(each, audit),
+            )
+            for each in entry_words.worst_first(found)
+        ],
+    )
+
+
+def _amount_words(found: FindingEntry) -> str:
+    """Empty where what it is about neither holds accelerators nor asks for some."""
+    known = found.gpus == 0 and not found.other_accelerators
+    return "" if known else TEXT.accelerators(found.gpus, found.gpus_least, found.other_accelerators)
+
+
+def _seen_words(found: FindingEntry, audit: Audit) -> str:
+    """The first audit that found it, as the column *Seen* of the page."""
+    if not audit.trend.previous:
+        return "first audit"
+    first = audit.trend.first_seen.get(found.fingerprint, "")
+    return "new" if found.fingerprint in audit.trend.new else prose(first[:10], empty="not known")
+
+
+def changes_markdown(audit: Audit) -> MarkdownTable:
+    trend, new = audit.trend, frozenset(audit.trend.new)
+    listed = entry_words.worst_first(each for each in audit.findings if each.fingerprint in new)
+    return MarkdownTable(
+        title=f"Since {numbers.minute(trend.previous)}",
+        header=("change", "severity", "code", "object", "what"),
+        rows=[
+            *(
+                (
+                    "new",
+                    each.severity.value,
+                    code(each.code),
+                    object_code(each.subject),
+                    prose(each.message),
+                )
+                for each in listed[:_MOST_CHANGES]
+            ),
+            *(
+                (
+                    "fixed",
+                    "",
+                    code(each.code),
+                    code(each.subject),
+                    prose(each.title),
+                )
+                for each in trend.fixed[:_MOST_CHANGES]
+            ),
+        ],
+        also=max(0, len(listed) - _MOST_CHANGES) + max(0, len(trend.fixed) - _MOST_CHANGES),
+    )
+
+
+_FILTERS: Final = {
+    "severity": "Severity",
+    "outcome": "At admission",
+    "team": "Team",
+    "namespace": "Namespace",
+    "code": "Finding",
+    "standing": "Since the last audit",
+    "never": "Can never run",
+    "exception": "Exception",
+}
+
+
+_FINDING_COLUMNS: Final = (
+    tables.Column(
+        title="Severity",
+        ranked=True,
+        narrow=True,
+        explained="Below it what usher would do if the object were made today",
+    ),
+    tables.Column(title="Finding"),
+    tables.Column(title="Object", heads=True),
+    tables.Column(
+        title="Owner",
+        narrow=True,
+        explained="Who makes the change: the team by its label, the platform team, or the owner of an exception",
+    ),
+    tables.Column(
+        title="GPUs", numeric=True, explained="GPUs that the object holds or asks for; a MIG device counts by its share"
+    ),
+    tables.Column(title="Age", numeric=True, explained="Since the object was made, or since it waits"),
+    tables.Column(title="Seen", ranked=True, narrow=True, explained="Since when audits find it"),
+)
+
+
+def findings_section(audit: Audit) -> Section:
+    new = frozenset(audit.trend.new)
+    rows = [
+        _finding_row(audit, found, fresh=found.fingerprint in new) for found in entry_words.worst_first(audit.findings)
+    ]
+    table = tables.Table(
+        name="findings-table",
+        caption="Findings",
+        columns=_FINDING_COLUMNS,
+        rows=rows,
+        filters=_FILTERS,
+        empty="No findings. What could not be judged is listed under “Not known”.",
+    )
+    return Section(
+        name="findings",
+        title="Findings",
+        count=len(audit.findings),
+        lead=_findings_lead(audit),
+        body=tables.html(table),
+    )
+
+
+def _findings_lead(audit: Audit) -> str:
+    objects = len({each.subject for each in audit.findings})
+    spread = f"About {wording.count(objects, 'object')}: one mistake can break several rules." if objects else ""
+    text = "Worst first, each with its reason and its fix. usher explain CODE says more about a code."
+    return " ".join(filter(None, (spread, text, entry_words.switched_off(audit))))
+
+
+def fragment(found: FindingEntry) -> str:
+    """The id of its row, which stays the same from audit to audit."""
+    return f"finding-{re.sub(r'[^A-Za-z0-9]', '-', found.fingerprint)[:80]}"
+
+
+def _finding_row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
+    standing = ("new" if fresh else "as before") if audit.trend.previous else ""
+    first_seen = audit.trend.first_seen.get(found.fingerprint, "")
+    subject = found.subject
+    return tables.Row(
+        id=fragment(found),
+        facets=(
+            found.severity.value,
+            _at_admission(found),
+            entry_words.group(found),
+            subject.namespace,
+            f"{found.code} {found.name}",
+            standing,
+            "yes" if found.never else "no",
+            found.exception,
+        ),
+        cells=(
+            cells.Cell(
+                (("badge", found.severity.value, entry_words.BADGES[found.severity]), ("muted", _at_admission(found))),
+                sort=entry_words.severity_rank(found.severity),
+            ),
+            _described_cell(found),
+            entry_words.named(subject),
+            cells.text(
+                "" if (owner := entry_words.owner(found)) == entry_words.NO_TEAM else owner, entry_words.NO_TEAM
+            ),
+            _amount_cell(found),
+            cells.age(found.since, audit.taken),
+            _seen_cell(audit, standing, first_seen),
+        ),
+    )
+
+
+def _amount_cell(found: FindingEntry) -> cells.Cell:
+    """GPUs, or other accelerators by their own names."""
+    other = PAGE.others(found.other_accelerators)
+    if found.gpus is None or (other and not found.gpus):
+        return cells.text(other, "not known")
+    if not found.gpus:
+        return cells.text("")  # what it is about neither holds GPUs nor asks for some
+    return cells.number(found.gpus, PAGE.between(found.gpus, found.gpus_least))
+
+
+def _at_admission(found: FindingEntry) -> str:
+    """What admission would do; findings about the cluster as a whole concern no admission."""
+    return "" if found.category == "cluster" else entry_words.AT_ADMISSION.get(found.outcome, found.outcome)
+
+
+def _why_milder(found: FindingEntry) -> str:
+    return wording.capitalised(entry_words.milder(found.outcome, found.because)) if found.because else ""
+
+
+def _described_cell(found: FindingEntry) -> cells.Cell:
+    held = f"Held by {found.held_by}" if found.held_by else ""
+    never = f"Can never run. {held}".strip() if found.never else held
+    return cells.Cell(
+        tuple(
+            piece
+            for piece in (
+                ("link", found.code, f"#{fragment(found)}"),
+                ("rule", found.title if found.category == "cluster" else found.name),
+                ("strong", wording.capitalised(found.message)),
+                ("code", found.path),
+                ("fix", wording.capitalised(found.remedy)),
+                ("muted", _why_milder(found)),
+                ("muted", f"In {found.place}" if found.place else ""),
+                ("muted", never),
+                ("muted", f"Exception {found.exception}" if found.exception else ""),
+                ("muted", f"{found.prevented_by} would have prevented it" if found.prevented_by else ""),
+                ("muted", f"{found.preventable_by} would prevent it if it denied" if found.preventable_by else ""),
+                ("muted", f"Admission mends it: {found.mended_by}" if found.mended_by else ""),
+                ("more", "Evidence" if found.evidence else "", found.evidence),
+            )
+            if piece[1]
+        )
+    )
+
+
+def _seen_cell(audit: Audit, standing: str, first_seen: str) -> cells.Cell:
+    seconds = numbers.seconds_between(first_seen, audit.taken)
+    if standing == "new":
+        return cells.badge("new", "fresh", 0.0)
+    if seconds is None:
+        return cells.text("", "first audit" if not standing else "not known")
+    return cells.Cell((("time", f"for {numbers.lasting(seconds)}", numbers.minute(first_seen)),), sort=seconds)

@@ -1,0 +1,550 @@
+"""The headline numbers of an audit in each form: rows of text and Markdown, tiles and sentences of the page."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from usher.audit.document import AcceleratorEntry, Audit, Group, Point, Summary
+from usher.audit.reports import entry_words, glossary, numbers, usage_tables, workload_tables
+from usher.audit.reports.numbers import PAGE, TEXT
+from usher.audit.reports.web.markup import Html, element
+from usher.check.formats import wording
+from usher.check.formats.lines import Row
+
+_HOW_TO_MEASURE: Final = "not measured; --prometheus URL measures it"
+
+
+def gpu_rows(audit: Audit) -> Iterator[Row]:
+    found = audit.summary
+    if found.without_gpus:
+        asks = "GPUs" if audit.workloads or audit.other_accelerators else "accelerators"
+        yield Row("GPUs", f"0: no node has GPUs, and no workload asks for {asks}", indent=0)
+        yield from workload_tables.asked_rows(audit) if audit.workloads else ()
+        yield from _never_known(audit) if audit.workloads else ()
+        return
+    if found.gpus is None:
+        yield Row("GPUs", entry_words.no_nodes(audit), indent=0)
+    else:
+        nodes = wording.count(audit.cluster.nodes or 0, "node")
+        others = " with accelerators" if any(each.nodes for each in audit.other_accelerators) else ""
+        yield Row("GPUs", f"{TEXT.number(found.gpus)} in {nodes}{others}", indent=0)
+    yield from workload_tables.asked_rows(audit)
+    if found.gpus_allocated is None:
+        yield Row("allocated", "not known: usher has read no pods")
+    else:
+        yield Row("allocated", f"{TEXT.number(found.gpus_allocated)}{_of_capacity(found)}, held by pods on nodes")
+    yield from _others_and_rest(audit)
+    if found.gpus_waiting is not None:
+        reason = "wanted by pods without a node or suspended workloads"
+        yield Row("waiting", f"{TEXT.number(found.gpus_waiting)}, {reason}")
+    if found.gpus_half_started:
+        yield Row("half-started", f"{TEXT.number(found.gpus_half_started)}, held by gangs whose other pods wait")
+    yield from _never_known(audit)
+
+
+def _never_known(audit: Audit) -> Iterator[Row]:
+    found = audit.summary
+    if found.workloads_never:
+        never = wording.count(found.workloads_never, "workload")
+        gpus = TEXT.between(found.gpus_never or 0, entry_words.least_never(audit))
+        others = TEXT.others({each.resource: each.never or 0.0 for each in audit.other_accelerators})
+        wanted = ", ".join(filter(None, (gpus if found.gpus_never or not others else "", others)))
+        yield Row("never", f"{wanted}, wanted by {never} that can never run")
+    elif found.workloads_never is None and found.gpus_allocated is None and found.gpus is not None:
+        yield Row("never", "not known: usher has read no pods, so it does not know which workloads wait")
+    elif found.workloads_never is None:
+        yield Row("never", "not known: nothing is known of the cluster that workloads would run in")
+    else:
+        yield Row("never", "0: no workload is known that can never run")
+
+
+def _others_and_rest(audit: Audit) -> Iterator[Row]:
+    """Other accelerators that pods hold, where an older document has no table of them; and GPUs that no pod holds."""
+    found = audit.summary
+    if not audit.other_accelerators and (held := entry_words.others_held(found)):
+        yield Row("others", f"{held}, held by pods on nodes")
+    if found.gpus is not None and found.gpus_free is not None and found.gpus_allocated is not None:
+        yield Row("free", f"{TEXT.number(found.gpus_free)}, on nodes that take new pods{_boards(audit)}")
+        if found.gpus_out_of_use and round(found.gpus_out_of_use, 1):
+            reason = "on nodes that are cordoned or not ready, or devices that are not healthy"
+            yield Row("out of use", f"{TEXT.number(found.gpus_out_of_use)}, {reason}")
+
+
+def _boards(audit: Audit) -> str:
+    """`: 12.3 NVIDIA-H100-80GB-HBM3, 6 NVIDIA-L40S`, because pods that wait may ask for others."""
+    groups = next((table.rows for table in audit.usage if table.by == "product"), ())
+    free = {each.name or "of an unknown board": each.gpus_free for each in groups if each.gpus_free}
+    return f": {TEXT.others(free)}" if free else ""
+
+
+def _of_capacity(found: Summary) -> str:
+    return f" ({TEXT.share((found.gpus_allocated or 0) / found.gpus)})" if found.gpus else ""
+
+
+def usage_rows(audit: Audit) -> Iterator[Row]:
+    found, measured = audit.summary, audit.measurement
+    if found.gpus_allocated is None:
+        return  # without pods there is no use to measure
+    if found.idle is None or found.measured is None:
+        if measured.source == "none" and audit.has_usage:
+            yield Row("idle", _HOW_TO_MEASURE)
+            is_priced = any(each.per_gpu_hour is not None for each in audit.prices)
+            prices = "" if is_priced else ", and prices in usher.yaml (audit.prices)"
+            yield Row("money", f"not measured; it needs the usage of GPUs{prices}")
+            yield from _hourly_rows(found)
+            # Without rules for prices the only note says what the line above says.
+            yield from _problem_rows(audit) if is_priced or len(measured.problems) > 1 else ()
+        if measured.source != "none":
+            yield Row("idle", "not measured, for the reasons below")
+            yield from _problem_rows(audit)
+        return
+    span = f"since {numbers.minute(measured.start)}" if measured.start else "in the window"
+    part = f" ({TEXT.share(found.idle / found.measured)})" if found.measured else ""
+    hours = f"{TEXT.number(found.idle)} of {TEXT.number(found.measured)} measured GPU-hours{part}"
+    yield Row("idle", f"{hours} {span}")
+    if found.activity is not None:
+        yield Row("activity", f"{TEXT.share(found.activity)} of the allocated GPUs")
+    yield from _measured_rows(audit)
+    for each in audit.measurement.sources:
+        yield Row("source", each)
+    yield from _problem_rows(audit)
+
+
+def _problem_rows(audit: Audit) -> Iterator[Row]:
+    problems = audit.measurement.problems
+    for problem in problems[: entry_words.SHOWN]:
+        yield Row("measurement", problem)
+    if (others := len(problems) - entry_words.SHOWN) > 0:
+        yield Row("measurement", f"{wording.count(others, 'more note')}; {entry_words.JSON_LISTS_ALL}")
+
+
+_SHOWN_BOARDS: Final = 4
+"""Boards, and ways of paying."""
+
+
+def _measured_rows(audit: Audit) -> Iterator[Row]:
+    """The bill of the window; where nodes have no series, what pods held and what GPUs cost now that no pod holds."""
+    found = audit.summary
+    if found.cost_idle is None:
+        yield Row("money", "not priced; set audit.prices in usher.yaml")
+    if found.bill is None:
+        yield from _idle_rows(found)
+        yield from _hourly_rows(found)
+    else:
+        yield from _bill_rows(audit, found.bill)
+    if found.not_priced:
+        yield Row("not priced", f"{TEXT.number(found.not_priced)} GPU-hours have no price in usher.yaml")
+
+
+def _hourly_rows(found: Summary) -> Iterator[Row]:
+    """What GPUs cost for an hour that no pod holds now."""
+    free, out = found.cost_per_hour_free, found.cost_per_hour_out_of_use
+    if free is not None and out is not None:
+        yield Row(
+            "not held",
+            f"{TEXT.money(free + out, found.currency)} an hour now: {TEXT.money(free, found.currency)} for free "
+            f"GPUs, {TEXT.money(out, found.currency)} for GPUs out of use",
+        )
+
+
+def _idle_rows(found: Summary) -> Iterator[Row]:
+    if found.cost_idle is not None:
+        whole = "" if found.cost_allocated is None else TEXT.money(found.cost_allocated, found.currency)
+        allocated = f", of {whole} for all allocated ones" if whole else ""
+        yield Row("money", f"{TEXT.money(found.cost_idle, found.currency)} for idle GPUs{allocated}")
+
+
+def _bill_rows(audit: Audit, bill: float) -> Iterator[Row]:
+    found = audit.summary
+    whole = "the GPUs that have a price" if found.bill_has_gaps else "all GPUs, held by pods or not"
+    yield Row("bill", f"{TEXT.money(bill, found.currency)} for {whole}")
+    if found.cost_allocated is not None:
+        held = f"{TEXT.money(found.cost_allocated, found.currency)}{_share_text(found.cost_allocated, bill)}"
+        yield Row("held", f"{held} for GPUs that pods held{_of_it_idle(found)}")
+    if found.cost_not_held is not None:
+        parts = ((found.cost_free, "free"), (found.cost_out_of_use, "out of use"))
+        shown = [f"{TEXT.money(cost, found.currency)} {name}" for cost, name in parts if cost is not None]
+        rest = f"{TEXT.money(found.cost_not_held, found.currency)}{_share_text(found.cost_not_held, bill)}"
+        yield Row("not held", f"{rest} for GPUs that no pod held: {', '.join(shown)}")
+        yield from _of_nodes(audit)
+
+
+def _of_it_idle(found: Summary) -> str:
+    if found.cost_idle is None or not found.cost_allocated:
+        return ""
+    part = _share_text(found.cost_idle, found.cost_allocated)
+    return f"; {TEXT.money(found.cost_idle, found.currency)}{part} of it idle"
+
+
+def _of_nodes(audit: Audit) -> Iterator[Row]:
+    """What no pod held by board and by capacity type, the most expensive first, with its part of all their hours."""
+    for table in audit.usage:
+        currency = audit.summary.currency
+        costs = {row.name: row.cost_not_held for row in table.rows if row.cost_not_held}
+        rows = sorted((row for row in table.rows if row.name in costs), key=lambda row: (-costs[row.name], row.name))
+        shown = [
+            f"{numbers.short(row.name) or 'not known'} {TEXT.money(costs[row.name], currency)}{_part_of_hours(row)}"
+            for row in rows[:_SHOWN_BOARDS]
+        ]
+        if len(rows) > _SHOWN_BOARDS:
+            shown.append(f"and {len(rows) - _SHOWN_BOARDS:,} more")
+        if shown:
+            yield Row("", ", ".join(shown))
+
+
+def _part_of_hours(row: Group) -> str:
+    rest = row.not_held or 0.0
+    return _share_text(rest, (row.usage.allocated or 0.0) + rest, " of its hours")
+
+
+def _share_text(amount: float, whole: float, of: str = "") -> str:
+    return f" ({TEXT.share(amount / whole)}{of})" if whole else ""
+
+
+def headlines_markdown(audit: Audit) -> Iterator[tuple[str, str]]:
+    """The name and the value of each number, as plain text; an empty value is one that says nothing here."""
+    found = audit.summary
+    if found.knows_cluster:
+        yield from _use_rows(audit) if audit.has_usage else ()
+        yield "GPUs", _capacity_words(found)
+        yield "waiting", f"{TEXT.number(found.gpus_waiting)} GPUs" if found.gpus_waiting else ""
+        yield "can never run", _never_words(audit)
+        yield "exceptions that end", _ending_words(found)
+    yield "findings", _findings_words(audit)
+    yield "since the audit before", _changes_words(audit)
+    yield "asked for", entry_words.asked(audit)
+    not_known = wording.count(found.workloads_not_known, "workload")
+    yield "not known", f"the accelerators of {not_known} cannot be read" if found.workloads_not_known else ""
+    not_judged = wording.count(audit.completeness.not_judged, "part")
+    yield "not judged", f"{not_judged} of workloads" if audit.completeness.not_judged else ""
+    if not found.knows_cluster:
+        yield "allocated, waiting, can never run", "not known: these are files"
+    yield "measured from", _window_words(audit) if audit.measurement.start and found.knows_cluster else ""
+
+
+def _use_rows(audit: Audit) -> Iterator[tuple[str, str]]:
+    found = audit.summary
+    yield from _hours_rows(found)
+    measured = (each for each in audit.targets if each.actual is not None)
+    yield from ((each.title, usage_tables.target_standing(each, found)) for each in measured)
+    yield "could be saved", _savings_words(found)
+
+
+def _hours_rows(found: Summary) -> Iterator[tuple[str, str]]:
+    """The GPU-hours of the window and their money: those that pods held, the others, and both together."""
+    money = found.currency
+    part = f" ({TEXT.share(found.idle / found.measured)} of those measured)" if found.idle and found.measured else ""
+    cost = TEXT.money(found.cost_idle, money)
+    if found.cost_idle and found.cost_allocated:
+        cost += f" ({TEXT.share(found.cost_idle / found.cost_allocated)} of the cost of allocated GPUs)"
+    yield "idle", _both(f"{TEXT.hours(found.idle)}{part}", cost)
+    yield "allocated", _both(TEXT.hours(found.allocated), TEXT.money(found.cost_allocated, money))
+    if found.measured is not None and found.measured != found.allocated:
+        yield "measured", f"{TEXT.hours(found.measured)} of them"
+    if found.free is not None:
+        yield "free", _both(TEXT.hours(found.free), TEXT.money(found.cost_free, money))
+    if found.out_of_use is not None:
+        yield "out of use", _both(TEXT.hours(found.out_of_use), TEXT.money(found.cost_out_of_use, money))
+    if found.not_held is not None:
+        yield "held by no pod", _both(TEXT.hours(found.not_held), TEXT.money(found.cost_not_held, money))
+    if found.capacity is not None:
+        gaps = " of those that have a price" if found.bill is not None and found.bill_has_gaps else ""
+        yield "all GPUs", _both(TEXT.hours(found.capacity), f"{TEXT.money(found.bill, money)}{gaps}")
+    yield "activity of allocated GPUs", TEXT.share(found.activity)
+
+
+def _both(hours: str, cost: str) -> str:
+    return hours if hours == numbers.NOT_MEASURED else f"{hours}, {cost}"
+
+
+def _savings_words(found: Summary) -> str:
+    both = _both(TEXT.hours(found.savings_gpu_hours), TEXT.money(found.savings_cost, found.currency))
+    if found.savings_cost_saved is None or found.savings_cost_freed is None:
+        return both
+    saved, freed = (TEXT.money(each, found.currency) for each in (found.savings_cost_saved, found.savings_cost_freed))
+    return f"{both}: {saved} off the bill once emptied nodes are given back, {freed} paid for anyway"
+
+
+def _capacity_words(found: Summary) -> str:
+    parts = [
+        TEXT.number(found.gpus),
+        f"allocated {TEXT.number(found.gpus_allocated)}",
+        "" if found.gpus_free is None else f"free {TEXT.number(found.gpus_free)}",
+        "" if found.gpus_out_of_use is None else f"out of use {TEXT.number(found.gpus_out_of_use)}",
+    ]
+    return "; ".join(filter(None, parts))
+
+
+def _never_words(audit: Audit) -> str:
+    gpus, workloads = audit.summary.gpus_never, audit.summary.workloads_never
+    if gpus is None or not workloads:
+        return ""
+    return f"{wording.count(workloads, 'workload')} ({TEXT.between(gpus, entry_words.least_never(audit))} GPUs)"
+
+
+def _ending_words(found: Summary) -> str:
+    return f"{found.exceptions_ending:,} within 14 days" if found.exceptions_ending else ""
+
+
+def _findings_words(audit: Audit) -> str:
+    """By severity, as the page has them; of manifests by what admission would do."""
+    found = audit.summary.findings
+    if not audit.summary.knows_cluster:
+        return entry_words.findings(found)
+    if not audit.findings:
+        return "no findings"
+    objects = wording.count(len({each.subject for each in audit.findings}), "object")
+    denied = f"; admission would deny {found['deny']:,}" if found.get("deny") else ""
+    worst = entry_words.severities(each.severity for each in audit.findings)
+    return f"{len(audit.findings):,} about {objects}: {worst}{denied}"
+
+
+def _changes_words(audit: Audit) -> str:
+    trend = audit.trend
+    if not trend.previous:
+        return ""
+    new = frozenset(trend.new)
+    worst = entry_words.severities(each.severity for each in audit.findings if each.fingerprint in new)
+    fresh = f"{len(new):,} new{f' ({worst})' if worst else ''}"
+    return f"{fresh}, {len(trend.fixed):,} fixed ({numbers.minute(trend.previous)})"
+
+
+def _window_words(audit: Audit) -> str:
+    return f"{numbers.minute(audit.measurement.start)} to {numbers.minute(audit.measurement.end)}"
+
+
+_PODS = "pods (running programs)"
+
+
+def bill_sentences(audit: Audit) -> Iterator[str]:
+    """Money where it is known, else GPU-hours, else the money of an hour; nothing where all of this is unknown."""
+    found = audit.summary
+    if found.bill is not None:
+        yield from _in_money(audit, found.bill)
+    elif found.capacity is not None:
+        yield from _in_hours(audit, found.capacity)
+    elif found.idle is not None:
+        yield from _idle_sentences(audit)
+    else:
+        yield from _an_hour(found)
+
+
+def _window(audit: Audit) -> str:
+    """`the last 7 days`; `the window` where its times are not known."""
+    seconds = numbers.seconds_between(audit.measurement.start, audit.measurement.end)
+    return f"the last {numbers.days(seconds)}" if seconds else "the window"
+
+
+def _priced_gpus(found: Summary) -> str:
+    """The GPUs that the bill is about."""
+    return "the GPUs that have a price" if found.bill_has_gaps else "the GPUs of this cluster"
+
+
+def _not_held_words(found: Summary) -> str:
+    """`USD 14,179 free, USD 4,099 out of use`; GPU-hours where they have no price."""
+    money = (found.cost_free, found.cost_out_of_use)
+    if found.cost_not_held is None:
+        parts = [(hours, PAGE.hours(hours)) for hours in (found.free, found.out_of_use)]
+    else:
+        parts = [(each, PAGE.money(each, found.currency)) for each in money]
+    return ", ".join(
+        f"{shown} {name}" for (amount, shown), name in zip(parts, ("free", "out of use"), strict=True) if amount
+    )
+
+
+def _in_money(audit: Audit, bill: float) -> Iterator[str]:
+    found = audit.summary
+    held, other = found.cost_allocated or 0.0, found.cost_not_held or 0.0
+    yield f"In {_window(audit)} {_priced_gpus(found)} cost {PAGE.money(bill, found.currency)}. "
+    idle = "" if found.cost_idle is None else f"; {PAGE.money(found.cost_idle, found.currency)} of that was idle"
+    yield f"Of this, {_PODS} held {PAGE.money(held, found.currency)}{_share_words(held, bill)}{idle}. "
+    if other:
+        rest = f"{PAGE.money(other, found.currency)}{_share_words(other, bill)}"
+        yield f"No pod held the other {rest}: {_not_held_words(found)}. "
+
+
+def _in_hours(audit: Audit, capacity: float) -> Iterator[str]:
+    found = audit.summary
+    held, other = found.allocated or 0.0, found.not_held or 0.0
+    yield f"In {_window(audit)} the GPUs of this cluster had {PAGE.hours(capacity)}. "
+    idle = "" if found.idle is None else f"; {PAGE.hours(found.idle)} of that were idle"
+    yield f"Of these, {_PODS} held {PAGE.hours(held)}{_share_words(held, capacity)}{idle}. "
+    if other:
+        yield f"No pod held the other {PAGE.hours(other)}{_share_words(other, capacity)}: {_not_held_words(found)}. "
+
+
+def _idle_sentences(audit: Audit) -> Iterator[str]:
+    """Without series of nodes only what pods held is known."""
+    found = audit.summary
+    part = PAGE.share(numbers.part(found.idle, found.measured))
+    cost = f", which cost {PAGE.money(found.cost_idle, found.currency)}" if found.cost_idle else ""
+    whole = f" of {PAGE.money(found.cost_allocated, found.currency)}" if cost else ""
+    yield f"Of the GPU time that {_PODS} held in {_window(audit)}, {part} was idle: "
+    yield f"{PAGE.hours(found.idle)}{cost}{whole}. "
+
+
+def _an_hour(found: Summary) -> Iterator[str]:
+    parts = (
+        (found.cost_per_hour_allocated, f"held by {_PODS}"),
+        (found.cost_per_hour_free, "free"),
+        (found.cost_per_hour_out_of_use, "out of use"),
+    )
+    known = [(cost, name) for cost, name in parts if cost is not None]
+    whole = sum(cost for cost, _ in known)
+    if whole and found.cost_per_hour_free is not None:
+        shown = ", ".join(f"{PAGE.money(cost, found.currency)} {name}" for cost, name in known if cost)
+        yield f"An hour of {_priced_gpus(found)} costs {PAGE.money(whole, found.currency)}: {shown}. "
+
+
+def _share_words(amount: float, whole: float) -> str:
+    return f" ({PAGE.share(amount / whole)})" if whole else ""
+
+
+def tiles(audit: Audit) -> Iterator[Html]:
+    """The tiles; without those of usage where the cluster has no GPUs that could be used."""
+    if audit.has_usage:
+        yield from _usage_tiles(audit)
+    summary = audit.summary
+    yield _tile(
+        "waiting",
+        "Waiting",
+        _accelerators_words(audit, PAGE.gpus(summary.gpus_waiting), lambda each: each.waiting),
+        _never_of_waiting(audit) + _waited_words(audit),
+    )
+    yield _tile(
+        "never",
+        "Can never run",
+        _accelerators_words(
+            audit, PAGE.gpus(summary.gpus_never, least=entry_words.least_never(audit)), lambda each: each.never
+        ),
+        ""
+        if summary.workloads_never is None
+        else f"{summary.workloads_never:,} of {wording.count(summary.workloads, 'workload')}",
+        _changed(audit, lambda point: point.never, lambda value: wording.count(int(value), "workload")),
+    )
+
+
+def _never_of_waiting(audit: Audit) -> str:
+    stuck = workload_tables.gpus_that_wait_for_ever(audit)
+    return f"of these {PAGE.gpus(stuck)} can never run. " if stuck else ""
+
+
+def _accelerators_words(audit: Audit, gpus: str, other: Callable[[AcceleratorEntry], float | None]) -> str:
+    """The GPUs; of a cluster without them the accelerator with the largest number."""
+    found = [(other(each) or 0.0, each.resource) for each in audit.other_accelerators]
+    most, name = max(found, default=(0.0, ""))
+    return f"{PAGE.number(most)} {numbers.short(name)}" if audit.summary.without_gpus and most else gpus
+
+
+def _usage_tiles(audit: Audit) -> Iterator[Html]:
+    summary, money = audit.summary, audit.summary.currency
+    idle = numbers.part(summary.idle, summary.measured)
+    yield _tile(
+        "idle",
+        "Idle GPU time",
+        None if summary.idle is None else PAGE.hours(summary.idle),
+        f"{PAGE.share(idle)} of {PAGE.hours(summary.measured)} that pods held" if idle is not None else "",
+        _changed(audit, lambda point: point.idle, PAGE.hours),
+    )
+    yield _tile(
+        "cost-idle",
+        "Cost of idle GPUs",
+        None if summary.cost_idle is None else PAGE.money(summary.cost_idle, money),
+        _part_of(summary.cost_idle, summary.cost_allocated, f"{PAGE.money(summary.cost_allocated, money)}"),
+        _changed(audit, lambda point: point.idle_cost, lambda value: PAGE.money(value, money)),
+        missing="not priced" if summary.measured is not None else numbers.NOT_MEASURED,
+    )
+    yield _not_held_tile(audit)
+    yield _savings_tile(audit)
+
+
+def _part_of(idle: float | None, held: float | None, shown: str) -> str:
+    """`17 % of USD 40,976 for all that pods held`"""
+    return "" if held is None else f"{PAGE.share(numbers.part(idle, held), 'part')} of {shown} for all that pods held"
+
+
+def _not_held_tile(audit: Audit) -> Html:
+    found, money = audit.summary, audit.summary.currency
+    if found.cost_not_held is None:
+        value = None if found.not_held is None else PAGE.hours(found.not_held)
+        whole = f"of {PAGE.hours(found.capacity)}"
+        change = _changed(audit, lambda point: point.not_held, PAGE.hours)
+    else:
+        value = PAGE.money(found.cost_not_held, money)
+        whole = f"of {PAGE.money(found.bill, money)} for all GPUs"
+        change = _changed(audit, lambda point: point.not_held_cost, lambda value: PAGE.money(value, money))
+    note = ": ".join(filter(None, (whole, _not_held_words(found)))) if value is not None else ""
+    return _tile("not-held", "Held by no pod", value, note, change)
+
+
+def _savings_tile(audit: Audit) -> Html:
+    """What may come off the bill, apart from the GPUs that become free; GPU-hours where nothing has a price."""
+    found, money = audit.summary, audit.summary.currency
+    if found.savings_gpu_hours is None:
+        return _tile("savings", "Could be saved", None, "")
+    hours = PAGE.hours(found.savings_gpu_hours)
+    freed = PAGE.money(found.savings_cost_freed, money)
+    if found.savings_cost_saved:
+        more = (
+            f" {freed} more is paid for anyway: there GPUs become free for others" if found.savings_cost_freed else ""
+        )
+        saved = PAGE.money(found.savings_cost_saved, money)
+        return _tile("savings", "Could come off the bill", saved, f"once emptied nodes are given back.{more}")
+    if found.savings_cost_freed:
+        return _tile("savings", "Could become free", freed, f"{hours} for others, on nodes that are paid for anyway")
+    return _tile("savings", "Could be saved", PAGE.money(found.savings_cost, money, hours), hours)
+
+
+def _waited_words(audit: Audit) -> str:
+    seconds = audit.summary.queue_wait_p95_seconds
+    if seconds is None:
+        return "Wait in queues not measured"
+    target = next((each for each in audit.targets if each.unit == "seconds"), None)
+    most = f"; target {numbers.lasting(target.high)}" if target is not None and target.high is not None else ""
+    return f"95 % of those that started had waited at most {numbers.lasting(seconds)}{most}"
+
+
+def _tile(  # noqa: PLR0913 - parts of one tile
+    word: str,
+    label: str,
+    value: str | None,
+    note: str,
+    change: Html | None = None,
+    *,
+    missing: str = numbers.NOT_MEASURED,
+) -> Html:
+    return element(
+        "div",
+        element("span", glossary.link(word, label), class_="label"),
+        _value(value) if value is not None else element("span", missing, class_="value missing"),
+        element("span", note, class_="note") if note else None,
+        change,
+        class_="tile",
+    )
+
+
+def _value(text: str) -> Html:
+    """The number large, and its unit beside it: `5`, `20,996 GPU-h`, `2 to 3 GPUs`, `USD 39,160`."""
+    if text.isdecimal():
+        return element("span", text, class_="value")
+    if text[:1].isdecimal():
+        number, _, unit = text.rpartition(" ")
+        return element("span", number, " ", element("small", unit), class_="value")
+    unit, _, number = text.partition(" ")
+    return element("span", element("small", unit), " ", number, class_="value")
+
+
+def _changed(audit: Audit, number: Callable[[Point], float | None], shown: Callable[[float], str]) -> Html | None:
+    """What changed between the last two audits; None where one of them did not measure it."""
+    if len(audit.trend.points) < 2:
+        return None
+    before, now = audit.trend.points[-2:]
+    first, last = number(before), number(now)
+    if first is None or last is None:
+        return None
+    since = element("span", f"{numbers.day(before.taken)}", class_="day")
+    if first == last:
+        return element("span", "as many as on ", since, class_="note")
+    word, look = ("less", "better") if last < first else ("more", "worse")
+    return element(
+        "span", element("span", f"{shown(abs(last - first))} {word}", class_=look), " than on ", since, class_="note"
+    )

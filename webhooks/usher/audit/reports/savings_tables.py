@@ -1,0 +1,502 @@
+"""What could be saved, what stands still until somebody repairs it, and what rules of usher would have prevented."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich.text import Text
+
+from usher.audit.document import Audit, FindingEntry, Prevented, Saving, Summary
+from usher.audit.reports import entry_words, findings_tables, glossary, numbers
+from usher.audit.reports.markdown_table import MarkdownTable, code, object_code, prose
+from usher.audit.reports.numbers import PAGE, TEXT
+from usher.audit.reports.web import cells, tables
+from usher.audit.reports.web.markup import Html, element
+from usher.audit.reports.web.page import Section
+from usher.check.formats import wording
+from usher.check.formats.lines import Lines
+from usher.dataclass import dataclass
+
+_HOUR: Final = 3_600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """What a finding has cost in the window; without a window, what it costs in an hour."""
+
+    finding: FindingEntry
+    gpus: float
+    hours: float | None
+    """GPU-hours of the window; None where nothing was measured."""
+    cost: float | None
+    """None where not priced."""
+
+
+def repairs_of(audit: Audit) -> Iterator[Repair]:
+    """Those of findings whose object has no saving that counts.
+
+    GPUs count since they are lost, but not longer than the window, and for the whole window where no time is known.
+    """
+    saved = {each.subject for each in audit.savings if each.adds_up}
+    window = numbers.seconds_between(audit.measurement.start, audit.measurement.end)
+    for found in audit.findings:
+        if found.gpus_lost and found.subject not in saved:
+            lasting = numbers.seconds_between(found.since, audit.taken)
+            past = window if window is None or lasting is None else min(window, lasting)
+            hours = None if past is None else past / _HOUR
+            yield Repair(
+                finding=found,
+                gpus=found.gpus_lost,
+                hours=None if hours is None else found.gpus_lost * hours,
+                cost=None if found.cost_per_hour is None else found.cost_per_hour * (1 if hours is None else hours),
+            )
+
+
+_SHOWN_SAVINGS: Final = 5
+
+
+_MORE: Final = "--format html and json have them"
+
+
+def write_money(audit: Audit, lines: Lines) -> None:
+    """Writes nothing where nothing was measured or found."""
+    _write_savings(audit, lines)
+    _write_repairs(audit, lines)
+    _write_prevented(audit, lines)
+
+
+def _write_savings(audit: Audit, lines: Lines) -> None:
+    if not audit.savings:
+        return
+    found, currency = audit.summary, audit.summary.currency
+    whole = "" if found.savings_gpu_hours is None else f"{TEXT.number(found.savings_gpu_hours)} GPU-hours in the window"
+    parts = ": ".join(filter(None, ("Could be saved", whole)))
+    lines.wrapped(f"{parts}{_on_the_bill(found)}", first=Text(""), rest="  ", style="bold")
+    shown = [each for each in audit.savings if each.adds_up][:_SHOWN_SAVINGS]
+    for each in shown:
+        _write_saving(each, currency, lines)
+    if others := len(audit.savings) - len(shown):
+        why = "smaller, instead of those above, or for the platform team first"
+        text = f"  and {wording.count(others, 'other change')}, {why}; {_MORE}"
+        lines.wrapped(text.lstrip(), first=Text("  "), rest="    ", style="dim")
+    lines.write()
+
+
+def _on_the_bill(found: Summary) -> str:
+    """What may come off the bill, and apart from it the GPUs that become free for others."""
+    saved, freed, currency = found.savings_cost_saved, found.savings_cost_freed, found.currency
+    if saved is None and freed is None:
+        return "" if found.savings_cost is None else f", {TEXT.money(found.savings_cost, currency)}"
+    parts = (
+        f"{TEXT.money(saved, currency)} off the bill once emptied nodes are given back" if saved else "",
+        f"{TEXT.money(freed, currency)} on nodes that are paid for anyway: GPUs for others" if freed else "",
+    )
+    return "".join(f"; {part}" for part in parts if part)
+
+
+def _write_saving(each: Saving, currency: str, lines: Lines) -> None:
+    team = f", team {each.team}" if each.team else ""
+    worth, about = _money_and_hours(each.gpu_hours, each.cost, currency), entry_words.subject(each.subject)
+    lines.wrapped(f"{worth}  {about}{team}: {each.kind}", first=Text("  "), rest="      ")
+    lines.wrapped(each.change, first=Text("      = ", style="dim"), rest="        ")
+
+
+def _write_repairs(audit: Audit, lines: Lines) -> None:
+    """GPUs that do no work until somebody acts, the most expensive first."""
+    found = sorted(repairs_of(audit), key=lambda each: (-(each.cost or 0.0), -(each.hours or each.gpus)))
+    if not found:
+        return
+    lines.write(Text("GPUs that do no work until somebody acts", style="bold"))
+    for each in found[:_SHOWN_SAVINGS]:
+        about = each.finding
+        lost, whose = _lost_words(each, audit.summary.currency), entry_words.team(about)
+        lines.wrapped(
+            f"{lost}  {entry_words.subject(about.subject)}{whose}: {about.message}", first=Text("  "), rest="      "
+        )
+    if (others := len(found) - _SHOWN_SAVINGS) > 0:
+        lines.write(Text(f"  and {others:,} more; {_MORE}", style="dim"))
+    lines.write()
+
+
+def _lost_words(each: Repair, currency: str) -> str:
+    if each.hours is not None:
+        return _money_and_hours(each.hours, each.cost, currency)
+    gpus = TEXT.gpus(each.gpus)
+    return gpus if each.cost is None else f"{TEXT.money(each.cost, currency)} an hour, {gpus}"
+
+
+def _write_prevented(audit: Audit, lines: Lines) -> None:
+    if not audit.prevented:
+        return
+    lines.write(Text("What rules of usher would have prevented", style="bold"))
+    if off := entry_words.switched_off(audit):
+        lines.wrapped(off, first=Text("  "), rest="  ", style="dim")
+    for each in audit.prevented[:_SHOWN_SAVINGS]:
+        only = "" if each.denies else " (it only warns; it would have, if it denied)"
+        lines.wrapped(f"{each.code} {each.title}: {_waste_words(each, audit)}{only}", first=Text("  "), rest="      ")
+    if (others := len(audit.prevented) - _SHOWN_SAVINGS) > 0:
+        lines.write(Text(f"  and {wording.count(others, 'more rule')}; {_MORE}", style="dim"))
+    lines.write()
+
+
+def _waste_words(each: Prevented, audit: Audit) -> str:
+    """`1 workload with 16 GPUs, 1,232 idle and 208 stuck GPU-hours, 1,478 USD`."""
+    idle = "" if each.idle is None else f"{TEXT.number(each.idle)} idle"
+    stuck = f"{TEXT.number(each.stuck)} stuck" if each.stuck else ""
+    hours = " and ".join(filter(None, (idle, stuck)))
+    cost = "" if each.cost is None else TEXT.money(each.cost, audit.summary.currency)
+    gpus = f" with {TEXT.number(each.gpus)} GPUs" if each.gpus else ""
+    parts = (
+        f"{wording.count(each.workloads, 'workload')}{gpus}",
+        f"{hours} GPU-hours" if hours else _why_no_hours(each, audit),
+        cost,
+    )
+    return ", ".join(filter(None, parts))
+
+
+def _why_no_hours(each: Prevented, audit: Audit) -> str:
+    return "which held no GPU" if entry_words.held_no_gpu_by_rule(audit, each) else "no GPU-hours measured"
+
+
+def _money_and_hours(hours: float, cost: float | None, currency: str) -> str:
+    """`1,478 USD, 1,232 GPU-hours`; without a price the hours alone."""
+    money = "" if cost is None else f"{TEXT.money(cost, currency)}, "
+    return f"{money}{TEXT.number(hours)} GPU-hours"
+
+
+_MOST_SAVINGS: Final = 10
+"""Rows of savings: their texts are long, and the findings below them need room as well."""
+
+
+def savings_markdown(audit: Audit) -> MarkdownTable:
+    found, currency = audit.summary, prose(audit.summary.currency)
+    return MarkdownTable(
+        title="What could be saved",
+        header=("change", "workload", "team", "why", "GPU-hours", "money", "in the sum"),
+        rows=[
+            (
+                f"{prose(each.kind)}: {prose(f'{each.change}. First: {each.needs}' if each.needs else each.change)}",
+                object_code(each.subject),
+                prose(each.team, empty=""),
+                prose("; ".join(each.evidence)),
+                TEXT.hours(each.gpu_hours),
+                TEXT.money(each.cost, currency),
+                "yes" if each.adds_up else "no",
+            )
+            for each in entry_words.largest_first(audit.savings)
+        ],
+        total=(
+            "**sum**",
+            *[""] * 3,
+            TEXT.hours(found.savings_gpu_hours),
+            TEXT.money(found.savings_cost, currency),
+            "",
+        ),
+        most=_MOST_SAVINGS,
+    )
+
+
+def prevented_markdown(audit: Audit) -> MarkdownTable:
+    return MarkdownTable(
+        title="What rules of usher would have prevented",
+        header=("rule", "at admission", "workloads", "GPUs", "idle", "stuck", "money"),
+        rows=[
+            (
+                f"{code(each.code)} {prose(each.title)}",
+                "would deny" if each.denies else "would only warn",
+                f"{each.workloads:,}",
+                TEXT.number(each.gpus),
+                *_waste_cells(audit, each),
+            )
+            for each in sorted(audit.prevented, key=lambda each: not each.denies)
+        ],
+    )
+
+
+def _waste_cells(audit: Audit, each: Prevented) -> tuple[str, ...]:
+    if entry_words.held_no_gpu_by_rule(audit, each):
+        return entry_words.WASTE
+    cost = TEXT.money(each.cost, prose(audit.summary.currency))
+    return TEXT.hours(each.idle), TEXT.hours(each.stuck), cost
+
+
+_COUNTED: Final = "the rows with “yes”"
+
+
+def _saving_columns(currency: str) -> Iterator[tables.Column]:
+    money = cells.sum_of_money(currency)
+    yield tables.Column(title="Change")
+    yield tables.Column(title="Workload", heads=True)
+    yield tables.Column(title="Owner", narrow=True)
+    yield tables.Column(title="GPU-hours", numeric=True, explained=glossary.meaning("savings"), adds=cells.SUM_OF_HOURS)
+    yield tables.Column(title="Money", numeric=True, explained=glossary.meaning("savings-cost"), adds=money)
+    yield tables.Column(
+        title="A whole week",
+        numeric=True,
+        explained="The money if the workload had been there for all of a week",
+        adds=cells.sum_of_money(currency, whole=True),
+    )
+    yield tables.Column(
+        title="In the sum",
+        narrow=True,
+        explained="Of several changes of one workload only the largest that can be made now",
+    )
+
+
+def savings_section(audit: Audit) -> Section:
+    listed = entry_words.largest_first(audit.savings)
+    currency, summary = audit.summary.currency, audit.summary
+    measured = summary.measured is not None
+    return Section(
+        name="savings",
+        title="Savings",
+        count=len(audit.savings),
+        lead=_savings_lead(audit),
+        body=tables.html(
+            tables.Table(
+                name="savings-table",
+                caption="Savings",
+                columns=tuple(_saving_columns(currency)),
+                rows=[_saving_row(each, currency) for each in listed],
+                filters={"kind": "Change", "team": "Team"},
+                part=f"{_COUNTED} that the filters leave",
+                total=(
+                    cells.lines(("plain", "Sum"), ("muted", _COUNTED)),
+                    *(cells.text("") for _ in range(2)),
+                    cells.number(summary.savings_gpu_hours, PAGE.hours(summary.savings_gpu_hours)),
+                    cells.number(summary.savings_cost, PAGE.money(summary.savings_cost, currency)),
+                    cells.number(week := _sum_of_a_week(audit), PAGE.money(week, currency, "")),
+                    cells.text(""),
+                ),
+                empty="Nothing to save was found." if measured else "Not measured: savings rest on the use of GPUs.",
+            )
+        ),
+    )
+
+
+def _savings_lead(audit: Audit) -> str:
+    found = audit.summary
+    parts = ((found.savings_cost_saved, "can come off it"), (found.savings_cost_freed, "is paid for anyway"))
+    shown = " and ".join(f"{PAGE.money(cost, found.currency)} {name}" for cost, name in parts if cost)
+    of_sum = f" Of the sum {shown}." if shown else ""
+    return (
+        "Amounts are for the measured window. They assume that the workloads go on as they did in it. The bill falls "
+        f"only when emptied nodes are given back.{of_sum} On reserved nodes, and on nodes that no label says anything "
+        "about, GPUs become free for others, and the bill stays."
+    )
+
+
+def _sum_of_a_week(audit: Audit) -> float | None:
+    """The sum of what the savings in the sum give in a whole week; None where one of them has no number."""
+    found = [each.cost_per_week for each in audit.savings if each.adds_up and each.cost is not None]
+    known = [each for each in found if each is not None]
+    return sum(known) if known and len(known) == len(found) else None
+
+
+def _saving_row(each: Saving, currency: str) -> tables.Row:
+    return tables.Row(cells=tuple(_saving_cells(each, currency)), facets=(each.kind, each.team), adds=each.adds_up)
+
+
+def _saving_cells(each: Saving, currency: str) -> Iterator[cells.Cell]:
+    evidence: cells.Piece | None = ("more", "Evidence", each.evidence) if each.evidence else None
+    first = f"First: {each.needs}" if each.needs else ""
+    yield cells.lines(("strong", each.kind), ("plain", each.change), ("muted", first), evidence)
+    yield entry_words.named(each.subject)
+    yield cells.text(each.team, entry_words.NO_TEAM)
+    yield cells.number(each.gpu_hours, PAGE.hours(each.gpu_hours))
+    yield cells.lines(
+        ("text" if each.cost is not None else "muted", PAGE.money(each.cost, currency)),
+        ("muted", "paid for anyway" if each.cost_freed and not each.cost_saved else ""),
+        sort=each.cost,
+    )
+    yield cells.number(each.cost_per_week, PAGE.money(each.cost_per_week, currency))
+    yield cells.text("yes" if each.adds_up else "no")
+
+
+_PREVENTED_COLUMNS: Final = (
+    tables.Column(title="Rule", heads=True),
+    tables.Column(
+        title="At admission",
+        narrow=True,
+        explained="What the rule does by usher.yaml; one that only warns would have prevented this if it denied",
+    ),
+    tables.Column(title="Workloads", numeric=True, explained="Workloads of now in which the rule finds a mistake"),
+    tables.Column(title="GPUs", numeric=True, explained="That they hold; else those that they ask for"),
+    tables.Column(title="Idle", numeric=True, explained="Their idle GPU-hours in the window"),
+    tables.Column(title="Stuck", numeric=True, explained="GPU-hours that they hold while they cannot start"),
+    tables.Column(title="Cost", numeric=True, explained="Of the idle and the stuck GPU-hours"),
+)
+
+
+_PREVENTED_LEAD: Final = (
+    "What workloads waste in which rules of usher find a mistake: with enforcement they would not be there. A workload "
+    "counts for each rule that finds one, so the rows do not add up."
+)
+
+
+def prevented_section(audit: Audit) -> Section:
+    currency = audit.summary.currency
+    listed = sorted(audit.prevented, key=lambda each: not each.denies)
+    return Section(
+        name="prevented",
+        title="What rules would have prevented",
+        count=len(audit.prevented),
+        lead=" ".join(filter(None, (_PREVENTED_LEAD, entry_words.switched_off(audit)))),
+        body=tables.html(
+            tables.Table(
+                name="prevented-table",
+                caption="What rules would have prevented",
+                columns=_PREVENTED_COLUMNS,
+                rows=[tables.Row(cells=tuple(_prevented_cells(audit, each, currency))) for each in listed],
+                empty="No rule of usher finds a mistake in a workload that wastes GPUs.",
+            )
+        ),
+    )
+
+
+def _prevented_cells(audit: Audit, each: Prevented, currency: str) -> Iterator[cells.Cell]:
+    yield cells.lines(("link", each.code, f"#findings-table?{tables.query(q=each.code)}"), ("plain", each.title))
+    yield cells.badge("would deny", "bad") if each.denies else cells.badge("would only warn", "warn")
+    yield cells.number(each.workloads, f"{each.workloads:,}")
+    yield cells.number(each.gpus, PAGE.number(each.gpus))
+    if entry_words.held_no_gpu_by_rule(audit, each):
+        yield from (
+            cells.text("", entry_words.HELD_NONE),
+            cells.text("", entry_words.HELD_NONE),
+            cells.text("", entry_words.NO_MONEY),
+        )
+        return
+    yield cells.number(each.idle, PAGE.hours(each.idle))
+    yield cells.number(each.stuck, PAGE.hours(each.stuck))
+    yield cells.number(each.cost, PAGE.money(each.cost, currency))
+
+
+_SHOWN_STEPS: Final = 5
+
+
+_SAVING_WORDS: Final = {
+    "idle workload": "is idle most of the time: stop it, or make it smaller",
+    "smaller MIG profile": "uses a small part of its GPU: give it a part alone (MIG)",
+    "spot": "could run on spot nodes, which cost less",
+    "fewer replicas at night": "has more copies at night than it needs",
+}
+"""By the kind of a saving."""
+
+
+_REPAIR_WORDS: Final = {
+    "half-started-gang": "holds GPUs and has waited for its other pods",
+    "node-out-of-service": "has been out of service",
+    "unhealthy-devices": "has GPUs that do not work",
+}
+"""By the name of a finding about GPUs that do no work until somebody acts."""
+
+
+_WAITS: Final = "holds GPUs and cannot start: stop it until all its pods can start together"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    hours: float
+    """GPU-hours of the window; where nothing was measured, GPUs."""
+    cost: float | None
+    about: str
+    link: str
+    chosen: str = ""
+    """The rows of the table that the link leads to."""
+    plain: str
+    worth: str
+    owner: str
+    remedy: str
+
+
+def first_steps(audit: Audit) -> Iterator[Html]:
+    """A list of at most `SHOWN` steps: the most money first, or the most GPU-hours where one of them has no price."""
+    steps = _ranked(list(_steps(audit)))[:_SHOWN_STEPS]
+    if not steps:
+        measured = audit.summary.measured is not None
+        text = "Nothing was found that gives back GPU time." if measured else "Savings need measured usage."
+        yield element("p", text, class_="muted")
+        return
+    yield element("ol", *map(_step_html, steps), class_="list")
+
+
+def _ranked(steps: Sequence[_Step]) -> list[_Step]:
+    priced = all(each.cost is not None for each in steps)
+    return sorted(steps, key=lambda each: (-(each.cost or 0.0) if priced else 0.0, -each.hours, each.about))
+
+
+def _steps(audit: Audit) -> Iterator[_Step]:
+    for each in audit.savings:
+        if each.adds_up:
+            yield _saving_step(each, audit.summary.currency)
+    for repair in repairs_of(audit):
+        yield _repair_step(audit, repair)
+    if audit.summary.free:
+        yield _free_step(audit, audit.summary.free)
+
+
+def _saving_step(each: Saving, currency: str) -> _Step:
+    return _Step(
+        hours=each.gpu_hours,
+        cost=each.cost,
+        about=entry_words.name_of(each.subject),
+        link="#savings-table",
+        chosen=tables.query(q=entry_words.place(each.subject)),
+        plain=_WAITS if each.finding else _SAVING_WORDS.get(each.kind, each.kind),
+        worth=_worth(each.gpu_hours, each.cost, currency),
+        owner=each.team or entry_words.NO_TEAM,
+        remedy=each.change,
+    )
+
+
+def _repair_step(audit: Audit, repair: Repair) -> _Step:
+    found, currency = repair.finding, audit.summary.currency
+    lasting = numbers.seconds_between(found.since, audit.taken)
+    doing = _REPAIR_WORDS.get(found.name, "has GPUs that do no work")
+    if repair.hours is None:
+        worth = "" if repair.cost is None else f"{PAGE.money(repair.cost, currency)} an hour"
+    else:
+        worth = _worth(repair.hours, repair.cost, currency)
+    return _Step(
+        hours=repair.gpus if repair.hours is None else repair.hours,
+        cost=repair.cost,
+        about=entry_words.name_of(found.subject),
+        link=f"#{findings_tables.fragment(found)}",
+        plain=f"{doing}{f' for {numbers.lasting(lasting)}' if lasting is not None else ''}",
+        worth=", ".join(filter(None, (PAGE.gpus(repair.gpus), worth))),
+        owner=entry_words.owner(found),
+        remedy=found.remedy,
+    )
+
+
+def _free_step(audit: Audit, hours: float) -> _Step:
+    """All free GPUs together; the tables of usage say which boards they are."""
+    found = audit.summary
+    by_nodes = next((table for table in audit.usage if table.by == "product"), None)
+    return _Step(
+        hours=hours,
+        cost=found.cost_free,
+        about="Free GPUs",
+        link="#usage-product" if by_nodes is not None and by_nodes.rows else "#usage",
+        plain="are paid for, and no pod held them",
+        worth=_worth(hours, found.cost_free, found.currency),
+        owner=entry_words.PLATFORM,
+        remedy=(
+            "Keep those that you want as a reserve. Give back on-demand and spot nodes that stay empty, and find work "
+            "for reserved ones."
+        ),
+    )
+
+
+def _worth(hours: float, cost: float | None, currency: str) -> str:
+    parts = ("" if not hours and cost else PAGE.hours(hours), "" if cost is None else PAGE.money(cost, currency))
+    return ", ".join(filter(None, parts))
+
+
+def _step_html(step: _Step) -> Html:
+    return element(
+        "li",
+        element("a", step.about, href=step.link, data_filter=step.chosen or None),
+        f" {step.plain}: ",
+        element("strong", step.worth),
+        element("small", f"{step.owner}: {wording.capitalised(step.remedy)}"),
+    )

@@ -1,0 +1,274 @@
+"""Tables that sort, filter and turn pages. Without JavaScript the first rows stand there as an ordinary table."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from typing import Final
+from urllib.parse import urlencode
+
+import orjson
+
+from usher.audit.reports.web import cells
+from usher.audit.reports.web.markup import Html, element, visible
+from usher.check.formats import wording
+from usher.dataclass import dataclass
+
+PAGE: Final = 100
+"""Rows that a page shows at once, by Python and by page.js."""
+
+PHONE: Final = 10
+"""Rows that it shows at once where each of them is a card, as on a phone."""
+
+MOST: Final = 20_000
+"""Rows that a page holds, so that browsers open it: 20,000 findings are about 8 MB."""
+
+WIDE: Final = 10
+"""Paper has smaller letters for a table with more columns."""
+
+FEW: Final = 8
+"""A table with no more rows needs no filter."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    title: str
+    explained: str = ""
+    """The formula or the meaning, as a title."""
+    numeric: bool = False
+    """Whether its cells sort by number, and stand on the right."""
+    ranked: bool = False
+    """Whether its cells sort by number, though they are words."""
+    heads: bool = False
+    """Whether its cells name their rows."""
+    narrow: bool = False
+    """Whether its words are few and short."""
+    more: bool = False
+    """Whether a screen shows it only after somebody asked for all columns; paper always does."""
+    adds: cells.SumUnit | None = None
+    """The unit in which page.js adds up its cells, for the sum of rows that filters leave; None where they do not add
+    up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    cells: tuple[cells.Cell, ...]
+    facets: tuple[str, ...] = ()
+    """Its value for each filter of the table."""
+    id: str = ""
+    """The fragment that leads to it; letters, digits and hyphens."""
+    adds: bool = True
+    """Whether the sum of its table has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    name: str
+    """The fragment that leads to it."""
+    caption: str
+    columns: tuple[Column, ...]
+    rows: Sequence[Row]
+    """In the order in which they are shown first."""
+    filters: Mapping[str, str] = field(default_factory=dict)
+    """The title of each filter by its name, in the order of `Row.facets`."""
+    total: tuple[cells.Cell, ...] = ()
+    """The last row, which stays; empty for no sum."""
+    part: str = ""
+    """What the last row says of itself when filters leave some of the rows: then page.js adds up those columns that say
+    in which unit. Empty where the last row is not a sum."""
+    empty: str = "No entries."
+    """Said where no row is there."""
+
+
+def query(**chosen: str) -> str:
+    """What follows the fragment of a table and a `?` in a link to some of its rows: `q` for words, or filters."""
+    return urlencode({name: visible(_value(value)) for name, value in chosen.items()})
+
+
+def exactly(cell: cells.Cell) -> str:
+    """The words to search for that find the rows with an equal cell, and no others."""
+    return f'"{" ".join(visible(piece[1]) for piece in cell.pieces)}"'
+
+
+def html(table: Table) -> Html:
+    """The table, its filters, and the data of its rows for page.js."""
+    if not table.rows:
+        return element("p", table.empty, class_="empty")
+    number = len(table.rows)
+    table = replace(table, rows=table.rows[:MOST])
+    cut = f"The page holds {MOST:,} of {number:,} rows, the first ones; --format json has all of them."
+    return element(
+        "div",
+        element("p", cut, class_="notice") if number > MOST else None,
+        _form(table) if len(table.rows) > FEW else None,
+        _all_columns(table),
+        element(
+            "div",
+            _table(table),
+            class_="scroll wide" if len(table.columns) > WIDE else "scroll",
+            tabindex="0",
+            role="region",
+            aria_label=f"Table: {table.caption}",
+        ),
+        _turning(table) if len(table.rows) > PHONE else None,
+        _explained(table),
+        script(f"data-{table.name}", _data(table)),
+        class_="table",
+        id=table.name,
+        data_table=table.name,
+    )
+
+
+def _all_columns(table: Table) -> Html | None:
+    """Hidden without JavaScript, because then all columns are there."""
+    if not any(column.more for column in table.columns):
+        return None
+    label = f"Show all {len(table.columns)} columns"
+    return element("button", label, type="button", class_="columns", aria_pressed="false", hidden=True)
+
+
+def _explained(table: Table) -> Html | None:
+    """What the headings mean, for those who have no mouse to rest on them."""
+    known = [column for column in table.columns if column.explained]
+    if not known:
+        return None
+    entries = (element("div", element("dt", each.title), element("dd", each.explained)) for each in known)
+    summary = element("summary", "What the columns mean")
+    return element("details", summary, element("dl", *entries, class_="words"), class_="explained")
+
+
+def script(name: str, value: object) -> Html:
+    """JSON that page.js reads by the id; it cannot end its element."""
+    text = orjson.dumps(value).decode()
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Html(f'<script type="application/json" id="{name}">{text}</script>')
+
+
+def _table(table: Table) -> Html:
+    head = [
+        element("th", column.title, scope="col", class_=_look(column), title=column.explained or None)
+        for column in table.columns
+    ]
+    return element(
+        "table",
+        element("caption", table.caption, class_="hidden"),
+        element("thead", element("tr", *head)),
+        element("tbody", *(_row(table.columns, row) for row in table.rows[:PAGE])),
+        element("tfoot", _row(table.columns, Row(cells=table.total))) if table.total else None,
+    )
+
+
+def _row(columns: Sequence[Column], row: Row) -> Html:
+    made = [
+        element(
+            # A heading without words is a riddle to who listens.
+            "th" if column.heads and cell.pieces else "td",
+            cells.html(cell),
+            scope="row" if column.heads and cell.pieces else None,
+            class_=_look(column),
+            data_title=column.title,
+        )
+        for column, cell in zip(columns, row.cells, strict=True)
+    ]
+    return element("tr", *made, id=row.id or None)
+
+
+def _look(column: Column) -> str | None:
+    width = "number" if column.numeric else "narrow" if column.narrow else ""
+    return " ".join(filter(None, (width, "more" if column.more else ""))) or None
+
+
+def _form(table: Table) -> Html:
+    name = table.name
+    chosen = [_select(table, index, key, title) for index, (key, title) in enumerate(table.filters.items())]
+    shown = wording.count(len(table.rows), "row")
+    return element(
+        "form",
+        element(
+            "label",
+            element("span", "Search"),
+            element("input", type="search", name="q", placeholder="any word", autocomplete="off"),
+            class_="search",
+        ),
+        *chosen,
+        element("button", "Clear", type="reset"),
+        element("output", shown, role="status", aria_live="polite"),
+        class_="filters",
+        role="search",
+        aria_label=f"Filters: {table.caption}",
+        data_for=name,
+        hidden=True,
+    )
+
+
+def _select(table: Table, index: int, key: str, title: str) -> Html | None:
+    counts = Counter(row.facets[index] for row in table.rows)
+    if len(counts) < 2:
+        return None
+    options = [
+        element("option", f"{value or 'without'} ({number:,})", value=_value(value))
+        for value, number in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    ]
+    return element(
+        "label",
+        element("span", title),
+        element("select", element("option", "all", value=""), *options, name=key),
+    )
+
+
+def _value(facet: str) -> str:
+    """An empty facet is a choice as well, and differs from no choice."""
+    return facet or "-"
+
+
+def _turning(table: Table) -> Html:
+    return element(
+        "nav",
+        element("button", "Previous", type="button", data_turn="-1", disabled=True),
+        element("span", f"Rows 1 to {min(PAGE, len(table.rows)):,} of {len(table.rows):,}", class_="place"),
+        element("button", "Next", type="button", data_turn="1"),
+        class_="turning",
+        aria_label=f"Pages: {table.caption}",
+        data_all=PAGE,
+        data_phone=PHONE,
+        data_rows=len(table.rows),
+        hidden=len(table.rows) <= PAGE,
+    )
+
+
+def _data(table: Table) -> dict[str, object]:
+    """Equal cells, pieces and values of filters are there once, because most of them repeat."""
+    known: dict[cells.Cell, int] = {}
+    pieces: dict[cells.Piece, int] = {}
+    values: list[dict[str, int]] = [{} for _ in table.filters]
+    rows = [
+        [
+            row.id,
+            [
+                values[index].setdefault(visible(_value(value)), len(values[index]))
+                for index, value in enumerate(row.facets)
+            ],
+            *(known.setdefault(cell, len(known)) for cell in row.cells),
+        ]
+        for row in table.rows
+    ]
+    return {
+        "columns": [
+            {
+                "number": column.numeric or column.ranked,
+                "largest": column.numeric,
+                "look": _look(column) or "",
+                "heads": column.heads,
+                "adds": column.adds.data() if table.part and column.adds else None,
+            }
+            for column in table.columns
+        ],
+        "part": table.part,
+        "apart": [index for index, row in enumerate(table.rows) if table.part and not row.adds],
+        "filters": [{"name": key, "values": list(found)} for key, found in zip(table.filters, values, strict=True)],
+        "cells": [
+            [cells.order(cell), *(pieces.setdefault(piece, len(pieces)) for piece in cell.pieces)] for cell in known
+        ],
+        "pieces": [cells.data(piece) for piece in pieces],
+        "rows": rows,
+    }

@@ -1,0 +1,281 @@
+"""Merges the parts of audits to the document of a fleet, with the largest things of each kind."""
+
+import contextlib
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+from usher import errors
+from usher.audit.document import Severity, Subject
+from usher.audit.document.fleet import (
+    AcceleratorRow,
+    CodeRow,
+    Fleet,
+    FleetProblem,
+    FleetRow,
+    FleetSaving,
+    IdleWorkload,
+    ProblemKind,
+    ReadinessRow,
+)
+from usher.audit.store import earlier_audits, fleet_totals, part_selection, part_stores
+from usher.audit.store.fleet_database import KEPT, Database
+from usher.audit.store.fleet_totals import rounded
+from usher.audit.store.part_selection import ChosenCluster
+from usher.dataclass import dataclass
+
+_MOST_CODES: Final = 500
+_MOST_PLACES: Final = 5
+_SEVERITIES: Final = {each.value: place for place, each in enumerate(Severity)}
+
+_CODES: Final = """
+SELECT code, min("check") AS name, min(title) AS title, min(nullif(list_position(?, severity), 0)) AS worst,
+    count(*) AS findings, count(DISTINCT cluster) AS clusters, coalesce(fsum(gpus), 0) AS gpus,
+    count(*) FILTER (never) AS never
+FROM kept_findings GROUP BY code ORDER BY coalesce(worst, 9), findings DESC, code LIMIT ?
+"""
+_PLACES: Final = """
+SELECT code, cluster, count(*) AS findings FROM kept_findings GROUP BY code, cluster
+QUALIFY row_number() OVER (PARTITION BY code ORDER BY count(*) DESC, cluster) <= ?
+ORDER BY code, findings DESC, cluster
+"""
+_IDLE: Final = """
+SELECT * FROM workloads WHERE idle > 0
+ORDER BY idle DESC, cluster, namespace, kind, name, api_version LIMIT ?
+"""
+_ACCELERATORS: Final = """
+SELECT resource, count(DISTINCT cluster) AS clusters, sum(nodes)::BIGINT AS nodes, fsum(capacity) AS capacity,
+    fsum(allocated) AS allocated, fsum(waiting) AS waiting, fsum(never) AS never
+FROM accelerators GROUP BY resource ORDER BY greatest(fsum(capacity), fsum(allocated), 0) DESC, resource LIMIT ?
+"""
+_SAVINGS: Final = """
+SELECT savings.*, audits.currency FROM savings JOIN audits USING (cluster, shard) WHERE adds_up
+ORDER BY gpu_hours DESC, cluster, namespace, savings.kind, savings.name, saving, change LIMIT ?
+"""
+_READINESS: Final = """
+SELECT id, standing, min(area) AS area, min(title) AS title, count(DISTINCT cluster) AS clusters,
+    list_sort(list(DISTINCT cluster))[1:10] AS some
+FROM kept_readiness GROUP BY id, standing ORDER BY id, standing LIMIT 2000
+"""
+
+
+def finding_codes(
+    database: Database, chosen: Sequence[ChosenCluster], before: Mapping[str, int]
+) -> tuple[CodeRow, ...]:
+    """Findings by code, the worst first; `before` has the numbers of an earlier document."""
+    places = defaultdict[str, list[tuple[str, int]]](list)
+    for row in database.rows(_PLACES, [_MOST_PLACES]):
+        places[row["code"]].append((chosen[row["cluster"]].name, row["findings"]))
+    severities = list(_SEVERITIES)
+    return tuple(
+        CodeRow(
+            code=row["code"],
+            name=row["name"],
+            title=row["title"],
+            severity=Severity(severities[row["worst"] - 1]) if row["worst"] else Severity.LOW,
+            findings=row["findings"],
+            clusters=row["clusters"],
+            gpus=rounded(row["gpus"]) or 0,
+            never=row["never"],
+            before=before.get(row["code"]),
+            where=tuple(places[row["code"]]),
+        )
+        for row in database.rows(_CODES, [severities, _MOST_CODES])
+    )
+
+
+def idle_workloads(database: Database, chosen: Sequence[ChosenCluster], *, most: int) -> tuple[IdleWorkload, ...]:
+    """The workloads with the most idle GPU-hours."""
+    return tuple(
+        IdleWorkload(
+            cluster=chosen[row["cluster"]].name,
+            subject=_subject_of_row(row),
+            team=row["team"] or "",
+            gpus_now=rounded(row["gpus_now"]) or 0,
+            idle=rounded(row["idle"]) or 0,
+            cost=rounded(row["cost_idle"]),
+            currency=row["currency"] or "",
+        )
+        for row in database.rows(_IDLE, [most])
+    )
+
+
+def accelerator_rows(database: Database, *, most: int) -> tuple[AcceleratorRow, ...]:
+    """Accelerators other than GPUs, the largest number first."""
+    return tuple(
+        AcceleratorRow(
+            resource=row["resource"] or "",
+            clusters=row["clusters"],
+            nodes=row["nodes"],
+            capacity=rounded(row["capacity"]),
+            allocated=rounded(row["allocated"]),
+            waiting=rounded(row["waiting"]),
+            never=rounded(row["never"]),
+        )
+        for row in database.rows(_ACCELERATORS, [most])
+    )
+
+
+def largest_savings(database: Database, chosen: Sequence[ChosenCluster], *, most: int) -> tuple[FleetSaving, ...]:
+    """The largest savings that count in the sum."""
+    return tuple(
+        FleetSaving(
+            cluster=chosen[row["cluster"]].name,
+            subject=_subject_of_row(row),
+            kind=row["saving"],
+            team=row["team"] or "",
+            change=row["change"],
+            gpu_hours=rounded(row["gpu_hours"]) or 0,
+            cost=rounded(row["cost"]),
+            currency=row["currency"] or "",
+        )
+        for row in database.rows(_SAVINGS, [most])
+    )
+
+
+def _subject_of_row(row: Mapping[str, Any]) -> Subject:
+    return Subject(
+        api_version=row["api_version"] or "",
+        kind=row["kind"] or "",
+        namespace=row["namespace"] or "",
+        name=row["name"] or "",
+    )
+
+
+def readiness_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple[ReadinessRow, ...]:
+    """The items of the checklist; first those that fail in the most clusters."""
+    standings = defaultdict[str, dict[str, int]](dict)
+    failing, titles = dict[str, tuple[str, ...]](), dict[str, tuple[str, str]]()
+    for row in database.rows(_READINESS):
+        standings[row["id"]][row["standing"]] = row["clusters"]
+        titles.setdefault(row["id"], (row["area"], row["title"]))
+        if row["standing"] == "fail":
+            failing[row["id"]] = tuple(chosen[each].name for each in row["some"])
+    order = sorted(standings, key=lambda each: (-standings[each].get("fail", 0), each))
+    return tuple(
+        ReadinessRow(
+            id=each,
+            area=titles[each][0],
+            title=titles[each][1],
+            standings=dict(sorted(standings[each].items())),
+            failing=failing.get(each, ()),
+        )
+        for each in order
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How large the document and the merge may become."""
+
+    clusters: int = 1000
+    groups: int = 200
+    """The most rows of each table of groups."""
+    objects: int = 100
+    """The most idle workloads, and the most savings."""
+    problems: int = 500
+    memory: str = "512MB"
+    """Memory of the database; it uses the disk beyond that."""
+
+
+def merge(
+    folders: Sequence[str], *, version: str, earlier: Sequence[Fleet] = (), limits: Limits | None = None
+) -> Fleet:
+    """The document of all parts below some folders.
+
+    Args:
+        folders: paths, or URLs that fsspec knows.
+        version: the version of this usher.
+        earlier: documents of earlier merges, for the trend.
+        limits: the bounds of the document.
+
+    Raises:
+        InputError: a folder cannot be read or has no parts, no part is usable, or a library is not installed.
+    """
+    bounds = limits or Limits()
+    opened = [part_stores.store_at(each) for each in folders]
+    records = part_selection.gathered_records(opened)
+    chosen = part_selection.select_parts(records.found, version=version)
+    absent = part_selection.missing_clusters(part_selection.read_cluster_lists(opened), chosen.clusters)
+    with (
+        tempfile.TemporaryDirectory(prefix="gpu-usher-") as name,
+        contextlib.closing(Database(Path(name).resolve(), memory=bounds.memory)) as database,
+    ):
+        clusters, damaged = _loaded(database, chosen.clusters, opened, Path(name).resolve())
+        problems = [*absent, *records.problems, *damaged, *chosen.problems]
+        if not any(each.parts for each in clusters):
+            first = f"; the first: {problems[0].reason}" if problems else ""
+            raise errors.InputError(f"{', '.join(each.place for each in opened)}: no usable part of an audit{first}")
+        return _document(database, clusters, problems, version=version, earlier=earlier, bounds=bounds)
+
+
+def _loaded(
+    database: Database, clusters: Sequence[ChosenCluster], folders: Sequence[part_stores.Store], folder: Path
+) -> tuple[list[ChosenCluster], list[FleetProblem]]:
+    """The clusters with the parts that could be loaded."""
+    usable, problems, numbers = [], list[FleetProblem](), count()
+    for number, cluster in enumerate(clusters):
+        kept = []
+        for part in cluster.parts:
+            store = folders[part.store]
+            try:
+                copied = list(part_selection.copied_tables(part, store, folder, numbers, wanted=KEPT))
+                database.load(copied, cluster=number, shard=part.record.shard)
+            except ValueError as error:
+                place = "/".join(filter(None, (store.place, part.folder)))
+                problems.append(part_selection.damaged_part(cluster.name, place, str(error)))
+            else:
+                kept.append(part)
+        usable.append(replace(cluster, parts=tuple(kept)))
+    return usable, problems
+
+
+def _document(  # noqa: PLR0913 - all parts of the document by name
+    database: Database,
+    clusters: Sequence[ChosenCluster],
+    problems: Sequence[FleetProblem],
+    *,
+    version: str,
+    earlier: Sequence[Fleet],
+    bounds: Limits,
+) -> Fleet:
+    fleet_totals.prepare(database)
+    rows = fleet_totals.cluster_rows(database, clusters)
+    before = earlier_audits.newest_fleet(earlier)
+    codes = {} if before is None else {each.code: each.findings for each in before.findings}
+    largest, rest = _bounded(earlier_audits.compared_clusters(rows, before), bounds.clusters)
+    taken = [part.record.taken for each in clusters for part in each.parts]
+    absent = sum(each.kind is ProblemKind.ABSENT for each in problems)
+    document = Fleet(
+        version=version,
+        taken=max(taken),
+        oldest=min(taken),
+        complete=all(each.complete for each in rows) and len(rows) == len(clusters) and not absent,
+        problems=tuple(problems[: bounds.problems]),
+        problems_left_out=max(0, len(problems) - bounds.problems),
+        summary=fleet_totals.summary(database, rows, fleet_totals.exceptions_ending(database), missing=absent),
+        clusters=largest,
+        clusters_rest=rest,
+        tables=fleet_totals.group_tables(database, most=bounds.groups),
+        other_accelerators=accelerator_rows(database, most=bounds.groups),
+        findings=finding_codes(database, clusters, codes),
+        idle_workloads=idle_workloads(database, clusters, most=bounds.objects),
+        savings=largest_savings(database, clusters, most=bounds.objects),
+        readiness=readiness_rows(database, clusters),
+    )
+    return document.model_copy(update={"trend": earlier_audits.fleet_trend(document, rows, earlier)})
+
+
+def _bounded(rows: Sequence[FleetRow], most: int) -> tuple[tuple[FleetRow, ...], FleetRow | None]:
+    """The clusters with the most idle hours, then GPUs; and the sum of the others."""
+
+    def size(row: FleetRow) -> tuple[float, float, float, str]:
+        return -(row.usage.idle or 0), -(row.gpus_allocated or 0), -(row.gpus or 0), row.name
+
+    ordered = sorted(rows, key=size)
+    largest, rest = ordered[:most], ordered[most:]
+    return tuple(largest), fleet_totals.summed(rest, name=f"{len(rest):,} more") if rest else None

@@ -1,1 +1,0 @@
-"""Judges pods by the LimitRanges of their namespace."""

@@ -1,0 +1,381 @@
+"""What Rego and `usher queue` say about nodes: the obstacles that keep the pods of a workload off all nodes."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NotRequired
+
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import model, paths
+from usher.accelerators import boards, mig
+from usher.authorities import amount_texts
+from usher.authorities.authority import Case
+from usher.authorities.knowledge import Knowledge
+from usher.authorities.nodes import declared_pools, judge, read
+from usher.authorities.nodes import places as nodes_places
+from usher.authorities.nodes.declared_pools import PoolsInput
+from usher.authorities.nodes.judge import Nearest, NodeVerdict
+from usher.authorities.nodes.places import MissingAmount, Obstacles, Place, Places
+from usher.authorities.nodes.read import PodDemand
+from usher.authorities.outlook import NODES, Holding, Section
+from usher.authorities.verdict import Answer, worst
+from usher.dataclass import dataclass
+from usher.model.placement import Requirement
+
+_VALUES: Final = 5
+"""How many values of a label or a requirement a message names."""
+
+_LONGEST: Final = 63
+"""The most characters of a label value."""
+
+
+def requirement_text(wanted: Requirement) -> str:
+    """The text of a requirement: `zone=a`, `zone in (a, b)`."""
+    shown = [value[:_LONGEST] for value in wanted.values[:_VALUES]]
+    listed = ", ".join([*shown, "..."] if len(wanted.values) > _VALUES else shown)
+    match wanted.operator:
+        case "In" if len(wanted.values) == 1:
+            return f"{wanted.key}={listed}"
+        case "In":
+            return f"{wanted.key} in ({listed})"
+        case "NotIn":
+            return f"{wanted.key} not in ({listed})"
+        case "Gt" | "Lt":
+            return f"{wanted.key} {'>' if wanted.operator == 'Gt' else '<'} {listed}"
+        case operator:
+            return f"{wanted.key} {operator}"
+
+
+def label_values(key: str, places: Places) -> list[str]:
+    """Some values of a label on the nodes, in order; empty for a label that differs from node to node."""
+    return sorted({place.labels[key] for place in places.all if key in place.labels})[:_VALUES]
+
+
+_PRODUCT: Final = "nvidia.com/gpu.product"
+_COUNT: Final = "nvidia.com/gpu.count"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repartitioning:
+    """GPUs of one node that would hold all MIG instances of a pod after another division."""
+
+    place: str
+    board: str
+    gpus: int
+    """How many GPUs of the node the pod takes."""
+    per_node: int
+    mix: str
+    """The instances after the division: `3g.40gb + 4 x 1g.10gb`."""
+
+
+def find_repartitioning(demand: PodDemand, places: Iterable[Place]) -> Repartitioning | None:
+    """The first place whose GPUs could hold all MIG instances of a pod after another division; None without one."""
+    found = {name: mig.profile_of_resource(name) for name in demand.amounts}
+    instances = {
+        each.profile: demand.amounts[name] for name, each in found.items() if each is not None and not each.shared
+    }
+    if not instances:
+        return None
+    mix = " + ".join(f"{count} x {profile}" if count > 1 else str(profile) for profile, count in instances.items())
+    for place in places:
+        per_node = place.labels.get(_COUNT, "")
+        product = boards.by_product(place.labels.get(_PRODUCT, ""))
+        # With the strategy `single`, the label counts slices, not GPUs.
+        if product is None or product.profile is not None or not per_node.isdecimal():
+            continue
+        needed = mig.gpus_needed(product.board, instances)
+        if needed is None or not needed.exact or needed.at_least > int(per_node[:9]):
+            continue
+        if not nodes_places.blocking_taints(demand, place):
+            return Repartitioning(
+                place=place.name,
+                board=product.board.name,
+                gpus=needed.at_least,
+                per_node=int(per_node[:9]),
+                mix=mix,
+            )
+    return None
+
+
+_VERDICTS: Final = {Answer.COULD: "fits", Answer.NEVER: "never", Answer.UNKNOWN: "unknown"}
+
+
+class MissingAmountInput(TypedDict):
+    resource: str
+    asked: str
+    most: str
+    """The amount on one node; empty where the node does not have the resource."""
+    path: NotRequired[str]
+    """The place of the request, if only one container has it."""
+
+
+class MismatchInput(TypedDict):
+    """An unmet requirement on labels."""
+
+    wants: str
+    """The requirement: `zone in (a, b)`."""
+    there: list[str]
+    """Some values of the label on the nodes."""
+    elsewhere: bool
+    """Whether nodes of another place meet it."""
+
+
+class NearestInput(TypedDict):
+    """The place that lacks least."""
+
+    place: NotRequired[str]
+    """Absent where the cluster has no node, or no node with the name that the pod gives."""
+    shortages: list[MissingAmountInput]
+    taints: list[str]
+    labels: list[MismatchInput]
+    nowhere: bool
+    """Whether the affinity cannot match any node."""
+    node: NotRequired[str]
+    """The node name that the pod asks for and that no node has."""
+
+
+class RepartitioningInput(TypedDict):
+    """GPUs of one node that would hold all MIG instances of a pod after another division."""
+
+    place: str
+    board: str
+    gpus: int
+    of: int
+    mix: str
+
+
+class CrowdedInput(TypedDict):
+    """A pool whose kubelets refuse the pods: no NUMA node has as many GPUs as a container asks for."""
+
+    place: str
+    asked: int
+    most: int
+
+
+class PodSetNodesInput(TypedDict):
+    verdict: str
+    reason: NotRequired[str]
+    nearest: NotRequired[NearestInput]
+    divided: NotRequired[RepartitioningInput]
+    crowded: NotRequired[CrowdedInput]
+    declared: bool
+    """Whether usher.yaml declares a pool for these pods; else an autoscaler may add other nodes."""
+
+
+class GangNodesInput(TypedDict):
+    wanted: int
+    most: int
+    sure: bool
+    """Whether usher.yaml bounds every pool that counts."""
+
+
+class NodesInput(TypedDict):
+    pods: dict[str, PodSetNodesInput]
+    """Pod sets by path, without those that some node can hold."""
+    gang: NotRequired[GangNodesInput]
+    """Absent where all pods that must start together can run."""
+
+
+def input_slice(case: Case, known: Knowledge) -> NodesInput | None:
+    """The obstacles on all nodes; None without obstacles, with unknown nodes, or without requests for accelerators."""
+    workload = case.workload
+    verdicts = judge.node_verdicts(known)
+    if verdicts is None or not workload.asks_accelerators:
+        return None
+    found: dict[str, PodSetNodesInput] = {}
+    members: list[judge.GangMember] = []
+    for pod_set, written in zip(workload.pod_sets, read.demands_of_workload(workload, known), strict=True):
+        if pod_set.placed and pod_set.node_name:
+            continue
+        pools = declared_pools.placements(known).of(pod_set, workload=workload)
+        # Another check asks for these tolerations. So a pod set is reported here only if no node fits even with them.
+        demand = written.tolerating(*_asked_elsewhere(pools))
+        verdict = verdicts.of(demand)
+        if verdict.answer is not Answer.COULD or verdict.crowded is not None:
+            found[pod_set.path] = _pod_set_input(
+                pod_set, demand, verdict, verdicts.places, declared=pools["poolsDeclared"]
+            )
+        members.append(judge.gang_member(pod_set, demand, workload.gang))
+    gang = None if found else verdicts.of_gang(workload, members)
+    if gang is not None:
+        return {"pods": found, "gang": {"wanted": gang.wanted, "most": gang.most, "sure": gang.sure}}
+    return {"pods": found} if found else None
+
+
+def pod_group_slice(case: Case, known: Knowledge) -> GangNodesInput | None:
+    """The shortage of a PodGroup with pods made by hand; None where enough of them can run at once."""
+    if case.beside.gang is None:
+        return None
+    found = input_slice(Case(workload=case.beside.gang), known)
+    return found.get("gang") if found is not None else None
+
+
+def _asked_elsewhere(pools: PoolsInput) -> Iterator[Mapping[str, paths.Json]]:
+    for fit in pools["fits"]:
+        for taint in fit["untolerated"]:
+            yield {"key": taint["key"], "operator": "Exists", "effect": taint["effect"]}
+    for key in pools["assumedTaints"]:
+        yield {"key": key, "operator": "Exists"}
+
+
+def _pod_set_input(
+    pod_set: model.PodSet, demand: PodDemand, verdict: NodeVerdict, places: Places, *, declared: bool
+) -> PodSetNodesInput:
+    result: PodSetNodesInput = {"verdict": _VERDICTS[verdict.answer], "declared": declared}
+    if verdict.reason:
+        result["reason"] = verdict.reason
+    if verdict.nearest is not None:
+        result["nearest"] = _nearest_input(pod_set, verdict.nearest, places)
+        missing = verdict.nearest.obstacles.amounts
+        divided = find_repartitioning(demand, places.all) if missing else None
+        if divided is not None:
+            result["divided"] = {
+                "place": divided.place,
+                "board": divided.board,
+                "gpus": divided.gpus,
+                "of": divided.per_node,
+                "mix": divided.mix,
+            }
+    if verdict.crowded is not None:
+        result["crowded"] = _crowded_input(verdict.crowded, demand)
+    return result
+
+
+def _crowded_input(place: Place, demand: PodDemand) -> CrowdedInput:
+    gpu = None if place.pool is None else place.pool.gpu
+    most = None if gpu is None else gpu.per_numa_node
+    return {"place": place.name, "asked": demand.in_one_container["nvidia.com/gpu"], "most": most or 0}
+
+
+def _nearest_input(pod_set: model.PodSet, nearest: judge.Nearest, places: Places) -> NearestInput:
+    obstacles = nearest.obstacles
+    result: NearestInput = {
+        "shortages": [_missing_amount_input(pod_set, each) for each in obstacles.amounts],
+        "taints": [str(taint) for taint in obstacles.taints],
+        "labels": [
+            {
+                "wants": requirement_text(each),
+                "there": label_values(each.key, places),
+                "elsewhere": places.any_meets(each),
+            }
+            for each in obstacles.labels
+        ],
+        "nowhere": obstacles.nowhere,
+    }
+    if nearest.place is not None:
+        result["place"] = nearest.place.name
+    if obstacles.names:
+        result["node"] = ", ".join(value for each in obstacles.names for value in each.values)
+    return result
+
+
+def _missing_amount_input(pod_set: model.PodSet, missing: MissingAmount) -> MissingAmountInput:
+    resource = missing.resource
+    result: MissingAmountInput = {
+        "resource": resource,
+        "asked": amount_texts.amount(resource, missing.asked, up=True),
+        "most": amount_texts.amount(resource, missing.most, up=False) if missing.most else "",
+    }
+    naming = [
+        container for container in pod_set.containers if resource in container.requests or resource in container.limits
+    ]
+    if len(naming) == 1:
+        result["path"] = naming[0].first_path(resource)
+    return result
+
+
+def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
+    """One section about the nodes and the pools of usher.yaml."""
+    workload = case.workload
+    verdicts = judge.node_verdicts(known)
+    if verdicts is None:
+        yield Section(authority=NODES, answer=Answer.UNKNOWN, reasons=("the nodes are not known",))
+        return
+    places = verdicts.places
+    holding, remedies, divisions, members = [], dict[str, None](), dict[str, None](), []
+    for pod_set, demand in zip(workload.pod_sets, read.demands_of_workload(workload, known), strict=True):
+        verdict = verdicts.of(demand)
+        holding.append(_holding_nodes(pod_set, demand, verdict, places))
+        members.append(judge.gang_member(pod_set, demand, workload.gang))
+        if verdict.nearest is not None:
+            remedies |= dict.fromkeys(_fitting_texts(pod_set, verdict.nearest))
+            divisions |= dict.fromkeys(_dividing_texts(demand, verdict.nearest, places))
+    answers, reasons = [each.answer for each in holding], []
+    gang = None if Answer.NEVER in answers else verdicts.of_gang(workload, members)
+    if gang is not None:
+        answers.append(Answer.NEVER if gang.sure else Answer.UNKNOWN)
+        condition = "" if gang.sure else "; usher does not know whether an autoscaler adds nodes"
+        reasons.append(f"{gang.wanted:,} pods must run at the same time, and the nodes hold {gang.most:,}{condition}")
+    yield Section(
+        authority=NODES,
+        answer=worst(answers),
+        reasons=tuple(reasons),
+        holding=tuple(holding),
+        remedies=(*remedies, *divisions),
+        node_changes=tuple(divisions),
+    )
+
+
+def _holding_nodes(pod_set: model.PodSet, demand: PodDemand, verdict: NodeVerdict, places: Places) -> Holding:
+    there, grows = 0, list[str]()
+    for place in () if demand.too_large else places.all:
+        there += judge.holding_nodes(demand, place, places.nodes)
+        if place.nodes is None and judge.could_hold(demand, place, places.nodes):
+            grows.append(place.name)
+    nearest = ""
+    missing: tuple[str, ...] = (verdict.reason,) if verdict.reason else ()
+    if verdict.nearest is not None:
+        nearest = verdict.nearest.place.name if verdict.nearest.place is not None else ""
+        missing = tuple(_obstacle_texts(verdict.nearest.obstacles, places)) or ("the cluster has no node",)
+    if verdict.crowded is not None:
+        missing = (f"no NUMA node of {verdict.crowded.name} has as many GPUs as a container asks for",)
+    return Holding(
+        pod_set=pod_set.name, answer=verdict.answer, nodes=there, grows=tuple(grows), nearest=nearest, missing=missing
+    )
+
+
+def _obstacle_texts(obstacles: Obstacles, places: Places) -> Iterator[str]:
+    for missing in obstacles.amounts:
+        asked = amount_texts.amount(missing.resource, missing.asked, up=True)
+        most = amount_texts.amount(missing.resource, missing.most, up=False) if missing.most else "none"
+        yield f"{asked} {missing.resource} asked for, one node has {most}"
+    for taint in obstacles.taints:
+        yield f"taint {taint} is not tolerated"
+    for wanted in obstacles.labels:
+        there = ", ".join(label_values(wanted.key, places))
+        yield f"{requirement_text(wanted)} is not met" + (f" (nodes have {there})" if there else "")
+    for wanted in obstacles.names:
+        yield f"the pods must be on node {', '.join(wanted.values)}"
+    if obstacles.nowhere:
+        yield "their affinity matches no node"
+
+
+def _fitting_texts(pod_set: model.PodSet, nearest: Nearest) -> Iterator[str]:
+    """All changes that together let a pod fit the nearest place."""
+    if nearest.place is None:
+        return
+    obstacles = nearest.obstacles
+    steps = list(_steps(obstacles))
+    # A resource that the nodes do not have can only be left out of the pod.
+    if steps and not obstacles.names and all(each.most for each in obstacles.amounts):
+        yield f"to fit {nearest.place.name}, in {pod_set.name or 'the pod'}: {', '.join(steps)}"
+
+
+def _dividing_texts(demand: PodDemand, nearest: Nearest, places: Places) -> Iterator[str]:
+    """A MIG division of a node that would hold a pod."""
+    wanted = nearest.place is not None and nearest.obstacles.amounts
+    divided = find_repartitioning(demand, places.all) if wanted else None
+    if divided is not None:
+        yield (
+            f"divide {divided.gpus} of {divided.per_node} GPUs of a node of {divided.place} "
+            f"({divided.board}) into {divided.mix}"
+        )
+
+
+def _steps(obstacles: Obstacles) -> Iterator[str]:
+    for taint in obstacles.taints:
+        yield f"tolerate {taint}"
+    for missing in obstacles.amounts:
+        most = amount_texts.amount(missing.resource, missing.most, up=False)
+        yield f"ask for at most {most} {missing.resource}"
+    for wanted in obstacles.labels:
+        yield f"leave out {requirement_text(wanted)}"

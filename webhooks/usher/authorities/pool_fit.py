@@ -1,0 +1,345 @@
+"""A pod set against the node pools of usher.yaml: where it could run, and which taints keep it off.
+
+A pod set allows several alternatives: each nodeSelectorTerm together with the node selector. Only some labels of a
+pool are known, so there are two questions: "could a node of the pool fit?" and "does this alternative allow only nodes
+of the pools?".
+
+A pool says what it offers by its `resources`. It offers a device class if it lists a resource that the devices of this
+class have, or the implicit resource of the class. usher guesses nothing from the name of an unknown class.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from usher import model, paths
+from usher.accelerators.names import CLAIM_PREFIX
+from usher.accelerators.vocabulary import Vocabulary
+from usher.config import pools
+from usher.dataclass import dataclass
+from usher.model import placement
+
+Labels = placement.Labels
+Alternative = tuple[Labels, Sequence[Mapping[str, paths.Json]]]
+"""A node selector and the matchExpressions of one term."""
+
+# Operators that only nodes with the label satisfy.
+_PRESENT = ("In", "Exists", "Gt", "Lt")
+
+_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
+
+
+def node_alternatives(pod_set: model.PodSet) -> list[Alternative]:
+    """All ways in which a node may fit the pod set.
+
+    Terms without expressions, and terms with conditions on fields that Kubernetes cannot parse, match no node, so they
+    are left out (k8s.io/api core/v1, NodeSelectorTerm).
+    """
+    if not pod_set.has_required_affinity:
+        return [(pod_set.node_selector, ())]
+    found: list[Alternative] = []
+    for term in pod_set.required_terms:
+        expressions = [item for item in _list_or_empty(term.get("matchExpressions")) if isinstance(item, dict)]
+        fields = term.get("matchFields")
+        if (expressions or fields) and not any(_is_unparsable_field(item) for item in _list_or_empty(fields)):
+            found.append((pod_set.node_selector, expressions))
+    return found
+
+
+def could_fit(alternative: Alternative, labels: Labels) -> bool:
+    """Whether a node with these labels, and with other labels that we do not know, may fit.
+
+    An expression with wrong types could mean anything; one that Kubernetes cannot parse matches no node.
+    """
+    selector, expressions = alternative
+    return all(labels.get(key, value) == value for key, value in selector.items()) and all(
+        _could_match(expression, labels) for expression in expressions
+    )
+
+
+def allows_only(alternative: Alternative, pools: Iterable[Labels]) -> bool:
+    """Whether every node that fits has all labels of one of the pools; true if no node can fit."""
+    required = _required_values(*alternative)
+    if not all(required.values()):
+        return True
+    return _all_carried(required, [labels for labels in pools if labels])
+
+
+def is_possible(alternative: Alternative) -> bool:
+    """Whether a node may fit; false if the requirements contradict each other."""
+    return all(_required_values(*alternative).values())
+
+
+def names_any_label(alternative: Alternative, keys: Iterable[str]) -> bool:
+    """Whether the alternative asks for nodes with one of these labels; a key that ends in * is a prefix."""
+    selector, expressions = alternative
+    required = [*selector, *(str(item.get("key")) for item in expressions if item.get("operator") in _PRESENT)]
+    return any(name.startswith(key[:-1]) if key.endswith("*") else name == key for name in required for key in keys)
+
+
+def allowed_label_numbers(ways: Sequence[Alternative]) -> Mapping[str, frozenset[int]]:
+    """Labels that have a whole number on every node that fits, with the possible numbers.
+
+    Numbers of more than nine digits are left out: no label of nodes counts so far.
+    """
+    required = [_required_values(*way) for way in ways]
+    found: dict[str, frozenset[int]] = {}
+    for key in sorted(set.intersection(*map(set, required))) if required else ():
+        values = frozenset().union(*(values[key] for values in required))
+        if all(_NUMBER.fullmatch(value) for value in values):
+            found[key] = frozenset(map(int, values))
+    return found
+
+
+def allowed_label_values(ways: Sequence[Alternative], key: str) -> frozenset[str]:
+    """The values of a label on the nodes that fit; empty if nodes without it, or with any value, may fit."""
+    required = [_required_values(*way).get(key) for way in ways]
+    known = [values for values in required if values is not None]
+    return frozenset().union(*known) if len(known) == len(required) else frozenset()
+
+
+def _required_values(selector: Labels, expressions: Sequence[Mapping[str, paths.Json]]) -> Mapping[str, frozenset[str]]:
+    """Keys whose value must be in a set; the set is empty if the requirements contradict each other."""
+    found: dict[str, frozenset[str]] = {key: frozenset({value}) for key, value in selector.items()}
+    for expression in expressions:
+        key, values = expression.get("key"), _strings(expression.get("values"))
+        # Unreadable values could be anything, so this expression requires nothing.
+        readable = bool(values) and len(values) == len(_list_or_empty(expression.get("values")))
+        if isinstance(key, str) and expression.get("operator") == "In" and readable:
+            found[key] = found.get(key, frozenset(values)).intersection(values)
+    return found
+
+
+def _all_carried(required: Mapping[str, frozenset[str]], pools: Sequence[Labels]) -> bool:
+    """Whether every choice of one value for each key carries all labels of one of the pools.
+
+    It goes through the values of one key at a time. All values of a manifest that no pool names count as one, so that
+    the size of usher.yaml alone bounds the work.
+    """
+    pools = [labels for labels in pools if all(value in required.get(key, ()) for key, value in labels.items())]
+    if not all(pools):
+        return True
+    if not pools:
+        return False
+    key = next(iter(pools[0]))
+    without = [labels for labels in pools if key not in labels]
+    if not required[key] <= {labels[key] for labels in pools if key in labels}:
+        return _all_carried(required, without)
+    return all(
+        _all_carried(required, [*without, *(_remaining(labels, key) for labels in pools if labels.get(key) == value)])
+        for value in required[key]
+    )
+
+
+def _remaining(labels: Labels, key: str) -> Labels:
+    return {other: value for other, value in labels.items() if other != key}
+
+
+def _could_match(expression: Mapping[str, paths.Json], labels: Labels) -> bool:
+    requirement = placement.read_requirement(expression)
+    if requirement is None:
+        return True
+    if not placement.is_for_labels(requirement):
+        return False
+    return requirement.key not in labels or placement.labels_match(requirement, labels)
+
+
+def _is_unparsable_field(expression: paths.Json) -> bool:
+    requirement = placement.read_requirement(expression)
+    return requirement is not None and not placement.is_for_fields(requirement)
+
+
+def _list_or_empty(value: object) -> list[paths.Json]:
+    return value if isinstance(value, list) else []
+
+
+def _strings(value: object) -> list[str]:
+    return [item for item in _list_or_empty(value) if isinstance(item, str)]
+
+
+# Labels by which people select accelerator nodes if no pool is declared (docs/domain/nodes.md#labels).
+WELL_KNOWN_KEYS = (
+    "nvidia.com/*",
+    "amd.com/*",
+    "gpu.intel.com/*",
+    "cloud.google.com/gke-accelerator",
+    "cloud.google.com/gke-tpu-*",
+    "karpenter.k8s.aws/instance-*",
+    "kubernetes.azure.com/accelerator",
+    "node.kubernetes.io/instance-type",
+    "kubernetes.io/hostname",
+)
+
+# Those of these labels that only accelerator nodes have.
+LABELS_OF_ACCELERATOR_NODES = (
+    "nvidia.com/*",
+    "amd.com/gpu*",
+    "gpu.intel.com/*",
+    "cloud.google.com/gke-accelerator",
+    "cloud.google.com/gke-tpu-*",
+    "karpenter.k8s.aws/instance-gpu-*",
+    "karpenter.k8s.aws/instance-accelerator-*",
+    "kubernetes.azure.com/accelerator",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolFit:
+    """A pool whose resources and labels fit the pod set, with its taints that the pod set does not tolerate."""
+
+    pool: pools.Pool
+    untolerated: tuple[pools.Taint, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptOff:
+    """A pool whose resources and labels fit the pod set, but that is for other pods."""
+
+    pool: pools.Pool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """How the pod set's selectors and tolerations fit the declared pools."""
+
+    fits: tuple[PoolFit, ...]
+    declared: bool
+    """Whether a declared pool offers the resources of the pod set; otherwise the nodes are unknown."""
+    selected: tuple[bool, ...]
+    """For each alternative of the pod set that some node fits: whether it allows only accelerator nodes. Nodes of a
+    pool for other pods count as nodes without accelerators.
+    """
+    numbers: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """Labels that have a whole number on every allowed node, with the possible numbers."""
+    kept_off: tuple[KeptOff, ...] = ()
+
+
+def place_pod_set(
+    pod_set: model.PodSet,
+    pools: Sequence[pools.Pool],
+    offering: Sequence[pools.Pool],
+    refusals: Mapping[str, str] = MappingProxyType({}),
+) -> Placement:
+    """Where one pod of the set could run.
+
+    Args:
+        pod_set: the pods.
+        pools: all pools of usher.yaml.
+        offering: the pools that offer what the pods request (accelerators.offers).
+        refusals: the reasons why pools are not for the pods, by pool name.
+    """
+    ways = node_alternatives(pod_set)
+    fitting = [pool for pool in offering if any(could_fit(way, pool.node_selector) for way in ways)]
+    kept_off = [KeptOff(pool=pool, reason=refusals[pool.name]) for pool in fitting if pool.name in refusals]
+    fitting = [pool for pool in fitting if pool.name not in refusals]
+    if pools:
+        others = {kept.pool.name for kept in kept_off}
+        labels = [pool.node_selector for pool in pools if pool.name not in others]
+        # A term that contradicts itself selects no nodes at all.
+        selected = tuple(allows_only(way, labels) for way in ways if is_possible(way))
+    else:
+        # A machine type or name may select accelerator nodes or other nodes: it counts only for pods with accelerators.
+        keys = WELL_KNOWN_KEYS if pod_set.asks_accelerators else LABELS_OF_ACCELERATOR_NODES
+        selected = tuple(names_any_label(way, keys) for way in ways)
+    return Placement(
+        fits=tuple(
+            PoolFit(pool=pool, untolerated=tuple(placement.untolerated(pod_set.tolerations, pool.taints)))
+            for pool in fitting
+        ),
+        declared=bool(offering),
+        selected=selected,
+        numbers=allowed_label_numbers(ways),
+        kept_off=tuple(kept_off),
+    )
+
+
+_ROUTES_OF_NVIDIA: Final = {
+    model.Route.FRACTION: ("nvidia.com/gpu", "nvidia.com/gpu.shared"),
+    model.Route.DEVICE_ANNOTATION: ("nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-*"),
+}
+"""Annotations of KAI and of GKE name no resource; both are for GPUs of NVIDIA."""
+
+
+class Offers(NamedTuple):
+    """The pools that offer all that a pod asks for."""
+
+    pools: tuple[pools.Pool, ...]
+    unmatched: tuple[str, ...] = ()
+    """Device classes whose pools usher does not know; then it names no pools."""
+
+
+class _Need(NamedTuple):
+    """A request, with the resources of pools for each device that satisfies it."""
+
+    alternatives: Mapping[str, tuple[str, ...]]
+
+
+def offering_pools(pod_set: model.PodSet, pools: Sequence[pools.Pool], vocabulary: Vocabulary) -> Offers:
+    """The pools that offer all that one pod of the set asks for; all pools if it asks for no accelerator."""
+    needs = list(_needs(pod_set, vocabulary))
+    unmatched = [name for need in needs for name in _unmatched(need, pools)]
+    if unmatched:
+        return Offers((), tuple(dict.fromkeys(unmatched)))
+    return Offers(tuple(pool for pool in pools if all(_offers(pool, need) for need in needs)))
+
+
+def _needs(pod_set: model.PodSet, vocabulary: Vocabulary) -> Iterator[_Need]:
+    likes = {request.name: request.like for request in pod_set.requests}
+    for name in pod_set.accelerators:
+        meaning = vocabulary.meaning(name)
+        device_class = None if meaning is None else meaning.device_class
+        listed = (name,) if device_class is None else (name, *_resources(device_class, likes.get(name, ""), vocabulary))
+        yield _Need({name: listed} if device_class is None else {device_class: listed})
+    for request in pod_set.requests:
+        if request.route in (model.Route.CLAIM, model.Route.ACCESS) and request.name not in pod_set.accelerators:
+            found = {request.name: _resources(request.name, request.like, vocabulary)}
+            yield _Need({**{other: _resources(other, "", vocabulary) for other in request.instead}, **found})
+        elif request.route in _ROUTES_OF_NVIDIA:
+            yield _Need({request.name: _ROUTES_OF_NVIDIA[request.route]})
+
+
+def _resources(device_class: str, like: str, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """The resources of pools with the devices of a class, or of a resource with the same devices."""
+    own = (CLAIM_PREFIX + device_class,)
+    if "/" in like or "/" in device_class:
+        return (*own, like or device_class)
+    return (*own, *vocabulary.device_class_meaning(like or device_class).offered_as)
+
+
+def _unmatched(need: _Need, pools: Sequence[pools.Pool]) -> Iterator[str]:
+    """The device classes that usher cannot find among the pools by any resource."""
+    for name, resources in need.alternatives.items():
+        known = any(not resource.startswith(CLAIM_PREFIX) for resource in resources)
+        if not known and not any(_lists(pool, resources) for pool in pools):
+            yield name
+
+
+def _offers(pool: pools.Pool, need: _Need) -> bool:
+    return any(_lists(pool, resources) for resources in need.alternatives.values())
+
+
+def _lists(pool: pools.Pool, resources: Sequence[str]) -> bool:
+    return any(
+        name.startswith(resource[:-1]) if resource.endswith("*") else name == resource
+        for name in pool.resources
+        for resource in resources
+    )
+
+
+def toleration_operator(taint: pools.Taint, vocabulary: Vocabulary, *, for_these_pods: bool = False) -> str | None:
+    """The operator of the toleration that a mutation may add; None if only the user may add one.
+
+    A taint that marks accelerators keeps off pods without accelerators, so every pod that fits the pool tolerates it,
+    with any value. Other taints reserve nodes, and a pod tolerates them only with their exact value.
+
+    Args:
+        taint: a taint of a declared pool that offers what the pods ask for.
+        vocabulary: which taints mark accelerators.
+        for_these_pods: whether usher.yaml says that the pool is for these pods.
+    """
+    if vocabulary.marks_accelerators(taint.key, taint.value):
+        return "Exists"
+    return "Equal" if for_these_pods else None

@@ -1,1 +1,0 @@
-"""Priority classes: which priority pods get, and whether their class exists."""

@@ -1,0 +1,253 @@
+"""What Rego and `usher queue` say about the ResourceQuotas and LimitRanges of a workload's namespace."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final, NotRequired
+
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import model, paths
+from usher.authorities import amount_texts
+from usher.authorities import limit_range as limit_range_judge
+from usher.authorities.authority import Case
+from usher.authorities.gpu_quota import present as gpu_quota_slice
+from usher.authorities.knowledge import Knowledge
+from usher.authorities.limit_range import LimitViolationInput, violations_input
+from usher.authorities.outlook import LimitedResource, Section
+from usher.authorities.resource_quota import judge, read
+from usher.authorities.resource_quota.judge import QuotaVerdict
+from usher.authorities.resource_quota.read import NamespaceLimits, ResourceQuotas
+from usher.authorities.verdict import (
+    REACHES,
+    Answer,
+    PartInput,
+    Reach,
+    Shortage,
+    UnreadableInput,
+    parts_input,
+    unreadable_input,
+)
+from usher.dataclass import dataclass
+from usher.kinds.reading.shapes import Amount, amount_of
+
+
+class QuotaShortageInput(TypedDict):
+    """A quota key with too little room; `used` is present only where usage decides."""
+
+    quota: str
+    resource: str
+    verdict: str
+    needs: Amount
+    hard: Amount
+    path: str
+    used: NotRequired[Amount]
+    parts: NotRequired[list[PartInput]]
+    assumption: NotRequired[str]
+
+
+class UnstatedAmountInput(TypedDict):
+    """An amount that a container must state because a quota counts it."""
+
+    quota: str
+    container: str
+    path: str
+    what: str
+
+
+class UncountedInput(TypedDict):
+    name: str
+    path: str
+
+
+class UnclearQuotaInput(TypedDict):
+    quota: str
+    path: str
+
+
+class ResourceQuotasInput(TypedDict):
+    """The verdict of quotas and ranges. Empty lists are absent."""
+
+    shortages: NotRequired[list[QuotaShortageInput]]
+    exists: NotRequired[bool]
+    """Whether the object exists in the cluster already, so that usage may include its pods."""
+    unsaid: NotRequired[list[UnstatedAmountInput]]
+    defaultsKnown: NotRequired[bool]
+    """With `unsaid`: whether the LimitRanges, which may set the amount, are known and readable."""
+    refusals: NotRequired[list[LimitViolationInput]]
+    uncounted: NotRequired[list[UncountedInput]]
+    """Accelerators of the pods that neither a ResourceQuota nor a GPUQuota counts."""
+    doubts: NotRequired[list[UnclearQuotaInput]]
+    """Quotas that may count the pods at a place; usher cannot decide it."""
+    unreadable: NotRequired[list[UnreadableInput]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Limits:
+    """The quotas and ranges that a slice depends on. Usage changes with every pod, without a new revision."""
+
+    name: str
+    """The name of the namespace."""
+    namespace: NamespaceLimits
+    needed: tuple[LimitedResource, ...]
+    """The needs that have room now."""
+
+    def still_holds(self, known: Knowledge) -> bool:
+        """Whether only usage has changed, and every need still has room."""
+        now = read.of_namespace(self.name, known)
+        before, after = self.namespace.quotas, now.quotas
+        if self.namespace.ranges is not now.ranges:
+            return False
+        if before is None or after is None or before is after:
+            return before is after
+        return (
+            _without_usage(before) == _without_usage(after)
+            and judge.suffice(before.all, self.needed)
+            and judge.suffice(after.all, self.needed)
+        )
+
+
+def _without_usage(quotas: ResourceQuotas) -> ResourceQuotas:
+    return replace(quotas, all=tuple(replace(quota, used=None) for quota in quotas.all))
+
+
+def input_slice(case: Case, known: Knowledge) -> ResourceQuotasInput | None:
+    """The obstacles for a workload; None without obstacles, or where the quotas of the namespace are unknown."""
+    workload = case.workload
+    if not workload.namespace:
+        return None
+    namespace = read.of_namespace(workload.namespace, known)
+    verdict = judge.judge(workload, namespace)
+    needed = () if verdict is None else verdict.needed
+    case.grounds.append(_Limits(name=workload.namespace, namespace=namespace, needed=needed))
+    result = _input_of_ranges(workload, namespace)
+    if verdict is not None:
+        _add_verdict(result, verdict, workload, namespace)
+        _add_uncounted(result, verdict, workload, known)
+    return result or None
+
+
+def _input_of_ranges(workload: model.Workload, namespace: NamespaceLimits) -> ResourceQuotasInput:
+    result: ResourceQuotasInput = {}
+    quotas = () if namespace.quotas is None else namespace.quotas.unreadable
+    unreadable = unreadable_input((*quotas, *namespace.known_ranges.unreadable))
+    if unreadable:
+        result["unreadable"] = unreadable
+    violations = violations_input(limit_range_judge.find_violations(workload, namespace.known_ranges))
+    if violations:
+        result["refusals"] = violations
+    return result
+
+
+def _add_verdict(
+    result: ResourceQuotasInput, verdict: QuotaVerdict, workload: model.Workload, namespace: NamespaceLimits
+) -> None:
+    if verdict.shortages:
+        result["shortages"] = [_shortage_input(each, workload) for each in verdict.shortages]
+        if any(each.reach is Reach.NOW for each in verdict.shortages):
+            result["exists"] = workload.exists
+    if verdict.unstated:
+        result["unsaid"] = [
+            {"quota": each.quota, "container": each.container.name, "path": each.container.path, "what": each.what}
+            for each in verdict.unstated
+        ]
+        result["defaultsKnown"] = namespace.defaults_known
+    if verdict.unclear:
+        result["doubts"] = [{"quota": each.quota, "path": each.pod_set.path} for each in verdict.unclear]
+
+
+def _add_uncounted(
+    result: ResourceQuotasInput, verdict: QuotaVerdict, workload: model.Workload, known: Knowledge
+) -> None:
+    """Adds accelerators that no quota counts; adds nothing where a quota is unreadable, because it may count them."""
+    if verdict.unknowns:
+        return
+    uncounted = [name for name in verdict.uncounted if gpu_quota_slice.limits_resource(workload, name, known) is False]
+    if uncounted:
+        paths_of = {request.name: request.path for pod_set in workload.pod_sets for request in pod_set.requests}
+        result["uncounted"] = [{"name": name, "path": paths_of[name]} for name in uncounted]
+
+
+def _shortage_input(shortage: Shortage, workload: model.Workload) -> QuotaShortageInput:
+    result: QuotaShortageInput = {
+        "quota": shortage.of,
+        "resource": shortage.resource,
+        "verdict": REACHES[shortage.reach],
+        "needs": amount_of(shortage.needs),
+        "hard": amount_of(shortage.most),
+        "path": next(_request_paths(shortage.resource, workload)),
+    }
+    if shortage.used is not None:
+        result["used"] = amount_of(shortage.used)
+    if shortage.parts:
+        result["parts"] = parts_input(shortage.parts)
+    if shortage.assumption:
+        result["assumption"] = shortage.assumption
+    return result
+
+
+def _request_paths(key: str, workload: model.Workload) -> Iterator[str]:
+    """The path of the request that a key counts, or else the path of the pods."""
+    for pod_set in workload.pod_sets:
+        yield from (request.path for request in pod_set.requests if judge.quota_key(request) == key)
+    yield paths.ROOT if key.startswith("count/") else workload.pod_sets[0].path
+
+
+_AUTHORITY: Final = "ResourceQuota"
+
+_NEEDED: Final = {
+    Reach.START: "needed to start",
+    Reach.NOW: "needed",
+    Reach.ALL: "needed for all pods",
+    Reach.LARGEST: "needed for as many pods as it may grow to",
+}
+
+
+def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
+    """A section where a quota counts the pods."""
+    namespace = read.of_namespace(case.workload.namespace, known)
+    verdict = judge.judge(case.workload, namespace)
+    if verdict is None:
+        yield Section(authority=_AUTHORITY, answer=Answer.UNKNOWN, reasons=("the ResourceQuotas are not known",))
+    elif verdict.limited or verdict.unstated or verdict.unclear or verdict.shortages or verdict.unknowns:
+        yield Section(
+            authority=_AUTHORITY,
+            way=tuple(dict.fromkeys(f"ResourceQuota {each.of}" for each in verdict.limited)),
+            answer=verdict.answer,
+            reasons=tuple(dict.fromkeys(_reasons(verdict, namespace))),
+            balances=tuple(each.balance("ResourceQuota") for each in verdict.limited),
+            remedies=tuple(
+                dict.fromkeys(f"set {each.what} in container {each.container.name}" for each in verdict.unstated)
+            ),
+            waits=tuple(_waits(verdict)),
+        )
+
+
+def _reasons(verdict: QuotaVerdict, namespace: NamespaceLimits) -> Iterator[str]:
+    yield from map(_shortage_text, verdict.shortages)
+    if any(each.used is None for each in verdict.limited):
+        yield "current usage is not known"
+    yield from verdict.unknowns
+    for unclear in verdict.unclear:
+        pods = f"the pods of {unclear.pod_set.name}" if unclear.pod_set.name else "the pods"
+        yield f"usher does not know whether ResourceQuota {unclear.quota} counts {pods}"
+    unless = ", unless a LimitRange sets it" if namespace.ranges is None else ""
+    for unstated in verdict.unstated:
+        container = unstated.container.name
+        yield f"container {container} has no {unstated.what}; ResourceQuota {unstated.quota} requires it{unless}"
+
+
+def _shortage_text(shortage: Shortage) -> str:
+    resource = shortage.resource
+    needs, most = amount_texts.named(resource, shortage.needs), amount_texts.text(resource, shortage.most, up=False)
+    there = f"ResourceQuota {shortage.of} allows {most}"
+    if shortage.used is not None:
+        there += f" ({amount_texts.text(resource, shortage.used)} used)"
+    condition = f", if {shortage.assumption}" if shortage.assumption else ""
+    return f"{needs} {_NEEDED[shortage.reach]}, {there}{condition}"
+
+
+def _waits(verdict: QuotaVerdict) -> Iterator[str]:
+    for each in verdict.shortages:
+        if each.used is not None:
+            of = f"ResourceQuota {each.of}"
+            yield amount_texts.waiting(each.resource, of=of, used=each.used, most=each.most, needs=each.needs)

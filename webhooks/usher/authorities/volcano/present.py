@@ -1,0 +1,327 @@
+"""What Rego and `usher queue` say about Volcano: the queues and PodGroups of a workload."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Final, NotRequired
+
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import model, paths, quantities
+from usher.authorities import amount_texts, gang_demand
+from usher.authorities.authority import Case
+from usher.authorities.knowledge import Knowledge
+from usher.authorities.outlook import Balance, Elsewhere, LimitedResource, Section
+from usher.authorities.verdict import (
+    REACHES,
+    Amounts,
+    Answer,
+    PartInput,
+    Reach,
+    Shortage,
+    UnreadableInput,
+    parts_input,
+    unreadable_input,
+    worst,
+)
+from usher.authorities.volcano import judge, read
+from usher.authorities.volcano.judge import QueueVerdict, Standing
+from usher.authorities.volcano.read import DEFAULT_QUEUE, FoundGroup, Named, Placement, Queues
+from usher.cluster.facts.store import Store
+from usher.dataclass import dataclass
+from usher.kinds.reading.shapes import Amount, amount_of
+from usher.kinds.reading.values import Absence, Reference
+
+_NOT_KNOWN = "not known"
+
+ONLY_THESE_PODS: Final = "usher assumes that no other pods name this PodGroup"
+
+
+class QueueShortageInput(TypedDict):
+    """An amount that a queue can never give; `isAbove` marks a queue above the workload's own."""
+
+    queue: str
+    isAbove: bool
+    resource: str
+    verdict: str
+    needs: Amount
+    capability: Amount
+    parts: NotRequired[list[PartInput]]
+    assumption: NotRequired[str]
+    ofPods: NotRequired[int]
+    """The number of pods of a PodGroup, if the pods need this amount and not its minResources."""
+
+
+class QueueInput(TypedDict):
+    """A queue that the workload names, or its default; `standing` is `not known` where the queues are unknown."""
+
+    name: str
+    path: str
+    standing: str
+    state: NotRequired[str]
+    shortages: NotRequired[list[QueueShortageInput]]
+    assumption: NotRequired[str]
+
+
+class GroupInput(TypedDict):
+    """A PodGroup that templates name; `exists` is absent where the PodGroups are unknown."""
+
+    name: str
+    path: str
+    exists: NotRequired[bool]
+    minimum: NotRequired[int]
+    """Its minMember; absent where it is not a number."""
+    least: int
+    """The fewest and the most pods of the workload that name it."""
+    most: NotRequired[int]
+
+
+class PodGroupObjectInput(TypedDict):
+    """A PodGroup object whose queue is not usable or too small for its minResources.
+
+    `standing` is `not known` where the queues are unknown.
+    """
+
+    queue: str
+    path: str
+    standing: str
+    state: NotRequired[str]
+    shortages: NotRequired[list[QueueShortageInput]]
+
+
+class VolcanoInput(TypedDict):
+    """The queues and PodGroups of a workload; queues without problems are left out."""
+
+    queues: NotRequired[list[QueueInput]]
+    groups: NotRequired[list[GroupInput]]
+    unreadable: NotRequired[list[UnreadableInput]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _GroupAsFound:
+    """A PodGroup that a slice depends on. It changes with the pods of its workload."""
+
+    reference: Reference
+    value: paths.Object | Absence
+
+    def still_holds(self, known: Knowledge) -> bool:
+        return known.facts.find(self.reference) is self.value
+
+
+def input_slice(case: Case, known: Knowledge) -> VolcanoInput | None:
+    """The queues and groups of a workload; None without any, and for objects that a controller made."""
+    workload = case.workload
+    if workload.owner is not None:
+        return None
+    placement, queues = read.find_placement(workload, known), read.queues_of_cluster(known.facts)
+    case.grounds.extend(_GroupAsFound(reference=each.reference, value=each.value) for each in placement.groups)
+    found: list[QueueInput] = []
+    unreadable = [
+        each for found_group in placement.groups if found_group.group for each in found_group.group.unreadable
+    ]
+    for named in placement.queues:
+        if queues is None:
+            if named.name != DEFAULT_QUEUE:
+                found.append({"name": named.name, "path": named.path, "standing": _NOT_KNOWN})
+            continue
+        verdict = judge.judge(workload, named.name, queues, minimum=placement.minimum, resources=placement.resources)
+        unreadable += verdict.unreadable
+        if verdict.shortages or verdict.standing is not Standing.USABLE:
+            found.append(_queue_input(named, verdict))
+    result: VolcanoInput = {}
+    if found:
+        result["queues"] = found
+    if placement.groups:
+        result["groups"] = _group_inputs(placement.groups)
+    if unreadable:
+        result["unreadable"] = unreadable_input(unreadable)
+    return result or None
+
+
+def pod_group_slice(case: Case, known: Knowledge) -> PodGroupObjectInput | None:
+    """The problem of a PodGroup's queue; None where the queue is usable, and for other objects."""
+    workload = case.workload
+    if (workload.group, workload.kind) != read.POD_GROUP:
+        return None
+    named = workload.view.get("volcanoPodGroup", {}).get("spec", {}).get("queue", "")
+    name, path = (named, "/spec/queue") if named else (DEFAULT_QUEUE, "/spec")
+    queues = read.queues_of_cluster(known.facts)
+    if queues is None:
+        return {"queue": name, "path": path, "standing": _NOT_KNOWN} if named else None
+    amounts = workload.view.get("volcanoPodGroup", {}).get("spec", {}).get("minResources", {})
+    resources = {resource: quantities.parse(amount["text"]) for resource, amount in amounts.items()}
+    verdict = judge.judge(workload, name, queues, resources=resources)
+    shortages = [_shortage_input(each, name) for each in verdict.shortages]
+    if case.beside.gang is not None:
+        shortages += _shortage_of_pods(case.beside.gang, name, queues, besides=verdict.shortages)
+    if verdict.standing is Standing.USABLE and not shortages:
+        return None
+    result: PodGroupObjectInput = {"queue": name, "path": path, "standing": verdict.standing.value}
+    if verdict.state:
+        result["state"] = verdict.state
+    if shortages:
+        result["shortages"] = shortages
+    return result
+
+
+def _shortage_of_pods(
+    gang: model.Workload, name: str, queues: read.Queues, *, besides: Sequence[Shortage]
+) -> Iterator[QueueShortageInput]:
+    """The amounts that the pods of a PodGroup lack in its queue, beside those that its minResources lack."""
+    lacking = {(each.of, each.resource) for each in besides}
+    for each in judge.judge(gang, name, queues, minimum=gang.gang.minimum).shortages:
+        if (each.of, each.resource) not in lacking:
+            yield {"assumption": ONLY_THESE_PODS, **_shortage_input(each, name), "ofPods": len(gang.pod_sets)}
+
+
+def _group_inputs(groups: Iterable[FoundGroup]) -> list[GroupInput]:
+    return [_group_input(each) for each in groups]
+
+
+def _group_input(found: FoundGroup) -> GroupInput:
+    named = found.named
+    result: GroupInput = {"name": named.name, "path": named.path, "least": named.least}
+    if named.most is not None:
+        result["most"] = named.most
+    if found.value is not Absence.NOT_KNOWN:
+        result["exists"] = found.value is not Absence.MISSING
+    if found.group is not None and found.group.minimum is not None:
+        result["minimum"] = found.group.minimum
+    return result
+
+
+def _queue_input(named: Named, verdict: QueueVerdict) -> QueueInput:
+    result: QueueInput = {"name": named.name, "path": named.path, "standing": verdict.standing.value}
+    if verdict.state:
+        result["state"] = verdict.state
+    if verdict.shortages:
+        result["shortages"] = [_shortage_input(each, verdict.queue) for each in verdict.shortages]
+    if named.assumption:
+        result["assumption"] = named.assumption
+    return result
+
+
+def _shortage_input(shortage: Shortage, queue: str) -> QueueShortageInput:
+    result: QueueShortageInput = {
+        "queue": shortage.of,
+        "isAbove": shortage.of != queue,
+        "resource": shortage.resource,
+        "verdict": REACHES[shortage.reach],
+        "needs": amount_of(shortage.needs),
+        "capability": amount_of(shortage.most),
+    }
+    if shortage.parts:
+        result["parts"] = parts_input(shortage.parts)
+    if shortage.assumption:
+        result["assumption"] = shortage.assumption
+    return result
+
+
+_AUTHORITY: Final = "Volcano"
+
+_MOST: Final = 16
+"""How many other queues are tried."""
+
+
+def outlook_sections(case: Case, known: Knowledge) -> Iterator[Section]:
+    """A section for each queue of a workload; no section where Volcano does not place it."""
+    workload = case.workload
+    if workload.owner is not None:
+        return
+    placement, queues = read.find_placement(workload, known), read.queues_of_cluster(known.facts)
+    never = _minimum_above_all_pods(workload, placement)
+    for named in placement.queues:
+        if queues is not None:
+            verdict = judge.judge(
+                workload, named.name, queues, minimum=placement.minimum, resources=placement.resources
+            )
+            section = _section(named, verdict, known.facts)
+            if section.answer is not Answer.COULD:
+                section = replace(section, elsewhere=tuple(_other_queues(workload, queues, besides=named.name)))
+            yield replace(section, answer=Answer.NEVER, reasons=(never, *section.reasons)) if never else section
+        elif never:
+            yield Section(authority=_AUTHORITY, way=(f"Queue {named.name}",), answer=Answer.NEVER, reasons=(never,))
+        elif named.name != DEFAULT_QUEUE:
+            reason = "the queues of Volcano are not known"
+            yield Section(authority=_AUTHORITY, way=(f"Queue {named.name}",), answer=Answer.UNKNOWN, reasons=(reason,))
+
+
+def _minimum_above_all_pods(workload: model.Workload, placement: Placement) -> str:
+    """Why a gang that waits for more pods than it has never starts; empty for other gangs."""
+    minimum, most = placement.minimum, workload.pods.maximum
+    if minimum is None:
+        minimum = gang_demand.gang_minimum(workload)
+    if minimum is None or most is None or minimum <= most:
+        return ""
+    return f"it waits for {minimum} pods, but there are never more than {most}"
+
+
+def _section(named: Named, verdict: QueueVerdict, facts: Store) -> Section:
+    allocated = read.allocated_amounts(named.name, facts)
+    balances = [_balance(each, named.name, allocated) for each in verdict.limited if each.demand.all]
+    waits = tuple(_waits(balances))
+    above = dict.fromkeys(each.of for each in verdict.limited if each.of != named.name)
+    return Section(
+        authority=_AUTHORITY,
+        way=(f"Queue {named.name}", *(f"Queue {name}" for name in above)),
+        answer=worst([verdict.answer, Answer.NOT_NOW]) if waits else verdict.answer,
+        reasons=tuple(_reasons(named, verdict)),
+        balances=tuple(balances),
+        waits=waits,
+    )
+
+
+def _reasons(named: Named, verdict: QueueVerdict) -> Iterator[str]:
+    if verdict.standing is not Standing.USABLE:
+        yield _standing_text(verdict)
+    yield from (_shortage_text(each, verdict.queue) for each in verdict.shortages)
+    yield from verdict.unknowns
+    if named.assumption and (verdict.standing is not Standing.USABLE or verdict.shortages or verdict.unknowns):
+        yield f"this holds if {named.assumption}"
+
+
+def _standing_text(verdict: QueueVerdict) -> str:
+    name = verdict.queue
+    match verdict.standing:
+        case Standing.MISSING:
+            return f"there is no Queue {name}"
+        case Standing.ROOT:
+            return f"Queue {name} is the root queue, and takes no jobs"
+        case Standing.NOT_LEAF:
+            return f"Queue {name} has queues below it, and takes no jobs itself"
+        case _:
+            return f"Queue {name} is {verdict.state}, and takes jobs only while it is Open"
+
+
+def _shortage_text(shortage: Shortage, queue: str) -> str:
+    needs = amount_texts.named(shortage.resource, shortage.needs)
+    most = amount_texts.text(shortage.resource, shortage.most, up=False)
+    verb = "needed to start" if shortage.reach is Reach.START else "needed for all pods"
+    condition = ", if the scheduler's plugin capacity uses parents" if shortage.of != queue else ""
+    condition += f", if {shortage.assumption}" if shortage.assumption else ""
+    return f"{needs} {verb}, {most} is the capability of Queue {shortage.of}{condition}"
+
+
+def _balance(limited: LimitedResource, queue: str, allocated: Amounts | None) -> Balance:
+    if allocated is not None and limited.of == queue:
+        limited = replace(limited, used=allocated.get(limited.resource, quantities.ZERO))
+    return limited.balance("Queue")
+
+
+def _waits(balances: Iterable[Balance]) -> Iterator[str]:
+    """The texts about amounts that must become free, for each resource that the queue could ever give."""
+    for each in balances:
+        if (
+            each.used is not None
+            and each.most is not None
+            and each.free is not None
+            and each.free < each.asks <= each.most
+        ):
+            yield amount_texts.waiting(each.resource, of=each.of, used=each.used, most=each.most, needs=each.asks)
+
+
+def _other_queues(workload: model.Workload, queues: Queues, *, besides: str) -> Iterator[Elsewhere]:
+    for name in islice(sorted(queues.by_name), _MOST):
+        found = judge.judge(workload, name, queues)
+        if name != besides and found.standing is Standing.USABLE and not found.shortages and not found.unreadable:
+            yield Elsewhere(queue=name, answer=Answer.COULD)

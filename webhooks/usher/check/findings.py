@@ -1,0 +1,402 @@
+"""The findings of a run over many objects: the value that judging hands to the formats.
+
+It does not hold the objects or their text, so an audit of many objects only needs memory for its findings.
+
+A fingerprint does not change when lines move, when a list gets an item before the place, or when a number in the
+message changes.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import field
+from datetime import date
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from usher import model, paths
+from usher.check.devices import NOTHING, Amount, Devices
+from usher.dataclass import dataclass
+from usher.policy.checks.catalogue import Entry
+from usher.policy.mutation import merge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """The exit code of a command, and the outcomes that it counts as failures."""
+
+    code: int
+    reason: str
+    """The reason for the exit code, as one line."""
+    explained: bool = False
+    """Whether people need the reason because no report shows it."""
+    failing: frozenset[model.Outcome] = frozenset({model.Outcome.DENY})
+    """Outcomes that fail in test reports. A denial always fails."""
+    unknown_accepted: bool = True
+    """Whether the command accepts parts that usher cannot judge."""
+
+
+class ExceptionState(StrEnum):
+    """The use of an exception of usher.yaml."""
+
+    USED = "used"
+    UNUSED = "unused"
+    EXPIRED = "expired"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExceptionUse:
+    """An exception of usher.yaml, and whether a finding still needs it."""
+
+    checks: tuple[str, ...]
+    namespaces: tuple[str, ...]
+    ticket: str
+    owner: str
+    expires: date
+    state: ExceptionState
+    findings: int
+    """The number of findings that it covers. Another exception before it may cover some first."""
+    kinds: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    objects: int = 0
+    """The number of judged objects that it matches by namespace, kind and name."""
+    objects_with_findings: int = 0
+    """The number of these objects with a finding of the exception's checks, covered or not."""
+    examples: tuple[str, ...] = ()
+    """Some of these objects, as `Job ml-research/train`."""
+    codes: tuple[str, ...] = ()
+    """The codes of checks with findings in these objects."""
+    needed_findings: int = 0
+    """The number of covered findings that would deny or warn without the exception."""
+    covered_by: tuple[int, ...] = ()
+    """The indexes of the exceptions that cover findings of these checks first."""
+    aside: int = 0
+    """The number of objects that it matches by kind or name and that were judged only as part of others."""
+    known: bool = True
+    """Whether each of its checks was evaluated on each object that it matches."""
+
+
+class Command(StrEnum):
+    """The command of the run: reports of `check` point at lines, those of `audit` begin with totals."""
+
+    CHECK = "check"
+    AUDIT = "audit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """One line of the source; the columns count its characters from 1, the end is the one after the last."""
+
+    text: str
+    column: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A place in one line of a file; line and columns count from 1."""
+
+    line: int
+    column: int
+    end_column: int
+    """The column after the last character; the excerpt may be cut before it."""
+    excerpt: Excerpt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodSet:
+    """The pod set of a workload that a finding is about."""
+
+    name: str
+    pods: model.Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A judgement with its place."""
+
+    judgement: model.Judgement
+    place: Place | None
+    """None for objects of a live cluster, which have no text."""
+    pod_set: PodSet | None
+    """None if the finding is about the whole workload."""
+    added: bool = False
+    """Whether it is about a field that the mutating webhook adds. Then its place is the nearest one in the file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotJudged:
+    """A part of an object that could not be read, or a check that could not be evaluated for it."""
+
+    unknown: model.Unknown
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """The name of an object."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        name, kind = self.name or "(unnamed)", self.kind or "(no kind)"
+        # A Namespace is in its own namespace here, so the text would repeat the name.
+        within = f"{self.namespace}/" if self.namespace and (self.api_version, self.kind) != ("v1", "Namespace") else ""
+        return f"{kind} {within}{name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """The changes that the mutating webhook would make in an object."""
+
+    before: paths.Object
+    merged: merge.Merged
+    names: Mapping[str, str]
+    """Names of the mutations in `merged`, by key."""
+    silent: frozenset[str] = frozenset()
+    """Keys of the mutations that the webhook does not mention to users."""
+    mends: Mapping[str, str] = field(default_factory=dict)
+    """Checks whose findings the webhook mends, each with the name of its mutation."""
+    places: Mapping[str, str]
+    """By path, the names in messages for the pod sets and containers of intents: `container pytorch of Worker`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The decision about one workload."""
+
+    source: str
+    line: int
+    """First line of its document; 0 for objects of a live cluster."""
+    identity: Identity
+    role: model.Role
+    pods: model.Count
+    accelerators: Devices
+    accelerators_known: bool = True
+    """False if it may request more, because usher cannot read an amount or a device claim."""
+    is_template: bool = False
+    """Whether it makes pods only when another object refers to it. Totals do not count it."""
+    findings: tuple[Finding, ...] = ()
+    not_judged: tuple[NotJudged, ...] = ()
+    exemption: str = ""
+    makes_pods: bool = True
+    """False for objects that are not workloads: queues, quotas, classes, nodes."""
+    change: Change | None = None
+    """None if the command makes no mutations, or they changed nothing worth reporting."""
+    exists: bool = False
+    """Whether it comes from a cluster and not from a manifest."""
+    owner: model.Owner | None = None
+    """The controller that the object names, which may be false."""
+
+    @property
+    def worst(self) -> model.Outcome | None:
+        """The worst outcome of its findings; None without findings."""
+        return self.findings[0].judgement.outcome if self.findings else None
+
+    @property
+    def outcome(self) -> str:
+        """The outcome in reports: the worst one of the findings, or `exempt`, `unknown` or `clean`."""
+        if self.exemption and self.worst is None:
+            return "exempt"
+        if self.worst is not None:
+            return self.worst.value
+        return "unknown" if self.unread else "clean"
+
+    @property
+    def unread(self) -> int:
+        """The number of parts of the object that could not be read, so that no check judged them."""
+        return sum(not entry.unknown.check for entry in self.not_judged)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """An object without a decision, because of an error in usher and not in the object."""
+
+    source: str
+    line: int
+    identity: Identity
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """An input that could not be used, so that the run counts as failed; line and column are 0 where unknown."""
+
+    source: str
+    reason: str
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """A part that the run left out on purpose."""
+
+    source: str
+    reason: str
+    hides_objects: bool = False
+    """Whether the source may have objects that the run did not see."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotEvaluated:
+    """A check that could not be evaluated for some workloads for the same reason."""
+
+    check: str
+    code: str
+    name: str
+    reason: str
+    workloads: int
+    required: bool = False
+    """Whether it is a policy of the site: then `workloads` counts objects, and the run does not pass."""
+
+    @property
+    def subject(self) -> str:
+        """The noun for what `workloads` counts."""
+        return "object" if self.required else "workload"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """The numbers at the start or end of a report."""
+
+    files: int = 0
+    objects: int = 0
+    """Number of all Kubernetes objects, including workloads."""
+    workloads: int = 0
+    pods: Amount = NOTHING
+    accelerators: Devices
+    accelerators_with_errors: Devices
+    """The accelerators of denied workloads."""
+    errors: int = 0
+    warnings: int = 0
+    notes: int = 0
+    """Findings with the outcome deny, warn and audit."""
+    exempt: int = 0
+    owned: int = 0
+    """Number of objects that count as part of a listed workload."""
+    finished: int = 0
+    """Number of finished objects of a cluster, which hold no accelerators."""
+    ignored: int = 0
+    """Number of documents that are not Kubernetes objects."""
+
+    @property
+    def by_outcome(self) -> Mapping[model.Outcome, int]:
+        return {model.Outcome.DENY: self.errors, model.Outcome.WARN: self.warnings, model.Outcome.AUDIT: self.notes}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """The configuration of the run."""
+
+    source: str = ""
+    """The file; empty for the built-in defaults."""
+    preset: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The report of a run, in the order in which it read the objects."""
+
+    command: Command
+    version: str
+    configuration: Configuration
+    origin: str = ""
+    """The audited cluster; empty for files."""
+    admitted: bool = False
+    """Whether the objects were judged with the changes of the mutating webhook."""
+    diff: bool = False
+    """Whether to show these changes in full."""
+    results: tuple[Result, ...]
+    failures: tuple[Failure, ...]
+    problems: tuple[Problem, ...]
+    notes: tuple[Note, ...]
+    not_evaluated: tuple[NotEvaluated, ...]
+    without_facts: int = 0
+    """The number of checks that were left out because they need facts of a cluster that are unknown."""
+    exceptions: tuple[ExceptionUse, ...] = ()
+    rules: Mapping[str, Entry] = field(default_factory=dict)
+    """The checks in findings and in `not_evaluated`, by key."""
+    totals: Totals
+    ending: Ending | None = None
+    """How the command ends; None if the report does not decide that."""
+
+    @property
+    def denies(self) -> bool:
+        return self.totals.errors > 0
+
+    @property
+    def unread(self) -> int:
+        """The number of parts that could not be judged (unknown kinds, fields of a wrong type, policies). They neither
+        pass nor fail.
+        """
+        return sum(result.unread for result in self.results) + sum(each.required for each in self.not_evaluated)
+
+    @property
+    def failed(self) -> bool:
+        """Whether an input or object could not be read or judged, so that a report without findings would prove
+        nothing.
+        """
+        return bool(self.problems or self.failures)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The findings and the failures, in the order of the files."""
+
+    results: list[Result] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    excepted: Counter[int] = field(default_factory=Counter)
+    """By the index of an exception, the number of matching objects that count as part of others."""
+
+    def add(self, other: "Part") -> None:
+        """Adds the results of the files after this part."""
+        self.results.extend(other.results)
+        self.failures.extend(other.failures)
+        self.problems.extend(other.problems)
+        self.notes.extend(other.notes)
+        for name, number in other.counts.items():  # ten times as fast as `update`
+            self.counts[name] += number
+        self.excepted.update(other.excepted)
+
+
+_NUMBERS: Final = re.compile(r"\d+")
+_INDEX: Final = re.compile(r"/\d+(?=/|$)")
+
+
+class Fingerprint(NamedTuple):
+    """A check, an object, a place and a message, without the parts that change between runs."""
+
+    check: str
+    """The key of the check: `resources/whole_gpus_only`."""
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    path: str
+    message: str
+
+
+def fingerprint(result: Result, finding: Finding) -> Fingerprint:
+    """The key of a finding. Two findings of one object may have the same key."""
+    identity, found = result.identity, finding.judgement.finding
+    return Fingerprint(
+        check=found.check,
+        api_version=identity.api_version,
+        kind=identity.kind,
+        namespace=identity.namespace,
+        name=identity.name,
+        path=_INDEX.sub("/*", found.path),
+        message=without_numbers(found.message),
+    )
+
+
+def without_numbers(text: str) -> str:
+    """A message with placeholders for its numbers."""
+    return _NUMBERS.sub("#", text)

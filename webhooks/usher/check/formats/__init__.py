@@ -1,0 +1,1 @@
+"""Reports: one format per module, each a function from a Report to text. They only read the Report."""

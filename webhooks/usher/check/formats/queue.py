@@ -1,0 +1,340 @@
+"""The outlooks of `usher queue`, for people and for programs.
+
+A field is absent where it does not apply or is not known. An `answer` is `never`, `unknown`, `not now`, `could` or
+`fits now`.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Final, Literal, NamedTuple, TextIO
+
+from pydantic import BeforeValidator
+from rich.text import Text
+
+from usher import model, quantities
+from usher.authorities import amount_texts
+from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
+from usher.authorities.outlook import Balance as OutlookBalance
+from usher.authorities.outlook import Holding, Outlook
+from usher.authorities.outlook import Rank as OutlookRank
+from usher.authorities.outlook import Section as OutlookSection
+from usher.authorities.verdict import Answer
+from usher.check.batches import Batch
+from usher.check.formats import json_report, wording
+from usher.check.formats.json_report import (
+    API_VERSION,
+    IF_ANY,
+    Bounded,
+    BoundedIfKnown,
+    Exact,
+    ExactIfKnown,
+    Shape,
+    TextIfAny,
+    attribute,
+)
+from usher.check.formats.lines import Lines, Row
+from usher.check.formats.wording import readable_number, readable_range
+from usher.kinds.reading import values as reading_values
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.queue_outlook import Outlooks
+
+VERDICTS: Final = {
+    Answer.NEVER: "never: this configuration does not let it start, even if nothing else runs",
+    Answer.UNKNOWN: "unknown: facts are missing",
+    Answer.NOT_NOW: "not now: it can start later",
+    Answer.COULD: "could start: the configuration allows it; how much is free is unknown",
+    Answer.FITS: "fits now: queues and quotas have room; usher does not look at what runs on the nodes",
+}
+"""The sentence for each verdict about a workload."""
+
+_ANSWERS: Final = {**{answer: answer.value for answer in Answer}, Answer.COULD: "could start"}
+"""The words for each answer of one authority."""
+
+_QUEUES: Final = frozenset({"Kueue", "Volcano"})
+
+_WAY: Final = " -> "
+
+
+class ShownOutlook(NamedTuple):
+    """An outlook, with the place of its object in a file."""
+
+    place: str
+    outlook: Outlook
+
+
+def write_text(shown: Iterable[ShownOutlook], stream: TextIO, /, *, width: int | None = None) -> None:
+    """Writes the outlooks; `width` in columns, by default the terminal's."""
+    lines = Lines(stream, color=False, width=width)
+    for index, each in enumerate(shown):
+        if index:
+            lines.write()
+        lines.write(wording.printable(each.place))
+        _write(each.outlook, lines)
+
+
+def _write(outlook: Outlook, lines: Lines) -> None:
+    workload = outlook.workload
+    heading = f"{wording.workload_name(workload)} ({workload.api_version})"
+    lines.wrapped(heading, first=Text(""), rest="  ")
+    lines.labelled([*_overview(outlook)])
+    for section in outlook.sections:
+        lines.write()
+        _write_section(section, lines)
+    if outlook.remedies:
+        lines.write()
+        lines.write("  What would make it fit")
+        for remedy in outlook.remedies:
+            lines.wrapped(remedy, first=Text("    - "), rest="      ")
+
+
+def _overview(outlook: Outlook) -> Iterator[Row]:
+    workload = outlook.workload
+    yield Row("verdict", VERDICTS[outlook.answer])
+    for index, text in enumerate(_asks(workload)):
+        yield Row("" if index else "asks for", text)
+    for index, rank in enumerate(outlook.ranks):
+        yield Row("" if index else "priority", _rank(rank))
+    if not any(section.way for section in outlook.sections if section.authority in _QUEUES):
+        yield Row("queue", "no queue found")
+    if workload.owner is not None:
+        yield Row("owner", f"{workload.owner.kind} {workload.owner.name}, which is queued in its place")
+    if outlook.given:
+        yield Row("gpu-usher adds", ", ".join(outlook.given))
+
+
+def _asks(workload: model.Workload) -> Iterator[str]:
+    """`64 nvidia.com/gpu: Worker 8 pods x 8`, by resource."""
+    names = dict.fromkeys(request.name for pod_set in workload.pod_sets for request in pod_set.requests)
+    totals = {total.name: total for total in workload.totals}
+    for name in names:
+        parts = [
+            f"{f'{pod_set.name} ' if pod_set.name else ''}{wording.pods(pod_set.count)} x "
+            f"{readable_number(request.minimum)}"
+            for pod_set in workload.pod_sets
+            for request in pod_set.requests
+            if request.name == name
+        ]
+        total = (
+            f"{readable_range(totals[name].minimum, totals[name].maximum)} {name}: " if name in totals else f"{name}: "
+        )
+        yield total + ", ".join(parts)
+    if not names:
+        yield f"{wording.pods(workload.pods)}, no accelerators"
+
+
+def _rank(rank: OutlookRank) -> str:
+    value = "" if rank.value is None else f" ({rank.value:,})"
+    if rank.missing:
+        value = " (it does not exist)"
+    of = f" of {wording.sentence(rank.of)}" if rank.of else ""
+    if not rank.name:
+        return f"no {rank.kind}{value}{of}"
+    given = ", set by gpu-usher" if rank.given else ", the default" if rank.by_default else ""
+    return f"{rank.kind} {rank.name}{value}{of}{given}"
+
+
+def _write_section(section: OutlookSection, lines: Lines) -> None:
+    could = section.is_of_nodes and section.answer is Answer.COULD
+    lines.write(f"  {section.authority}: {'could hold the pods' if could else _ANSWERS[section.answer]}")
+    if section.way:
+        given = " (set by gpu-usher, not by the file)" if section.given else ""
+        first, *rest = section.way
+        lines.wrapped(_WAY.join((first + given, *rest)), first=Text("    "), rest="      ")
+    for reason in section.reasons:
+        lines.wrapped(reason, first=Text("    "), rest="      ")
+    _write_balances(section, lines)
+    for text in _taken(section):
+        lines.wrapped(text, first=Text("    "), rest="      ")
+    for holding in section.holding:
+        lines.wrapped(_held(holding), first=Text("    "), rest="      ")
+
+
+def _taken(section: OutlookSection) -> Iterator[str]:
+    for each in section.taken:
+        pods = each.pod_set or "the pods"
+        when = "would get" if each.now else "would get, when there is room,"
+        yield f"{pods} {when} flavor {each.flavor} for {', '.join(each.resources)}"
+
+
+def _write_balances(section: OutlookSection, lines: Lines) -> None:
+    """Writes a table with a row for each resource of each flavor or quota; a question mark means an unknown amount."""
+    if not section.balances:
+        return
+    used = "reserved" if section.authority == "Kueue" else "in use"
+    numbers = ["asks", "can give", used, "free now"]
+    rows = [*map(_cells, section.balances)]
+    if all(balance.used is None and balance.free is None for balance in section.balances):
+        numbers, rows = numbers[:-2], [cells[:-2] for cells in rows]
+    lines.table(("", "", *numbers), rows, right=numbers, indent=4)
+
+
+def _cells(balance: OutlookBalance) -> tuple[str, ...]:
+    most = "no bound" if balance.most is None else _amount(balance.resource, balance.most)
+    if balance.own is not None and balance.most is not None:
+        borrowed = quantities.Quantity(balance.most.nanos - balance.own.nanos)
+        most += f" ({_amount(balance.resource, balance.own)} own + {_amount(balance.resource, borrowed)} borrowed)"
+    return (
+        balance.of,
+        balance.resource,
+        _amount(balance.resource, balance.asks, up=True),
+        most,
+        "?" if balance.used is None else _amount(balance.resource, balance.used, up=True),
+        "?" if balance.free is None else _amount(balance.resource, balance.free),
+    )
+
+
+def _amount(resource: str, quantity: quantities.Quantity, *, up: bool = False) -> str:
+    return str(quantity) if gpu_quota_amounts.is_unit(resource) else amount_texts.text(resource, quantity, up=up)
+
+
+def _held(holding: Holding) -> str:
+    pods = f"one pod of {holding.pod_set}" if holding.pod_set else "one pod"
+    missing = "; ".join(holding.missing)
+    if holding.answer is Answer.NEVER:
+        nearest = f" The nearest is {holding.nearest}: " if holding.nearest else " "
+        return f"No node could ever hold {pods}.{nearest}{missing}"
+    places = [wording.count(holding.nodes, "node")] if holding.nodes else []
+    places += [f"nodes that an autoscaler adds to {name}" for name in holding.grows]
+    text = f"{wording.sentence(places)} could hold {pods}, if empty" if places else f"no existing node can hold {pods}"
+    return f"{text}: {missing}" if missing else text
+
+
+def write_json(shown: Iterable[ShownOutlook], stream: TextIO, /, *, as_written: bool) -> None:
+    """Writes the outlooks as one JSON document."""
+    found = {"as_written": as_written, "workloads": list(shown)}
+    json_report.write_document(QueueOutlook.model_validate(found), stream)
+
+
+def _amounts(requests: Iterable[model.AcceleratorRequest]) -> dict[str, quantities.Quantity]:
+    return {request.name: request.minimum for request in requests}
+
+
+def _by_name(totals: Iterable[model.Total]) -> dict[str, model.Total]:
+    return {total.name: total for total in totals}
+
+
+class PodSet(Shape):
+    """`requests` are the accelerators of one pod."""
+
+    name: str
+    minimum: Bounded = attribute("count", "minimum")
+    maximum: BoundedIfKnown = attribute("count", "maximum")
+    requests: Annotated[dict[str, Exact], BeforeValidator(_amounts)]
+
+
+class Total(Shape):
+    """What all pods together ask for; without `maximum` where nothing bounds it."""
+
+    minimum: Exact
+    maximum: ExactIfKnown
+
+
+class Rank(Shape):
+    """A priority class; without `podSets` it is the one of all pod sets."""
+
+    kind: str
+    name: str
+    value: BoundedIfKnown
+    pod_sets: Annotated[list[str], IF_ANY] = attribute("of")
+    by_default: bool
+    missing: bool
+    given: bool
+
+
+class Balance(Shape):
+    """One resource of one flavor or quota: `most` is what it could ever give, `own` what of it is not borrowed."""
+
+    of: str
+    resource: str
+    asks: Exact
+    most: ExactIfKnown
+    own: ExactIfKnown
+    reserved: ExactIfKnown = attribute("used")
+    free: ExactIfKnown
+
+
+class Flavor(Shape):
+    """The flavor that pods would get; `now` where it has room now."""
+
+    pod_set: str
+    resources: list[str]
+    flavor: str
+    now: bool
+
+
+class Elsewhere(Shape):
+    """Another queue that the workload could use."""
+
+    queue: str
+    cluster_queue: TextIfAny = attribute("behind")
+    answer: str
+
+
+class Nodes(Shape):
+    """Nodes that could hold one pod of a pod set, if they were empty; `grows` are pools of an autoscaler."""
+
+    pod_set: str
+    answer: str
+    nodes: int
+    grows: list[str]
+    nearest: TextIfAny
+    missing: list[str]
+
+
+class Section(Shape):
+    """What one authority says; `given` where gpu-usher names the first queue of `way`, and the file does not."""
+
+    authority: str
+    answer: str
+    way: list[str]
+    given: bool
+    reasons: list[str]
+    balances: list[Balance]
+    flavors: list[Flavor] = attribute("taken")
+    elsewhere: list[Elsewhere]
+    nodes: list[Nodes] = attribute("holding")
+
+
+class Workload(Shape):
+    place: str
+    api_version: str = attribute("outlook", "workload", "api_version")
+    kind: str = attribute("outlook", "workload", "kind")
+    namespace: str = attribute("outlook", "workload", "namespace")
+    name: str = attribute("outlook", "workload", "name")
+    answer: str = attribute("outlook", "answer")
+    pod_sets: list[PodSet] = attribute("outlook", "workload", "pod_sets")
+    totals: Annotated[dict[str, Total], BeforeValidator(_by_name)] = attribute("outlook", "workload", "totals")
+    given: list[str] = attribute("outlook", "given")
+    priorities: list[Rank] = attribute("outlook", "ranks")
+    authorities: list[Section] = attribute("outlook", "sections")
+    remedies: list[str] = attribute("outlook", "remedies")
+
+
+class QueueOutlook(Shape):
+    api_version: Literal["gpu-usher.io/v1alpha1"] = API_VERSION
+    kind: Literal["QueueOutlook"] = "QueueOutlook"
+    as_written: bool
+    workloads: list[Workload]
+
+
+def outlooks_of(
+    batches: Iterable[Batch], evaluator: Evaluator, *, namespace: str, as_written: bool = False
+) -> Iterator[tuple[str, Outlook]]:
+    """The outlook of every object that makes pods, with its place.
+
+    Args:
+        batches: the manifests; each batch is applied as a whole.
+        evaluator: decides, and has the facts.
+        namespace: the namespace of objects without one.
+        as_written: whether to ignore the changes of the mutating webhook.
+    """
+    for batch in batches:
+        values = [item.value for item in batch.items]
+        facts = evaluator.facts.with_applied(values, namespace=namespace)
+        objects, outlooks = reading_values.Objects(values, namespace=namespace), Outlooks(evaluator, facts)
+        for item in batch.items:
+            request = Request(value=item.value, namespace=namespace, objects=objects, facts=facts, place="check")
+            outlook = outlooks.of(request, as_written=as_written)
+            if outlook is not None:
+                line = item.document.line if item.document is not None else 0
+                yield f"{batch.source}:{line}" if line else batch.source, outlook

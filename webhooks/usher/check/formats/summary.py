@@ -1,0 +1,235 @@
+"""The end of a report: its numbers and what they leave out; and its findings by cause."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from decimal import Decimal
+from itertools import groupby
+from typing import Final, TypeVar
+
+from rich.text import Text
+
+from usher import model, paths
+from usher.check import devices as scan_devices
+from usher.check import findings
+from usher.check.formats import mended, wording
+from usher.check.formats.lines import Lines
+from usher.dataclass import dataclass
+
+_SHOWN_NOTES: Final = 10
+
+
+def write(found: findings.Report, lines: Lines) -> None:
+    parts = (_mended, _not_evaluated, _without_facts, _exceptions, _left_out)
+    for label, text in (entry for part in parts for entry in part(found)):
+        first = Text(f"{label}: ", style="magenta" if label == "not evaluated" else "dim")
+        lines.wrapped(text, first=first, rest="  ")
+    lines.wrapped(configuration(found), first=Text("configuration: ", style="dim"), rest="  ")
+    lines.wrapped(numbers(found), first=Text(""), rest="  ", style=_style(found))
+
+
+def _style(found: findings.Report) -> str:
+    if found.denies or found.failed:
+        return "bold red"
+    return "yellow" if found.totals.warnings or found.unread else "bold green"
+
+
+def numbers(found: findings.Report) -> str:
+    """The run in one line: `1 file, 2 workloads, 8 GPUs: no errors, 1 warning`."""
+    totals = found.totals
+    scope = [] if found.origin else [wording.count(totals.files, "file")]
+    scope += [wording.count(totals.workloads, "workload"), wording.devices(totals.accelerators)]
+    parts = []
+    if totals.workloads or not found.failed:
+        parts.append(wording.finding_counts(totals))
+    if found.not_evaluated:
+        parts.append(f"{wording.count(len({each.check for each in found.not_evaluated}), 'check')} not evaluated")
+    if found.unread:
+        parts.append(f"{wording.count(found.unread, 'part')} not judged")
+    # Without this note the numbers would look complete.
+    missing = [f"{wording.count(len(found.problems), 'input')} could not be read"] if found.problems else []
+    if found.failures:
+        missing.append(f"{wording.count(len(found.failures), 'object')} could not be judged")
+    verdict = ", ".join(parts)
+    if missing:
+        verdict = f"INCOMPLETE, {wording.sentence(missing)}" + (f"; in the rest {verdict}" if verdict else "")
+    return f"{', '.join(scope)}: {verdict}"
+
+
+def _not_evaluated(found: findings.Report) -> Iterator[tuple[str, str]]:
+    for (code, name), entries in groupby(found.not_evaluated, key=lambda entry: (entry.code, entry.name)):
+        for entry in entries:
+            where = wording.count(entry.workloads, entry.subject)
+            yield "not evaluated", f"{f'{code} {name}'.strip()}, {where}: {entry.reason}"
+
+
+def _without_facts(found: findings.Report) -> Iterator[tuple[str, str]]:
+    if found.without_facts:
+        checks = wording.count(found.without_facts, "check")
+        yield (
+            "left out",
+            f"{checks} that compare with a cluster; give its facts with --facts (usher snapshot saves them)",
+        )
+
+
+def _exceptions(found: findings.Report) -> Iterator[tuple[str, str]]:
+    for each in found.exceptions:
+        name = f"{each.ticket} of {each.owner}"
+        match each.state:
+            case findings.ExceptionState.USED:
+                text = f"{name} covers {wording.count(each.findings, 'finding')} until {each.expires}"
+            case findings.ExceptionState.UNUSED:
+                text = f"{name} covers nothing here; remove it from usher.yaml unless other manifests need it"
+            case findings.ExceptionState.EXPIRED:
+                text = f"{name} expired on {each.expires}; renew it or remove it from usher.yaml"
+        yield "exception", text
+
+
+def _left_out(found: findings.Report) -> Iterator[tuple[str, str]]:
+    for note in found.notes[:_SHOWN_NOTES]:
+        yield "left out", f"{note.source}: {note.reason}"
+    if len(found.notes) > _SHOWN_NOTES:
+        yield "left out", f"{len(found.notes) - _SHOWN_NOTES:,} more; --format json lists all"
+    totals = found.totals
+    if totals.ignored:
+        yield (
+            "left out",
+            wording.count(
+                totals.ignored, "document that is not a Kubernetes object", "documents that are not Kubernetes objects"
+            ),
+        )
+    if totals.finished:
+        yield "left out", f"{wording.count(totals.finished, 'finished object')} that hold no GPUs any more"
+    if totals.owned:
+        yield "left out", f"{wording.count(totals.owned, 'object')} judged as part of the workloads that own them"
+    exempt = Counter(result.exemption for result in found.results if result.exemption and result.makes_pods)
+    for reason, number in exempt.items():
+        yield "exempt", f"{wording.count(number, 'workload')}: {reason}"
+
+
+def configuration(found: findings.Report) -> str:
+    """`usher.yaml (preset recommended)`."""
+    source = found.configuration.source or "built-in defaults"
+    alone = found.command is findings.Command.CHECK and not found.admitted
+    as_written = "; judged as written, without what the mutating webhook adds" if alone else ""
+    return f"{source} (preset {found.configuration.preset}){as_written}"
+
+
+def _mended(found: findings.Report) -> Iterator[tuple[str, str]]:
+    number = mended.count_changed(found.results)
+    if number:
+        ways = "" if found.diff else "; --diff shows how"
+        them = "" if not found.admitted else ", and the findings are about the result"
+        yield "mended", f"the mutating webhook changes {wording.count(number, 'object')}{them}{ways}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One finding and the object that has it."""
+
+    result: findings.Result
+    finding: findings.Finding
+
+    @property
+    def where(self) -> str:
+        """`jobs/bert.yaml:41:19`; for an object in a cluster, the field."""
+        place = self.finding.place
+        if place is None:
+            path = self.finding.judgement.finding.path
+            return paths.readable(path) if path else ""
+        return f"{self.result.source}:{place.line}:{place.column}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Findings with one message; those in workloads with the most GPUs first."""
+
+    message: str
+    remedy: str
+    milder: str
+    """Why the outcome is milder than its check's; empty if it is not."""
+    hits: Sequence[Hit]
+
+    @property
+    def added(self) -> bool:
+        """Whether it is about a field that the mutating webhook adds in some of its places."""
+        return any(hit.finding.added for hit in self.hits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """The findings of one check with one outcome."""
+
+    key: str
+    outcome: model.Outcome
+    code: str
+    name: str
+    causes: Sequence[Cause]
+    """The causes with the most GPUs first."""
+
+    @property
+    def hits(self) -> list[Hit]:
+        return [hit for cause in self.causes for hit in cause.hits]
+
+
+def findings_by_check(results: Iterable[findings.Result]) -> list[Check]:
+    """The checks with findings: the worst outcome first, then by code."""
+    hits = [Hit(result=result, finding=finding) for result in results for finding in result.findings]
+    order = list(model.Outcome)
+
+    def check_of(hit: Hit) -> tuple[int, int, str, str]:
+        judgement = hit.finding.judgement
+        return order.index(judgement.outcome), *wording.by_code(judgement)
+
+    return [
+        Check(
+            key=found[0].finding.judgement.finding.check,
+            outcome=order[outcome],
+            code=code,
+            name=name,
+            causes=_causes(found),
+        )
+        for (outcome, _, code, name), found in sorted(_by(hits, check_of).items())
+    ]
+
+
+def affected(results: Iterable[findings.Result]) -> str:
+    """How many workloads the findings affect, and how many accelerators these request; each counted once."""
+    distinct = list({id(result): result for result in results}.values())
+    if not any(result.makes_pods for result in distinct):
+        return wording.count(len(distinct), "object")
+    thing = "workload" if all(result.makes_pods for result in distinct) else "object"
+    added = scan_devices.added(result.accelerators for result in distinct)
+    return f"{wording.count(len(distinct), thing)}, {wording.devices(added)}"
+
+
+def _causes(hits: Iterable[Hit]) -> list[Cause]:
+    groups = sorted(_by(hits, _message).items(), key=lambda entry: (_gpus(entry[1]), entry[0]))
+    return [
+        Cause(
+            message=message,
+            remedy=remedy,
+            milder=milder,
+            hits=sorted(found, key=lambda hit: -scan_devices.gpus(hit.result.accelerators).number),
+        )
+        for (message, remedy, milder), found in groups
+    ]
+
+
+def _message(hit: Hit) -> tuple[str, str, str]:
+    judgement = hit.finding.judgement
+    return judgement.finding.message, judgement.finding.remedy, wording.milder(judgement)
+
+
+def _gpus(hits: Iterable[Hit]) -> int | Decimal:
+    """A sort key, most first."""
+    return -sum(scan_devices.gpus(hit.result.accelerators).number for hit in hits)
+
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+def _by(hits: Iterable[Hit], key: Callable[[Hit], _Key]) -> dict[_Key, list[Hit]]:
+    groups: dict[_Key, list[Hit]] = defaultdict(list)
+    for hit in hits:
+        groups[key(hit)].append(hit)
+    return groups

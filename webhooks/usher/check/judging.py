@@ -1,0 +1,440 @@
+"""Judges one file: decides about each of its objects, taking other files into account.
+
+Rules do not read which node the scheduler chose. Of the status they only read whether it exists. A test compares the
+verdicts about both forms.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from usher import errors, model, paths
+from usher.accelerators import names
+from usher.check import batches, devices, exception_coverage, findings
+from usher.check.batches import Batch, Item, Pointer
+from usher.check.findings import Part
+from usher.check.revisions import Changes
+from usher.check.surroundings import Scalers, Surroundings
+from usher.cluster.facts.store import Store
+from usher.dataclass import dataclass
+from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
+from usher.kinds.reading import values as reading_values
+from usher.policy.decision import Request
+from usher.policy.evaluator import Evaluator
+from usher.policy.mutation import merge
+
+_RESOURCES: Final = "resources"
+_WHOLE: Final = frozenset({"containers", "initContainers"})
+_ANNOTATIONS: Final = (
+    names.GPU_FRACTION,
+    names.GPU_MEMORY,
+    names.GKE_DEVICES,
+    names.CDI_DEVICES,
+    names.NVIDIA_CDI_DEVICES,
+)
+"""Prefixes of annotations that request accelerators."""
+_BESIDE: Final = frozenset(
+    {
+        *("metadata", "labels", "env", "envFrom", "command", "args", "image", "ports", "probes"),
+        *("livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "securityContext", "volumeMounts", "volumes"),
+        *("affinity", "tolerations", "nodeSelector", "topologySpreadConstraints", "priorityClassName", "schedulerName"),
+    }
+)
+"""Fields from which no amount follows."""
+
+
+def accelerators_are_known(
+    workload: model.Workload, unknowns: Iterable[model.Unknown], *, is_accelerator: Callable[[str], bool]
+) -> bool:
+    """Whether no unreadable part can be a request for an accelerator.
+
+    Args:
+        workload: the workload.
+        unknowns: its parts that could not be read.
+        is_accelerator: whether a resource is an accelerator.
+    """
+    if not workload.makes_pods:
+        return True
+    unread = (each.path for each in unknowns if not each.check)
+    unclear = any(pod_set.unclear_devices for pod_set in workload.pod_sets)
+    return not unclear and not any(_may_ask(path, is_accelerator) for path in unread)
+
+
+def _may_ask(path: str, is_accelerator: Callable[[str], bool]) -> bool:
+    steps = paths.split(path)
+    if "annotations" in steps:
+        return steps[-1].startswith(_ANNOTATIONS)
+    if _RESOURCES in steps:
+        # After it come `limits` or `requests`, and the resource.
+        named = steps[steps.index(_RESOURCES) + 1 :]
+        return len(named) < 2 or is_accelerator(named[1])
+    within = next((place for place, step in enumerate(steps) if step in _WHOLE), None)
+    if within is not None and len(steps) > within + 2:
+        return False  # another field of a container
+    return _BESIDE.isdisjoint(steps)
+
+
+_CHOSEN: Final = "chosen-by-the-scheduler"
+"""Replaces the node of a pod that has conditions: rules only read whether it has one."""
+
+_PLACED: Final[paths.Object] = {"conditions": [{"type": "PodScheduled"}]}
+
+
+def pod_as_judged(pod: paths.Object) -> paths.Object:
+    """A new object with the same verdict from every rule. Similar pods become equal, except for names and numbers."""
+    spec, status = pod.get("spec"), pod.get("status")
+    result = {key: value for key, value in pod.items() if key != "status"}
+    if not isinstance(status, dict) or not isinstance(spec, dict):
+        return pod
+    if status.get("conditions"):
+        result["status"] = _PLACED
+        if isinstance(spec.get("nodeName"), str) and spec["nodeName"]:
+            result["spec"] = {**spec, "nodeName": _CHOSEN}
+    return result
+
+
+def mutation_change(
+    item: Item, merged: merge.Merged, workload: model.Workload, evaluator: Evaluator, *, diff: bool
+) -> findings.Change | None:
+    """The changes of the mutations; None without `diff` if there is nothing to report."""
+    told = merged.applied or merged.warnings or merged.conflicts or any(each.told for each in merged.skipped)
+    if not diff and not told:
+        return None
+    intents = [*merged.applied, *(skipped.intent for skipped in merged.skipped)]
+    intents += [intent for conflict in merged.conflicts for intent in conflict]
+    keys = {*(intent.mutation for intent in intents), *(note.mutation for note in merged.warnings)}
+    names = {key: evaluator.catalogue.mutation_name(key) for key in keys}
+    places = {}
+    for pod_set in workload.pod_sets:
+        places[pod_set.path] = pod_set.name or "the pod"
+        for container in pod_set.containers:
+            of_pod_set = f" of {pod_set.name}" if pod_set.name else ""
+            places[container.path] = f"{container.type} {container.name}{of_pod_set}"
+    return findings.Change(
+        before=item.value if diff else {},
+        # Otherwise a report of many files would hold all of their objects.
+        merged=merged if diff else replace(merged, value={}),
+        names=names,
+        silent=frozenset(filter(evaluator.catalogue.is_silent, keys)),
+        mends=_mended(merged, evaluator),
+        places=places,
+    )
+
+
+def _mended(merged: merge.Merged, evaluator: Evaluator) -> dict[str, str]:
+    """The checks that find nothing after the mutations, by the METADATA of mutations that skipped no place."""
+    left = {skipped.intent.mutation for skipped in merged.skipped}
+    left |= {intent.mutation for conflict in merged.conflicts for intent in conflict}
+    applied = dict.fromkeys(intent.mutation for intent in merged.applied if intent.mutation not in left)
+    catalogue = evaluator.catalogue
+    return {
+        check: catalogue.mutation_name(key)
+        for key in applied
+        if key in catalogue.mutations
+        for check in catalogue.mutations[key].promises
+    }
+
+
+def placed_findings(
+    decision: model.Decision, workload: model.Workload, pointer: Pointer, *, before: paths.Object, judged: paths.Object
+) -> tuple[findings.Finding, ...]:
+    """The findings with their places.
+
+    Args:
+        decision: the findings.
+        workload: the workload of the findings.
+        pointer: finds places in the text.
+        before: the object as its author wrote it.
+        judged: the judged object, which mutations may have changed.
+    """
+    return tuple(
+        findings.Finding(
+            judgement=each,
+            place=pointer.place(each.finding.path),
+            pod_set=_pod_set(workload, each.finding.path),
+            added=_is_added(each.finding.path, before, judged),
+        )
+        for each in decision.judgements
+    )
+
+
+def _is_added(path: str, before: paths.Object, judged: paths.Object) -> bool:
+    """Whether a place exists only because of the mutations."""
+    return judged is not before and _exists(judged, path) and not _exists(before, path)
+
+
+def _exists(value: paths.Object, path: str) -> bool:
+    try:
+        paths.resolve(value, path)
+    except (LookupError, ValueError):
+        return False
+    return True
+
+
+def _pod_set(workload: model.Workload, path: str) -> findings.PodSet | None:
+    """The innermost pod set that holds a place."""
+    around = [
+        pod_set
+        for pod_set in workload.pod_sets
+        if path == pod_set.path or path.startswith((f"{pod_set.path}/", f"{pod_set.spec_path}/"))
+    ]
+    if not around:
+        return None
+    found = max(around, key=lambda pod_set: len(pod_set.path))
+    return findings.PodSet(name=found.name, pods=found.count)
+
+
+if TYPE_CHECKING:
+    from usher.check.site_policies import SitePolicies
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The settings of a run."""
+
+    command: findings.Command
+    configuration: str = ""
+    """The file of the evaluator's configuration, for the report."""
+    origin: str = ""
+    """The cluster; empty for files."""
+    namespace: str = "default"
+    """The namespace of objects without one."""
+    only_namespace: str = ""
+    """Only judge workloads of this namespace; empty for all namespaces."""
+    mutated: bool = False
+    """Whether to make and report the changes of the mutating webhook first, as in a cluster."""
+    diff: bool = False
+    """Whether to show these changes in full. If `mutated` is false, the objects are judged without them."""
+    drift: bool = False
+    """Whether to judge objects of a cluster unchanged, because admission has changed them already. For those with
+    accelerators it also finds the changes that admission would make today.
+    """
+    changes: Changes | None = None
+    """Only judge objects that these changes affect."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Applied:
+    """The objects that are applied together with an object, and the facts of the cluster afterwards."""
+
+    objects: reading_values.Lookup
+    around: reading_values.Lookup
+    facts: Store
+    scalers: Scalers
+    policies: "SitePolicies | None"
+
+
+def _nothing() -> None:
+    """Does nothing before each object."""
+
+
+def judge(  # noqa: PLR0913 - the file, its judges, and how to end
+    batch: Batch,
+    surroundings: Surroundings,
+    *,
+    evaluator: Evaluator,
+    settings: Settings,
+    policies: "SitePolicies | None" = None,
+    before_each: Callable[[], None] = _nothing,
+) -> Part:
+    """The decisions about the objects of a file. An object that usher fails to judge becomes a failure.
+
+    Args:
+        batch: the file.
+        surroundings: the effects of the other files.
+        evaluator: decides.
+        settings: the settings of the run.
+        policies: policies of Gatekeeper.
+        before_each: called before each object; an error that it raises ends the judging.
+    """
+    part = _counted(batch, evaluator=evaluator, settings=settings)
+    # The objects of one file are applied together, so they may refer to each other.
+    values = [item.value for item in batch.items]
+    applied = _Applied(
+        objects=reading_values.Objects(values, namespace=settings.namespace),
+        around=surroundings.around(batch),
+        facts=evaluator.facts.with_applied(values, namespace=settings.namespace),
+        scalers=surroundings.scalers,
+        policies=policies,
+    )
+    for item in batch.items:
+        before_each()
+        if settings.changes is not None and not settings.changes.concerns(item.value, batch.source):
+            part.counts["unchanged"] += 1
+            continue
+        judged = _judged(item, batch.source, applied, evaluator=evaluator, settings=settings)
+        if isinstance(judged, findings.Failure):
+            part.failures.append(judged)
+        elif judged is not None:
+            part.results.append(judged)
+    return part
+
+
+def _counted(batch: Batch, *, evaluator: Evaluator, settings: Settings) -> Part:
+    """The problems, notes and numbers of a file before its objects are judged.
+
+    It leaves out problems and notes of a file that did not change since a commit.
+    """
+    as_before = settings.changes is not None and batch.source not in settings.changes.sources
+    part = Part() if as_before else Part(problems=[*batch.problems], notes=[*batch.notes])
+    part.counts.update(
+        unread=len(batch.problems) if as_before else 0,
+        files=batch.is_file and batch.part <= 1 and bool(batch.items),
+        objects=len(batch.items) + batch.owned + batch.finished,
+        finished=batch.finished,
+        ignored=batch.ignored,
+        owned=batch.owned,
+    )
+    rules = evaluator.config.enforcement.exceptions
+    part.excepted.update(exception_coverage.matching(rules, batch.aside, namespace=settings.namespace))
+    return part
+
+
+def _judged(
+    item: Item, source: str, applied: _Applied, *, evaluator: Evaluator, settings: Settings
+) -> findings.Result | findings.Failure | None:
+    """The decision about an object; None if it makes no pods or is in another namespace."""
+    as_it_is = settings.drift and batches.comes_from_cluster(item.value)
+    if (item.existing or as_it_is) and item.value.get("kind") == "Pod":
+        # Pods do not refer to other Pods. So the objects of their page have no effect, and the verdict can be
+        # remembered.
+        request = Request(value=pod_as_judged(item.value), namespace=settings.namespace, place=settings.command.value)
+    else:
+        # An existing object was not applied with other files, and has the number of pods that its autoscaler chose.
+        request = Request(
+            value=item.value,
+            namespace=settings.namespace,
+            objects=applied.objects,
+            around=reading_values.NO_OBJECTS if as_it_is else applied.around,
+            growths=() if as_it_is else applied.scalers.of(item.value, source),
+            facts=applied.facts,
+            place=settings.command.value,
+        )
+    line = item.document.line if item.document is not None else 0
+    return answered(request, item, source, line=line, evaluator=evaluator, settings=settings, policies=applied.policies)
+
+
+def answered(  # noqa: PLR0913 - a request, and its place
+    request: Request,
+    item: Item,
+    source: str,
+    *,
+    line: int,
+    evaluator: Evaluator,
+    settings: Settings,
+    policies: "SitePolicies | None" = None,
+) -> findings.Result | findings.Failure | None:
+    """The decision about the object of a request; None if it makes no pods or is in another namespace.
+
+    Args:
+        request: the request.
+        item: its object and the place of its text.
+        source: the file that it comes from.
+        line: the line of the file; 0 without one.
+        evaluator: decides.
+        settings: the settings of the run.
+        policies: policies of Gatekeeper.
+    """
+    try:
+        decision, merged = _decided(request, evaluator, settings)
+    except (errors.EngineError, errors.MutationError) as error:
+        return findings.Failure(source=source, line=line, identity=identity_as_written(item.value), reason=str(error))
+    judged = merged.value if merged is not None and _is_admitted(request, settings) else item.value
+    of_policies = policies.judged(item, judged) if policies else None
+    workload = decision.workload
+    if workload is None:
+        return of_policies.result(item, source, identity_as_written(item.value)) if of_policies else None
+    if settings.only_namespace and workload.namespace != settings.only_namespace:
+        return None
+    # The text of an existing object is a copy, so there is nothing to mend in it.
+    pointer = Pointer(
+        replace(item, document=None) if settings.drift and batches.comes_from_cluster(item.value) else item
+    )
+    own = _result(
+        decision,
+        workload,
+        pointer,
+        source=source,
+        line=line,
+        found=placed_findings(decision, workload, pointer, before=item.value, judged=judged),
+        change=None if merged is None else mutation_change(item, merged, workload, evaluator, diff=settings.diff),
+        evaluator=evaluator,
+    )
+    return of_policies.combined(own) if of_policies else own
+
+
+def _result(  # noqa: PLR0913 - a decision, and its place
+    decision: model.Decision,
+    workload: model.Workload,
+    pointer: Pointer,
+    *,
+    source: str,
+    line: int,
+    found: tuple[findings.Finding, ...],
+    change: findings.Change | None,
+    evaluator: Evaluator,
+) -> findings.Result:
+    return findings.Result(
+        source=source,
+        line=line,
+        identity=_identity(workload),
+        role=workload.role,
+        pods=workload.pods,
+        accelerators=devices.of_workload(workload),
+        accelerators_known=accelerators_are_known(
+            workload, decision.unknowns, is_accelerator=evaluator.vocabulary.contains
+        ),
+        is_template=workload.is_template,
+        findings=found,
+        not_judged=tuple(
+            findings.NotJudged(unknown=unknown, place=None if unknown.check else pointer.place(unknown.path))
+            for unknown in decision.unknowns
+        ),
+        exemption=decision.exemption,
+        makes_pods=workload.makes_pods,
+        change=change,
+        owner=workload.owner,
+        exists=workload.exists,
+    )
+
+
+def _decided(request: Request, evaluator: Evaluator, settings: Settings) -> tuple[model.Decision, merge.Merged | None]:
+    """The decision about an object, and the changes of the mutating webhook if the settings request them."""
+    if _is_admitted(request, settings):
+        merged, decision = evaluator.admit(request)
+        return decision, merged
+    shown = evaluator.mutate(request) if settings.diff else None
+    decision = evaluator.decide(request)
+    if settings.drift and _may_drift(decision.workload):
+        return decision, evaluator.mutate(request)
+    return decision, shown
+
+
+def _is_admitted(request: Request, settings: Settings) -> bool:
+    """Whether to judge the object with the changes of the mutating webhook. An audit judges existing
+    objects unchanged.
+    """
+    return settings.mutated and not (settings.drift and batches.comes_from_cluster(request.value))
+
+
+def _may_drift(workload: model.Workload | None) -> bool:
+    """Whether admission may make other changes today than when the object was created."""
+    return workload is not None and workload.exists and workload.asks_accelerators
+
+
+def _identity(workload: model.Workload) -> findings.Identity:
+    return findings.Identity(
+        api_version=workload.api_version, kind=workload.kind, namespace=workload.namespace, name=workload.name
+    )
+
+
+def identity_as_written(value: paths.Object) -> findings.Identity:
+    """The identity of an object that was not normalised, without fields that are not texts."""
+    group, version, kind = kubeflow_pipelines_compiled.group_version_kind(value)
+    metadata = paths.metadata(value)
+    return findings.Identity(
+        api_version=f"{group}/{version}" if group else version,
+        kind=kind,
+        namespace=paths.text(metadata.get("namespace")),
+        name=paths.text(metadata.get("name")) or kubeflow_pipelines_compiled.name(value),
+    )

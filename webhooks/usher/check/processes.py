@@ -1,0 +1,467 @@
+"""Judges the files of a run in several processes, and remembers verdicts for later runs.
+
+The key of a verdict covers everything that it follows from: the file's name and content, the effect of other files, the
+configuration, the facts, and this installation. A verdict is JSON that a schema checks, so a cache from another user
+cannot run code. But it could be false, so usher does not use a directory that others may write to.
+"""
+
+import contextlib
+import hashlib
+import os
+import signal
+import sqlite3
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from usher import __version__, errors, paths
+from usher.check import judging, sources, surroundings
+from usher.check.batches import Batch
+from usher.check.findings import Part
+from usher.check.judging import Settings
+from usher.check.runner import Watch, unwatched
+from usher.check.surroundings import Named, Outline, Surroundings, directory_of_source
+from usher.dataclass import dataclass
+from usher.extensions import opa_program
+from usher.policy.checks import bundle
+from usher.policy.evaluator import Evaluator
+
+_FILES_AT_ONCE: Final = 500
+"""Number of files to read before looking up their verdicts."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A file with its objects, or with its content and a remembered verdict."""
+
+    found: sources.Found
+    outline: Outline
+    batch: Batch | None
+    content: bytes = b""
+    kept: "KeptVerdict | None" = None
+
+    def read(self) -> Batch:
+        if isinstance(self.found, Batch):
+            return self.found
+        return self.batch or sources.parse_file(self.found, self.content)
+
+
+class Share:
+    """Reads its files on creation."""
+
+    def __init__(
+        self, files: Sequence[sources.Found], *, evaluator: Evaluator, settings: Settings, verdicts: "Verdicts | None"
+    ) -> None:
+        self._evaluator = evaluator
+        self._settings = settings
+        self._verdicts = verdicts
+        # It reads some files at a time, because their text may be larger than the objects in it.
+        parts = (files[start : start + _FILES_AT_ONCE] for start in range(0, len(files), _FILES_AT_ONCE))
+        self._entries = deque(entry for part in parts for entry in self._read(part))
+
+    @property
+    def outlines(self) -> list[Outline]:
+        """The outlines of its files."""
+        return [entry.outline for entry in self._entries]
+
+    def judged(self, files: Sequence[Outline], *, watch: Watch = unwatched) -> Part:
+        """The results of its files. Call it once, because it forgets each file after judging.
+
+        Args:
+            files: the outlines of all files of the run.
+            watch: receives the progress of the run, as if all processes were as fast as this one.
+        """
+        around = Surroundings(files, namespace=self._settings.namespace, load=_objects)
+        whole, new, number = Part(), list[tuple[Outline, bytes, Part]](), len(self._entries)
+        for done in range(1, number + 1):
+            entry = self._entries.popleft()
+            digest = around.digest(entry.outline) if entry.outline.key else None
+            part = None
+            if entry.kept is not None and self._verdicts is not None and entry.kept.surroundings == digest:
+                part = self._verdicts.part(entry.kept)
+            if part is None:
+                part = judging.judge(entry.read(), around, evaluator=self._evaluator, settings=self._settings)
+                if digest is not None and not part.failures and not entry.outline.growths:
+                    new.append((entry.outline, digest, part))
+            whole.add(part)
+            watch("files judged", done * len(files) // number, len(files))
+        if self._verdicts is not None:
+            self._verdicts.put(new)
+        return whole
+
+    def _read(self, files: Sequence[sources.Found]) -> Iterator[_Entry]:
+        """Reads some files, and looks up their verdicts together."""
+        read = [_content(found) for found in files]
+        keys = [b"" if isinstance(each, Batch) else self._key(*each) for each in read]
+        wanted = {
+            key: each[0].path for key, each in zip(keys, read, strict=True) if key and not isinstance(each, Batch)
+        }
+        kept = self._verdicts.find(wanted) if self._verdicts is not None else {}
+        for each, key in zip(read, keys, strict=True):
+            if isinstance(each, Batch):
+                yield _Entry(each, surroundings.outline_of(each, namespace=self._settings.namespace), each)
+            else:
+                yield self._entry(*each, key, kept.get(key))
+
+    def _key(self, file: sources.File, content: bytes) -> bytes:
+        """The digest of a file; empty if no verdicts are remembered."""
+        if self._verdicts is None:
+            return b""
+        return self._verdicts.key(sources.path_text(file.path), content, explicit=file.explicit)
+
+    def _entry(self, file: sources.File, content: bytes, key: bytes, kept: "KeptVerdict | None") -> _Entry:
+        if kept is not None:
+            return _Entry(file, kept.outline, None, content, kept)
+        batch = sources.parse_file(file, content)
+        path = os.fspath(file.path)
+        return _Entry(
+            file, surroundings.outline_of(batch, namespace=self._settings.namespace, path=path, key=key), batch
+        )
+
+
+def _content(found: sources.Found) -> tuple[sources.File, bytes] | Batch:
+    """A file with its content, or the batch of an input that was read already or cannot be read."""
+    if isinstance(found, Batch):
+        return found
+    content = sources.read_content(found)
+    return content if isinstance(content, Batch) else (found, content)
+
+
+def _objects(outline: Outline) -> list[paths.Object]:
+    """The objects of a file that was not read, because its verdict is remembered."""
+    if not outline.path:
+        return []
+    batch = sources.load(sources.File(Path(outline.path), explicit=False, size=0))
+    return [item.value for item in batch.items]
+
+
+# A run in one process without a cache needs neither of these imports.
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
+
+
+_Sent = TypeVar("_Sent")
+Make = Callable[[], Evaluator]
+"""Makes an evaluator, because an engine does not survive a fork."""
+Remember = Callable[[Evaluator], "AbstractContextManager[Verdicts | None]"]
+"""Opens the remembered verdicts for an evaluator."""
+
+FILES_PER_PROCESS: Final = 100
+"""Starting a process takes about as long as judging this many files."""
+
+
+def default_number(files: int) -> int:
+    """The best number of processes for that many files: at most one for each processor."""
+    if sys.platform != "linux":  # on other systems, libraries may not survive a fork
+        return 1
+    return max(1, min(len(os.sched_getaffinity(0)), files // FILES_PER_PROCESS))
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """An error of another process, as text because not every exception can be sent."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Worker:
+    process: "BaseProcess"
+    connection: "Connection"
+
+    def received(self, kind: type[_Sent]) -> _Sent:
+        try:
+            found = self.connection.recv()
+        except EOFError:
+            self.process.join(1)
+            code = self.process.exitcode
+            how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+            raise errors.WorkerError(
+                f"a process of this run ended before its files were judged ({how}); try --jobs 1, or fewer files"
+            ) from None
+        if isinstance(found, _Failed):
+            raise errors.WorkerError(found.reason)
+        if not isinstance(found, kind):
+            raise errors.WorkerError(f"a process of this run sent {type(found).__name__}, not {kind.__name__}")
+        return found
+
+
+class Run:
+    """The share of this process, and the processes with the other shares, which wait until `judge` is called."""
+
+    def __init__(
+        self, own: Sequence[sources.Found], workers: Sequence[_Worker], settings: Settings, remember: Remember
+    ) -> None:
+        self._own = own
+        self._workers = workers
+        self._settings = settings
+        self._remember = remember
+
+    def judge(self, evaluator: Evaluator, *, watch: Watch = unwatched) -> Part:
+        """The results of all files in their order; reports the progress to `watch`.
+
+        Raises:
+            UsherError: a process failed.
+        """
+        with self._remember(evaluator) as verdicts:
+            share = Share(self._own, evaluator=evaluator, settings=self._settings, verdicts=verdicts)
+            parts = [share.outlines, *(worker.received(list) for worker in self._workers)]
+            for number, worker in enumerate(self._workers, start=1):
+                with contextlib.suppress(BrokenPipeError):  # it has ended, and `received` reports that
+                    worker.connection.send((list(chain(*parts[:number])), list(chain(*parts[number + 1 :]))))
+            whole = share.judged(list(chain(*parts)), watch=watch)
+            for worker in self._workers:
+                whole.add(worker.received(Part))
+        return whole
+
+
+def nothing_remembered(_evaluator: Evaluator) -> AbstractContextManager[None]:
+    """Remembers no verdicts."""
+    return contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def start_run(
+    found: Sequence[sources.Found],
+    *,
+    make: Make,
+    settings: Settings,
+    number: int,
+    remember: Remember = nothing_remembered,
+) -> Iterator[Run]:
+    """A run of some files in several processes, which end with the context.
+
+    Args:
+        found: the files.
+        make: makes the evaluator of another process.
+        settings: the settings of the run.
+        number: the number of processes, including this one.
+        remember: opens the verdicts of earlier runs.
+    """
+    own, *others = _parts(found, number)
+    workers = list[_Worker]()
+    sys.stdout.flush()
+    try:
+        for part in others:
+            import multiprocessing
+
+            context = multiprocessing.get_context("fork")
+            here, there = context.Pipe()
+            process = context.Process(target=_work, args=(there, part, make, settings, remember), daemon=True)
+            process.start()
+            there.close()
+            workers.append(_Worker(process, here))
+        yield Run(own, workers, settings, remember)
+    finally:
+        for worker in workers:
+            worker.connection.close()
+            worker.process.terminate()
+            worker.process.join()
+
+
+def _parts(found: Sequence[sources.Found], number: int) -> list[Sequence[sources.Found]]:
+    """The files in that many ranges with about the same number of bytes; without files, one empty range."""
+    sizes = [each.size if isinstance(each, sources.File) else 0 for each in found]
+    total, parts, start, seen = sum(sizes) + len(found), list[Sequence[sources.Found]](), 0, 0
+    for index, size in enumerate(sizes):
+        seen += size + 1
+        if seen * number >= total * (len(parts) + 1):
+            parts.append(found[start : index + 1])
+            start = index + 1
+    return parts or [found]
+
+
+def _work(
+    connection: "Connection", part: Sequence[sources.Found], make: Make, settings: Settings, remember: Remember
+) -> None:
+    """The work of another process. It sends results and errors to the first process and prints nothing."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends this one
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # at once: it has no files to remove
+    try:
+        evaluator = make()
+        with contextlib.closing(evaluator.engine), remember(evaluator) as verdicts:
+            share = Share(part, evaluator=evaluator, settings=settings, verdicts=verdicts)
+            connection.send(share.outlines)
+            before, behind = connection.recv()
+            connection.send(share.judged([*before, *share.outlines, *behind]))
+    except (EOFError, BrokenPipeError):
+        pass  # the first process has given up
+    except Exception as error:  # noqa: BLE001 - the first process raises it
+        known = isinstance(error, errors.UsherError)
+        connection.send(_Failed(str(error) if known else f"internal error in a process of this run: {error!r}"))
+
+
+_DATABASE_FORMAT: Final = 2
+_LARGEST_DATABASE: Final = 256 * 2**20
+"""The most bytes of the file; then usher starts a new one."""
+_KEPT_SECONDS: Final = 30 * 86400
+"""Seconds for which a verdict is kept."""
+_TABLE: Final = """
+CREATE TABLE IF NOT EXISTS verdicts (key BLOB PRIMARY KEY, made INTEGER, named BLOB, surroundings BLOB, verdict BLOB)
+"""
+_SELECT: Final = "SELECT key, named, surroundings, verdict FROM verdicts WHERE key IN"
+_KEYS_AT_ONCE: Final = 500
+"""Keys in one query; SQLite accepts at least 999."""
+_WAITS: Final = 2.0
+"""Seconds for which a run waits while another one writes."""
+
+
+_PARTS: Final = TypeAdapter(Part)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptVerdict:
+    """A remembered verdict."""
+
+    outline: Outline
+    surroundings: bytes
+    """The digest of what other files contributed."""
+    verdict: bytes
+
+
+class Verdicts:
+    """The verdicts of one configuration, with the facts and the installation of this run."""
+
+    def __init__(self, database: sqlite3.Connection, file: Path, basis: bytes) -> None:
+        self._database = database
+        self._file = file
+        self._basis = basis
+
+    def key(self, source: str, content: bytes, *, explicit: bool) -> bytes:
+        """The digest of a file; `explicit` is true if the user named it."""
+        name = orjson.dumps([source, explicit])
+        return hashlib.sha256(self._basis + len(name).to_bytes(8) + name + content).digest()
+
+    def find(self, files: Mapping[bytes, Path]) -> dict[bytes, KeptVerdict]:
+        """The remembered verdicts about files, by the digests of the files."""
+        found, keys = dict[bytes, KeptVerdict](), list(files)
+        with contextlib.suppress(sqlite3.Error):
+            for start in range(0, len(keys), _KEYS_AT_ONCE):
+                some = keys[start : start + _KEYS_AT_ONCE]
+                for key, *row in self._database.execute(f"{_SELECT} ({','.join('?' * len(some))})", some):
+                    with contextlib.suppress(TypeError, ValueError, KeyError):
+                        found[key] = _kept(key, files[key], *row)
+        return found
+
+    def part(self, kept: KeptVerdict) -> Part | None:
+        """The part of the report in a verdict; None if it is damaged."""
+        with contextlib.suppress(ValidationError):
+            return _PARTS.validate_json(kept.verdict)
+        return None
+
+    def put(self, judged: Iterable[tuple[Outline, bytes, Part]]) -> None:
+        """Remembers verdicts. If this fails, the next run judges again."""
+        now = int(time.time())
+        rows = [
+            (outline.key, now, _named(outline), surroundings, _PARTS.dump_json(part))
+            for outline, surroundings, part in judged
+        ]
+        if not rows:
+            return
+        try:
+            with self._database:
+                self._database.executemany("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?)", rows)
+                self._database.execute("DELETE FROM verdicts WHERE made < ?", (now - _KEPT_SECONDS,))
+        except sqlite3.OperationalError:
+            pass  # another run writes, or the disk is full
+        except sqlite3.DatabaseError:
+            with contextlib.suppress(OSError):
+                self._file.unlink()
+
+
+def _kept(key: bytes, path: Path, named: bytes, surroundings: bytes, verdict: bytes) -> KeptVerdict:
+    objects, offers = orjson.loads(named)
+    names = [Named(*each) for each in objects]
+    if not all(type(text) is str for each in names for text in each):
+        raise TypeError("a name is not a text")
+    source = sources.path_text(path)
+    outline = Outline(
+        source=source,
+        directory=directory_of_source(source),
+        named=names,
+        offers=bool(offers),
+        offered=None,
+        path=os.fspath(path),
+        key=key,
+    )
+    return KeptVerdict(outline, surroundings, verdict)
+
+
+def _named(outline: Outline) -> bytes:
+    named = [tuple(each) for each in outline.named]
+    return orjson.dumps([named, outline.offers])
+
+
+@contextlib.contextmanager
+def open_verdicts(evaluator: Evaluator, settings: Settings, *, facts: bytes) -> Iterator[Verdicts | None]:
+    """The remembered verdicts for an evaluator and settings; None if no cache can be used.
+
+    Args:
+        evaluator: its configuration and policies.
+        settings: the settings of the run.
+        facts: a digest of the facts.
+    """
+    try:
+        file = opa_program.cache_directory() / f"verdicts-{_DATABASE_FORMAT}.sqlite"
+        database = _database(file)
+    except (OSError, RuntimeError, sqlite3.OperationalError):  # RuntimeError: no home directory
+        yield None
+        return
+    except sqlite3.DatabaseError:
+        file.unlink(missing_ok=True)
+        yield None
+        return
+    with contextlib.closing(database):
+        yield Verdicts(database, file, _basis(evaluator, settings, facts))
+
+
+def _database(file: Path) -> sqlite3.Connection:
+    folder = file.parent
+    opa_program.make_cache_folder(folder)
+    for each in (folder, file):
+        if (each is folder or each.exists()) and not opa_program.belongs_to_user(each):
+            raise PermissionError(f"{each} is not the user's own")
+    if file.exists() and file.stat().st_size > _LARGEST_DATABASE:
+        file.unlink()
+    database = sqlite3.connect(file, timeout=_WAITS)
+    file.chmod(0o600)
+    # A lost verdict is made again, so writes need not reach the disk.
+    database.execute("PRAGMA synchronous=OFF")
+    database.execute(_TABLE)
+    return database
+
+
+def _basis(evaluator: Evaluator, settings: Settings, facts: bytes) -> bytes:
+    """The digest of everything that verdicts depend on, except the files."""
+    today = evaluator.today()
+    parts = [
+        __version__.encode(),
+        _installation(),
+        evaluator.engine.name.encode(),
+        evaluator.config.model_dump_json().encode(),
+        orjson.dumps([settings.command.value, settings.namespace, settings.only_namespace, settings.mutated]),
+        orjson.dumps([each.expires < today for each in evaluator.config.enforcement.exceptions]),
+        facts,
+    ]
+    return hashlib.sha256(b"".join(len(each).to_bytes(8) + each for each in parts)).digest()
+
+
+def _installation() -> bytes:
+    """A digest of the names, sizes and times of the files of this installation: verdicts depend on its code too."""
+    found = [
+        (path, status.st_size, status.st_mtime_ns)
+        for top in {Path(__file__).parents[1], bundle.find()}
+        for folder, _, names in os.walk(top)
+        for name in names
+        if name.endswith((".py", ".wasm", ".json", ".rego")) and (status := os.stat(path := f"{folder}/{name}"))  # noqa: PTH116 - faster
+    ]
+    return hashlib.sha256(orjson.dumps(sorted(found))).digest()

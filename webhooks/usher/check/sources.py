@@ -1,0 +1,512 @@
+"""Reads the objects of PATH arguments. A file that cannot be read becomes a problem, and usher goes on with
+the others.
+
+usher reads a tracked file even if a `.gitignore` names it, so that a manifest cannot hide from review.
+"""
+
+import glob
+import os
+import re
+import select
+import shutil
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from usher import errors, paths
+from usher.check import batches, findings
+from usher.check.batches import Batch, Item
+from usher.check.findings import Problem
+from usher.dataclass import dataclass
+from usher.documents import chunks, reader
+
+PROGRAM_SECONDS: Final = 120.0
+_LONGEST_MESSAGE: Final = 2000
+
+
+def find_program(*names: str) -> str | None:
+    """The path of the first installed program; None without one."""
+    return next((path for name in names if (path := shutil.which(name))), None)
+
+
+def program_output(command: Sequence[str], *, where: Path | None = None, seconds: float = PROGRAM_SECONDS) -> bytes:
+    """The standard output of a program.
+
+    Args:
+        command: the program and its arguments, which no shell interprets.
+        where: the directory in which it starts.
+        seconds: its time limit.
+
+    Raises:
+        InputError: it cannot be started, fails, prints more than a file may hold, or takes too long.
+    """
+    name = Path(command[0]).name
+    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as complaint:
+        try:
+            done = subprocess.run(  # noqa: S603 - a program that the user has installed
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=complaint,
+                cwd=where,
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise errors.InputError(f"{name} did not end within {seconds:g} s: {' '.join(command[1:])}") from None
+        except OSError as error:
+            raise errors.InputError(f"{name} cannot be started: {error.strerror}") from None
+        if done.returncode:
+            complaint.seek(0)
+            said = complaint.read(_LONGEST_MESSAGE).decode(errors="replace").strip()
+            raise errors.InputError(f"{name} failed (exit code {done.returncode}): {said or 'it does not say why'}")
+        size = printed.tell()
+        if size > chunks.MAX_FILE_BYTES:
+            raise errors.InputError(
+                f"{name} printed more than {chunks.MAX_FILE_BYTES // 2**20} MiB; render parts of it"
+            )
+        printed.seek(0)
+        return printed.read()
+
+
+def ignored_below(directory: Path) -> frozenset[str]:
+    """The paths below a directory that git ignores; empty outside a repository or without git.
+
+    They begin with the directory as it was given.
+    """
+    git = find_program("git")
+    if git is None or not _in_repository(directory):
+        return frozenset()
+    # `core.fsmonitor` could run a program from the repository.
+    command = [git, "-c", "core.fsmonitor=false", "ls-files", "--others", "--ignored", "--exclude-standard"]
+    try:
+        printed = program_output([*command, "--directory", "-z"], where=directory, seconds=30)
+    except errors.InputError:
+        return frozenset()
+    return frozenset(os.fspath(directory / os.fsdecode(name)) for name in printed.split(b"\0") if name)
+
+
+def _in_repository(directory: Path) -> bool:
+    try:
+        whole = directory.resolve()
+    except OSError:
+        return False
+    return any((each / ".git").exists() for each in (whole, *whole.parents))
+
+
+_META: Final = "meta.k8s.io/"
+_WORDS: Final = 200
+"""The most characters of a message that are shown."""
+
+_ARCHIVES: Final = (
+    (
+        0,
+        b"\x1f\x8b",
+        "compressed; unpack it with gunzip, or a .tar.gz with tar -xzf. A snapshot of usher is for --facts",
+    ),
+    (0, b"\x28\xb5\x2f\xfd", "compressed; unpack it with unzstd"),
+    (0, b"BZh", "compressed; unpack it with bunzip2"),
+    (0, b"\xfd7zXZ", "compressed; unpack it with unxz"),
+    (0, b"PK\x03\x04", "a ZIP archive; unpack it with unzip"),
+    (257, b"ustar", "a tar archive; unpack it with tar -xf"),
+)
+"""The bytes that identify a type of file, their offset, and the remedy."""
+
+_TEXTS: Final = (
+    (re.compile(rb"(?:NAMESPACE|NAME) {2,}[A-Z]"), "the table that kubectl shows"),
+    (re.compile(rb"Name: {6,}\S.*\n(?:Namespace|Labels|Roles): {2,}"), "the text of kubectl describe"),
+    (
+        re.compile(rb"Error from server|(?:The connection|Unable to connect) to the server|error: .*\n?\Z"),
+        "an error of kubectl",
+    ),
+)
+"""How these outputs begin. A YAML file may begin with `error:` or `Name:` too, as translations do, but it has more
+lines.
+"""
+_REMEDY: Final = "and no objects; write them with kubectl get -o json or -o yaml"
+
+
+def why_no_text(content: bytes) -> str:
+    """Why a file cannot hold manifests: it is packed, or kubectl printed it for people; else empty."""
+    for start, magic, reason in _ARCHIVES:
+        if content.startswith(magic, start):
+            return reason
+    for pattern, name in _TEXTS:
+        if pattern.match(content):
+            return f"{name}, {_REMEDY}"
+    return ""
+
+
+def why_no_objects(value: paths.Json) -> str:
+    """Why a document holds no objects although an API server sent it; empty for any other document."""
+    if not isinstance(value, dict):
+        return ""
+    kind, version, items = value.get("kind"), paths.text(value.get("apiVersion")), value.get("items")
+    if kind is None and version and isinstance(items, list) and any(map(_is_object, items)):
+        return "a List without its kind, which kubectl writes at its end: the file was cut off; write it again"
+    if kind == "Status" and version == "v1":
+        return f"an answer of the API server, and no objects: {_excerpt(value.get('message'))}"
+    if version.startswith(_META):
+        name = "the table that kubectl shows" if kind == "Table" else "the metadata of objects"
+        return f"{name}, {_REMEDY}"
+    return ""
+
+
+def why_list_is_cut(value: paths.Json) -> str:
+    """Why a list is only a part of the cluster's list; empty for any other document."""
+    items = value.get("items") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(items, list):
+        return ""
+    metadata = paths.metadata(value)
+    left = metadata.get("remainingItemCount")
+    if not metadata.get("continue") and not left:
+        return ""
+    more = f"{left:,} more" if isinstance(left, int) else "more"
+    return f"one page of a list: {len(items):,} objects are here, and the cluster has {more}; write the whole list"
+
+
+def _is_object(value: paths.Json) -> bool:
+    return isinstance(value, dict) and bool(value.get("kind")) and bool(value.get("apiVersion"))
+
+
+def _excerpt(message: paths.Json) -> str:
+    text = paths.text(message) or "it has no message"
+    return text if len(text) <= _WORDS else f"{text[:_WORDS]}..."
+
+
+def parse_content(content: bytes, *, source: str, explicit: bool, line: int = 1) -> Batch:
+    """The objects of a file.
+
+    Args:
+        content: its content, or enough of it to show that it is too large.
+        source: its name.
+        explicit: whether the user named the file. A directory may hold Helm values, workflows and kustomizations
+            between the manifests, but the user wants a named file to be judged.
+        line: where the content begins in its file.
+    """
+    if reason := why_no_text(content):
+        return Batch(source=source, problems=(findings.Problem(source=source, reason=reason),))
+    found = reader.parse_each(content, source=source, line=line)
+    if not found.errors:
+        return batch_of_documents(found.documents, source=source, explicit=explicit)
+    if not explicit and _holds_no_object(content):
+        return Batch(source=source, ignored=1)
+    problems = [
+        findings.Problem(source=source, line=error.line, column=error.column, reason=error.reason)
+        for error in found.errors
+    ]
+    if len(problems) == reader.MAX_ERRORS:
+        reason = f"after {reader.MAX_ERRORS} unusable documents the rest of the file is not read; mend these first"
+        problems.append(findings.Problem(source=source, reason=reason))
+    usable = batch_of_documents(found.documents, source=source, explicit=explicit)
+    return replace(usable, problems=(*problems, *usable.problems))
+
+
+def batch_of_documents(documents: Sequence[reader.Document], *, source: str, explicit: bool) -> Batch:
+    """The objects in the documents of a file; arguments as for a file."""
+    items: list[Item] = []
+    notes, problems, ignored = [], [], 0
+    for document in documents:
+        answer, cut = why_no_objects(document.value), why_list_is_cut(document.value)
+        if answer or cut:
+            problems.append(findings.Problem(source=source, line=document.line, column=1, reason=answer or cut))
+        if answer:
+            continue
+        whole = batches.completed(items[-1].value, document.value) if items else None
+        if whole is not None:
+            items[-1] = replace(items[-1], value=whole)
+            continue
+        for prefix, value in batches.flatten(document.value):
+            reason = batches.why_not_object(value)
+            if not reason and isinstance(value, dict):
+                if not batches.is_usher_file(value):
+                    items.append(Item(value=value, document=document, prefix=prefix))
+                continue
+            ignored += 1
+            if explicit or batches.meant_as_workload(value):
+                notes.append(findings.Note(source=f"{source}:{document.line}", reason=f"{_at(prefix)}{reason}"))
+    return Batch(
+        source=source,
+        items=tuple(items),
+        documents=tuple(documents),
+        problems=tuple(problems),
+        notes=tuple(notes),
+        ignored=ignored,
+    )
+
+
+def _holds_no_object(content: bytes) -> bool:
+    """Whether a file that is not valid YAML certainly holds no object: for example a tsconfig.json with comments.
+
+    Every object has the word apiVersion, every compiled pipeline the word pipelineInfo. Only a backslash makes other
+    spellings of these words possible.
+    """
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    words = (b"apiVersion", b"pipelineInfo", b"\\")
+    return len(content) <= chunks.MAX_FILE_BYTES and not any(word in content for word in words)
+
+
+def _at(prefix: str) -> str:
+    return f"{paths.readable(prefix)}: " if prefix else ""
+
+
+SUFFIXES: Final = (".yaml", ".yml", ".json")
+"""Suffixes of the files that usher reads in a directory."""
+
+_PACKED: Final = tuple(f"{suffix}.gz" for suffix in SUFFIXES)
+"""Suffixes of files in a directory that usher reports and does not read."""
+
+STDIN: Final = "-"
+
+PIPE_SECONDS: Final = 10.0
+"""Seconds for which usher waits for a program that writes into a named pipe."""
+
+_CHART: Final = "Chart.yaml"
+_PATTERN: Final = re.compile(r"[*?[]")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that usher has not read yet."""
+
+    path: Path
+    explicit: bool
+    """Whether the user named it."""
+    size: int
+    """Bytes of a chunk."""
+    is_regular: bool = True
+    """Whether it can be read again. A pipe cannot."""
+
+
+Found = File | Batch
+"""A file, or a batch that was read already: standard input, or a problem with an unreadable input."""
+
+
+def read(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Batch]:
+    """One batch per file that `find` finds."""
+    return map(load, find_files(arguments, stdin=stdin))
+
+
+def load(found: Found) -> Batch:
+    """The objects of a file; a batch stays unchanged."""
+    if isinstance(found, Batch):
+        return found
+    content = read_content(found)
+    return content if isinstance(content, Batch) else parse_file(found, content)
+
+
+def read_content(file: File) -> bytes | Batch:
+    """The content of a file, or enough of it to show that it is too large; the problem if it cannot be read."""
+    try:
+        if not file.size and stat.S_ISFIFO(file.path.stat().st_mode):
+            return _written_into(file.path)
+        with open(file.path, "rb", buffering=0) as stream:  # noqa: PTH123 - a path of pathlib buffers
+            # Reading with the largest size would reserve that much memory for every file.
+            content = stream.read(min(file.size, chunks.MAX_FILE_BYTES) + 1)
+            if len(content) != file.size:  # it has changed, or its size is unreliable
+                while more := stream.read(chunks.MAX_FILE_BYTES + 1 - len(content)):
+                    content += more
+            return content
+    except OSError as error:
+        return _unreadable(file.path, error)
+
+
+def _written_into(pipe: Path) -> bytes | Batch:
+    """The text that a program writes into a named pipe, for example `<(...)` of a shell."""
+    content, deadline = b"", time.monotonic() + PIPE_SECONDS
+    with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as stream:  # noqa: PTH123 - a path waits for a writer
+        while len(content) <= chunks.MAX_FILE_BYTES:
+            more = stream.read(chunks.MAX_FILE_BYTES + 1 - len(content))
+            if more:
+                content += more
+            elif more is None:  # a program holds the other end, and may take long
+                select.select([stream], [], [])
+            elif content:
+                break
+            elif (left := deadline - time.monotonic()) > 0:
+                select.select([stream], [], [], left)
+            else:
+                return _problem(pipe, f"a pipe into which nothing was written for {PIPE_SECONDS:g} s")
+    return content
+
+
+def parse_file(file: File, content: bytes) -> Batch:
+    """The objects in the content of a file."""
+    return parse_content(content, source=path_text(file.path), explicit=file.explicit)
+
+
+def find_files(arguments: Sequence[str], *, stdin: BinaryIO) -> Iterator[Found]:
+    """The files of the arguments in their order, sorted within a directory, and a batch for every other input.
+
+    A file that is named twice is found once, so that its GPUs count once.
+
+    Args:
+        arguments: files, directories without what git ignores there, patterns, and `-` for standard input.
+        stdin: the stream that `-` reads.
+    """
+    seen: set[tuple[int, int]] = set()
+    for argument in dict.fromkeys(arguments):
+        if argument == STDIN:
+            yield parse_content(stdin.read(chunks.MAX_FILE_BYTES + 1), source="<stdin>", explicit=True)
+            continue
+        for path in _paths(argument):
+            try:
+                status = path.stat()
+            except (OSError, ValueError) as error:
+                yield _unreadable(path, error)
+                continue
+            if stat.S_ISDIR(status.st_mode):
+                left_out = ignored_below(path)
+                yield from _walk(path, seen=seen, left_out=left_out)
+            elif _is_new(status, seen):
+                yield File(path, explicit=True, size=status.st_size, is_regular=stat.S_ISREG(status.st_mode))
+
+
+def _paths(argument: str) -> list[Path]:
+    """The path of an argument, or the paths that match it: CI systems pass patterns that no shell expanded."""
+    if _PATTERN.search(argument) and not os.path.lexists(argument):
+        found = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 - the pattern may be absolute
+        return [Path(each) for each in found] or [Path(argument)]
+    return [Path(argument)]
+
+
+def _walk(directory: Path, *, seen: set[tuple[int, int]], left_out: AbstractSet[str]) -> Iterator[Found]:
+    """The manifests below a directory. It does not follow a symbolic link to a directory that was read already.
+
+    Args:
+        directory: the directory to search.
+        seen: the files and directories that were found before.
+        left_out: paths to skip.
+    """
+    try:
+        if not _is_new(directory.stat(), seen):
+            return
+        with os.scandir(directory) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError as error:
+        yield _unreadable(directory, error)
+        return
+    is_chart = any(entry.name == _CHART for entry in entries)
+    for entry in entries:
+        is_manifest = entry.name.endswith((*SUFFIXES, *_PACKED))
+        if entry.name.startswith(".") or (left_out and os.fspath(directory / entry.name) in left_out):
+            continue
+        if is_chart and entry.name == "templates":
+            yield _chart(directory)
+            continue
+        try:
+            status = entry.stat()
+        except OSError as error:
+            if is_manifest:
+                yield _unreadable(directory / entry.name, error)
+            continue
+        if stat.S_ISDIR(status.st_mode):
+            yield from _walk(directory / entry.name, seen=seen, left_out=left_out)
+        elif is_manifest and stat.S_ISREG(status.st_mode) and _is_new(status, seen):
+            yield _found(directory / entry.name, status)
+
+
+def _chart(directory: Path) -> Batch:
+    source = path_text(directory)
+    reason = f"a Helm chart, whose templates usher does not render; run: helm template {source} | usher check -"
+    return Batch(source=source, notes=(findings.Note(source=source, reason=reason),), is_file=False)
+
+
+def _found(path: Path, status: os.stat_result) -> Found:
+    """A file of a directory, or a note about a compressed one."""
+    if not path.name.endswith(_PACKED):
+        return File(path, explicit=False, size=status.st_size)
+    reason = "compressed, so it was not read; unpack it with gunzip. A snapshot of usher is for --facts"
+    return Batch(source=path_text(path), notes=(findings.Note(source=path_text(path), reason=reason),), is_file=False)
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> Batch:
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return _problem(path, f"{reason[:1].lower()}{reason[1:]}")
+
+
+def _problem(path: Path, reason: str) -> Batch:
+    problem = findings.Problem(source=path_text(path), reason=f"cannot be read: {reason}")
+    return Batch(source=path_text(path), problems=(problem,))
+
+
+def _is_new(status: os.stat_result, seen: set[tuple[int, int]]) -> bool:
+    identity = (status.st_dev, status.st_ino)
+    if identity in seen:
+        return False
+    seen.add(identity)
+    return True
+
+
+def path_text(path: Path) -> str:
+    """The path as text that UTF-8 can encode, because file names are bytes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charts:
+    """Helm charts to render, with their values."""
+
+    charts: Sequence[str] = ()
+    """Directories, archives, or references that the installed helm resolves."""
+    values: Sequence[str] = ()
+    """Files of values; later ones override earlier ones."""
+    namespace: str = "default"
+
+
+def render_kustomization(directory: str) -> Batch:
+    """The objects from `kustomize build` of a directory; a problem if it fails."""
+    source = f"kustomize build {directory}"
+    if not any((Path(directory) / name).is_file() for name in _KUSTOMIZATIONS):
+        wanted = " or ".join(_KUSTOMIZATIONS[:2])
+        return _rendering_problem(
+            directory, f"not a directory with {wanted}; give its files as PATH instead of with -k"
+        )
+    kustomize, kubectl = find_program("kustomize"), find_program("kubectl")
+    if kustomize:
+        command = [kustomize, "build", directory]
+    elif kubectl:
+        command = [kubectl, "kustomize", directory]
+    else:
+        return _rendering_problem(
+            directory,
+            "-k needs kustomize or kubectl, and neither is installed; or: kustomize build DIR | usher check -",
+        )
+    return _rendered(command, source)
+
+
+def render_charts(given: Charts) -> list[Batch]:
+    """The objects of each chart from `helm template`."""
+    helm = find_program("helm")
+    if given.charts and not helm:
+        reason = "--helm needs helm, which is not installed; or: helm template CHART | usher check -"
+        return [_rendering_problem(chart, reason) for chart in given.charts]
+    options = [f"--namespace={given.namespace}", *(f"--values={each}" for each in given.values)]
+    return [
+        _rendered([str(helm), "template", "release-name", chart, *options], f"helm template {chart}")
+        for chart in given.charts
+    ]
+
+
+def _rendered(command: Sequence[str], source: str) -> Batch:
+    try:
+        content = program_output(command)
+    except errors.InputError as error:
+        return _rendering_problem(source, str(error))
+    return parse_content(content, source=source, explicit=True)
+
+
+def _rendering_problem(source: str, reason: str) -> Batch:
+    return Batch(source=source, problems=(Problem(source=source, reason=reason),), is_file=False)

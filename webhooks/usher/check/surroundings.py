@@ -1,0 +1,264 @@
+"""What the files of a run say about each other: their outlines, their directories and the autoscalers."""
+
+import hashlib
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from usher import paths
+from usher.check.batches import Batch
+from usher.dataclass import dataclass
+from usher.kinds import registry
+from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
+from usher.kinds.reading import values as reading_values
+from usher.kinds.reading.counts import Growth
+from usher.kinds.reading.values import Reference
+from usher.workloads import grown_workloads
+from usher.workloads.grown_workloads import growth_of
+
+
+class Named(NamedTuple):
+    """An object by name. It only holds texts, because processes send each other thousands."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+    prefix: str
+    """`generateName` of an object without a name."""
+
+    @property
+    def reference(self) -> Reference:
+        return Reference(group=self.group, kind=self.kind, name=self.name, namespace=self.namespace)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """One file of a run."""
+
+    source: str
+    directory: str
+    """The directory of the file; for other sources, their name."""
+    named: Sequence[Named]
+    """Each object of the file."""
+    growths: Sequence[Growth] = ()
+    offers: bool
+    """Whether other objects may refer to an object of the file."""
+    offered: Sequence[paths.Object] | None
+    """These objects; None for a file that was not read because its verdict is remembered."""
+    path: str = ""
+    """Empty for sources that are not files. A text, because processes send each other thousands."""
+    key: bytes = b""
+    """Digest of its name and content; empty if its verdict is not to be remembered."""
+
+
+def outline_of(batch: Batch, *, namespace: str, path: str = "", key: bytes = b"") -> Outline:
+    """The outline of a file.
+
+    Args:
+        batch: the file.
+        namespace: the namespace of objects without one.
+        path: the path of the file.
+        key: digest of its name and content.
+    """
+    names, growths, offered = list[Named](), list[Growth](), list[paths.Object]()
+    for item in batch.items:
+        each = named(item.value, namespace)
+        names.append(each)
+        if (each.group, each.kind) in registry.NEVER_NAMED:
+            continue
+        offered.append(item.value)
+        growth = growth_of(item.value, namespace=namespace)
+        if growth is not None:
+            growths.append(growth)
+    return Outline(
+        source=batch.source,
+        directory=directory_of_batch(batch),
+        named=tuple(names),
+        growths=tuple(growths),
+        offers=bool(offered),
+        offered=tuple(offered),
+        path=path,
+        key=key,
+    )
+
+
+def directory_of_batch(batch: Batch) -> str:
+    """The directory of a file; for other sources, their name."""
+    return directory_of_source(batch.source) if batch.is_file else batch.source
+
+
+def directory_of_source(source: str) -> str:
+    """The directory of a file by its name."""
+    return os.path.dirname(source) or "."  # noqa: PTH120 - pathlib costs ten times as much
+
+
+def named(value: paths.Object, namespace: str) -> Named:
+    """The name of an object; `namespace` is the namespace of objects without one."""
+    group, _, kind = group_version_kind(value)
+    metadata = paths.metadata(value)
+    name = paths.text(metadata.get("name"))
+    within = paths.text(metadata.get("namespace")) or namespace
+    return Named(group, kind, within, name, "" if name else paths.text(metadata.get("generateName")))
+
+
+def outlines_by_directory(outlines: Iterable[Outline]) -> Mapping[str, Sequence[Outline]]:
+    """The files of each directory. People apply one directory at once, and seldom a whole tree.
+
+    It leaves out a directory with several files if two of its objects have the same name: then it holds alternatives,
+    for example samples, and not the parts of one application.
+    """
+    found: defaultdict[str, list[Outline]] = defaultdict(list)
+    for outline in outlines:
+        if outline.named:
+            found[outline.directory].append(outline)
+    return {name: files for name, files in found.items() if len(files) > 1 and _are_parts(files)}
+
+
+def _are_parts(files: Iterable[Outline]) -> bool:
+    names = [each for outline in files for each in outline.named]
+    return len(set(names)) == len(names)
+
+
+ByTarget = Mapping[str, Sequence[Growth]]
+"""Growths by the name of their target."""
+
+_NO_SCALERS: Final[ByTarget] = {}
+
+
+def scalers_by_target(values: Iterable[paths.Object], *, namespace: str) -> ByTarget:
+    """The scalers by the name of their target. It follows a target that only passes on its scale to the real target."""
+    return _growths_by_target([each for value in values if (each := growth_of(value, namespace=namespace)) is not None])
+
+
+def _growths_by_target(found: Sequence[Growth]) -> ByTarget:
+    by_source = {each.source: each for each in found}
+    result: dict[str, list[Growth]] = defaultdict(list)
+    for each in found:
+        result[each.target.name].append(each)
+        through = by_source.get(each.target)
+        if through is not None and through is not each:
+            result[through.target.name].append(grown_workloads.pass_on_growth(each, through))
+    return result
+
+
+def scalers_of(value: paths.Object, known: ByTarget, *, namespace: str) -> tuple[Growth, ...]:
+    """The scalers of an object."""
+    found = known.get(paths.text(paths.metadata(value).get("name")), ())
+    return tuple(each for each in found if grown_workloads.is_target(each, value, namespace=namespace))
+
+
+class Scalers:
+    """The autoscalers of all files of a run.
+
+    An autoscaler in another file counts if names show that both files are applied together. A run over examples or
+    overlays may hold several objects with the name of the target, or several autoscalers with the same name. Then only
+    autoscalers of the same file count.
+    """
+
+    def __init__(self, outlines: Sequence[Outline], *, namespace: str) -> None:
+        """Reads the outlines of the files; `namespace` is that of objects without one."""
+        self._namespace = namespace
+        every = [growth for outline in outlines for growth in outline.growths]
+        self._of_files = {
+            outline.source: _growths_by_target(outline.growths) for outline in outlines if outline.growths
+        }
+        self._of_run = _growths_by_target(every)
+        targets = set(self._of_run)
+        self._targets = Counter(
+            each.reference
+            for outline in (outlines if targets else ())
+            for each in outline.named
+            if each.name in targets
+        )
+        self._sources = Counter(each.source for each in every)
+
+    @property
+    def found(self) -> bool:
+        """Whether the run has any autoscaler."""
+        return bool(self._of_run)
+
+    def of(self, value: paths.Object, source: str) -> tuple[Growth, ...]:
+        """The growths of an object of a file."""
+        if not self._of_run:
+            return ()
+        found = scalers_of(value, self._of_run, namespace=self._namespace)
+        if found and self._are_clear(value, found):
+            return found
+        return scalers_of(value, self._of_files.get(source, _NO_SCALERS), namespace=self._namespace)
+
+    def _are_clear(self, value: paths.Object, found: Sequence[Growth]) -> bool:
+        """Whether the run has only one object of this name, and one autoscaler of each name."""
+        return self._targets[self._reference(value)] == 1 and all(self._sources[each.source] == 1 for each in found)
+
+    def _reference(self, value: paths.Object) -> reading_values.Reference:
+        group, _, kind = group_version_kind(value)
+        metadata = paths.metadata(value)
+        return reading_values.Reference(
+            group=group,
+            kind=kind,
+            name=paths.text(metadata.get("name")),
+            namespace=paths.text(metadata.get("namespace")) or self._namespace,
+        )
+
+
+ALONE: Final = b""
+"""The digest of the surroundings of a file that no other file affects."""
+
+Load = Callable[[Outline], Sequence[paths.Object]]
+"""Reads the objects of a file whose outline does not have them."""
+
+
+def _nothing(_outline: Outline) -> Sequence[paths.Object]:
+    return ()
+
+
+class Surroundings:
+    """The autoscalers of a run, and the objects of each directory."""
+
+    def __init__(self, files: Sequence[Outline], *, namespace: str, load: Load = _nothing) -> None:
+        """Keeps the outlines of the files of a run.
+
+        Args:
+            files: the outlines of all files; empty for objects of a cluster, which already have the numbers that
+                autoscalers chose.
+            namespace: the namespace of objects without one.
+            load: reads the objects of files whose outlines do not have them.
+        """
+        self.scalers = Scalers(files, namespace=namespace)
+        self._files = files
+        self._namespace = namespace
+        self._load = load
+        self._directories = outlines_by_directory(files)
+        self._around: dict[str, reading_values.Lookup] = {}
+        self._digests: dict[str, bytes | None] = {}
+
+    def around(self, batch: Batch) -> reading_values.Lookup:
+        """The objects that are applied together with the objects of a file."""
+        name = directory_of_batch(batch)
+        if name not in self._directories:
+            return reading_values.NO_OBJECTS
+        if name not in self._around:
+            values = [value for each in self._directories[name] for value in self._offered(each)]
+            self._around[name] = reading_values.Objects(values, namespace=self._namespace)
+        return self._around[name]
+
+    def _offered(self, outline: Outline) -> Sequence[paths.Object]:
+        if outline.offered is not None:
+            return outline.offered
+        return self._load(outline) if outline.offers else ()
+
+    def digest(self, outline: Outline) -> bytes | None:
+        """The digest of what other files contribute to the verdict about a file; None if a file has no digest."""
+        if self.scalers.found:
+            return self._digest("", self._files)
+        if outline.directory not in self._directories:
+            return ALONE
+        return self._digest(outline.directory, self._directories[outline.directory])
+
+    def _digest(self, name: str, files: Sequence[Outline]) -> bytes | None:
+        if name not in self._digests:
+            keys = [each.key for each in files if each.offers or self.scalers.found]
+            self._digests[name] = hashlib.sha256(b"".join(keys)).digest() if all(keys) else None
+        return self._digests[name]

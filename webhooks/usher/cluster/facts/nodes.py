@@ -1,0 +1,475 @@
+"""The nodes of a cluster as the scheduler sees them, kept in classes of equal nodes while nodes come and go.
+
+Temporary states are left out: cordons, and the taints of Kubernetes itself, of autoscalers and of starting agents. A
+node with seven healthy GPUs of eight counts as a node with eight.
+
+Labels that differ from node to node (`kubernetes.io/hostname`, the name of a host in a rack) would make a class of each
+node. They are kept beside the classes, in an index by value, so that selectors on them still get exact answers.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from sys import intern
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from usher import errors, paths, quantities
+from usher.dataclass import dataclass
+from usher.model.placement import GUARDING
+
+Amounts = Mapping[str, int]
+"""Amounts by resource, as the scheduler counts: thousandths of a cpu, whole units of the rest. Missing means 0."""
+
+PODS: Final = "pods"
+"""The resource that counts the pods of a node."""
+
+_MOMENTARY_TAINT: Final = re.compile(
+    # k8s.io/api core/v1 well_known_taints.go, k8s.io/cloud-provider api/well_known_taints.go
+    r"node\.kubernetes\.io/|node\.cloudprovider\.kubernetes\.io/"
+    # kubernetes/autoscaler cluster-autoscaler/utils/taints/taints.go
+    r"|ToBeDeletedByClusterAutoscaler$|(?:startup|status|ignore)-taint\.cluster-autoscaler\.kubernetes\.io/"
+    # kubernetes-sigs/karpenter pkg/apis/v1/taints.go
+    r"|karpenter\.sh/(?:disrupted|disruption|unregistered)$"
+    # Cilium and the CSI drivers of AWS remove theirs once they run on the node.
+    r"|[^/]*/agent-not-ready$"
+)
+
+
+class Taint(NamedTuple):
+    key: str
+    value: str
+    effect: str
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    name: str
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    """The lasting taints that keep pods off, sorted."""
+    amounts: Amounts
+    """The most that pods can be given, DaemonSets included."""
+
+
+class _Unreadable(Exception):  # noqa: N818 - never leaves this module
+    pass
+
+
+def scheduler_amount(resource: str, quantity: quantities.Quantity) -> int:
+    """A quantity as the scheduler counts it (k8s.io/kubernetes pkg/scheduler/framework types.go, Resource.Add)."""
+    return quantity.milli if resource == "cpu" else quantity.value
+
+
+def name_of(value: paths.Object) -> str:
+    """The name of an object; empty where the name is missing."""
+    return paths.text(paths.metadata(value).get("name"))
+
+
+def read_node(value: paths.Object) -> Node | str:
+    """The node, or the reason why it cannot be read; usher concludes nothing from an unreadable node."""
+    try:
+        metadata, spec, status = (_mapping(value.get(key), key) for key in ("metadata", "spec", "status"))
+        return Node(
+            name=name_of(value),
+            labels=_labels(metadata.get("labels")),
+            taints=_taints(spec.get("taints")),
+            amounts=_amounts(status),
+        )
+    except _Unreadable as error:
+        return str(error)
+
+
+def _labels(value: paths.Json) -> dict[str, str]:
+    found = _mapping(value, "metadata.labels")
+    for key, text in found.items():
+        if not isinstance(text, str):
+            raise _Unreadable(f"its label {key} is not a text")
+    return {key: text for key, text in found.items() if isinstance(text, str)}
+
+
+def _taints(value: paths.Json) -> tuple[Taint, ...]:
+    if not isinstance(value, list | None):
+        raise _Unreadable("spec.taints is not a list")
+    found = set()
+    for item in value or ():
+        taint = _mapping(item, "an entry of spec.taints")
+        key, text, effect = (taint.get(field) for field in ("key", "value", "effect"))
+        if not isinstance(key, str) or not isinstance(text, str | None) or not isinstance(effect, str):
+            raise _Unreadable("an entry of spec.taints has fields that are not texts")
+        if effect in GUARDING and not _MOMENTARY_TAINT.match(key):
+            found.add(Taint(key, text or "", effect))
+    return tuple(sorted(found))
+
+
+def _amounts(status: Mapping[str, paths.Json]) -> dict[str, int]:
+    allocatable = _quantities(status.get("allocatable"), "status.allocatable")
+    if not allocatable:
+        raise _Unreadable("it has no status.allocatable")
+    capacity = _quantities(status.get("capacity"), "status.capacity")
+    for name, most in capacity.items():
+        # Unhealthy devices recover, and a device plugin offers no device for a moment while it restarts.
+        if "/" in name:
+            allocatable[name] = max(most, allocatable.get(name, 0))
+    # Zero pods is kept, because it means that no pod fits. For all other resources, missing means 0.
+    return {name: most for name, most in sorted(allocatable.items()) if most > 0 or name == PODS}
+
+
+def _quantities(value: paths.Json, where: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, text in _mapping(value, where).items():
+        try:
+            found[name] = scheduler_amount(name, quantities.parse(text))
+        except errors.QuantityError as error:
+            raise _Unreadable(f"{name} in {where}: {error}") from error
+    return found
+
+
+_EMPTY: Final[Mapping[str, paths.Json]] = MappingProxyType({})
+
+
+def _mapping(value: paths.Json, where: str) -> Mapping[str, paths.Json]:
+    if value is None:
+        return _EMPTY
+    if not isinstance(value, dict):
+        raise _Unreadable(f"{where} is not an object")
+    return value
+
+
+ALWAYS_INDIVIDUAL: Final = frozenset({"kubernetes.io/hostname", "nvidia.com/gfd.timestamp"})
+
+MOST_CLASSES: Final = 128
+"""Beyond this number of classes, the label with the most values becomes individual."""
+
+_ROUNDS: Final = 16
+_ROUNDED: Final = ("memory", "ephemeral-storage")
+"""Resources that differ by some bytes between nodes of one type; the nodes of a class agree in the first bits."""
+_BITS: Final = 3
+
+_LONG: Final = 64
+"""Beyond this length of a frontier, further vectors are added without a comparison."""
+
+
+class Own(NamedTuple):
+    """The labels and amounts of one node that differ from its class."""
+
+    labels: Mapping[str, str]
+    """The individual labels."""
+    amounts: Amounts
+
+
+class ClassKey(NamedTuple):
+    """The labels, taints and amounts that the nodes of a class share."""
+
+    labels: frozenset[tuple[str, str]]
+    taints: tuple[Taint, ...]
+    shape: frozenset[tuple[str, int]]
+    """Amounts, rounded; empty if the class holds nodes of any amounts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NodeClass:
+    labels: Mapping[str, str]
+    """The labels of all its nodes, without the individual ones."""
+    taints: tuple[Taint, ...]
+    nodes: Mapping[str, Own]
+    """The nodes by name; never empty."""
+    most: Amounts
+    """The most of each resource on any node; these may be different nodes."""
+    frontier: tuple[Amounts, ...]
+    """The amounts of nodes that no other node exceeds in every resource: a pod that does not fit them fits no node."""
+    example: str
+    """The first name in alphabetical order."""
+
+    @property
+    def count(self) -> int:
+        return len(self.nodes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Division:
+    """How nodes are divided into classes."""
+
+    individual: frozenset[str] = ALWAYS_INDIVIDUAL
+    by_amounts: bool = True
+
+    def divide(self, node: Node) -> tuple[ClassKey, Own]:
+        """The class of a node, and its differences from the class."""
+        own = {key: node.labels[key] for key in node.labels.keys() & self.individual}
+        labels = frozenset((key, value) for key, value in node.labels.items() if key not in self.individual)
+        shape = frozenset(_rounded(node.amounts)) if self.by_amounts else frozenset()
+        return ClassKey(labels, node.taints, shape), Own(own, node.amounts)
+
+
+def divide_nodes(nodes: Iterable[Node]) -> Division:
+    """The division that leaves as many labels in the classes as MOST_CLASSES allow.
+
+    Taints always divide classes, because they belong to whole pools.
+    """
+    found = Division()
+    keys = {found.divide(node)[0] for node in nodes}
+    for _ in range(_ROUNDS):
+        if len(keys) <= MOST_CLASSES:
+            return found
+        keys, found = _coarser_division(keys, found)
+    labels = [key.labels for key in keys]
+    several = frozenset[tuple[str, str]]().union(*labels).difference(frozenset.intersection(*labels))
+    return Division(individual=found.individual.union(key for key, _ in several), by_amounts=False)
+
+
+def _coarser_division(keys: set[ClassKey], found: Division) -> tuple[set[ClassKey], Division]:
+    """A coarser division: without the labels that have very many values, or without the rounded amounts."""
+    values = defaultdict[str, set[str]](set)
+    for key in keys:
+        for label, value in key.labels:
+            values[label].add(value)
+    numbers = {label: len(each) for label, each in values.items()}
+    worst = max(numbers, key=lambda label: (numbers[label], label), default="")
+    if len({key.shape for key in keys}) > numbers.get(worst, 0):
+        return {key._replace(shape=frozenset()) for key in keys}, Division(
+            individual=found.individual, by_amounts=False
+        )
+    gone = {label for label, number in numbers.items() if number > MOST_CLASSES // 2} | {worst}
+    left = {key._replace(labels=frozenset(each for each in key.labels if each[0] not in gone)) for key in keys}
+    return left, Division(individual=found.individual | gone, by_amounts=found.by_amounts)
+
+
+def node_class(key: ClassKey, nodes: Mapping[str, Own]) -> NodeClass:
+    """The class of nodes that share a key."""
+    distinct = [*{id(own.amounts): own.amounts for own in nodes.values()}.values()]
+    most: dict[str, int] = {}
+    for amounts in distinct:
+        for name, amount in amounts.items():
+            most[name] = max(amount, most.get(name, 0))
+    return NodeClass(
+        labels=dict(sorted(key.labels)),
+        taints=key.taints,
+        nodes=nodes,
+        most=most,
+        frontier=tuple(_frontier(distinct, sorted(most))),
+        example=min(nodes),
+    )
+
+
+def _frontier(distinct: Iterable[Amounts], names: list[str]) -> list[Amounts]:
+    found: list[Amounts] = []
+    # In this order, a later vector never exceeds an earlier one.
+    for amounts in sorted(distinct, key=lambda each: [each.get(name, 0) for name in names], reverse=True):
+        below = len(found) <= _LONG and any(
+            all(other.get(name, 0) >= amount for name, amount in amounts.items()) for other in found
+        )
+        if not below:
+            found.append(amounts)
+    return found
+
+
+def _rounded(amounts: Amounts) -> Iterable[tuple[str, int]]:
+    for name, amount in amounts.items():
+        dropped = max(0, amount.bit_length() - _BITS) if name in _ROUNDED else 0
+        yield name, amount >> dropped << dropped
+
+
+_Index = Mapping[str, Mapping[str, frozenset[str]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Nodes:
+    """The nodes at one moment; this value never changes."""
+
+    classes: tuple[NodeClass, ...] = ()
+    """Sorted by their examples."""
+    by_name: Mapping[str, NodeClass] = field(default_factory=dict)
+    individual: _Index = field(default_factory=dict)
+    """Names of nodes by individual label and value. A label that no node has may be missing."""
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+    """The nodes with an unreadable field, by name, with the reason; they are in no class."""
+
+
+_NONE: Final[Mapping[str, frozenset[str]]] = MappingProxyType({})
+
+
+class NodeTable:
+    """The nodes of a cluster. One thread writes; readers use `now` and never wait.
+
+    `known` is false before a first list.
+    """
+
+    def __init__(self) -> None:
+        self.known = False
+        self.revision = 0
+        """Grows with every change that the scheduler would see; heartbeats do not count."""
+        self.now = Nodes()
+        self._division = Division()
+        self._too_many = MOST_CLASSES
+        self._keys: dict[str, ClassKey] = {}
+        """The key of every node, by name."""
+        self._members: dict[ClassKey, dict[str, Own]] = {}
+        self._amounts: dict[frozenset[tuple[str, int]], Amounts] = {}
+
+    def __len__(self) -> int:
+        return len(self.now.by_name) + len(self.now.unreadable)
+
+    def replace(self, values: Iterable[paths.Object]) -> None:
+        """Takes all nodes of the cluster."""
+        nodes, unreadable = [], {}
+        for name, value in {name_of(value): value for value in values}.items():
+            found = read_node(value)
+            if isinstance(found, str):
+                unreadable[name] = found
+            else:
+                nodes.append(found)
+        self._amounts.clear()
+        division = divide_nodes(nodes)
+        members = self._divided(division, nodes)
+        if not self.known or members != self._members or unreadable != self.now.unreadable:
+            self._publish(self._divided_again(division, members, unreadable))
+
+    def put(self, value: paths.Object) -> None:
+        """Takes a new or changed node."""
+        name, found = name_of(value), read_node(value)
+        if isinstance(found, str):
+            if self.now.unreadable.get(name) != found:
+                self._move(name, None, unreadable={**self.now.unreadable, name: found})
+            return
+        key, own = self._division.divide(found)
+        if self._keys.get(name) != key or self._members[key][name] != own:
+            self._move(name, (key, own), unreadable=_without(self.now.unreadable, name))
+            if len(self._members) > self._too_many:
+                nodes = [node for other in self.now.by_name if (node := self._node(other)) is not None]
+                division = divide_nodes(nodes)
+                self.now = self._divided_again(division, self._divided(division, nodes), self.now.unreadable)
+
+    def remove(self, name: str) -> None:
+        """Forgets a deleted node."""
+        if name in self._keys or name in self.now.unreadable:
+            self._move(name, None, unreadable=_without(self.now.unreadable, name))
+
+    def named(self, name: str) -> paths.Object | None:
+        """A node as a manifest with the kept fields; an unreadable node has only its name. None for an unknown name."""
+        node = self._node(name)
+        if node is None:
+            bare: paths.Object = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
+            return bare if name in self.now.unreadable else None
+        taints: list[paths.Json] = [taint._asdict() for taint in node.taints]
+        # The scheduler counts thousandths of cpus.
+        allocatable: paths.Object = {
+            resource: f"{amount}m" if resource == "cpu" else str(amount) for resource, amount in node.amounts.items()
+        }
+        return {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": dict(node.labels)},
+            "spec": {"taints": taints},
+            "status": {"allocatable": allocatable},
+        }
+
+    def _node(self, name: str) -> Node | None:
+        found = self.now.by_name.get(name)
+        if found is None:
+            return None
+        own = found.nodes[name]
+        return Node(name=name, labels={**found.labels, **own.labels}, taints=found.taints, amounts=own.amounts)
+
+    def _move(self, name: str, to: tuple[ClassKey, Own] | None, *, unreadable: Mapping[str, str]) -> None:
+        """Moves a node from its class to another one; with `to` None, only out of its class."""
+        classes = {key: self.now.by_name[next(iter(nodes))] for key, nodes in self._members.items()}
+        old = self._keys.pop(name, None)
+        changed = set[ClassKey]()
+        index = self.now.individual
+        if old is not None:
+            left = dict(self._members[old])
+            index = _indexed(index, name, left.pop(name).labels, there=False)
+            self._members[old] = left
+            changed.add(old)
+        if to is not None:
+            key, own = to
+            key = next((each for each in (old, *self._members) if each == key), None) or _interned_key(key)
+            self._members[key] = {**self._members.get(key, {}), name: self._shared(own)}
+            self._keys[name] = key
+            index = _indexed(index, name, own.labels, there=True)
+            changed.add(key)
+        by_name = dict(self.now.by_name)
+        by_name.pop(name, None)
+        for key in changed:
+            nodes = self._members[key]
+            if not nodes:
+                del self._members[key], classes[key]
+                continue
+            classes[key] = node_class(key, nodes)
+            by_name.update(dict.fromkeys(nodes, classes[key]))
+        self._publish(
+            Nodes(classes=_sorted_classes(classes.values()), by_name=by_name, individual=index, unreadable=unreadable)
+        )
+
+    def _divided(self, division: Division, nodes: Iterable[Node]) -> dict[ClassKey, dict[str, Own]]:
+        members, kept = defaultdict[ClassKey, dict[str, Own]](dict), dict[ClassKey, ClassKey]()
+        for node in nodes:
+            key, own = division.divide(node)
+            members[kept.setdefault(key, _interned_key(key))][node.name] = self._shared(own)
+        return dict(members)
+
+    def _divided_again(
+        self, division: Division, members: dict[ClassKey, dict[str, Own]], unreadable: Mapping[str, str]
+    ) -> Nodes:
+        self._division, self._members = division, members
+        # Where taints alone make more classes, dividing again after each change would not help.
+        self._too_many = max(MOST_CLASSES, 2 * len(members))
+        self._keys = {name: key for key, nodes in members.items() for name in nodes}
+        classes = {key: node_class(key, nodes) for key, nodes in members.items()}
+        return Nodes(
+            classes=_sorted_classes(classes.values()),
+            by_name={name: classes[key] for name, key in self._keys.items()},
+            individual=self._index(),
+            unreadable=unreadable,
+        )
+
+    def _publish(self, nodes: Nodes) -> None:
+        # The revision comes last: a value stored under the new revision must not come from the old nodes.
+        self.now = nodes
+        self.known = True
+        self.revision += 1
+
+    def _index(self) -> _Index:
+        found: dict[str, defaultdict[str, set[str]]] = {
+            key: defaultdict(set) for key in sorted(self._division.individual)
+        }
+        for nodes in self._members.values():
+            for name, own in nodes.items():
+                for key, value in own.labels.items():
+                    found[key][value].add(name)
+        return {key: {value: frozenset(names) for value, names in values.items()} for key, values in found.items()}
+
+    def _shared(self, own: Own) -> Own:
+        """The same value, with one object of equal amounts for all nodes: a cluster has thousands of equal nodes."""
+        if len(self._amounts) > 2 * len(self._keys) + MOST_CLASSES:
+            self._amounts.clear()
+        amounts = self._amounts.setdefault(frozenset(own.amounts.items()), own.amounts)
+        return Own(own.labels, amounts)
+
+
+def _sorted_classes(classes: Iterable[NodeClass]) -> tuple[NodeClass, ...]:
+    return tuple(sorted(classes, key=lambda each: each.example))
+
+
+def _interned_key(key: ClassKey) -> ClassKey:
+    return key._replace(labels=frozenset((intern(label), intern(value)) for label, value in key.labels))
+
+
+def _indexed(index: _Index, name: str, labels: Mapping[str, str], *, there: bool) -> _Index:
+    changed = dict(index)
+    for key, value in labels.items():
+        values = dict(changed.get(key, _NONE))
+        names = values.get(value, frozenset()) - {name}
+        values[value] = names | {name} if there else names
+        if not values[value]:
+            del values[value]
+        changed[key] = values
+    return changed
+
+
+def _without(entries: Mapping[str, str], name: str) -> Mapping[str, str]:
+    return {key: value for key, value in entries.items() if key != name} if name in entries else entries

@@ -1,0 +1,289 @@
+"""The store of facts: the objects of a cluster by name and by kind, and values derived from them.
+
+Writers (one thread for each kind) never block readers: they replace maps instead of changing them.
+"""
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
+
+from usher import paths
+from usher.cluster.facts.nodes import NodeTable
+from usher.kinds import registry
+from usher.kinds.kind import Key
+from usher.kinds.reading import values as reading_values
+from usher.kinds.reading.values import Absence, Reference
+
+_Made = TypeVar("_Made")
+
+Objects = Mapping[str, paths.Object]
+"""Objects by name, of one namespace, or cluster-scoped."""
+
+NODE: Final[Key] = ("", "Node")
+
+_NONE: Final[Objects] = MappingProxyType({})
+
+
+class Store:
+    """The facts of a cluster. A kind is either unknown or complete.
+
+    The reading of workloads uses only `usher.kinds.reading.values.Lookup` of it.
+    """
+
+    def __init__(self) -> None:
+        self.revision = 0
+        """Grows with every change, except of momentary kinds. Values that were looked up under an old revision may be
+        old."""
+        self.age: Callable[[], float] = _fresh
+        """The age of the oldest facts in seconds; the thread that keeps the store up to date replaces this."""
+        self.nodes = NodeTable()
+        self._kinds: dict[Key, Mapping[str, Objects]] = {}
+        """Objects by kind and namespace; the namespace of cluster-scoped objects is empty."""
+        self._missing: frozenset[Key] = frozenset()
+        self._revisions: defaultdict[Key, int] = defaultdict(int)
+        self._alone: Mapping[tuple[Key, str, str], paths.Object] = {}
+        """Single known objects of unknown kinds, by kind, namespace and name."""
+        self._derived: dict[str, tuple[tuple[int, ...], Any]] = {}
+        self._writing = threading.Lock()
+
+    @classmethod
+    def of(cls, values: Iterable[paths.Object], *, namespace: str = "") -> "Store":
+        """A store of objects. For each kind among them, these are all objects.
+
+        Args:
+            values: manifests; of several with one name the last counts, as after `kubectl apply`.
+            namespace: the namespace of namespaced objects without one.
+        """
+        store, by_kind = cls(), defaultdict[Key, list[paths.Object]](list)
+        for value in values:
+            by_kind[_key(value)].append(value)
+        domains = by_kind.get((reading_values.COMPUTE_DOMAIN_GROUP, reading_values.COMPUTE_DOMAIN_KIND), ())
+        made = [
+            template for value in domains if (template := reading_values.claim_template_of_domain(value)) is not None
+        ]
+        for template in made:
+            by_kind[_key(template)].append(template)
+        for key, listed in by_kind.items():
+            store.replace(key, [_placed(value, key, namespace) for value in listed])
+        return store
+
+    @property
+    def empty(self) -> bool:
+        """Whether no kind is known."""
+        return not self._kinds and not self._missing and not self.nodes.known
+
+    def knows(self, group: str, kind: str) -> bool:
+        """Whether all objects of a kind are known; also true for a kind that the cluster does not serve."""
+        key = (group, kind)
+        return key in self._kinds or key in self._missing or (key == NODE and self.nodes.known)
+
+    def find(self, reference: Reference) -> paths.Object | Absence:
+        """The object, which the caller must not change. MISSING where its kind is known, else NOT_KNOWN.
+
+        Files do not say whether a kind is namespaced: for a reference without a namespace, an object is found if its
+        name is unique.
+        """
+        key = (reference.group, reference.kind)
+        if key == NODE:
+            node = self.nodes.named(reference.name)
+            return node if node is not None else self._absence(key)
+        spaces = self._kinds.get(key, {})
+        found = spaces.get(reference.namespace, _NONE).get(reference.name)
+        if found is None and not reference.namespace:
+            everywhere = [objects[reference.name] for objects in spaces.values() if reference.name in objects]
+            found = everywhere[0] if len(everywhere) == 1 else None
+        if found is None and not self.knows(*key):
+            found = self._alone.get((key, reference.namespace, reference.name))
+        return found if found is not None else self._absence(key)
+
+    def objects(self, group: str, kind: str, namespace: str = "") -> Objects | Absence:
+        """All objects of a kind in a namespace, or cluster-scoped, by name; nodes are in `nodes`.
+
+        Returns:
+            MISSING where the cluster does not serve the kind, NOT_KNOWN where the kind is unknown.
+        """
+        spaces = self._kinds.get((group, kind))
+        return self._absence((group, kind)) if spaces is None else spaces.get(namespace, _NONE)
+
+    def names(self, group: str, kind: str) -> frozenset[str] | None:
+        """The names of all objects of a kind, in all namespaces; None where the kind is unknown."""
+        if not self.knows(group, kind):
+            return None
+        return frozenset(name for objects in self._kinds.get((group, kind), {}).values() for name in objects)
+
+    def namespaces(self, group: str, kind: str) -> frozenset[str]:
+        """The namespaces with objects of a kind; the empty one for cluster-scoped objects."""
+        return frozenset(space for space, objects in self._kinds.get((group, kind), {}).items() if objects)
+
+    def counts(self) -> Mapping[Key, int]:
+        """The number of objects by kind."""
+        result = {key: sum(map(len, spaces.values())) for key, spaces in self._kinds.items()}
+        return {**result, NODE: len(self.nodes)} if self.nodes.known else result
+
+    def derived(self, name: str, of: Sequence[Key], make: Callable[[], _Made]) -> _Made:
+        """A value that `make` derives from the objects of some kinds; it is kept until one of them changes.
+
+        Args:
+            name: the key of the value.
+            of: the kinds that it is derived from.
+            make: may run more than once, in several threads.
+        """
+        revisions = tuple(self.nodes.revision if key == NODE else self._revisions[key] for key in of)
+        kept = self._derived.get(name)
+        if kept is not None and kept[0] == revisions:
+            made: _Made = kept[1]
+            return made
+        made = make()
+        self._derived[name] = (revisions, made)
+        return made
+
+    def with_applied(self, values: Iterable[paths.Object], *, namespace: str) -> "Store":
+        """The store as it would be after some objects are applied. Objects of unknown kinds are left out.
+
+        The nodes stay the same; derived values are made again.
+        """
+        new = [value for value in values if _key(value) in self._kinds and _key(value) in registry.FACTS]
+        if not new:
+            return self
+        result = Store()
+        result.revision, result.nodes = self.revision, self.nodes
+        result._kinds, result._missing = dict(self._kinds), self._missing
+        for value in new:
+            result.put(_placed(value, _key(value), namespace))
+        return result
+
+    def replace(self, key: Key, values: Iterable[paths.Object]) -> None:
+        """Takes all objects of a kind."""
+        with self._writing:
+            self._missing -= {key}
+            if key == NODE:
+                self.nodes.replace(values)
+                return
+            spaces: defaultdict[str, dict[str, paths.Object]] = defaultdict(dict)
+            for value in values:
+                namespace, name = _identity(value)
+                spaces[namespace][name] = value
+            if self._kinds.get(key) != spaces:
+                self._set(key, dict(spaces))
+
+    def put(self, value: paths.Object) -> None:
+        """Takes a new or changed object."""
+        key = _key(value)
+        with self._writing:
+            if key == NODE:
+                self.nodes.put(value)
+                return
+            namespace, name = _identity(value)
+            spaces = self._kinds.get(key, {})
+            objects = spaces.get(namespace, _NONE)
+            before = objects.get(name)
+            if before != value:
+                self._kinds[key] = {**spaces, namespace: {**objects, name: value}}
+                if before is None or _lasting(before, key) != _lasting(value, key):
+                    self._changed(key)
+
+    def put_alone(self, value: paths.Object) -> None:
+        """Takes a single object of an unknown kind; it is found while the kind is unknown."""
+        key = _key(value)
+        with self._writing:
+            self._alone = {**self._alone, (key, *_identity(value)): value}
+            self._changed(key)
+
+    def remove_alone(self, value: paths.Object) -> None:
+        """Forgets an object of `put_alone`."""
+        key = _key(value)
+        with self._writing:
+            place = (key, *_identity(value))
+            self._alone = {other: each for other, each in self._alone.items() if other != place}
+            self._changed(key)
+
+    def remove(self, value: paths.Object) -> None:
+        """Forgets a deleted object."""
+        key = _key(value)
+        namespace, name = _identity(value)
+        with self._writing:
+            if key == NODE:
+                self.nodes.remove(name)
+                return
+            spaces = self._kinds.get(key, {})
+            objects = spaces.get(namespace, _NONE)
+            if name in objects:
+                left = {other: each for other, each in objects.items() if other != name}
+                self._set(key, {**spaces, namespace: left})
+
+    def lacks(self, key: Key) -> None:
+        """Notes that the cluster does not serve a kind."""
+        with self._writing:
+            if key not in self._missing:
+                self._kinds.pop(key, None)
+                self._missing |= {key}
+                self._changed(key)
+
+    def _set(self, key: Key, spaces: Mapping[str, Objects]) -> None:
+        self._kinds[key] = spaces
+        self._changed(key)
+
+    def _changed(self, key: Key) -> None:
+        self._revisions[key] += 1
+        known = registry.FACTS.get(key)
+        self.revision += known is None or not known.changes_often
+
+    def _absence(self, key: Key) -> Absence:
+        return Absence.MISSING if self.knows(*key) else Absence.NOT_KNOWN
+
+
+def _fresh() -> float:
+    """The age of facts from files, which do not change."""
+    return 0.0
+
+
+def _key(value: paths.Object) -> Key:
+    return paths.text(value.get("apiVersion")).rpartition("/")[0], paths.text(value.get("kind"))
+
+
+def _lasting(value: paths.Object, key: Key) -> paths.Object:
+    """An object without its momentary fields."""
+    known, status = registry.FACTS.get(key), value.get("status")
+    if known is None or not known.momentary or not isinstance(status, dict):
+        return value
+    return {**value, "status": {field: each for field, each in status.items() if field not in known.momentary}}
+
+
+def _identity(value: paths.Object) -> tuple[str, str]:
+    metadata = paths.metadata(value)
+    return paths.text(metadata.get("namespace")), paths.text(metadata.get("name"))
+
+
+def _placed(value: paths.Object, key: Key, namespace: str) -> paths.Object:
+    """The object with its namespace, or without one for a cluster-scoped kind, even if the manifest has one."""
+    metadata = value.get("metadata")
+    if not isinstance(metadata, dict):
+        return value
+    known = registry.FACTS.get(key)
+    within = metadata.get("namespace")
+    if known is not None and known.cluster_scoped:
+        return value if within is None else {**value, "metadata": {**metadata, "namespace": None}}
+    return value if within or not namespace else {**value, "metadata": {**metadata, "namespace": namespace}}
+
+
+_NAME: Final = "kubernetes.io/metadata.name"
+
+
+def namespace_labels(name: str, facts: Store) -> Mapping[str, str] | None:
+    """The labels of a namespace, with the one that the API server adds to all; None where a label is unknown."""
+    found = facts.find(Reference(group="", kind="Namespace", name=name))
+    if isinstance(found, Absence):
+        return None
+    written = paths.metadata(found).get("labels")
+    result = {_NAME: name}
+    if written is None:
+        return result
+    if not isinstance(written, dict):
+        return None
+    for key, value in written.items():
+        if not isinstance(value, str | None):
+            return None
+        result[key] = value or ""
+    return result

@@ -1,5 +1,0 @@
-"""What an editor shows: text -> findings, explanations, completions and changes, as values of our own.
-
-Only `protocol` and `serving` know the Language Server Protocol. Only `neighbours` and `site` read files, and
-`documents` looks for the Chart.yaml above a template.
-"""

@@ -1,4 +1,0 @@
-"""Writes changes of objects into the text that people wrote. Comments, styles and the order of keys stay.
-
-Opens no file. `rounds` gets the findings and the mutations, `rewriting` makes the new text and proves it.
-"""

@@ -1,0 +1,134 @@
+"""Writes the report of a preflight, for people and for programs."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final, TypedDict
+
+from usher import model
+from usher.check import findings
+from usher.check.formats import wording
+from usher.dataclass import dataclass
+from usher.install import preflight
+from usher.install.preflight import Point, PointState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Denied:
+    """The workloads of one namespace that one check would deny if they were created again."""
+
+    code: str
+    check: str
+    namespace: str
+    workloads: int
+    example: str
+
+
+def denials_of(report: findings.Report) -> tuple[Denied, ...]:
+    """The denials of an audit, the most frequent first."""
+    numbers: Counter[tuple[str, str, str]] = Counter()
+    examples: dict[tuple[str, str, str], str] = {}
+    for result in report.results:
+        found = {
+            (each.judgement.code, each.judgement.name, result.identity.namespace)
+            for each in result.findings
+            if each.judgement.outcome is model.Outcome.DENY
+        }
+        for key in found:
+            numbers[key] += 1
+            examples.setdefault(key, str(result.identity))
+    return tuple(
+        Denied(code=key[0], check=key[1], namespace=key[2], workloads=number, example=examples[key])
+        for key, number in sorted(numbers.items(), key=lambda item: (-item[1], item[0]))
+    )
+
+
+def points_of_denials(report: findings.Report, denied: tuple[Denied, ...]) -> Iterator[preflight.Point]:
+    topic = "workloads"
+    for problem in report.problems:
+        yield preflight.unknown_point(topic, f"{problem.source}: {problem.reason}")
+    if report.failures:
+        yield preflight.unknown_point(
+            topic, f"{len(report.failures)} objects could not be judged because of errors in usher"
+        )
+    number = sum(result.worst is model.Outcome.DENY for result in report.results)
+    if not number:
+        yield preflight.good_point(topic, f"none of {report.totals.workloads} workloads would be denied")
+        return
+    namespaces = len({each.namespace for each in denied})
+    within = "one namespace" if namespaces == 1 else f"{namespaces} namespaces"
+    text = f"{number} of {report.totals.workloads} workloads, in {within}, would be denied if they came now"
+    yield preflight.attention_point(
+        topic, text, "tell their owners, mend them, or write rules and exceptions into usher.yaml"
+    )
+
+
+_MARKS: Final = {PointState.GOOD: "good     ", PointState.ATTENTION: "attention", PointState.NOT_KNOWN: "not known"}
+_SHOWN: Final = 20
+"""The most lines of denials in the text; JSON has all of them."""
+
+
+class PointJson(TypedDict):
+    topic: str
+    state: str
+    text: str
+    remedy: str
+
+
+class DeniedJson(TypedDict):
+    code: str
+    check: str
+    namespace: str
+    workloads: int
+    example: str
+
+
+class PreflightJson(TypedDict):
+    """The document of `--format json`."""
+
+    cluster: str
+    preset: str
+    points: list[PointJson]
+    denied: list[DeniedJson]
+
+
+def document(cluster: str, preset: str, points: Sequence[Point], denied: Sequence[Denied]) -> PreflightJson:
+    return {
+        "cluster": cluster,
+        "preset": preset,
+        "points": [
+            {"topic": each.topic, "state": each.state.value, "text": each.text, "remedy": each.remedy}
+            for each in points
+        ],
+        "denied": [
+            {
+                "code": each.code,
+                "check": each.check,
+                "namespace": each.namespace,
+                "workloads": each.workloads,
+                "example": each.example,
+            }
+            for each in denied
+        ],
+    }
+
+
+def lines(cluster: str, preset: str, points: Sequence[Point], denied: Sequence[Denied]) -> Iterator[str]:
+    """The lines of the text, made safe for a terminal because others choose the names of webhooks and namespaces."""
+    yield wording.harmless(wording.printable(f"{cluster}, judged by the preset {preset}"))
+    for each in points:
+        yield wording.harmless(wording.printable(f"  {_MARKS[each.state]}  {each.topic}: {each.text}"))
+        if each.remedy:
+            yield wording.harmless(wording.printable(f"             {each.remedy}"))
+    if denied:
+        yield ""
+        yield "Denied if they came now:"
+    for entry in denied[:_SHOWN]:
+        number = wording.count(entry.workloads, "workload")
+        place = f"{entry.code} {entry.check} in {entry.namespace or '(no namespace)'}"
+        yield wording.harmless(wording.printable(f"  {place}: {number}, for example {entry.example}"))
+    if len(denied) > _SHOWN:
+        yield f"  and {len(denied) - _SHOWN} more lines; --format json has all of them"
+    count = sum(each.state is PointState.ATTENTION for each in points)
+    unknown = sum(each.state is PointState.NOT_KNOWN for each in points)
+    yield ""
+    yield f"{wording.count(count, 'point')} for attention, {unknown} not known"

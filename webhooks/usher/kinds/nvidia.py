@@ -1,0 +1,582 @@
+"""NVIDIA's operators: GPU operator, NIM and NeMo.
+
+Source: api/apps/v1alpha1/dra_types.go of NVIDIA/k8s-nim-operator at f63f74d7.
+
+It adds them for a named profile, if the object requests no GPUs: as many as the tensor parallelism of the profile
+(addGPUResources in internal/controller/platform/standalone/nimservice.go of NVIDIA/k8s-nim-operator at f63f74d7).
+
+Sources: api/apps/v1alpha1/nimservice_types.go, nimcache_types.go, manifests/ and
+internal/controller/platform/standalone/nimservice.go of NVIDIA/k8s-nim-operator at f63f74d7.
+
+Sources: api/apps/v1alpha1/nemo_*_types.go, manifests/deployment.yaml and internal/controller/nimbuild_controller.go of
+NVIDIA/k8s-nim-operator at f63f74d7. Its other kinds are in nim_operator.py.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NotRequired
+
+from pydantic import with_config
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import model, paths
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.reading.shapes import STRICT
+from usher.kinds.reading.templates import NOWHERE, ClaimPlace, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.values import Reading, Reference
+
+Object = Mapping[str, paths.Json]
+
+_DEVICE_CLASS: Final = "gpu.nvidia.com"
+"""The device class of a claim that does not name one."""
+
+ClaimEntries = list[tuple[str, Mapping[str, paths.Json]]]
+
+
+def resources_with_claims(spec: Object, path: str, claims: ClaimEntries, reading: Reading) -> paths.Object:
+    """The resources of the main container. The operator replaces their claims with those of `draResources`."""
+    given = reading.mapping(spec.get("resources"), path + "/resources")
+    result: paths.Object = {field: given[field] for field in ("requests", "limits") if field in given}
+    taken: list[paths.Json] = []
+    for index, (claim_path, entry) in _named_claims(claims):
+        requests = reading.texts(entry.get("requests"), claim_path + "/requests")
+        taken += [{"name": _claim_name(index), "request": request} for request in requests or ("",)]
+    return {**result, "claims": taken} if taken else result
+
+
+def _named_claims(claims: ClaimEntries) -> Iterator[tuple[int, tuple[str, Mapping[str, paths.Json]]]]:
+    """The entries that refer to an existing claim or claim template, with their indices."""
+    for index, (path, entry) in enumerate(claims):
+        if entry.get("claimCreationSpec") is None:
+            yield index, (path, entry)
+
+
+def _claim_name(index: int) -> str:
+    return f"claim-{index}"
+
+
+def _claim_entry(index: int, entry: Object) -> paths.Json:
+    fields = ("resourceClaimName", "resourceClaimTemplateName")
+    return {"name": _claim_name(index), **{field: entry[field] for field in fields if field in entry}}
+
+
+def created_claims(claims: ClaimEntries, container: str, reading: Reading) -> Iterator[ClaimPlace]:
+    """The claims for which the operator makes a template; what selects the devices does not change their number."""
+    for claim_path, entry in claims:
+        path = claim_path + "/claimCreationSpec"
+        creation = reading.mapping(entry.get("claimCreationSpec"), path)
+        requests: list[paths.Json] = []
+        for device_path, device in reading.items(creation.get("devices"), path + "/devices"):
+            name = reading.text(device.get("deviceClassName"), device_path + "/deviceClassName") or _DEVICE_CLASS
+            count = reading.count(device.get("count"), device_path + "/count", default=1, of="devices")
+            if count:
+                requests.append({"name": "device", "exactly": {"deviceClassName": name, "count": count}})
+        if requests:
+            yield ClaimPlace(spec={"devices": {"requests": requests}}, path=path, container=container)
+
+
+def claim_entries(claims: ClaimEntries) -> list[paths.Json]:
+    """`spec.resourceClaims` of the pods."""
+    return [_claim_entry(index, entry) for index, (_, entry) in _named_claims(claims)]
+
+
+GROUP: Final = "apps.nvidia.com"
+_GPU: Final = "nvidia.com/gpu"
+_KEYS: Final = ("tensorParallelism", "tp")
+_NOT_KNOWN: Final = "how many GPUs its pods get is not known"
+
+
+def gpus_of_service(spec: Object, path: str, gpus_of_node: int | None, reading: Reading) -> Mapping[str, Place]:
+    """`requests` and `limits` with the GPUs that the operator adds to a NIMServiceSpec; empty if it adds no GPUs.
+
+    Args:
+        spec: the NIMServiceSpec.
+        path: its path.
+        gpus_of_node: GPUs of each of several nodes; None for a single pod.
+        reading: looks the NIMCache up.
+    """
+    cache_path = path + "/storage/nimCache"
+    storage = reading.mapping(spec.get("storage"), path + "/storage")
+    cache = reading.mapping(storage.get("nimCache"), cache_path)
+    name = reading.text(cache.get("name"), cache_path + "/name")
+    profile = reading.text(cache.get("profile"), cache_path + "/profile")
+    if not (name and profile) or spec.get("draResources") or _asks_for_gpus(spec):
+        return {}
+    reference = Reference(group=GROUP, kind="NIMCache", name=name, namespace=reading.context.namespace)
+    found = reading.look_up(reference, cache_path + "/name", consequence=_NOT_KNOWN)
+    if found is None or not _is_optimised(found):
+        return {}
+    if gpus_of_node is not None:
+        return _added_gpus(str(gpus_of_node), spec, path, reading, because=cache_path)
+    amount = _parallelism_of_profile(found, profile)
+    if amount is None:
+        reading.unknown(cache_path + "/profile", f"{reference} does not tell of this profile: {_NOT_KNOWN}")
+        return {}
+    return _added_gpus(amount or "1", spec, path, reading, because=cache_path)
+
+
+def gpus_of_build(spec: Object, path: str, reading: Reading) -> Mapping[str, Place]:
+    """The same for a NIMBuild. If it names no profile, it takes the only profile that can be built.
+
+    constructEngineBuildPod in internal/controller/nimbuild_controller.go: without a number the operator makes no pod.
+    """
+    cache_path = path + "/nimCache"
+    cache = reading.mapping(spec.get("nimCache"), cache_path)
+    name = reading.text(cache.get("name"), cache_path + "/name")
+    profile = reading.text(cache.get("profile"), cache_path + "/profile")
+    if not name or _asks_for_gpus(spec):
+        return {}
+    reference = Reference(group=GROUP, kind="NIMCache", name=name, namespace=reading.context.namespace)
+    found = reading.look_up(reference, cache_path + "/name", consequence=_NOT_KNOWN)
+    if found is None:
+        return {}
+    amount = _parallelism_of_profile(found, profile) if profile else None
+    if not amount:
+        reading.unknown(cache_path, f"{reference} does not tell the tensor parallelism: {_NOT_KNOWN}")
+        return {}
+    return _added_gpus(amount, spec, path, reading, because=cache_path)
+
+
+def _asks_for_gpus(spec: Object) -> bool:
+    resources = spec.get("resources")
+    holder: Object = resources if isinstance(resources, dict) else {}
+    asked = (holder.get(field) for field in ("requests", "limits"))
+    return any(isinstance(each, dict) and _GPU in each for each in asked)
+
+
+def _is_optimised(cache: Object) -> bool:
+    """Whether the model comes from NGC for certain GPUs (nimcache_types.go, IsOptimizedNIM)."""
+    inner = Reading()
+    source = inner.mapping(inner.mapping(cache.get("spec"), "/spec").get("source"), "/spec/source")
+    ngc = inner.mapping(source.get("ngc"), "/spec/source/ngc")
+    return source.get("ngc") is not None and ngc.get("modelEndpoint") is None
+
+
+def _parallelism_of_profile(cache: Object, name: str) -> str | None:
+    """The tensor parallelism of a profile in the status: empty if it is not set, None if the profile is missing."""
+    inner = Reading()
+    status = inner.mapping(cache.get("status"), "/status")
+    for path, profile in inner.items(status.get("profiles"), "/status/profiles"):
+        if profile.get("name") == name:
+            config = inner.strings(profile.get("config"), path + "/config")
+            return next((config[key] for key in _KEYS if key in config), "")
+    return None
+
+
+def _added_gpus(amount: str, spec: Object, path: str, reading: Reading, *, because: str) -> Mapping[str, Place]:
+    """Requests and limits with the GPUs added. Each keeps its path, or has the path `because` if it was empty."""
+    resources = reading.mapping(spec.get("resources"), path + "/resources")
+    found = {}
+    for field in ("requests", "limits"):
+        here = f"{path}/resources/{field}"
+        own = {name: str(quantity) for name, quantity in reading.resources(resources.get(field), here).items()}
+        found[field] = Place({**own, _GPU: amount}, here if own else because)
+    return found
+
+
+_MODE: Final = "serving.kserve.io/deploymentMode"
+_DEPLOYMENTS: Final = frozenset({"Standard", "RawDeployment"})
+_CACHE_NODES: Final = {"feature.node.kubernetes.io/pci-10de.present": "true"}
+"""Node labels for the download of a NIMCache that names no nodes: nodes with any NVIDIA device."""
+
+# The operator copies only some fields of a pod, and with several nodes not even the affinity.
+_NIM_TRAITS: Final = Traits(changeable=False)
+
+
+def _nim_service(service: Object, reading: Reading) -> Iterator[Template]:
+    metadata = reading.mapping(service.get("metadata"), "/metadata")
+    name = reading.text(metadata.get("name"), "/metadata/name")
+    spec = reading.mapping(service.get("spec"), "/spec")
+    yield from _service_templates(spec, "/spec", "", f"{name}-ctr" if name else "ctr", reading)
+
+
+def _nim_pipeline(pipeline: Object, reading: Reading) -> Iterator[Template]:
+    """A NIMService for every entry that is enabled (nimpipeline_types.go)."""
+    spec = reading.mapping(pipeline.get("spec"), "/spec")
+    for path, service in reading.items(spec.get("services"), "/spec/services"):
+        name = reading.text(service.get("name"), path + "/name")
+        own = reading.mapping(service.get("spec"), path + "/spec")
+        templates = list(_service_templates(own, path + "/spec", name, f"{name}-ctr" if name else "ctr", reading))
+        if reading.flag(service.get("enabled"), path + "/enabled"):
+            yield from templates
+
+
+def _service_templates(spec: Object, path: str, name: str, container: str, reading: Reading) -> Iterator[Template]:
+    """One template for the pods of a Deployment, or for leaders and workers alike: they request the same."""
+    nodes, gpus_of_node = _nodes_of_service(spec, path, reading)
+    claims = list(reading.items(spec.get("draResources"), path + "/draResources"))
+    added = gpus_of_service(spec, path, gpus_of_node, reading)
+    main = ContainerPlace(
+        value={"env": spec.get("env"), "resources": resources_with_claims(spec, path, claims, reading)},
+        path=path,
+        name=container,
+        requests=added.get("requests"),
+        limits=added.get("limits"),
+    )
+    fields = {
+        # `resources` belongs to the container, not to the pod as a whole.
+        "resources": Place(None, path + "/resources"),
+        "resourceClaims": Place(claim_entries(claims), path + "/draResources"),
+    }
+    if nodes > 1:
+        fields["affinity"] = Place(None, path + "/affinity")
+    yield Template(
+        name=name,
+        path=path,
+        spec=Place(spec, path),
+        metadata=Place(spec, path),
+        count=_service_replicas(spec, path, nodes, reading),
+        traits=_NIM_TRAITS._replace(operator_environment=frozenset({"LWS_*"} if nodes > 1 else ())),
+        containers=(
+            *_other_containers(spec, path, "initContainers", model.ContainerType.INIT, reading),
+            *((main,) if spec else ()),
+            *_other_containers(spec, path, "sidecarContainers", model.ContainerType.APP, reading),
+        ),
+        fields=fields,
+        claims=tuple(created_claims(claims, container, reading)),
+    )
+    yield from _endpoint_picker(spec, path, name, reading)
+
+
+def _nodes_of_service(spec: Object, path: str, reading: Reading) -> tuple[int, int | None]:
+    """How many pods serve together, and how many GPUs the operator would give each; None for one pod alone.
+
+    Only the operator itself spreads a model over several nodes, KServe does not.
+    """
+    by_kserve = _is_by_kserve(spec, path, reading)
+    path += "/multiNode"
+    multi_node = reading.mapping(spec.get("multiNode"), path)
+    parallelism = reading.mapping(multi_node.get("parallelism"), path + "/parallelism")
+    nodes = reading.count(parallelism.get("pipeline"), path + "/parallelism/pipeline", default=0)
+    gpus = reading.count(parallelism.get("tensor"), path + "/parallelism/tensor", default=0, of="GPUs")
+    return 1 if by_kserve else max(nodes, 1), None if spec.get("multiNode") is None else gpus
+
+
+def _is_by_kserve(spec: Object, path: str, reading: Reading) -> bool:
+    return reading.text(spec.get("inferencePlatform"), path + "/inferencePlatform") == "kserve"
+
+
+def _service_replicas(spec: Object, path: str, nodes: int, reading: Reading) -> model.Count:
+    """The number of pods. A rollout makes no extra pods, and an autoscaler does not scale several nodes."""
+    replicas = reading.count(spec.get("replicas"), path + "/replicas", default=1)
+    scale = reading.mapping(spec.get("scale"), path + "/scale")
+    scaled = reading.flag(scale.get("enabled"), path + "/scale/enabled")
+    hpa_path = path + "/scale/hpa"
+    hpa = reading.mapping(scale.get("hpa"), hpa_path)
+    lowest = reading.count(hpa.get("minReplicas"), hpa_path + "/minReplicas", default=1)
+    most = reading.count(hpa.get("maxReplicas"), hpa_path + "/maxReplicas", default=lowest)
+    annotations = reading.strings(spec.get("annotations"), path + "/annotations")
+    if _is_by_kserve(spec, path, reading) and annotations.get(_MODE) not in _DEPLOYMENTS:
+        # manifests/inferenceservice.yaml leaves the bounds out; usher does not know which mode is the default here.
+        reason = "KServe gives its Knative Services no bound; spec.annotations name no other deploymentMode"
+        return model.Count(minimum=min(lowest if scaled else replicas, 1), maximum=None, reason=reason)
+    if not scaled:
+        return model.Count(minimum=replicas * nodes, maximum=replicas * nodes)
+    if hpa.get("maxReplicas") is None:
+        return model.Count(minimum=lowest * nodes, maximum=None, reason="autoscaling without maxReplicas")
+    return model.Count(minimum=lowest * nodes, maximum=max(most, lowest) * nodes, reason="autoscaling")
+
+
+def _other_containers(
+    spec: Object, path: str, field: str, kind: model.ContainerType, reading: Reading
+) -> Iterator[ContainerPlace]:
+    for container_path, container in reading.items(spec.get(field), f"{path}/{field}"):
+        value = {name: container.get(name) for name in ("name", "env")}
+        yield ContainerPlace(value=value, path=container_path, type=kind)
+
+
+def _endpoint_picker(spec: Object, path: str, name: str, reading: Reading) -> Iterator[Template]:
+    """A Deployment of one pod that chooses between the others (GetEPPDeploymentParams)."""
+    expose = reading.mapping(spec.get("expose"), path + "/expose")
+    router = reading.mapping(expose.get("router"), path + "/expose/router")
+    if router.get("eppConfig") is None:
+        return
+    path += "/expose/router/eppConfig"
+    config = reading.mapping(router["eppConfig"], path)
+    container = reading.mapping(config.get("containerSpec"), path + "/containerSpec")
+    value = {"env": container.get("env")}
+    place = ContainerPlace(value=value, path=path + "/containerSpec" if container else path, name="epp")
+    yield Template(
+        name="-".join(filter(None, (name, "epp"))),
+        path=path,
+        spec=Place(None, path),
+        metadata=NOWHERE,
+        traits=_NIM_TRAITS,
+        containers=(place,) if config else (),
+    )
+
+
+def _nim_cache(cache: Object, reading: Reading) -> Iterator[Template]:
+    """The pod that reads the manifest of the model, and then the Job that downloads it (constructJob)."""
+    spec = reading.mapping(cache.get("spec"), "/spec")
+    resources = reading.mapping(spec.get("resources"), "/spec/resources")
+    asked = Place(
+        {name: resources[name] for name in ("cpu", "memory") if resources.get(name) is not None}, "/spec/resources"
+    )
+    main = ContainerPlace(
+        value={"env": spec.get("env")}, path="/spec", name="nim-cache-ctr", requests=asked, limits=asked
+    )
+    selector = spec.get("nodeSelector")
+    yield Template(
+        name="",
+        path="/spec",
+        spec=Place(spec, "/spec"),
+        traits=_NIM_TRAITS,
+        containers=(
+            *_other_containers(spec, "/spec", "initContainers", model.ContainerType.INIT, reading),
+            *((main,) if spec else ()),
+        ),
+        fields={
+            "resources": Place(None, "/spec/resources"),
+            "nodeSelector": Place(_CACHE_NODES if selector is None else selector, "/spec/nodeSelector"),
+        },
+    )
+
+
+_SERVED: Final = (
+    "`replicas` (1 if missing), or `scale.hpa.minReplicas` (1 if missing) to `maxReplicas` where `scale.enabled`; "
+    "times `multiNode.parallelism.pipeline`; without bound on KServe with Knative; 1 more for `expose.router.eppConfig`"
+)
+_NIM_CHANGES: Final = "labels of the object; only some fields are those of a pod"
+
+
+NIM_OPERATOR: list[Kind] = [
+    Kind(
+        group="apps.nvidia.com",
+        kind="NIMService",
+        versions=("v1alpha1",),
+        plural="nimservices",
+        owned_by=(("apps.nvidia.com", "NIMPipeline"),),
+        pods=Pods(
+            templates=_nim_service,
+            template_paths=("spec",),
+            counted=_SERVED,
+            source="api/apps/v1alpha1/nimservice_types.go of NVIDIA/k8s-nim-operator",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INFERENCE,
+            kueue=Kueue.CHILDREN,
+            # `spec.labels` are the labels of the Deployment and of its pods.
+            queue_label_path="/spec",
+            changes=_NIM_CHANGES,
+        ),
+    ),
+    Kind(
+        group="apps.nvidia.com",
+        kind="NIMPipeline",
+        versions=("v1alpha1",),
+        plural="nimpipelines",
+        pods=Pods(
+            templates=_nim_pipeline,
+            template_paths=("spec.services[].spec",),
+            counted="as a NIMService, for every service that is `enabled`",
+            source="api/apps/v1alpha1/nimpipeline_types.go of NVIDIA/k8s-nim-operator",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INFERENCE,
+            kueue=Kueue.CHILDREN,
+            changes=_NIM_CHANGES,
+        ),
+    ),
+    Kind(
+        group="apps.nvidia.com",
+        kind="NIMCache",
+        versions=("v1alpha1",),
+        plural="nimcaches",
+        pods=Pods(
+            templates=_nim_cache,
+            template_paths=("spec",),
+            counted="1, until the model is cached",
+            source="internal/controller/nimcache_controller.go of NVIDIA/k8s-nim-operator",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.BATCH,
+            kueue=Kueue.CHILDREN,
+            changes=_NIM_CHANGES,
+        ),
+    ),
+]
+
+
+# The operator copies only some fields of a pod.
+_NEMO_TRAITS: Final = Traits(changeable=False)
+_BUILDER: Final = "nim-build-ctr"
+
+
+def _nemo_service(service: Object, reading: Reading) -> Iterator[Template]:
+    """One Deployment, whose rollouts add no pods; the operator sets neither scheduler nor priority."""
+    metadata = reading.mapping(service.get("metadata"), "/metadata")
+    name = reading.text(metadata.get("name"), "/metadata/name")
+    spec = reading.mapping(service.get("spec"), "/spec")
+    yield Template(
+        name="",
+        path="/spec",
+        spec=Place(spec, "/spec"),
+        metadata=Place(spec, "/spec"),
+        count=_nemo_replicas(spec, reading),
+        traits=_NEMO_TRAITS,
+        containers=(ContainerPlace(value=spec, path="/spec", name=f"{name}-ctr"),) if spec else (),
+        fields={
+            # `spec.resources` belongs to the container, not to the pod as a whole.
+            "resources": NOWHERE,
+            "schedulerName": NOWHERE,
+            "priorityClassName": NOWHERE,
+            "runtimeClassName": Place(spec.get("runtimeClass"), "/spec/runtimeClass"),
+        },
+    )
+
+
+def _nemo_replicas(spec: Object, reading: Reading) -> model.Count:
+    replicas = reading.count(spec.get("replicas"), "/spec/replicas", default=1)
+    scale = reading.mapping(spec.get("scale"), "/spec/scale")
+    hpa = reading.mapping(scale.get("hpa"), "/spec/scale/hpa")
+    lowest = reading.count(hpa.get("minReplicas"), "/spec/scale/hpa/minReplicas", default=1)
+    most = reading.count(hpa.get("maxReplicas"), "/spec/scale/hpa/maxReplicas", default=lowest)
+    if not reading.flag(scale.get("enabled"), "/spec/scale/enabled"):
+        return model.Count(minimum=replicas, maximum=replicas)
+    if hpa.get("maxReplicas") is None:
+        return model.Count(minimum=lowest, maximum=None, reason="autoscaling without maxReplicas")
+    return model.Count(minimum=lowest, maximum=max(most, lowest), reason="autoscaling")
+
+
+def _nim_build(build: Object, reading: Reading) -> Iterator[Template]:
+    """The pod that builds an engine. The pod that reads the result afterwards requests no accelerators."""
+    spec = reading.mapping(build.get("spec"), "/spec")
+    added = gpus_of_build(spec, "/spec", reading)
+    main = ContainerPlace(
+        value=spec, path="/spec", name=_BUILDER, requests=added.get("requests"), limits=added.get("limits")
+    )
+    yield Template(
+        name="",
+        path="/spec",
+        spec=Place(spec, "/spec"),
+        metadata=Place(spec, "/spec"),
+        traits=_NEMO_TRAITS._replace(trains=_BUILDER, operator_environment=frozenset({"NIM_*", "NGC_API_KEY"})),
+        containers=(main,) if spec else (),
+        fields={"resources": NOWHERE, "affinity": NOWHERE, "schedulerName": NOWHERE, "priorityClassName": NOWHERE},
+    )
+
+
+_NEMO_CHANGES: Final = "labels of the object; only some fields are those of a pod"
+_COUNTED: Final = "`replicas` (1 if missing), or `scale.hpa` where `scale.enabled`"
+
+
+def _nemo_kind(kind: str, *, counted: str = _COUNTED) -> Kind:
+    return Kind(
+        group=GROUP,
+        kind=kind,
+        versions=("v1alpha1",),
+        plural=f"{kind.lower()}s",
+        pods=Pods(
+            templates=_nemo_service,
+            template_paths=("spec",),
+            counted=counted,
+            source="api/apps/v1alpha1/nemo_*_types.go of NVIDIA/k8s-nim-operator",
+            role=model.Role.SERVICE,
+            kueue=Kueue.CHILDREN,
+            # `spec.labels` are the labels of the Deployment and of its pods.
+            queue_label_path="/spec",
+            changes=_NEMO_CHANGES,
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+        ),
+    )
+
+
+NEMO: list[Kind] = [
+    _nemo_kind("NemoCustomizer", counted=_COUNTED + "; without the training jobs that its users start"),
+    _nemo_kind("NemoDatastore"),
+    _nemo_kind("NemoEntitystore"),
+    _nemo_kind("NemoEvaluator", counted=_COUNTED + "; without the evaluations that its users start"),
+    _nemo_kind("NemoGuardrail"),
+    Kind(
+        group=GROUP,
+        kind="NIMBuild",
+        versions=("v1alpha1",),
+        plural="nimbuilds",
+        pods=Pods(
+            templates=_nim_build,
+            template_paths=("spec",),
+            counted="1, until the engine is built",
+            source="internal/controller/nimbuild_controller.go of NVIDIA/k8s-nim-operator",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.BATCH,
+            kueue=Kueue.CHILDREN,
+            # `spec.labels` are the labels of the pod.
+            queue_label_path="/spec",
+            changes=_NEMO_CHANGES,
+        ),
+    ),
+]
+
+
+@with_config(STRICT)
+class MigStrategy(TypedDict):
+    strategy: NotRequired[str]
+
+
+@with_config(STRICT)
+class Operand(TypedDict):
+    """Something that the operator runs on the nodes."""
+
+    enabled: NotRequired[bool]
+    version: NotRequired[str]
+
+
+@with_config(STRICT)
+class ClusterPolicySpec(TypedDict):
+    mig: NotRequired[MigStrategy]
+    driver: NotRequired[Operand]
+    toolkit: NotRequired[Operand]
+    devicePlugin: NotRequired[Operand]
+    migManager: NotRequired[Operand]
+
+
+@with_config(STRICT)
+class ClusterPolicy(TypedDict):
+    spec: NotRequired[ClusterPolicySpec]
+
+
+@with_config(STRICT)
+class NvidiaDriverSpec(TypedDict):
+    version: NotRequired[str]
+
+
+@with_config(STRICT)
+class NvidiaDriver(TypedDict):
+    spec: NotRequired[NvidiaDriverSpec]
+
+
+GPU_OPERATOR = [
+    Kind(
+        group="nvidia.com",
+        kind="ClusterPolicy",
+        versions=("v1",),
+        plural="clusterpolicies",
+        cluster_scoped=True,
+        key="clusterPolicy",
+        shape=ClusterPolicy,
+    ),
+    Kind(
+        group="nvidia.com",
+        kind="NVIDIADriver",
+        versions=("v1alpha1",),
+        plural="nvidiadrivers",
+        cluster_scoped=True,
+        key="nvidiaDriver",
+        shape=NvidiaDriver,
+    ),
+]
+
+
+KINDS = (*NIM_OPERATOR, *NEMO, *GPU_OPERATOR)

@@ -1,0 +1,435 @@
+"""ray.io: clusters, jobs, services and cron jobs.
+
+`resources` of a group and its `rayStartParams` limit what Ray may hand out. They do not change the pods
+(KR:ray-operator/controllers/ray/common/pod.go). The pod that cleans Redis up comes after the cluster is gone.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final, NotRequired
+
+from pydantic import with_config
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import model, paths
+from usher.kinds import kind
+from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
+from usher.kinds.reading.pod_templates import listed_containers, pod_template, template_times
+from usher.kinds.reading.shapes import STRICT
+from usher.kinds.reading.templates import DEFAULT_SCHEDULER, FIRST, LISTS, ONE, ContainerPlace, Place, Template, Traits
+from usher.kinds.reading.values import Reading
+
+RAY_TRAITS: Final = Traits(trains=FIRST, operator_environment=frozenset({"RAY_*", "FQ_RAY_IP"}))
+
+# The CRDs fill this in for a missing maxReplicas: every group on a cluster has a bound, but authors did not set it.
+_NO_MAXIMUM: Final = 2**31 - 1
+
+# KR:ray-operator/controllers/ray/batchscheduler/: the labels of a Ray object that one of the schedulers reads.
+_SCHEDULER_LABELS: Final[Mapping[str, str]] = {
+    "volcano.sh/queue-name": "Volcano",
+    "volcano.sh/network-topology-mode": "Volcano",
+    "ray.io/priority-class-name": "Volcano",
+    "kai.scheduler/queue": "KAI-Scheduler",
+    "yunikorn.apache.org/app-id": "YuniKorn",
+    "yunikorn.apache.org/queue": "YuniKorn",
+    "ray.io/gang-scheduling-enabled": "YuniKorn or the coscheduling plugin",
+}
+
+_AUTOSCALER: Final = ({"cpu": "500m", "memory": "512Mi"}, {"cpu": "500m", "memory": "512Mi"})
+_COLLECTOR: Final = ({"cpu": "50m", "memory": "64Mi"}, {"cpu": "200m", "memory": "256Mi"})
+_SUBMITTER: Final = ({"cpu": "500m", "memory": "200Mi"}, {"cpu": "1", "memory": "1Gi"})
+"""Requests and limits of the submitter that KubeRay adds, by default (common/pod.go, common/job.go)."""
+
+
+def traits_of_pods(ray_object: Mapping[str, paths.Json], reading: Reading) -> Traits:
+    """The traits of all pods of a Ray object.
+
+    One setting decides for all objects whether KubeRay hands them to a batch scheduler; objects do not show it. The
+    labels of an object may show for which scheduler it was written.
+    """
+    metadata = reading.mapping(ray_object.get("metadata"), "/metadata")
+    labels = reading.strings(metadata.get("labels"), "/metadata/labels")
+    for label, scheduler in _SCHEDULER_LABELS.items():
+        if label in labels:
+            reason = (
+                f"{DEFAULT_SCHEDULER.reason}; its label {label} is for {scheduler}, which places the pods where KubeRay"
+                " is configured with it"
+            )
+            return RAY_TRAITS._replace(scheduler=replace(DEFAULT_SCHEDULER, reason=reason))
+    return RAY_TRAITS
+
+
+def cluster_templates(
+    cluster: Mapping[str, paths.Json], path: str, reading: Reading, *, traits: Traits = RAY_TRAITS
+) -> Iterator[Template]:
+    """The head and every worker group of a RayClusterSpec at `path`."""
+    autoscaling = reading.flag(cluster.get("enableInTreeAutoscaling"), path + "/enableInTreeAutoscaling")
+    of_all = list(_collector(cluster, path, reading))
+    of_head = [*(_autoscaler(cluster, path, reading) if autoscaling else ()), *of_all]
+    head_path = path + "/headGroupSpec"
+    head = reading.mapping(cluster.get("headGroupSpec"), head_path)
+    place = Place(head.get("template"), head_path + "/template")
+    yield _with_containers(of_head, pod_template(place, reading, name="head", traits=traits), reading)
+    for group_path, group in reading.items(cluster.get("workerGroupSpecs"), path + "/workerGroupSpecs"):
+        template = pod_template(
+            Place(group.get("template"), group_path + "/template"),
+            reading,
+            name=reading.text(group.get("groupName"), group_path + "/groupName"),
+            count=_group_count(group, group_path, reading, autoscaling=autoscaling),
+            traits=traits,
+        )
+        yield _with_containers(of_all, template, reading)
+
+
+def _group_count(group: Mapping[str, paths.Json], path: str, reading: Reading, *, autoscaling: bool) -> model.Count:
+    """The pods of a worker group.
+
+    KubeRay keeps replicas between the bounds, skips suspended groups and makes numOfHosts pods of each replica.
+    """
+    if reading.flag(group.get("suspend"), path + "/suspend"):
+        return model.Count(minimum=0, maximum=0, reason="the group is suspended")
+    hosts = reading.count(group.get("numOfHosts"), path + "/numOfHosts", default=1)
+    lowest = reading.count(group.get("minReplicas"), path + "/minReplicas", default=0)
+    replicas = max(reading.count(group.get("replicas"), path + "/replicas", default=lowest), lowest)
+    highest = None
+    if group.get("maxReplicas") not in (None, _NO_MAXIMUM):
+        highest = reading.count(group.get("maxReplicas"), path + "/maxReplicas", default=replicas)
+        lowest, replicas = min(lowest, highest), min(replicas, highest)
+    if not autoscaling:
+        return model.Count(minimum=replicas * hosts, maximum=replicas * hosts)
+    if highest is None:
+        return model.Count(minimum=lowest * hosts, maximum=None, reason="in-tree autoscaling without maxReplicas")
+    return model.Count(minimum=lowest * hosts, maximum=highest * hosts, reason="in-tree autoscaling")
+
+
+def _autoscaler(cluster: Mapping[str, paths.Json], path: str, reading: Reading) -> Iterator[ContainerPlace]:
+    """The autoscaler beside the head, as far as the cluster describes it."""
+    here = path + "/autoscalerOptions"
+    options = reading.mapping(cluster.get("autoscalerOptions"), here)
+    if options:
+        yield _added_container("autoscaler", options, here, unless_told=_AUTOSCALER)
+
+
+def _collector(cluster: Mapping[str, paths.Json], path: str, reading: Reading) -> Iterator[ContainerPlace]:
+    """The collector for the history server, in every pod if KubeRay's feature gate for it is on."""
+    path += "/historyServerOptions"
+    history = reading.mapping(cluster.get("historyServerOptions"), path)
+    path += "/collectorOptions"
+    options = reading.mapping(history.get("collectorOptions"), path)
+    if options:
+        yield _added_container("ray-history-collector", options, path, unless_told=_COLLECTOR)
+
+
+def _added_container(
+    name: str, options: Mapping[str, paths.Json], path: str, *, unless_told: tuple[dict[str, str], dict[str, str]]
+) -> ContainerPlace:
+    if options.get("resources") is not None:
+        return ContainerPlace(value=options, path=path, name=name)
+    requests, limits = unless_told
+    return ContainerPlace(
+        value=options,
+        path=path,
+        name=name,
+        requests=Place(requests, path),
+        limits=Place(limits, path),
+    )
+
+
+def _with_containers(sidecars: list[ContainerPlace], template: Template, reading: Reading) -> Template:
+    """The template with the containers that KubeRay adds. The first of its own containers still does the work."""
+    if not sidecars:
+        return template
+    spec = template.spec.value
+    fields = spec if isinstance(spec, dict) else {}
+    own = listed_containers(
+        {name: Place(fields.get(name), f"{template.spec.path}/{name}") for name, _ in LISTS}, reading
+    )
+    containers = tuple(own)
+    first = next((each for each in containers if each.type is model.ContainerType.APP), None)
+    name = first.value.get("name") if first is not None else None
+    trains = name if isinstance(name, str) and name else "ray"
+    return replace(template, containers=(*containers, *sidecars), traits=template.traits._replace(trains=trains))
+
+
+def submitter_templates(
+    job: Mapping[str, paths.Json], path: str, reading: Reading, *, traits: Traits
+) -> Iterator[Template]:
+    """The pod that submits the job of a RayJobSpec at `path`. Only K8sJobMode makes one.
+
+    Without a template of its own it has one container, which requests no accelerators
+    (KR:ray-operator/controllers/ray/common/job.go). usher adds no template: it would replace this container.
+    """
+    if (reading.text(job.get("submissionMode"), path + "/submissionMode") or "K8sJobMode") != "K8sJobMode":
+        return
+    place = Place(job.get("submitterPodTemplate"), path + "/submitterPodTemplate")
+    if place.value is not None:
+        yield pod_template(place, reading, name="submitter", traits=traits)
+        return
+    nothing = Place(None, place.path)
+    yield Template(
+        name="submitter",
+        path=place.path,
+        spec=nothing,
+        metadata=nothing,
+        count=ONE,
+        traits=traits._replace(changeable=False),
+        containers=(_added_container("ray-job-submitter", {}, path, unless_told=_SUBMITTER),) if job else (),
+    )
+
+
+_SHAPE_VERSIONS = ("v1", "v1alpha1")
+
+
+# `num-gpus` is not a valid name in Python. usher reads no other parameter: one of them may hold a password.
+StartParams = TypedDict("StartParams", {"num-gpus": NotRequired[str]})
+with_config(STRICT)(StartParams)
+
+
+@with_config(STRICT)
+class Group(TypedDict):
+    """The head, or what a group of workers has in common with it."""
+
+    rayStartParams: NotRequired[StartParams]
+    resources: NotRequired[dict[str, str]]
+    """Resources that Ray may hand out; they win over the start parameters."""
+
+
+@with_config(STRICT)
+class WorkerGroup(Group):
+    groupName: NotRequired[str]
+
+
+@with_config(STRICT)
+class RayClusterSpec(TypedDict):
+    enableInTreeAutoscaling: NotRequired[bool]
+    headGroupSpec: NotRequired[Group]
+    workerGroupSpecs: NotRequired[list[WorkerGroup]]
+
+
+@with_config(STRICT)
+class RayCluster(TypedDict):
+    spec: NotRequired[RayClusterSpec]
+
+
+@with_config(STRICT)
+class RayJobSpec(TypedDict):
+    clusterSelector: NotRequired[dict[str, str]]
+    shutdownAfterJobFinishes: NotRequired[bool]
+    activeDeadlineSeconds: NotRequired[int]
+    rayClusterSpec: NotRequired[RayClusterSpec]
+
+
+@with_config(STRICT)
+class RayJob(TypedDict):
+    spec: NotRequired[RayJobSpec]
+
+
+@with_config(STRICT)
+class RayServiceSpec(TypedDict):
+    rayClusterConfig: NotRequired[RayClusterSpec]
+
+
+@with_config(STRICT)
+class RayService(TypedDict):
+    spec: NotRequired[RayServiceSpec]
+
+
+_VERSIONS: Final = ("v1", "v1alpha1")
+
+_UPGRADE: Final = model.Count(minimum=1, maximum=2, reason="an upgrade without downtime runs two clusters")
+_TWO_CLUSTERS: Final = ("", "NewCluster", "NewClusterWithIncrementalUpgrade")
+
+_RUNS: Final = model.Count(minimum=0, maximum=None, reason="nothing keeps the runs of a RayCronJob from overlapping")
+
+
+def _ray_cluster(ray_cluster: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(ray_cluster.get("spec"), "/spec")
+    yield from cluster_templates(spec, "/spec", reading, traits=traits_of_pods(ray_cluster, reading))
+
+
+def _ray_job(ray_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    spec = reading.mapping(ray_job.get("spec"), "/spec")
+    yield from _templates_of_job(spec, "/spec", reading, traits=traits_of_pods(ray_job, reading))
+
+
+def _templates_of_job(
+    spec: Mapping[str, paths.Json], path: str, reading: Reading, *, traits: Traits
+) -> Iterator[Template]:
+    """The templates of a job. With a clusterSelector it runs on an existing cluster and makes only its submitter.
+
+    Each of the `backoffLimit` retries gets a new cluster, when the one before it is gone
+    (KR:ray-operator/controllers/ray/rayjob_controller.go).
+    """
+    if not reading.mapping(spec.get("clusterSelector"), path + "/clusterSelector"):
+        here = path + "/rayClusterSpec"
+        yield from cluster_templates(reading.mapping(spec.get("rayClusterSpec"), here), here, reading, traits=traits)
+    yield from submitter_templates(spec, path, reading, traits=traits)
+
+
+def _ray_service(ray_service: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    """The templates of a RayService.
+
+    An upgrade makes a second cluster, unless the strategy is None or unknown to KubeRay.
+
+    An incremental upgrade grows it step by step to its full size, before KubeRay removes the first one
+    (KR:ray-operator/controllers/ray/rayservice_controller.go, isZeroDowntimeUpgradeEnabled).
+    """
+    spec = reading.mapping(ray_service.get("spec"), "/spec")
+    strategy = reading.mapping(spec.get("upgradeStrategy"), "/spec/upgradeStrategy")
+    upgrade = reading.text(strategy.get("type"), "/spec/upgradeStrategy/type")
+    path = "/spec/rayClusterConfig"
+    cluster = reading.mapping(spec.get("rayClusterConfig"), path)
+    traits = traits_of_pods(ray_service, reading)
+    for template in cluster_templates(cluster, path, reading, traits=traits):
+        yield template_times(template, _UPGRADE) if upgrade in _TWO_CLUSTERS else template
+
+
+def _ray_cron_job(ray_cron_job: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
+    """The templates of a RayCronJob. Its RayJobs do not get its labels, so its labels cannot name a queue.
+
+    Source: raycronjob_controller.go.
+    """
+    spec = reading.mapping(ray_cron_job.get("spec"), "/spec")
+    path = "/spec/jobTemplate"
+    job = reading.mapping(spec.get("jobTemplate"), path)
+    for template in _templates_of_job(job, path, reading, traits=RAY_TRAITS):
+        yield template_times(template, _RUNS)
+
+
+_COUNTED: Final = (
+    "1 head, and for every group that is not suspended `replicas` within their bounds times `numOfHosts`; "
+    "up to `maxReplicas` with in-tree autoscaling"
+)
+_SOURCE: Final = "KR:ray-operator/controllers/ray/utils/util.go"
+_PLACES: Final = model.GangPlaces(
+    queue="/metadata/labels/volcano.sh~1queue-name", priority_class="/metadata/labels/ray.io~1priority-class-name"
+)
+"""KR:ray-operator/controllers/ray/batchscheduler/volcano/volcano_scheduler.go; KubeRay names the scheduler itself."""
+
+_OF_CLUSTER: Final = model.LifecyclePlaces(managed_by="/spec/managedBy")
+_SHUTDOWN: Final = "/spec/shutdownAfterJobFinishes"
+_OF_JOB: Final = model.LifecyclePlaces(
+    ttl="/spec/ttlSecondsAfterFinished",
+    ttl_switch=_SHUTDOWN,
+    # Shutdown alone removes the cluster at once: a time to live would only hold its GPUs longer.
+    ttl_rivals=(_SHUTDOWN, "/spec/deletionStrategy", "/spec/clusterSelector"),
+    deadline="/spec/activeDeadlineSeconds",
+    managed_by="/spec/managedBy",
+)
+
+_VOLCANO: Final = "KubeRay's own, when it is configured with `batchScheduler: volcano`"
+
+WORKLOADS = [
+    Kind(
+        group="ray.io",
+        kind="RayCluster",
+        versions=_VERSIONS,
+        plural="rayclusters",
+        key="rayCluster",
+        shape=RayCluster,
+        owned_by=(
+            ("ray.io", "RayJob"),
+            ("ray.io", "RayService"),
+        ),
+        pods=Pods(
+            templates=_ray_cluster,
+            template_paths=("spec.headGroupSpec.template", "spec.workerGroupSpecs[].template"),
+            counted=_COUNTED,
+            source=_SOURCE,
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.BATCH,
+            runs_any_program=True,
+            joins_its_pods=True,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.DEFAULT,
+            kueue_keeps_empty=True,
+            queue_label_path="/metadata",
+            volcano=_VOLCANO,
+            gang_places=_PLACES,
+            lifecycle_places=_OF_CLUSTER,
+        ),
+    ),
+    Kind(
+        group="ray.io",
+        kind="RayJob",
+        versions=_VERSIONS,
+        plural="rayjobs",
+        key="rayJob",
+        shape=RayJob,
+        owned_by=(("ray.io", "RayCronJob"),),
+        finished=kind.finished_by_field("/jobDeploymentStatus", "Complete", "Failed"),
+        pods=Pods(
+            templates=_ray_job,
+            template_paths=("spec.rayClusterSpec, as in a RayCluster", "spec.submitterPodTemplate"),
+            counted="as its RayCluster, or 0 where `clusterSelector` chooses one; and 1 submitter in K8sJobMode",
+            source=_SOURCE
+            + "; KR:ray-operator/apis/ray/v1/rayjob_types.go; KR:ray-operator/controllers/ray/common/job.go",
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.TRAINING,
+            runs_any_program=True,
+            joins_its_pods=True,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.DEFAULT,
+            kueue_keeps_empty=True,
+            queue_label_path="/metadata",
+            volcano=_VOLCANO,
+            gang_places=_PLACES,
+            lifecycle_places=_OF_JOB,
+        ),
+    ),
+    Kind(
+        group="ray.io",
+        kind="RayService",
+        versions=_VERSIONS,
+        plural="rayservices",
+        key="rayService",
+        shape=RayService,
+        pods=Pods(
+            templates=_ray_service,
+            template_paths=("spec.rayClusterConfig, as in a RayCluster",),
+            counted="as its RayCluster, and twice as many while an upgrade runs; not with `upgradeStrategy.type: None`",
+            source=_SOURCE + "; KR:ray-operator/controllers/ray/rayservice_controller.go",
+            kueue_unit=KueueUnit.WHOLE,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.INFERENCE,
+            suspend_path="/spec/suspend",
+            kueue=Kueue.DEFAULT,
+            kueue_keeps_empty=True,
+            queue_label_path="/metadata",
+            lifecycle_places=_OF_CLUSTER,
+            volcano="KubeRay's own for its RayClusters, when it is configured with `batchScheduler: volcano`",
+        ),
+    ),
+    Kind(
+        group="ray.io",
+        kind="RayCronJob",
+        versions=("v1",),
+        plural="raycronjobs",
+        pods=Pods(
+            templates=_ray_cron_job,
+            template_paths=("spec.jobTemplate, as the spec of a RayJob",),
+            counted="as a RayJob for each run; nothing keeps runs from overlapping",
+            source="KR:ray-operator/controllers/ray/raycronjob_controller.go",
+            kueue_unit=KueueUnit.POD,
+            starts=Starts.TOGETHER,
+            shrinks=True,
+            minimum_from="",
+            role=model.Role.TRAINING,
+            runs_any_program=True,
+            joins_its_pods=True,
+            suspend_path="/spec/suspend",
+            volcano="KubeRay's own for its RayJobs, when it is configured with `batchScheduler: volcano`",
+        ),
+    ),
+]
+
+
+KINDS = (*WORKLOADS,)

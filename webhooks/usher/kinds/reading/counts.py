@@ -1,0 +1,204 @@
+"""How many pods a manifest makes, and how many replicas one object lets another one have."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import NoneType
+from typing import Final, NamedTuple
+
+from usher import model, paths
+from usher.dataclass import dataclass
+from usher.kinds.reading import values
+from usher.kinds.reading.values import MAX_PODS, Reading
+
+DEFAULT_SURGE: Final = "25%"
+"""The default share of a Deployment's replicas for its surge."""
+
+_PERCENTAGE: Final = re.compile(r"([0-9]{1,4})%", re.ASCII)
+
+
+def concurrent_pods(spec: Mapping[str, paths.Json], path: str, reading: Reading) -> int:
+    """Pods of a JobSpec that run at one time: parallelism, but never more than completions."""
+    parallelism = reading.count(spec.get("parallelism"), path + "/parallelism", default=1)
+    completions = reading.count(spec.get("completions"), path + "/completions", default=parallelism)
+    return min(parallelism, completions)
+
+
+def in_turns(spec: Mapping[str, paths.Json]) -> bool:
+    """Whether a JobSpec completes more pods than it runs at one time: later pods start when earlier ones have ended.
+
+    Values of wrong types are recorded elsewhere.
+    """
+    given, completions = spec.get("parallelism"), spec.get("completions")
+    parallelism = 1 if given is None else given
+    return isinstance(parallelism, int) and isinstance(completions, int) and completions > parallelism
+
+
+def share_of_replicas(  # noqa: PLR0913 - a field, what it is a share of, and how
+    replicas: int,
+    value: object,
+    path: str,
+    reading: Reading,
+    *,
+    default: int | str = DEFAULT_SURGE,
+    rounded_up: bool = True,
+) -> int:
+    """Some of the replicas: a number, or a percentage. Surges are rounded up, unavailable pods are rounded down."""
+    if value is None:
+        value = default
+    if not isinstance(value, str):
+        return reading.count(value, path, default=0)
+    percentage = _PERCENTAGE.fullmatch(value)
+    if percentage is None:
+        reading.unknown(path, "expected a whole number or a percentage, for example 25%")
+        return 0
+    hundredths = replicas * int(percentage[1])
+    return -(-hundredths // 100) if rounded_up else hundredths // 100
+
+
+class Times(NamedTuple):
+    """How often a part runs; `high` is None without a bound."""
+
+    low: int
+    high: int | None
+    reasons: tuple[str, ...] = ()
+    """Why `low` and `high` differ."""
+
+    def of_pods(self) -> model.Count:
+        reason = "; ".join(self.reasons) if self.low != self.high or self.high == 0 else ""
+        return model.Count(minimum=self.low, maximum=self.high, reason=reason)
+
+    def perhaps(self, reason: str) -> "Times":
+        """The same, but possibly never."""
+        return Times(0, self.high, unite_reasons(self.reasons, (reason,)))
+
+
+NEVER: Final = Times(0, 0)
+ONCE: Final = Times(1, 1)
+
+_TOO_MANY: Final = ("more pods than any cluster holds",)
+
+
+def sum_of_times(found: Iterable[Times]) -> Times:
+    """The sum of all of these."""
+    low = 0
+    high: int | None = 0
+    reasons: tuple[str, ...] = ()
+    for times in found:
+        low += times.low
+        high = None if high is None or times.high is None else high + times.high
+        reasons = unite_reasons(reasons, times.reasons)
+    return _bounded_times(Times(low, high, reasons))
+
+
+def nested_times(outer: Times, inner: Times) -> Times:
+    """The product: the inner runs, for each of the outer ones."""
+    if outer.high == 0 or inner.high == 0:
+        return NEVER
+    high = None if outer.high is None or inner.high is None else outer.high * inner.high
+    return _bounded_times(Times(outer.low * inner.low, high, unite_reasons(outer.reasons, inner.reasons)))
+
+
+def cap_times(found: Sequence[Times], limit: int, reason: str) -> list[Times]:
+    """The runs that fit below a limit on runs at one time; certain runs take the room in the given order."""
+    total = sum_of_times(found).high
+    if total is not None and total <= limit:
+        return list(found)
+    left = limit
+    result = []
+    for times in found:
+        low = min(times.low, left)
+        left -= low
+        high = limit if times.high is None else min(times.high, limit)
+        result.append(Times(low, high, unite_reasons(times.reasons, (reason,))))
+    return result
+
+
+def unite_reasons(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    """Reasons, each once."""
+    return tuple(dict.fromkeys((*one, *other)))
+
+
+def _bounded_times(times: Times) -> Times:
+    if times.high is None or times.high <= MAX_PODS:
+        return times._replace(low=min(times.low, MAX_PODS))
+    return Times(min(times.low, MAX_PODS), None, unite_reasons(times.reasons, _TOO_MANY))
+
+
+UNUSABLE = -1
+"""A missing or wrong number that no default may replace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """How many replicas one object lets another one have: pods, groups or Workers, as the target counts them."""
+
+    source: values.Reference
+    version: str
+    """The API version of the source, without its group."""
+    target: values.Reference
+    """The target. Kind and name are empty if the source lacks them. It has no version: autoscalers ignore it."""
+    minimum: int
+    maximum: int | None
+    """None without a bound, or if the bound could not be read: then `unknowns` has the reason."""
+    reason: str = ""
+    """The reason for the maximum, if the source does not state it."""
+    maximum_path: str = paths.ROOT
+    """The field with the maximum, or the object that lacks it. Like all paths here it leads into the source."""
+    target_path: str = paths.ROOT
+    role: str = ""
+    """The role of the target that grows; empty where the whole target grows (roles: DisaggregatedSet)."""
+    held: bool = False
+    """True while the target keeps its current number in spite of the bounds (a paused ScaledObject)."""
+    unknowns: tuple[model.Unknown, ...] = ()
+
+
+ReadGrowth = Callable[[paths.Object, Growth, Reading], Growth]
+"""Completes the growth that an object of one kind allows: its target and its bounds."""
+
+
+def growth_to_number(value: paths.Object, growth: Growth, reading: Reading) -> Growth:
+    """The growth to the one number in `spec.replicas`, which is 0 if it is missing."""
+    given = reading.mapping(value.get("spec"), "/spec").get("replicas")
+    growth = replace(growth, maximum_path=nearest_pointer(value, "/spec/replicas"))
+    number = reading.count(given, "/spec/replicas", default=UNUSABLE)
+    if given is None and isinstance(value.get("spec"), dict | NoneType):
+        number = 0
+    return growth if number == UNUSABLE else replace(growth, minimum=number, maximum=number, reason="")
+
+
+def nearest_pointer(value: paths.Object, pointer: str) -> str:
+    """The pointer, or its innermost part that exists in the object."""
+    while pointer:
+        try:
+            paths.resolve(value, pointer)
+        except LookupError:
+            pointer, _, _ = pointer.rpartition("/")
+        else:
+            break
+    return pointer
+
+
+def object_in(value: paths.Object, key: str) -> Mapping[str, paths.Json]:
+    """An object inside the object; empty where it is missing or has a wrong type, which is recorded elsewhere."""
+    inner = value.get(key)
+    return inner if isinstance(inner, dict) else {}
+
+
+def with_number_at(value: paths.Object, pointer: str, number: int) -> paths.Object:
+    """The object with another number at a pointer; the same object if it has no place for that field.
+
+    Only the objects on the way are copied. The rest is shared, so callers must change neither object.
+    """
+    return _replaced(value, paths.split(pointer), number) or value
+
+
+def _replaced(holder: paths.Json, keys: list[str], number: int) -> paths.Object | None:
+    """The changed object; None if an object on the way is missing. Only the field itself may be missing."""
+    if not isinstance(holder, dict) or not keys:
+        return None
+    key, *rest = keys
+    if not rest:
+        return {**holder, key: number}
+    inner = _replaced(holder.get(key), rest, number)
+    return None if inner is None else {**holder, key: inner}

@@ -1,0 +1,398 @@
+"""Shapes: TypedDicts of the fields that rules read. Other fields are left out, and wrong types are recorded."""
+
+import posixpath
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Annotated, Any, Final, NotRequired
+
+import pydantic
+import pydantic_core
+from pydantic import AfterValidator, ConfigDict, PlainValidator, TypeAdapter, with_config
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
+
+from usher import errors, paths, quantities
+
+STRICT: Final = ConfigDict(strict=True, extra="ignore")
+"""For `@with_config`: a text is not read as a number, and fields outside of the shape are left out."""
+
+_MOST_WRONG: Final = 20
+"""Values of wrong types in one shape that usher reports one by one; no honest manifest has more."""
+
+Unknown = Callable[[str, str], None]
+"""Takes the path of a value that cannot be read, and the reason."""
+
+
+@with_config(STRICT)
+class Amount(TypedDict):
+    """A quantity: equal ones have equal texts; `value` is rounded up to a whole number, `milli` to a thousandth."""
+
+    text: str
+    value: int
+    milli: int
+    whole: bool
+
+
+@lru_cache(maxsize=1024)
+def amount_of(quantity: quantities.Quantity) -> Amount:
+    """The quantity as rules see it. It is shared: do not change it."""
+    return {"text": str(quantity), "value": quantity.value, "milli": quantity.milli, "whole": quantity.is_whole}
+
+
+def _parsed(value: object) -> Amount:
+    # Only texts are cached: to the cache 1, 1.0 and True are the same key.
+    try:
+        return amount_of(_parse(value) if isinstance(value, str) else quantities.parse(value))
+    except errors.QuantityError as error:
+        raise ValueError(str(error)) from None
+
+
+_parse = lru_cache(maxsize=1024)(quantities.parse)
+
+Quantity = Annotated[Amount, PlainValidator(_parsed, json_schema_input_type=Amount)]
+"""A quantity in a shape."""
+
+
+def _whole_or_text(value: object) -> int | str:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError("expected a whole number or a string")
+    return value
+
+
+IntOrString = Annotated[int | str, PlainValidator(_whole_or_text, json_schema_input_type=int | str)]
+"""A number or a text, reported once when it is neither: pydantic reports a union once for each of its types."""
+
+
+@with_config(STRICT)
+class Metadata(TypedDict):
+    name: NotRequired[str]
+    labels: NotRequired[dict[str, str]]
+    annotations: NotRequired[dict[str, str]]
+
+
+def read_shape(adapter: TypeAdapter[Any], value: object, path: str, unknown: Unknown) -> Mapping[str, Any]:
+    """The shape of a value; values of wrong types are recorded at their paths and left out.
+
+    Null is the same as missing, as everywhere in Kubernetes.
+    """
+    try:
+        found: Mapping[str, Any] = adapter.validate_python(value)
+    except pydantic.ValidationError as error:
+        return _as_far_as_possible(adapter, value, error, path, unknown)
+    return found
+
+
+def _as_far_as_possible(
+    adapter: TypeAdapter[Any], value: object, error: pydantic.ValidationError, path: str, unknown: Unknown
+) -> Mapping[str, Any]:
+    """The shape without wrong values: drops nulls first, then every value that pydantic rejects."""
+    value = without_nulls(value)
+    if not isinstance(value, dict):
+        # The caller that splits the object into its parts reports this.
+        return {}
+    for _ in range(_MOST_WRONG):
+        try:
+            found: Mapping[str, Any] = adapter.validate_python(value)
+        except pydantic.ValidationError as again:
+            error = again
+        else:
+            return found
+        for detail in error.errors(include_url=False, include_input=False):
+            if _is_there(value, detail):
+                place = _existing(value, detail["loc"])
+                unknown(paths.join(path, *place), _reason(detail["type"], detail["msg"]))
+                _take_out(value, place)
+    return {}
+
+
+def _is_there(value: object, detail: pydantic_core.ErrorDetails) -> bool:
+    """Whether the place that pydantic names still exists: an object around it may be taken out already."""
+    return detail["type"] == "missing" or len(_existing(value, detail["loc"])) == len(detail["loc"])
+
+
+def without_nulls(value: object) -> object:
+    """A value of JSON without null fields, which Kubernetes treats as missing."""
+    if isinstance(value, dict):
+        return {key: without_nulls(entry) for key, entry in value.items() if entry is not None}
+    if isinstance(value, list):
+        # Items of lists stay even if they are null, because paths contain the indexes of later items.
+        return [without_nulls(entry) for entry in value]
+    return value
+
+
+def _existing(value: object, place: Sequence[str | int]) -> list[str | int]:
+    """The leading part of a place that exists; it is shorter for missing fields and those already taken out."""
+    kept: list[str | int] = []
+    for key in place:
+        inside: Any = value
+        try:
+            value = inside[key]
+        except (LookupError, TypeError):
+            break
+        kept.append(key)
+    return kept
+
+
+def _take_out(value: dict[str, Any], place: list[str | int]) -> None:
+    """Takes out the value at a place. An item becomes an empty object, so that later items keep their index."""
+    *around, last = place or [""]
+    holder: Any = value
+    for key in around:
+        holder = holder[key]
+    if not place:
+        value.clear()
+    elif isinstance(holder, dict):
+        del holder[last]
+    elif holder[last] == {}:
+        _take_out(value, around)
+    else:
+        holder[last] = {}
+
+
+_REASONS: Final = {
+    "bool_type": "expected true or false",
+    "dict_type": "expected an object",
+    "int_type": "expected a whole number",
+    "list_type": "expected a list",
+    "missing": "lacks a field that it must have",
+    "string_type": "expected a string",
+}
+
+
+def _reason(kind: str, message: str) -> str:
+    return _REASONS.get(kind) or message.removeprefix("Value error, ")
+
+
+_LINKS: Final = re.compile(
+    r"(?:/proc/(?:[0-9]{1,10}|self|thread-self)/(?:root|cwd)(?=/|\Z))*(?:/var(?=/run(?:/|\Z)))?", re.ASCII
+)
+"""Links on every node: the root of a process of the node is the root of the node, and /var/run is /run."""
+
+
+def clean_path(path: str) -> str:
+    """The path without repeated and trailing slashes and without `.` and `..`, as container runtimes read it.
+
+    A relative path counts as one from the root. An empty path stays empty.
+    """
+    plain = path.startswith("/") and "//" not in path and "/." not in path and not path.endswith("/")
+    # POSIX reads three or more leading slashes as one, but keeps two.
+    return path if plain or not path else posixpath.normpath("///" + path)
+
+
+def path_on_node(path: str) -> str:
+    """The place on a node that a path leads to, after resolving the links of every node."""
+    place = clean_path(path)
+    if not place.startswith(("/proc/", "/var/run")):
+        return place
+    links = _LINKS.match(place)
+    return (place[links.end() :] or "/") if links is not None else place
+
+
+@with_config(STRICT)
+class Present(TypedDict):
+    """A field for which only its presence counts, not its value."""
+
+
+@with_config(STRICT)
+class HostPath(TypedDict):
+    path: NotRequired[str]
+    type: NotRequired[str]
+    place: NotRequired[str]
+    """Where the path leads to; not of the manifest."""
+
+
+def _with_place(value: HostPath) -> HostPath:
+    value.pop("place", None)
+    if "path" in value:
+        value["place"] = path_on_node(value["path"])
+    return value
+
+
+@with_config(STRICT)
+class EmptyDir(TypedDict):
+    medium: NotRequired[str]
+    sizeLimit: NotRequired[Quantity]
+
+
+@with_config(STRICT)
+class InlineDriver(TypedDict):
+    """A CSI volume that the pod describes itself."""
+
+    driver: NotRequired[str]
+
+
+@with_config(STRICT)
+class NamedClaim(TypedDict):
+    claimName: NotRequired[str]
+
+
+@with_config(STRICT)
+class Volume(TypedDict):
+    name: NotRequired[str]
+    hostPath: NotRequired[Annotated[HostPath, AfterValidator(_with_place)]]
+    emptyDir: NotRequired[EmptyDir]
+    csi: NotRequired[InlineDriver]
+    persistentVolumeClaim: NotRequired[NamedClaim]
+    ephemeral: NotRequired[Present]
+    nfs: NotRequired[Present]
+    configMap: NotRequired[Present]
+
+
+@with_config(STRICT)
+class TopologySpread(TypedDict):
+    topologyKey: NotRequired[str]
+    whenUnsatisfiable: NotRequired[str]
+    maxSkew: NotRequired[int]
+
+
+@with_config(STRICT)
+class AffinityTerm(TypedDict):
+    topologyKey: NotRequired[str]
+
+
+@with_config(STRICT)
+class PodAffinity(TypedDict):
+    requiredDuringSchedulingIgnoredDuringExecution: NotRequired[list[AffinityTerm]]
+
+
+@with_config(STRICT)
+class NodeRequirement(TypedDict):
+    key: NotRequired[str]
+    operator: NotRequired[str]
+    values: NotRequired[list[str]]
+
+
+@with_config(STRICT)
+class NodeSelectorTerm(TypedDict):
+    matchExpressions: NotRequired[list[NodeRequirement]]
+
+
+@with_config(STRICT)
+class NodeSelector(TypedDict):
+    nodeSelectorTerms: NotRequired[list[NodeSelectorTerm]]
+
+
+@with_config(STRICT)
+class NodeAffinity(TypedDict):
+    requiredDuringSchedulingIgnoredDuringExecution: NotRequired[NodeSelector]
+
+
+@with_config(STRICT)
+class Affinity(TypedDict):
+    nodeAffinity: NotRequired[NodeAffinity]
+    podAffinity: NotRequired[PodAffinity]
+    podAntiAffinity: NotRequired[PodAffinity]
+
+
+@with_config(STRICT)
+class PodResourceClaim(TypedDict):
+    name: NotRequired[str]
+    resourceClaimName: NotRequired[str]
+
+
+@with_config(STRICT)
+class PodSpec(TypedDict):
+    hostPID: NotRequired[bool]
+    hostIPC: NotRequired[bool]
+    hostNetwork: NotRequired[bool]
+    shareProcessNamespace: NotRequired[bool]
+    volumes: NotRequired[list[Volume]]
+    topologySpreadConstraints: NotRequired[list[TopologySpread]]
+    affinity: NotRequired[Affinity]
+    priority: NotRequired[int]
+    terminationGracePeriodSeconds: NotRequired[int]
+    activeDeadlineSeconds: NotRequired[int]
+    resourceClaims: NotRequired[list[PodResourceClaim]]
+
+
+@with_config(STRICT)
+class Capabilities(TypedDict):
+    add: NotRequired[list[str]]
+
+
+@with_config(STRICT)
+class SecurityContext(TypedDict):
+    privileged: NotRequired[bool]
+    capabilities: NotRequired[Capabilities]
+
+
+@with_config(STRICT)
+class VolumeMount(TypedDict):
+    name: NotRequired[str]
+    mountPath: NotRequired[Annotated[str, AfterValidator(clean_path)]]
+    """In its plainest spelling."""
+    readOnly: NotRequired[bool]
+
+
+@with_config(STRICT)
+class VolumeDevice(TypedDict):
+    name: NotRequired[str]
+    devicePath: NotRequired[str]
+
+
+@with_config(STRICT)
+class Probe(TypedDict):
+    initialDelaySeconds: NotRequired[int]
+    periodSeconds: NotRequired[int]
+    timeoutSeconds: NotRequired[int]
+    failureThreshold: NotRequired[int]
+
+
+@with_config(STRICT)
+class Sleep(TypedDict):
+    seconds: NotRequired[int]
+
+
+@with_config(STRICT)
+class Command(TypedDict):
+    command: NotRequired[list[str]]
+
+
+@with_config(STRICT)
+class BeforeStop(TypedDict):
+    sleep: NotRequired[Sleep]
+    exec: NotRequired[Command]
+    sleepSeconds: NotRequired[int]
+    """How long it sleeps, by its field or its command; not of the manifest."""
+
+
+_SLEEPS: Final = re.compile(
+    r"(?:\A|[\s;&|(/])sleep\s{1,9}(inf|infinity|[0-9]{1,9})(?:\.[0-9]{1,9})?([smhd]?)(?![\w.])", re.ASCII
+)
+_SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_FOR_EVER: Final = 10**9
+_MOST_OF_COMMAND: Final = 4096
+"""Characters of a command that are searched."""
+
+
+def _with_sleep(value: BeforeStop) -> BeforeStop:
+    """The value with the time alone: commands may hold secrets, and rules need only the time."""
+    command = " ".join(value.get("exec", {}).get("command", []))[:_MOST_OF_COMMAND]
+    slept = [
+        _FOR_EVER if number.startswith("inf") else int(number) * _SECONDS[unit]
+        for number, unit in _SLEEPS.findall(command)
+    ]
+    return {"sleepSeconds": min(max(value.get("sleep", {}).get("seconds", 0), sum(slept)), _FOR_EVER)}
+
+
+@with_config(STRICT)
+class Lifecycle(TypedDict):
+    preStop: NotRequired[Annotated[BeforeStop, AfterValidator(_with_sleep)]]
+
+
+@with_config(STRICT)
+class Container(TypedDict):
+    securityContext: NotRequired[SecurityContext]
+    volumeMounts: NotRequired[list[VolumeMount]]
+    volumeDevices: NotRequired[list[VolumeDevice]]
+    readinessProbe: NotRequired[Probe]
+    startupProbe: NotRequired[Probe]
+    livenessProbe: NotRequired[Probe]
+    envFrom: NotRequired[list[Present]]
+    lifecycle: NotRequired[Lifecycle]
+
+
+POD_SPEC: Final = TypeAdapter(PodSpec)
+CONTAINER: Final = TypeAdapter(Container)
+POD_SPEC_FIELDS: Final = frozenset(PodSpec.__annotations__)
+CONTAINER_FIELDS: Final = frozenset(Container.__annotations__)

@@ -1,0 +1,429 @@
+"""Reads manifests of any content. Values of a wrong type are recorded as unknown, never guessed.
+
+An object is found, missing or unknown. Callers conclude nothing from an unknown object.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
+
+from usher import errors, model, paths, quantities
+from usher.dataclass import dataclass
+from usher.kinds.reading.templates import Template
+
+_Made = TypeVar("_Made")
+
+COMPUTE_DOMAIN_GROUP: Final = "resource.nvidia.com"
+COMPUTE_DOMAIN_KIND: Final = "ComputeDomain"
+
+
+def claim_template_of_domain(value: paths.Object) -> paths.Object | None:
+    """The ResourceClaimTemplate that `spec.channel.resourceClaimTemplate` names; None without a name.
+
+    Its claims are for channels between the GPUs of several nodes, not for GPUs (kubernetes-sigs/dra-driver-nvidia-gpu
+    templates/compute-domain-workload-claim-template.tmpl.yaml).
+    """
+    api_version = value.get("apiVersion")
+    if not isinstance(api_version, str) or not api_version.startswith(f"{COMPUTE_DOMAIN_GROUP}/"):
+        return None
+    try:
+        name = paths.resolve(value, "/spec/channel/resourceClaimTemplate/name")
+        metadata = paths.resolve(value, "/metadata")
+    except LookupError:
+        return None
+    if not isinstance(name, str) or not isinstance(metadata, dict):
+        return None
+    request: paths.Object = {"exactly": {"deviceClassName": "compute-domain-default-channel.nvidia.com"}}
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": name, "namespace": metadata.get("namespace")},
+        "spec": {"spec": {"devices": {"requests": [{"name": "channel", **request}]}}},
+    }
+
+
+class Absence(Enum):
+    MISSING = "does not exist"
+    """The lookup knows all objects of the kind, and this one does not exist."""
+    NOT_KNOWN = "is not known here"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """An object by name; `namespace` is empty for cluster-scoped objects."""
+
+    group: str
+    kind: str
+    name: str
+    namespace: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+
+class Lookup(Protocol):
+    def find(self, reference: Reference) -> paths.Object | Absence:
+        """The object, which callers must not change."""
+        ...
+
+
+class _Nothing:
+    def find(self, reference: Reference) -> paths.Object | Absence:  # noqa: ARG002 - knows no object at all
+        return Absence.NOT_KNOWN
+
+
+NO_OBJECTS: Lookup = _Nothing()
+"""A lookup without any objects."""
+
+
+class Objects:
+    """Knows only the given objects, for example those of the same files."""
+
+    def __init__(self, values: Iterable[paths.Object], *, namespace: str = "") -> None:
+        """The last of several objects with one name is found, as after `kubectl apply`.
+
+        Args:
+            values: the objects.
+            namespace: the namespace of objects without one.
+        """
+        self._made: dict[str, Any] = {}
+        self._found: defaultdict[tuple[str, str, str], dict[str, paths.Object]] = defaultdict(dict)
+        """By group, kind and name, and then by namespace."""
+        self._by_kind: defaultdict[tuple[str, str], dict[str, paths.Object]] = defaultdict(dict)
+        for value in values:
+            self._add(value, namespace)
+            if value.get("kind") == COMPUTE_DOMAIN_KIND:
+                made = claim_template_of_domain(value)
+                if made is not None:
+                    self._add(made, namespace)
+
+    def _add(self, value: paths.Object, namespace: str) -> None:
+        metadata = value.get("metadata")
+        fields: Mapping[str, paths.Json] = metadata if isinstance(metadata, dict) else {}
+        kind, name, within = (
+            _text_or_empty(value.get("kind")),
+            _text_or_empty(fields.get("name")),
+            _text_or_empty(fields.get("namespace")),
+        )
+        if kind and name:
+            group = _text_or_empty(value.get("apiVersion")).rpartition("/")[0]
+            self._found[group, kind, name][within or namespace] = value
+            self._by_kind[group, kind][name] = value
+
+    def all(self) -> Iterator[tuple[str, paths.Object]]:
+        """All objects, each with its namespace; empty for an object without one."""
+        for within in self._found.values():
+            yield from within.items()
+
+    def of_kind(self, group: str, kind: str, namespace: str) -> Sequence[paths.Object]:
+        """The objects of a kind in a namespace."""
+        found = self.once("objects by namespace", self._in_namespaces)
+        return found.get((group, kind, namespace), ())
+
+    def _in_namespaces(self) -> Mapping[tuple[str, str, str], list[paths.Object]]:
+        found: defaultdict[tuple[str, str, str], list[paths.Object]] = defaultdict(list)
+        for (group, kind, _), within in self._found.items():
+            for namespace, value in within.items():
+                found[group, kind, namespace].append(value)
+        return found
+
+    def once(self, name: str, make: Callable[[], _Made]) -> _Made:
+        """A value that `make` derives from the objects; made once and kept under its name."""
+        if name not in self._made:
+            self._made[name] = make()
+        result: _Made = self._made[name]
+        return result
+
+    def names(self, group: str, kind: str) -> frozenset[str]:
+        """Names of the objects of a kind."""
+        return frozenset(self.cluster_scoped(group, kind))
+
+    def cluster_scoped(self, group: str, kind: str) -> Mapping[str, paths.Object]:
+        """The objects of a cluster-scoped kind, by name."""
+        return self._by_kind.get((group, kind), {})
+
+    def find(self, reference: Reference) -> paths.Object | Absence:
+        """The object of the namespace; for a reference without a namespace, the only object with the name.
+
+        Files do not show the scope of a kind, and the manifest of a cluster-scoped object may name a namespace.
+        """
+        found = self._found.get((reference.group, reference.kind, reference.name), {})
+        if reference.namespace in found:
+            return found[reference.namespace]
+        if len(found) == 1 and not reference.namespace:
+            return next(iter(found.values()))
+        return Absence.NOT_KNOWN
+
+
+class LookupsInTurn:
+    """Asks several lookups in turn, until one knows the object."""
+
+    def __init__(self, *lookups: Lookup) -> None:
+        self._lookups = lookups
+
+    def find(self, reference: Reference) -> paths.Object | Absence:
+        """The object of the first lookup that has it; else MISSING if any lookup knows that, or NOT_KNOWN."""
+        absence = Absence.NOT_KNOWN
+        for each in self._lookups:
+            found = each.find(reference)
+            if not isinstance(found, Absence):
+                return found
+            if found is Absence.MISSING:
+                absence = found
+        return absence
+
+
+def _text_or_empty(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+MAX_DEPTH: Final = 4
+"""Workloads in workloads. Deeper ones, for example four AppWrappers around another, are a mistake or an attack."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inner:
+    """An object of a known kind inside another object. Its paths begin at the inner object."""
+
+    versions: tuple[str, ...]
+    """The known versions of its kind."""
+    is_template: bool
+    """Whether its kind makes pods only when something else refers to it."""
+    templates: tuple[Template, ...] | None
+    """None if usher does not know the version of the object."""
+    unknowns: tuple[model.Unknown, ...] = ()
+    references: Mapping[str, Reference]
+    """The objects that its names refer to, by the path of the name."""
+
+
+class Context(NamedTuple):
+    """The context of one object."""
+
+    namespace: str = ""
+    """The namespace for names without one."""
+    objects: Lookup = NO_OBJECTS
+    find_inner: "FindInner | None" = None
+    """Reads objects inside the object; without it their kinds are unknown."""
+    depth: int = 0
+    """How many objects enclose the object."""
+
+    @property
+    def is_too_deep(self) -> bool:
+        """Whether too many objects enclose the object, so that usher does not read objects inside it."""
+        return self.depth >= MAX_DEPTH
+
+    def find(self, reference: Reference) -> paths.Object | None:
+        """The object that a reference names; None if it does not exist or is unknown."""
+        found = self.objects.find(reference)
+        return None if isinstance(found, Absence) else found
+
+    def inner(self, value: Mapping[str, paths.Json]) -> Inner | None:
+        """An object inside the object, read by its own kind; None if its kind is unknown."""
+        if self.find_inner is None or self.is_too_deep:
+            return None
+        return self.find_inner(value, self._replace(depth=self.depth + 1))
+
+
+FindInner = Callable[[Mapping[str, paths.Json], Context], Inner | None]
+"""Reads an object of any kind in its own context; None if its kind is unknown."""
+
+NO_CONTEXT: Final = Context()
+"""A context without other objects and kinds."""
+
+
+MAX_PODS = 10_000_000
+"""More pods than any cluster holds: a larger count is a mistake and would distort totals."""
+
+_EMPTY: Mapping[str, paths.Json] = {}
+
+_TYPE_NAMES: Mapping[type, str] = {
+    type(None): "null",
+    bool: "a boolean",
+    str: "a string",
+    int: "a number",
+    float: "a decimal number",
+    list: "a list",
+    dict: "an object",
+}
+
+_parse_quantity = lru_cache(maxsize=4096)(quantities.parse)
+
+
+class Reading:
+    """Typed values of one object; collects unreadable parts, and looks up objects that the object refers to."""
+
+    __slots__ = ("context", "references", "unknowns")
+
+    def __init__(self, context: Context = NO_CONTEXT) -> None:
+        self.unknowns: list[model.Unknown] = []
+        self.context = context
+        self.references: dict[str, Reference] = {}
+        """The objects that names refer to, by the path of the name."""
+
+    def record_reference(self, path: str, reference: Reference) -> None:
+        """Gives the parts of a referenced object paths below the text that names it.
+
+        Problems in these parts are reported at the name.
+        """
+        self.references[path] = reference
+
+    def unknown(self, path: str, reason: str) -> None:
+        holder = path if self.references else paths.ROOT
+        while holder:
+            holder = holder.rpartition("/")[0]
+            if holder in self.references:
+                within = paths.readable(path.removeprefix(holder))
+                path, reason = holder, f"{self.references[holder]}, {within}: {reason}"
+        self.unknowns.append(model.Unknown(path=path, reason=reason))
+
+    def unknown_once(self, path: str, reason: str) -> None:
+        """Records an unknown for a place that is read twice: one reason for each path is enough."""
+        if all(known.path != path for known in self.unknowns):
+            self.unknown(path, reason)
+
+    def found(self) -> tuple[model.Unknown, ...]:
+        """The unreadable parts, each once, because some places are read several times."""
+        return tuple(dict.fromkeys(self.unknowns))
+
+    def look_up(self, reference: Reference, path: str, *, consequence: str) -> paths.Object | None:
+        """The object that a name at a path refers to; None, and recorded as unknown, if it cannot be found.
+
+        Args:
+            reference: the object.
+            path: the path of the name.
+            consequence: the effect for the message, as in `its pods are not judged`.
+        """
+        found = self.context.objects.find(reference)
+        if isinstance(found, Absence):
+            self.unknown(path, f"{reference} {found.value}: {consequence}")
+            return None
+        return found
+
+    def mapping(self, value: object, path: str) -> Mapping[str, paths.Json]:
+        """The value as an object; empty for other values."""
+        if isinstance(value, dict):
+            return value
+        if value is not None:
+            self.unknown(path, f"expected an object, found {_type_name(value)}")
+        return _EMPTY
+
+    def descend(self, value: Mapping[str, paths.Json], pointer: str) -> Mapping[str, paths.Json]:
+        """The object at a pointer of keys; empty where it is missing."""
+        path = paths.ROOT
+        for key in paths.split(pointer):
+            path = paths.join(path, key)
+            value = self.mapping(value.get(key), path)
+        return value
+
+    def sequence(self, value: object, path: str) -> Sequence[paths.Json]:
+        """The value as a list; empty for other values."""
+        if isinstance(value, list):
+            return value
+        if value is not None:
+            self.unknown(path, f"expected a list, found {_type_name(value)}")
+        return ()
+
+    def items(self, value: object, path: str) -> Iterator[tuple[str, Mapping[str, paths.Json]]]:
+        """The objects of a list, each with its path; other items are recorded and left out."""
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                item_path = f"{path}/{index}"
+                if isinstance(item, dict):
+                    yield item_path, item
+                else:
+                    self.not_an_object(item, item_path)
+        elif value is not None:
+            self.unknown(path, f"expected a list, found {_type_name(value)}")
+
+    def not_an_object(self, item: object, path: str) -> None:
+        """Records an item that is not an object; even null is wrong in a list."""
+        self.unknown(path, f"expected an object, found {_type_name(item)}")
+
+    def entries(self, value: object, path: str) -> Iterator[tuple[str, str, Mapping[str, paths.Json]]]:
+        """The objects of an object, each with its path and key; other items are recorded and left out."""
+        for key, entry in self.mapping(value, path).items():
+            entry_path = paths.join(path, key)
+            if isinstance(entry, dict):
+                yield entry_path, key, entry
+            else:
+                self.unknown(entry_path, f"expected an object, found {_type_name(entry)}")
+
+    def strings(self, value: object, path: str) -> Mapping[str, str]:
+        """An object of strings, for example labels, annotations or a node selector; null counts as empty, as in Go."""
+        if value is None:
+            return {}
+        entries = self.mapping(value, path)
+        result = {}
+        for key, entry in entries.items():
+            if isinstance(entry, str):
+                result[key] = entry
+            elif entry is None:
+                result[key] = ""
+            else:
+                self.unknown(paths.join(path, key), _not_a_string(entry))
+        return result
+
+    def text(self, value: object, path: str) -> str:
+        if isinstance(value, str):
+            return value
+        if value is not None:
+            self.unknown(path, _not_a_string(value))
+        return ""
+
+    def texts(self, value: object, path: str) -> tuple[str, ...]:
+        """The strings of a list; other items are recorded and left out."""
+        if value is not None and not isinstance(value, list):
+            self.unknown(path, f"expected a list, found {_type_name(value)}")
+        items = value if isinstance(value, list) else []
+        for index, item in enumerate(items):
+            if not isinstance(item, str):
+                self.unknown(f"{path}/{index}", _not_a_string(item))
+        return tuple(item for item in items if isinstance(item, str))
+
+    def flag(self, value: object, path: str) -> bool:
+        """A boolean; false for other values."""
+        if value is not None and not isinstance(value, bool):
+            self.unknown(path, f"expected true or false, found {_type_name(value)}")
+        return value is True
+
+    def count(self, value: object, path: str, *, default: int, of: str = "pods") -> int:
+        """A number of pods, or of the things that `of` names; the default replaces a missing or unusable one."""
+        if value is None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, int):
+            self.unknown(path, f"expected a whole number, found {_type_name(value)}")
+            return default
+        if not 0 <= value <= MAX_PODS:
+            self.unknown(path, f"expected a number of {of} from 0 to {MAX_PODS}")
+            return default
+        return value
+
+    def resources(self, value: object, path: str) -> dict[str, quantities.Quantity]:
+        """`requests` or `limits`; values that are not quantities are recorded and left out.
+
+        Negative quantities are left out too: in a sum they would hide the request of another container.
+        """
+        result = {}
+        for name, text in self.mapping(value, path).items():
+            try:
+                # Only texts are cached: to the cache 1, 1.0 and True are the same key.
+                quantity = _parse_quantity(text) if isinstance(text, str) else quantities.parse(text)
+            except errors.QuantityError as error:
+                self.unknown(paths.join(path, name), str(error))
+                continue
+            if quantity.nanos < 0:
+                self.unknown(paths.join(path, name), f"{quantity} is negative; no resource is")
+            else:
+                result[name] = quantity
+        return result
+
+
+def _type_name(value: object) -> str:
+    return _TYPE_NAMES.get(type(value), type(value).__name__)
+
+
+def _not_a_string(value: object) -> str:
+    remedy = "; quote it" if isinstance(value, bool | int | float) else ""
+    return f"expected a string, found {_type_name(value)}{remedy}"

@@ -1,1 +1,0 @@
-"""The audit in the cluster: a CronJob or a Job, its account and rights, and what it may reach."""

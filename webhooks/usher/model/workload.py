@@ -1,0 +1,455 @@
+"""An object that makes pods, normalised: the workload, its pod sets, containers and accelerators."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from usher import paths, quantities
+from usher.dataclass import dataclass
+
+Resources = Mapping[str, quantities.Quantity]
+"""Quantities by resource name."""
+
+
+class Route(StrEnum):
+    """How a pod asks for an accelerator, in the words of our messages."""
+
+    RESOURCE = "extended resource"
+    PARTITION = "partition"
+    """A part of a device for one pod alone: MIG, the partitions of AMD."""
+    SHARE = "share"
+    """A part of a device that other pods use too: time slices, MPS, the virtual GPUs of HAMi and Volcano."""
+    CLAIM = "device claim"
+    FRACTION = "fraction annotation"
+    DEVICE_ANNOTATION = "device annotation"
+    ACCESS = "access to all devices"
+    """Access that takes no device from other pods: the monitoring resources of Intel, claims with admin access."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceleratorRequest:
+    """A request of one pod, by one route under one name."""
+
+    route: Route
+    name: str
+    """The resource, the device class or the annotation."""
+    minimum: quantities.Quantity
+    maximum: quantities.Quantity | None
+    """None if it has no bound."""
+    path: str
+    reason: str = ""
+    """Why the maximum differs from the minimum."""
+    claim: str = ""
+    """The claim that pods share; it counts once for all of them."""
+    like: str = ""
+    """The known device class or resource with the same devices, if usher does not know the class `name`."""
+    instead: tuple[str, ...] = ()
+    """Device classes that the pod may get instead, each by its name or by its known equivalent."""
+    selects: str = ""
+    """The resource of the MIG profile that the selectors of a claim choose; empty if they choose no profile."""
+    memory: int | None = None
+    """Bytes of memory that a claim requests from each device; several claims may share a device."""
+
+
+class UnclearDevices(NamedTuple):
+    """A claim or device class that cannot be read, so that pods may get other devices or more."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Total:
+    """The requests of all pods of a workload under one name."""
+
+    route: Route
+    name: str
+    minimum: quantities.Quantity
+    maximum: quantities.Quantity | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentVariable:
+    """One entry of a container's `env`; `value` is None if it comes from elsewhere (`valueFrom`, `$(OTHER)`)."""
+
+    name: str
+    value: str | None
+    path: str
+    config_map: tuple[str, str] | None = None
+    """Name and key of the ConfigMap that the value comes from; None for other sources."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentSource:
+    """One entry of a container's `envFrom`."""
+
+    path: str
+    prefix: str = ""
+    variables: Mapping[str, str] | None = None
+    """Variables of the families that rules read; None if usher does not know the object that brings them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Processes:
+    """How many processes a container's launcher starts on its node, and the path of the number."""
+
+    number: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelParallelism:
+    """How a model server splits its model over GPUs, and the path of the setting."""
+
+    server: str
+    tensor: int
+    pipeline: int
+    data: int
+    path: str
+    spans: bool = False
+    """Whether the server may span several pods."""
+
+    @property
+    def gpus(self) -> int:
+        """The GPUs that the server uses."""
+        return self.tensor * self.pipeline * self.data
+
+
+class ContainerType(StrEnum):
+    """The list that holds a container, in the words of our messages."""
+
+    APP = "container"
+    INIT = "init container"
+    SIDECAR = "sidecar"
+    """An init container with restartPolicy Always, which runs beside the app containers."""
+    EPHEMERAL = "ephemeral container"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Container:
+    name: str
+    path: str
+    type: ContainerType
+    requests: Resources
+    limits: Resources
+    environment: tuple[EnvironmentVariable, ...]
+    """Only the families of variables that rules read. Of several entries with one name, the last counts."""
+    environment_sources: tuple[EnvironmentSource, ...] = ()
+    """Entries of `envFrom`. `environment` wins over all of them, and a later entry over an earlier one."""
+    operator_variables: Mapping[str, str] | None = None
+    """Paths in `env` of variables that the kind's operator sets as well, by name; None where the kind has no operator.
+    """
+    accelerators: tuple[str, ...] = ()
+    """The accelerator resources in its requests or limits."""
+    lookalikes: tuple[str, ...] = ()
+    """Resources in its requests or limits that look like accelerators, but that neither usher nor usher.yaml knows."""
+    asks_accelerators: bool = False
+    """Whether it gets accelerators by any route, or names one with an amount that cannot be read."""
+    uses_claims: bool = False
+    """Whether it uses a claim of its pod, for accelerators or anything else."""
+    trains: bool = False
+    """Whether it does the pod's work, so that mutations for training change it."""
+    image: str = ""
+    command: tuple[str, ...] = ()
+    """`command` and `args`, as far as they are texts. They tell the role and never leave the normaliser."""
+    passes_on: tuple[str, ...] = ()
+    """Variables that its command hands to the ranks that it starts, of the families that rules read."""
+    processes: Processes | None = None
+    """None if the launcher computes the number itself, if it is unknown, and without accelerators."""
+    parallelism: ModelParallelism | None = None
+    """None if it starts no model server that usher knows, or if the number of GPUs is unknown."""
+    idle_command: str = ""
+    """Path of a command that only waits while the container holds accelerators; empty for other commands."""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """The other fields that rules read, as in the manifest: the shape `Container` of `kinds.reading.shapes`."""
+    environment_path: str = ""
+    """Where mutations add variables for it; empty where they use its own `env`."""
+    environment_elsewhere: frozenset[str] = frozenset()
+    """Names of all its variables, where the kind keeps them outside its own `env`."""
+    reserved_environment: frozenset[str] = frozenset()
+    """Variables that operators reserve, if it is unknown which operator runs it; like those of a pod set."""
+    resources_path: str = ""
+    """Where mutations add resources for it; empty where they use its own place."""
+    inherited_resources: Mapping[str, Any] | None = None
+    """The resources that another object gives it, while nothing is at `resources_path`. A mutation that writes there
+    must repeat them. None where they are unknown or cannot be repeated."""
+    field_places: Mapping[str, str] = field(default_factory=dict)
+    """The paths of other fields that stand elsewhere, by their path below the container."""
+    places: Mapping[str, str] | None = None
+    """The paths of `requests` and `limits`, by these keys, in kinds that keep them outside the container."""
+
+    def effective(self, resource: str) -> quantities.Quantity:
+        """The amount of a resource that the container asks for: its request, or else its limit.
+
+        API defaulting does the same for Pods, but not for templates inside custom resources
+        (docs/domain/principles.md#requests-from-limits).
+        """
+        if resource in self.requests:
+            return self.requests[resource]
+        return self.limits.get(resource, quantities.ZERO)
+
+    def first_path(self, resource: str) -> str:
+        """The path of a resource in the container's requests, or else in its limits."""
+        return self.resource_path("requests" if resource in self.requests else "limits", resource)
+
+    def resource_path(self, list_name: str, resource: str) -> str:
+        """The path of an entry of `requests` or `limits`."""
+        return paths.join((self.places or {}).get(list_name) or f"{self.path}/resources/{list_name}", resource)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """How many pods a template makes; `maximum` is None without a bound, and `reason` gives the reason."""
+
+    minimum: int
+    maximum: int | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheduler:
+    """The scheduler of the pods, as far as the object shows; `reason` says why it differs from the template."""
+
+    name: str
+    reason: str = ""
+
+
+class Keyed(NamedTuple):
+    """The element of a list with a value under a name. Lists that the API merges by key have at most one."""
+
+    name: str
+    value: str
+
+
+Way = tuple[str | Keyed, ...]
+"""A path into an object that may lead through lists whose indexes are not known yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodSet:
+    name: str
+    path: str
+    """The path of the template; intents and findings name the pod set by it."""
+    metadata_path: str
+    spec_path: str
+    own_metadata_path: str = ""
+    """The metadata that only these pods get, in kinds whose templates also get those of the whole object."""
+    count: Count
+    in_turns: bool = False
+    """Whether more pods follow than run at one time, so that they cannot wait for each other."""
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    containers: tuple[Container, ...]
+    tolerations: tuple[Mapping[str, paths.Json], ...]
+    node_selector: Mapping[str, str]
+    required_terms: tuple[Mapping[str, paths.Json], ...]
+    """The nodeSelectorTerms of required node affinity; a node must match one of them."""
+    has_required_affinity: bool
+    scheduler_name: str
+    """The scheduler in the template; empty where the template names no scheduler."""
+    scheduler: Scheduler
+    priority_class_name: str
+    runtime_class_name: str
+    node_name: str
+    placed: bool = False
+    """Whether it is an existing Pod, whose node the scheduler may have chosen."""
+    scheduling_gates: tuple[str, ...]
+    scheduling_group: str
+    """The PodGroup of Kubernetes that the pods point at."""
+    pod_group: str = ""
+    """The scheduler for which the kind's operator makes a PodGroup of the pods; empty where that is unknown."""
+    device_claims: int
+    """The number of entries in `spec.resourceClaims`, for accelerators or anything else."""
+    accelerators: Resources
+    """Effective request of one pod, by accelerator resource (docs/domain/requests.md#request-of-one-pod)."""
+    requests: tuple[AcceleratorRequest, ...]
+    """The accelerator requests of one pod by all routes."""
+    unclear_devices: tuple[UnclearDevices, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """The other fields of the pod spec that rules read, as in the manifest: the shape `PodSpec` of
+    `kinds.reading.shapes`."""
+    places: Mapping[str, str] = field(default_factory=dict)
+    """The paths of fields of the pod spec that are not below `spec_path`, by their names."""
+    overhead: Resources = field(default_factory=dict)
+    pod_requests: Resources = field(default_factory=dict)
+    """The requests in `spec.resources`, for the pod as a whole."""
+    pod_limits: Resources = field(default_factory=dict)
+    operator_environment: frozenset[str] = frozenset()
+    """Variables that the kind's operator sets; `*` ends a prefix (docs/domain/kinds.md#variables-of-operators)."""
+    ranks_inherit_environment: bool = True
+    """False where sshd starts the ranks, so that they do not see the container's environment (MPIJob workers)."""
+    changeable: bool = True
+    """False where a change of the template would not reach the pods, or would be refused."""
+    overrides: Way | None = None
+    """For a template that is not changeable: a pod spec that the operator merges over it, if there is one (TrainJob).
+    """
+    whole: bool = True
+    """False if an unknown object sets more fields of the pods; fields that seem to be missing may exist there."""
+
+    @property
+    def asks_accelerators(self) -> bool:
+        return bool(self.requests)
+
+
+class Role(StrEnum):
+    """The purpose of a workload; policies differ by it."""
+
+    TRAINING = "training"
+    INFERENCE = "inference"
+    BATCH = "batch"
+    INTERACTIVE = "interactive"
+    SERVICE = "service"
+    SYSTEM = "system"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown:
+    """A part that cannot be judged: neither a pass nor a violation."""
+
+    path: str
+    reason: str
+    check: str = ""
+    """The check that could not be evaluated, as `category/name`; empty when the object itself could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """The controlling owner that an object names. Any user can write one: never a reason to trust the object."""
+
+    group: str
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gang:
+    """Whether the pods must all start together, and how this is enforced."""
+
+    wanted: bool
+    waits: bool = field(default=False, compare=False)
+    """Whether the pods wait for each other by their kind or program, whether or not a gang is formed."""
+    formed_by: str = ""
+    """The mechanism that forms the gang, as far as the object shows; empty without one."""
+    minimum: int | None = None
+    """How many pods must start at once, where the object says so."""
+    scheduler: str = ""
+    """The scheduler for which the kind's operator makes a PodGroup: `volcano` or `coscheduling`; empty if unknown."""
+    priority_class: str = ""
+    """The PriorityClass of the gang, where the object names one outside its templates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GangPlaces:
+    """The labels, annotations and fields by which a kind makes its pods a gang, as JSON Pointers.
+
+    A pointer is None where the kind has no place for the setting (docs/domain/volcano.md#routing).
+    """
+
+    queue: str | None = None
+    minimum: str | None = None
+    """How many pods of the whole workload start together."""
+    priority_class: str | None = None
+    scheduler: str | None = None
+    """The scheduler of the whole object, beside the ones of its templates."""
+    on_templates: bool = False
+    """Whether every template must name the scheduler too; in other kinds the operator writes it there."""
+    counted_by_operator: bool = True
+    """Whether the operator counts the pods of the gang where the object does not; otherwise one pod is enough."""
+
+
+NO_GANG_PLACES = GangPlaces()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifecyclePlaces:
+    """The fields of a kind that end its objects or hand them over, as JSON Pointers; None for missing fields.
+
+    Sources: docs/domain/lifecycle.md.
+    """
+
+    ttl: str | None = None
+    """Seconds after which a finished object is deleted."""
+    ttl_switch: str | None = None
+    """A boolean without which the time has no effect."""
+    ttl_rivals: tuple[str, ...] = ()
+    """Fields with the same purpose; if the author wrote one of them, usher adds no time."""
+    deadline: str | None = None
+    """Seconds that the object may run."""
+    deadline_rivals: tuple[str, ...] = ()
+    managed_by: str | None = None
+    """The controller of the object, which Kueue sets for MultiKueue."""
+    managed_by_default: str = ""
+    """The controller that the CRD writes where the author names no controller."""
+
+
+NO_LIFECYCLE_PLACES = LifecyclePlaces()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    group: str
+    version: str
+    kind: str
+    namespace: str
+    name: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    role: Role
+    owner: Owner | None
+    """None for an object without an owner."""
+    deleting: bool
+    suspended: bool
+    pod_sets: tuple[PodSet, ...]
+    gang: Gang
+    totals: tuple[Total, ...] = ()
+    """The accelerators of all pods together, each name once, sorted by name."""
+    unknowns: tuple[Unknown, ...] = ()
+    is_template: bool = False
+    """True for an object that makes pods only when another refers to it; its counts are those of one use."""
+    queue_label_path: str | None = None
+    """Where Kueue reads its labels: a `metadata` object; None where Kueue has no integration for the kind."""
+    queue_labels: Mapping[str, str] = field(default_factory=dict)
+    """The labels at that place; empty without one."""
+    gang_places: GangPlaces = NO_GANG_PLACES
+    lifecycle_places: LifecyclePlaces = NO_LIFECYCLE_PLACES
+    managed_by: str = ""
+    """The controller that the object names; empty without one, and for the default of its CRD."""
+    view: Mapping[str, Any] = field(default_factory=dict)
+    """The other fields that rules read, as in the manifest, below the key of the kind."""
+    makes_pods: bool = True
+    """False for objects that are judged but are not workloads: queues, quotas, classes, nodes."""
+    exists: bool = False
+    """Whether the API server gave it a uid; on CREATE it does so before it asks webhooks."""
+    gang_native: bool = False
+    """True for kinds that always form their own gang (Volcano Job)."""
+    role_reason: str = ""
+    """The reason for the role, and a label that does not count; empty for objects without pods."""
+    role_refusal: str = ""
+    """Why the label that names a role does not count; empty if it counts, or without a label."""
+
+    @property
+    def api_version(self) -> str:
+        """The API version, as manifests write it: `batch/v1`, `v1`."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def is_pod(self) -> bool:
+        return self.kind == "Pod" and not self.group
+
+    @property
+    def asks_accelerators(self) -> bool:
+        return any(pod_set.asks_accelerators for pod_set in self.pod_sets)
+
+    @property
+    def pods(self) -> Count:
+        maxima = [pod_set.count.maximum for pod_set in self.pod_sets]
+        known = [maximum for maximum in maxima if maximum is not None]
+        reasons = dict.fromkeys(part for pod_set in self.pod_sets for part in pod_set.count.reason.split("; ") if part)
+        return Count(
+            minimum=sum(pod_set.count.minimum for pod_set in self.pod_sets),
+            maximum=sum(known) if len(known) == len(maxima) else None,
+            reason="; ".join(reasons),
+        )

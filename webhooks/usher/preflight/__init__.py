@@ -1,1 +1,0 @@
-"""What a cluster must have before usher enforces anything in it, and what would happen then. It changes nothing."""

@@ -1,1 +1,0 @@
-"""Reports: one format per module, each a function from a Report to text. They read nothing but the Report."""

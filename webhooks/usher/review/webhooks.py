@@ -1,0 +1,503 @@
+"""The validating and the mutating review: body in, body with a verdict or a patch out.
+
+A server with a cluster also waits for the object that a request scales, and for the charge of a quota.
+
+The timeout of that webhook is short, and the API server goes on without it. If the mutations would have mended a
+finding, usher is at fault and not the user. So the finding does not deny. But the object comes in unchanged. So usher
+admits it only if no mutation is missing that protects other workloads (`protects_others` in its METADATA). Otherwise
+tenants could bypass a queue, or see every GPU of a node, by creating many objects at once. Their clients have to try
+again.
+
+The limits are far above what clusters run: a pod cannot use 250 containers on a node, and Kueue takes eight pod sets.
+They are low enough that judging takes a fraction of the time of a review: the compiled policies need time that grows
+with the square of the containers with accelerators (3,000 took 1.1 s, 250 take 0.02 s).
+
+usher denies a pod that is too large, because no later review can judge it. It admits any other object with a warning,
+because later reviews judge its pods when they are created.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final, Protocol, TypeVar
+
+from usher import errors, model, paths
+from usher.authorities.authority import QuotaRefusal
+from usher.authorities.gpu_quota.definitions import Quota
+from usher.authorities.gpu_quota.ledger import Full
+from usher.authorities.gpu_quota.status import ChargeRequest
+from usher.config import selection
+from usher.dataclass import dataclass
+from usher.policy.checks.catalogue import Catalogue, Severity
+from usher.policy.decision import OBSERVE, OBSERVED, Operation, Request
+from usher.policy.engines.engine import ANSWER_UNTIL
+from usher.policy.evaluator import Evaluator
+from usher.policy.mutation import merge, strategies
+from usher.review import admission_review
+from usher.review.admission_review import Answer, Review, parse, request_of
+from usher.review.site_policies import NOTHING, Found, joined
+
+FORGIVEN_REASON: Final = "the mutating webhook did not change this object in time, and would have mended this"
+
+_WORST_FIRST: Final = tuple(model.Outcome)
+
+
+def forgive_missed_mutations(decision: model.Decision, request: Request, evaluator: Evaluator) -> model.Decision:
+    """The decision, with warnings instead of denials that the mutations would have mended.
+
+    It only looks at denials, so that other reviews cost nothing more. If the engine does not answer, the denial stays:
+    without a verdict, `failurePolicy: Ignore` would admit the object.
+    """
+    if decision.allowed or decision.exemption or request.operation not in (Operation.CREATE, Operation.UPDATE):
+        return decision
+    try:
+        # The engine keeps patches of similar Pods, so controllers that try again and again cost little.
+        if not evaluator.patch(request).operations:
+            return decision
+        merged, after = evaluator.admit(request)
+    except (errors.EngineError, errors.MutationError):
+        return decision
+    missed = _missed(request, merged.applied, evaluator.catalogue)
+    mended = _mended(decision, after, evaluator.catalogue)
+    if not missed or not mended:
+        return decision
+    judgements = [
+        replace(each, outcome=model.Outcome.WARN, because=FORGIVEN_REASON)
+        if each.outcome is model.Outcome.DENY and each.finding in mended
+        else each
+        for each in decision.judgements
+    ]
+    denied = any(each.outcome is model.Outcome.DENY for each in judgements)
+    wants_error = evaluator.config.mutations.missed == "error"
+    return replace(
+        decision,
+        judgements=tuple(sorted(judgements, key=lambda each: _WORST_FIRST.index(each.outcome))),
+        missed=tuple(sorted({evaluator.catalogue.mutation_name(key) for key in missed})),
+        try_again=not denied and (wants_error or _protects_others(missed, mended, evaluator.catalogue)),
+    )
+
+
+def _missed(request: Request, applied: Iterable[model.Intent], entries: Catalogue) -> tuple[str, ...]:
+    """Keys of the mutations that the object lacks and that its annotations do not name.
+
+    On CREATE, an object that names a mutation went through the webhook, and the value was removed later. On UPDATE the
+    names come from the creation, so they prove nothing.
+    """
+    recorded = merge.recorded(request.value) if request.operation is Operation.CREATE else frozenset()
+    keys = dict.fromkeys(intent.mutation for intent in applied)
+    return tuple(key for key in keys if entries.mutation_name(key) not in recorded)
+
+
+def _mended(decision: model.Decision, after: model.Decision, entries: Catalogue) -> Collection[model.Finding]:
+    """The denied findings that the mutated object does not have, without findings of critical checks.
+
+    Empty if usher denies the mutated object for a finding that the object itself does not have.
+    """
+    before, remaining = _denied(decision), _denied(after)
+    # It does not compare messages: a mutation may change the number of pools in a message.
+    places = {(finding.check, finding.path) for finding in remaining}
+    if places - {(finding.check, finding.path) for finding in before}:
+        return ()
+    return [
+        finding
+        for finding in before
+        if (finding.check, finding.path) not in places
+        and entries.checks[finding.check].severity is not Severity.CRITICAL
+    ]
+
+
+def _denied(decision: model.Decision) -> list[model.Finding]:
+    return [each.finding for each in decision.judgements if each.outcome is model.Outcome.DENY]
+
+
+def _protects_others(missed: Iterable[str], mended: Iterable[model.Finding], entries: Catalogue) -> bool:
+    """Whether a missed mutation protects other workloads here.
+
+    If checks find its absence, usher.yaml decides: the mutation protects if one of these checks denies. A mutation
+    whose absence no check finds always protects.
+    """
+    denied = {finding.check for finding in mended}
+    missing = [entry for key in missed if (entry := entries.mutations.get(key)) is not None]
+    return any(
+        entry.protects_others and (not entry.promises or not denied.isdisjoint(entry.promises)) for entry in missing
+    )
+
+
+MOST_ENTRIES_OF_POD: Final[Mapping[str, int]] = {
+    "containers": 250, "initContainers": 250, "ephemeralContainers": 250,
+    "env": 2000, "envFrom": 500, "volumeMounts": 1000, "volumeDevices": 1000, "ports": 2000,
+    "volumes": 1000, "tolerations": 1000, "resourceClaims": 250, "claims": 250, "limits": 250, "requests": 250,
+    "nodeSelectorTerms": 250, "matchExpressions": 1000, "topologySpreadConstraints": 250,
+}  # fmt: skip
+"""The most entries of lists and maps of one pod, by their field."""
+
+MOST_CONTAINERS: Final = 1000
+"""The most containers of all pod templates of one object."""
+
+MOST_TEMPLATES: Final = 500
+"""The most entries of a list of an object that holds pod templates."""
+
+MOST_VALUES: Final = 250_000
+"""The most JSON values of one object; an object of 3 MiB has 100,000."""
+
+_WITH_TEMPLATES: Final = frozenset(
+    ("replicatedJobs", "workerGroupSpecs", "templates", "tasks", "steps", "components", "podTemplates")
+)
+_WITH_CONTAINERS: Final = frozenset(("containers", "initContainers", "ephemeralContainers"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excess:
+    """The part of an object that is too large."""
+
+    text: str
+    of_a_pod: bool
+    """Whether one pod is too large, so that a later review cannot judge its pods either."""
+
+
+def excess(value: paths.Object) -> Excess | None:
+    """The part of an object that is too large, first a pod that is too large; None within the limits."""
+    containers = values = 0
+    whole: str = ""
+    for name, found in _fields(value):
+        number = len(found)
+        values += number
+        if number > MOST_ENTRIES_OF_POD.get(name, number):
+            return Excess(
+                text=f"{number} {name}, and usher judges at most {MOST_ENTRIES_OF_POD[name]} in a pod", of_a_pod=True
+            )
+        if name in _WITH_CONTAINERS:
+            containers += number
+        if name in _WITH_TEMPLATES and number > MOST_TEMPLATES and not whole:
+            whole = f"{number} {name}, and usher judges at most {MOST_TEMPLATES} in an object"
+        if values > MOST_VALUES:
+            return Excess(text=f"more than {MOST_VALUES} values", of_a_pod=False)
+    if containers > MOST_CONTAINERS and not whole:
+        whole = f"{containers} containers, and usher judges at most {MOST_CONTAINERS} in an object"
+    return Excess(text=whole, of_a_pod=False) if whole else None
+
+
+def _fields(value: paths.Object) -> Iterator[tuple[str, dict[str, paths.Json] | list[paths.Json]]]:
+    """All lists and maps of an object, each with the name of its field."""
+    waiting: list[tuple[str, paths.Json]] = [("", value)]
+    while waiting:
+        name, found = waiting.pop()
+        if isinstance(found, dict):
+            yield name, found
+            waiting.extend(found.items())
+        elif isinstance(found, list):
+            yield name, found
+            waiting.extend(("", item) for item in found)
+
+
+OVERSIZED_OUTCOME: Final = "object-size"
+"""The name of this reason in logs and metrics."""
+
+
+def validate_oversized(review: Review, evaluator: Evaluator) -> Answer | None:
+    """The verdict about an object that is too large to judge; None for any other object."""
+    found = _excess(review)
+    if found is None:
+        return None
+    denied = found.of_a_pod and not _is_spared(review, evaluator)
+    answer: admission_review.Response = {"uid": review.uid, "allowed": not denied}
+    if denied:
+        remedy = "Divide it among several pods."
+        message = f"{review.kind[:63]} {admission_review.on_one_line(review.name, 253)} has {found.text}. {remedy}"
+        answer["status"] = {"code": 413, "reason": "RequestEntityTooLarge", "message": message}
+    else:
+        later = "usher judges its pods when they are created" if not found.of_a_pod else "no rule has looked at it"
+        answer["warnings"] = admission_review.sanitised_warnings([f"not judged: {found.text}", f"not judged: {later}"])
+    outcome = "deny" if denied else "warn"
+    return Answer(
+        body=admission_review.encode(answer),
+        review=review,
+        allowed=not denied,
+        outcomes={OVERSIZED_OUTCOME: outcome},
+        unknowns=1,
+    )
+
+
+def oversized_decision(review: Review) -> model.Decision:
+    """The decision about an object that usher admits although it is too large to judge."""
+    found = _excess(review)
+    unknowns = (model.Unknown(path=paths.ROOT, reason=found.text),) if found is not None else ()
+    return model.Decision(workload=None, unknowns=unknowns)
+
+
+def mutate_oversized(review: Review) -> Answer | None:
+    """The answer without a patch for an object that is too large; None for any other object."""
+    found = _excess(review)
+    if found is None:
+        return None
+    answer: admission_review.Response = {"uid": review.uid, "allowed": True}
+    answer["warnings"] = admission_review.sanitised_warnings([f"gpu-usher: left as it is: {found.text}"])
+    return Answer(body=admission_review.encode(answer), review=review, allowed=True)
+
+
+def _excess(review: Review) -> Excess | None:
+    if not review.many or review.value is None or review.operation not in (Operation.CREATE, Operation.UPDATE):
+        return None
+    return excess(review.value)
+
+
+def _is_spared(review: Review, evaluator: Evaluator) -> bool:
+    """Whether usher only observes, or a denial would hit an exempt namespace, a deletion, or an existing object."""
+    config = evaluator.config
+    if config.enforcement.preset == OBSERVE or selection.matches_pattern(review.namespace, config.exempt_namespaces):
+        return True
+    if review.operation is not Operation.UPDATE or review.value is None:
+        return False
+    metadata = review.value.get("metadata")
+    deleting = isinstance(metadata, dict) and metadata.get("deletionTimestamp") is not None
+    before = excess(review.old_value) if review.old_value else None
+    return deleting or (before is not None and before.of_a_pod)
+
+
+CHARGE_SECONDS: Final = 2.0
+"""Seconds within which a review must get all data that it waits for; the API server waits for three."""
+
+
+_Result = TypeVar("_Result")
+
+
+class Run(Protocol):
+    """Calls a computation in the event loop or in a thread."""
+
+    async def __call__(self, call: Callable[[], _Result], /) -> _Result: ...
+
+
+Site = Callable[[Review], Awaitable[Found]]
+"""The findings of Gatekeeper policies in a review. It does not raise errors that only the policies cause."""
+
+
+async def no_site(_review: Review) -> Found:
+    """An empty result, for servers without policies of Gatekeeper."""
+    return NOTHING
+
+
+class Admission(Protocol):
+    """The questions of a review to a cluster; `gpu_quota.live.admission` asks a real one.
+
+    Each method raises ClusterError no later than at `until`, a time of `time.monotonic`.
+    """
+
+    async def scaled(  # noqa: PLR0913 - the names of an object
+        self, *, group: str, version: str, plural: str, namespace: str, name: str, until: float
+    ) -> paths.Object | None:
+        """The object that a request scales; None if it does not exist, or usher may not read it."""
+        ...
+
+    async def charge(self, request: ChargeRequest, *, until: float, force: bool = False) -> QuotaRefusal | Full | None:
+        """Charges the quota of a workload. Returns None if it was charged or there is nothing to charge."""
+        ...
+
+
+def validate(body: bytes, evaluator: Evaluator) -> Answer:
+    """Decides about the object of a review.
+
+    Raises:
+        ReviewError: the body is not a review that we answer.
+        EngineError: no verdict; the caller must answer 5xx so that failurePolicy decides.
+    """
+    review = parse(body)
+    return _oversized(review, evaluator) or _answer(review, decide(review, evaluator))
+
+
+def decide(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None = None) -> model.Decision:
+    """The decision about the object of a review; empty if there is no object.
+
+    Args:
+        review: `prepared` has replaced a scale by its scaled object. Without a cluster that object is unknown.
+        evaluator: decides.
+        refusal: why a quota refused the charge.
+
+    Raises:
+        EngineError: no verdict.
+    """
+    if review.value is None:
+        return model.Decision(workload=None)
+    if admission_review.scaled_field(review):
+        reason = "the object that it scales is not known here: no cluster is configured"
+        return model.Decision(workload=None, unknowns=(model.Unknown(path="", reason=reason),))
+    request = replace(request_of(review), refusal=refusal)
+    return forgive_missed_mutations(evaluator.decide(request), request, evaluator)
+
+
+async def run_inline(call: Callable[[], _Result], /) -> _Result:
+    """Calls in the event loop: the embedded engine takes less time than a switch to a thread."""
+    return call()
+
+
+async def validate_and_charge(
+    body: bytes, evaluator: Evaluator, admission: Admission | None, *, run: Run = run_inline, site: Site = no_site
+) -> Answer:
+    """Decides about the object of a review, and charges the quota of a workload that it admits.
+
+    usher's checks come first, then the policies of the site, and the charge last: usher does not charge a workload that
+    a policy denies. A refused charge becomes a finding: the checks decide again, and usher.yaml may let the check only
+    warn. Then usher charges the workload by force.
+
+    Raises:
+        ReviewError: the body is not a review that we answer.
+        EngineError: no verdict; the caller must answer 5xx so that failurePolicy decides.
+        ClusterError: no verdict, because the quota could not be charged.
+    """
+    until = min(time.monotonic() + CHARGE_SECONDS, ANSWER_UNTIL.get())
+    sent = await run(partial(parse, body))
+    review = sent if admission is None else await prepare_review(sent, admission, until=until)
+    if (answer := await run(partial(_oversized, review, evaluator)) if review.many else None) is not None:
+        found = await site(sent) if answer.allowed else NOTHING
+        return _answer(review, joined(oversized_decision(review), found)) if found else answer
+    decision = await run(partial(decide, review, evaluator))
+    found = await _found(site, sent, decision)
+    request, refusal = charge_request(review, decision) if joined(decision, found).allowed else None, None
+    if admission is not None and request is not None:
+        refusal = _refusal(await admission.charge(request, until=until))
+        if refusal is not None:
+            decision = await run(partial(decide, review, evaluator, refusal=refusal))
+            if decision.allowed:
+                _refusal(await admission.charge(request, until=until, force=True))
+    return _answer(review, joined(decision, found), quota=refusal.quota if refusal is not None else None)
+
+
+async def _found(site: Site, sent: Review, decision: model.Decision) -> Found:
+    """The findings of policies. If they fail, an existing denial stays: under Ignore the object would come in."""
+    try:
+        return await site(sent)
+    except Exception:
+        if decision.allowed:
+            raise
+        return Found(unknowns=(model.Unknown(path=paths.ROOT, reason="a fault of usher ended the site's policies"),))
+
+
+async def prepare_review(review: Review, admission: Admission, *, until: float) -> Review:
+    """The review; for a scale, the review of an UPDATE of its scaled object."""
+    if not admission_review.scaled_field(review):
+        return review
+    resource = review.resource
+    scaled = await admission.scaled(
+        group=resource.group,
+        version=resource.version,
+        plural=resource.plural,
+        namespace=review.namespace,
+        name=review.name,
+        until=until,
+    )
+    return review if scaled is None else admission_review.as_update_of_scaled(review, scaled)
+
+
+def charge_request(review: Review, decision: model.Decision) -> ChargeRequest | None:
+    """The charge for an object that usher admits; None for an object that makes no pods."""
+    workload, value = decision.workload, review.value
+    if workload is None or value is None or decision.exemption or review.sub_resource or not workload.makes_pods:
+        return None
+    return ChargeRequest(
+        uid=review.uid,
+        workload=workload,
+        value=value,
+        old_value=review.old_value if review.operation is Operation.UPDATE else None,
+        creates=review.operation is Operation.CREATE,
+        dry_run=review.dry_run,
+    )
+
+
+def _oversized(review: Review, evaluator: Evaluator) -> Answer | None:
+    return validate_oversized(review, evaluator) if review.many else None
+
+
+def _refusal(found: QuotaRefusal | Full | None) -> QuotaRefusal | None:
+    if isinstance(found, Full):
+        raise errors.ClusterError(
+            f"the GPUQuota has no room for more than {found.entries} charges; divide its namespaces among several"
+        )
+    return found
+
+
+def _answer(review: Review, decision: model.Decision, *, quota: Quota | None = None) -> Answer:
+    """The answer of the validating webhook to a decision, with the quota that refused the charge."""
+    answer = admission_review.validation_response(review.uid, decision, display_name=_display_name(review))
+    return Answer(
+        body=admission_review.encode(answer),
+        review=review,
+        allowed=decision.allowed,
+        outcomes={judgement.series: judgement.outcome.value for judgement in reversed(decision.judgements)},
+        denials=tuple(_place(each) for each in decision.judgements if each.outcome is model.Outcome.DENY),
+        observed={each.name: _place(each) for each in decision.judgements if each.because == OBSERVED},
+        missed=decision.missed,
+        try_again=decision.try_again,
+        quota=quota.name if quota is not None and not quota.declared else "",
+        unknowns=len(decision.unknowns),
+    )
+
+
+def _place(judgement: model.Judgement) -> str:
+    return f"{judgement.rule} {judgement.finding.path or '/'}"
+
+
+def _display_name(review: Review) -> str:
+    """The object as people call it. It may have no name yet, and no namespace of its own."""
+    metadata = review.value.get("metadata") if review.value else None
+    generated = metadata.get("generateName") if isinstance(metadata, dict) else None
+    name = review.name or (f"{generated}*" if isinstance(generated, str) else "(unnamed)")
+    qualified = f"{review.namespace}/{name}" if review.namespace else name
+    return f"{review.kind[:63]} {qualified[:317]}"
+
+
+_PREFIX: Final = "gpu-usher: "
+"""The prefix of our warnings, which users see among those of others."""
+
+
+def mutate(body: bytes, evaluator: Evaluator) -> Answer:
+    """The patch for the object of a review.
+
+    Raises:
+        ReviewError: the body is not a review that we answer.
+        EngineError: the engine gave no usable answer.
+        MutationError: a patch of ours would not apply.
+    """
+    review = parse(body)
+    if (answer := mutate_oversized(review) if review.many else None) is not None:
+        return answer
+    merged = merge.Merged(value={}) if review.value is None else evaluator.patch(request_of(review))
+    names = tuple(sorted({evaluator.catalogue.mutation_name(intent.mutation) for intent in merged.applied}))
+    conflicts = tuple(_conflict(intents, evaluator) for intents in merged.conflicts)
+    texts = (*_summary(merged, evaluator), *conflicts, *_left_out(merged, evaluator))
+    warnings = [f"{_PREFIX}{text}" for text in texts]
+    patched = admission_review.mutation_response(review.uid, merged.operations, names=names, warnings=warnings)
+    return Answer(
+        body=admission_review.encode(patched), review=review, allowed=True, mutations=names, conflicts=conflicts
+    )
+
+
+def _summary(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:
+    """Names the applied mutations, in one line if they fit, so that users are not surprised."""
+    if not merged.applied:
+        return
+    told = (intent.mutation for intent in merged.applied if not evaluator.catalogue.is_silent(intent.mutation))
+    counts = Counter(map(evaluator.catalogue.mutation_name, told))
+    parts = [name if count == 1 else f"{name} ({count} places)" for name, count in sorted(counts.items())]
+    line = ""
+    for part in parts:
+        longer = f"{line}, {part}" if line else f"applied {part}"
+        if line and len(_PREFIX) + len(longer) > admission_review.room_for_warning(admission_review.MAX_WARNINGS):
+            yield line
+            longer = f"applied {part}"
+        line = longer
+    if line:
+        yield line
+
+
+def _left_out(merged: merge.Merged, evaluator: Evaluator) -> Iterator[str]:
+    """Notes of mutations for the user, and why mutations were skipped."""
+    notes = [(note.mutation, note.reason) for note in merged.warnings]
+    notes += [(each.intent.mutation, each.reason) for each in merged.skipped if each.told]
+    yield from (f"{evaluator.catalogue.mutation_name(key)}: {reason}" for key, reason in dict.fromkeys(notes))
+
+
+def _conflict(intents: Sequence[model.Intent], evaluator: Evaluator) -> str:
+    names = sorted({evaluator.catalogue.mutation_name(intent.mutation) for intent in intents})
+    place = f"{strategies.WORDS[intents[0].field]} at {paths.readable(intents[0].at)}"
+    return f"{place} left as it is: different values from {' and '.join(names)}"

@@ -1,1 +1,0 @@
-"""The scheduler's rules: tolerations against taints, selectors and affinity against labels. Pure."""

@@ -1,0 +1,229 @@
+"""Reads certificates and keys from PEM files and certificate directories; errors name the file and the remedy."""
+
+from dataclasses import field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
+
+from usher.dataclass import dataclass
+from usher.errors import CertificateError
+from usher.server.certs.authority import CertificateAuthority, made_here
+
+_UNREADABLE = (ValueError, TypeError, UnsupportedAlgorithm, x509.DuplicateExtension, x509.InvalidVersion)
+_SIGNING_KEYS = (ec.EllipticCurvePrivateKey, rsa.RSAPrivateKey, ed25519.Ed25519PrivateKey, ed448.Ed448PrivateKey)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """A serving certificate and its key, which belong together."""
+
+    leaf: x509.Certificate
+    certificate_pem: bytes
+    """The leaf, and CAs after it if the file has some."""
+    key_pem: bytes = field(repr=False)
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of one file.
+
+    Raises:
+        CertificateError: it is missing or cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise CertificateError(
+            f"{path}: the file does not exist; mount the TLS Secret there, or make one with `usher certs issue`"
+        ) from None
+    except OSError as error:
+        raise CertificateError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def certificates(content: bytes, *, source: Path | str) -> list[x509.Certificate]:
+    """All certificates of a PEM file, in its order; at least one.
+
+    Raises:
+        CertificateError: the file has no certificate, or one that cannot be parsed.
+    """
+    try:
+        found = x509.load_pem_x509_certificates(content)
+        for certificate in found:
+            # The library parses lazily: this makes errors appear here.
+            _ = certificate.extensions, certificate.subject, certificate.issuer, certificate.not_valid_after_utc
+    except _UNREADABLE as error:
+        raise CertificateError(f"{source}: holds no readable certificate in PEM form: {_reason(error)}") from error
+    return found
+
+
+def private_key(content: bytes, *, source: Path | str) -> CertificateIssuerPrivateKeyTypes:
+    """The private key of a PEM file: EC, RSA, Ed25519 or Ed448.
+
+    Raises:
+        CertificateError: the key cannot be parsed, needs a password, or is of a kind that cannot sign.
+    """
+    try:
+        key = serialization.load_pem_private_key(content, password=None)
+    except TypeError as error:
+        raise CertificateError(f"{source}: the key is encrypted; store it without a password") from error
+    except _UNREADABLE as error:
+        raise CertificateError(f"{source}: holds no readable private key in PEM form: {_reason(error)}") from error
+    if not isinstance(key, _SIGNING_KEYS):
+        raise CertificateError(f"{source}: a key of this kind cannot sign; use ECDSA P-256")
+    return key
+
+
+def belongs(key: CertificateIssuerPrivateKeyTypes, *, certificate: x509.Certificate) -> bool:
+    """Whether the certificate was made for this key."""
+    return key.public_key() == certificate.public_key()
+
+
+def issued_by(certificate: x509.Certificate, authority: x509.Certificate) -> bool:
+    """Whether the authority signed the certificate: names and signature, not dates."""
+    try:
+        certificate.verify_directly_issued_by(authority)
+    except (InvalidSignature, *_UNREADABLE):
+        return False
+    return True
+
+
+def read_pair(certificate_file: Path, key_file: Path) -> Pair:
+    """The leaf (first of its file), checked against its key, without a check of dates.
+
+    Raises:
+        CertificateError: a file is missing or unreadable, the key does not belong to it, or the leaf has no names.
+    """
+    certificate_pem, key_pem = read_file(certificate_file), read_file(key_file)
+    leaf = certificates(certificate_pem, source=certificate_file)[0]
+    if not belongs(private_key(key_pem, source=key_file), certificate=leaf):
+        raise CertificateError(
+            f"{key_file}: the key does not belong to the certificate in {certificate_file}; "
+            "both must come from the same issuance"
+        )
+    if not subject_names(leaf):
+        raise CertificateError(
+            f"{certificate_file}: the certificate has no subject alternative name, and the API server looks at "
+            "nothing else; issue it for <service>.<namespace>.svc"
+        )
+    return Pair(leaf=leaf, certificate_pem=certificate_pem, key_pem=key_pem)
+
+
+def check_dates(certificate: x509.Certificate, *, source: Path, now: datetime) -> None:
+    """Returns if the certificate is valid at `now`.
+
+    Raises:
+        CertificateError: it has expired or is not valid yet.
+    """
+    if now >= certificate.not_valid_after_utc:
+        raise CertificateError(
+            f"{source}: the certificate expired on {moment(certificate.not_valid_after_utc)}; renew it"
+        )
+    if now < certificate.not_valid_before_utc:
+        raise CertificateError(
+            f"{source}: the certificate is not valid before {moment(certificate.not_valid_before_utc)}; "
+            "wait, or set the clock right"
+        )
+
+
+def subject_names(certificate: x509.Certificate) -> list[str]:
+    """DNS names and IP addresses of the subject alternative name, as text; empty without one."""
+    try:
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return []
+    addresses = names.get_values_for_type(x509.IPAddress)
+    return [*names.get_values_for_type(x509.DNSName), *(str(address) for address in addresses)]
+
+
+def moment(time: datetime) -> str:
+    """A time as messages show it: `2026-09-29 10:00 UTC`."""
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _reason(error: Exception) -> str:
+    return str(error).partition(" See https://")[0].rstrip(".") or type(error).__name__
+
+
+CERTIFICATE_FILE = "tls.crt"
+KEY_FILE = "tls.key"
+AUTHORITY_CERTIFICATE_FILE = "ca.crt"
+AUTHORITY_KEY_FILE = "ca.key"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """The readable files of a directory."""
+
+    present: frozenset[str]
+    authorities: tuple[x509.Certificate, ...]
+    authority: CertificateAuthority | None
+    """The authority whose key is in the directory."""
+    leaf: x509.Certificate | None
+    leaf_has_key: bool
+
+    def authority_files_of_others(self) -> list[str]:
+        """The file of another CA that would be lost if a CA of usher replaced it."""
+        if AUTHORITY_KEY_FILE in self.present:
+            ours = self.authority is not None and made_here(self.authority.certificate)
+            return [] if ours else [AUTHORITY_KEY_FILE]
+        ours = any(made_here(authority) for authority in self.authorities)
+        return [] if ours or AUTHORITY_CERTIFICATE_FILE not in self.present else [AUTHORITY_CERTIFICATE_FILE]
+
+    def leaf_files_of_others(self) -> list[str]:
+        """The files of another serving certificate that would be lost if one of usher replaced it."""
+        present = [name for name in (CERTIFICATE_FILE, KEY_FILE) if name in self.present]
+        if self.leaf:
+            ours = made_here(self.leaf) or any(issued_by(self.leaf, authority) for authority in self.authorities)
+        else:
+            ours = self.authority is not None and made_here(self.authority.certificate)
+        return [] if ours else present
+
+
+def read_contents(directory: Path) -> Contents:
+    """The content of a directory. A file that cannot be parsed counts as absent, except in `present`."""
+    authorities = tuple(filter(_is_authority, _certificates(directory / AUTHORITY_CERTIFICATE_FILE)))
+    authority_key = _key(directory / AUTHORITY_KEY_FILE)
+    leaf = next(iter(_certificates(directory / CERTIFICATE_FILE)), None)
+    leaf_key = _key(directory / KEY_FILE)
+    names = (CERTIFICATE_FILE, KEY_FILE, AUTHORITY_CERTIFICATE_FILE, AUTHORITY_KEY_FILE)
+    return Contents(
+        present=frozenset(name for name in names if (directory / name).exists()),
+        authorities=authorities,
+        authority=_authority(authorities, key=authority_key),
+        leaf=leaf,
+        leaf_has_key=bool(leaf and leaf_key and belongs(leaf_key, certificate=leaf)),
+    )
+
+
+def _authority(
+    certificates: tuple[x509.Certificate, ...], *, key: CertificateIssuerPrivateKeyTypes | None
+) -> CertificateAuthority | None:
+    for certificate in certificates:
+        if key and belongs(key, certificate=certificate):
+            return CertificateAuthority(certificate=certificate, key=key)
+    return None
+
+
+def _certificates(path: Path) -> list[x509.Certificate]:
+    try:
+        return certificates(read_file(path), source=path)
+    except CertificateError:
+        return []
+
+
+def _key(path: Path) -> CertificateIssuerPrivateKeyTypes | None:
+    try:
+        return private_key(read_file(path), source=path)
+    except CertificateError:
+        return None
+
+
+def _is_authority(certificate: x509.Certificate) -> bool:
+    try:
+        return certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+    except x509.ExtensionNotFound:
+        return False
