@@ -18,7 +18,7 @@ class File:
 
 
 def replace(path: Path, content: bytes, *, what: str) -> None:
-    """Replaces the content of one file, as `replace_all` does."""
+    """Replaces the content of one file, as `replace_files` does."""
     replace_all([File(path=path, content=content)], what=what)
 
 

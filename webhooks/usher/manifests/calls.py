@@ -26,7 +26,7 @@ class Client:
 class Calls:
     """How long the API server waits for the webhooks of workloads, and what it does without an answer.
 
-    With Fail it refuses requests that meet the conditions of `fail_closed`, and accepts all others.
+    With Fail it refuses requests that meet the match conditions of `conditions`, and accepts all others.
     """
 
     mutate_failure_policy: FailurePolicy = "Ignore"

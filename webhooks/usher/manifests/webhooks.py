@@ -1,7 +1,7 @@
 """The webhook configurations, with a rule for every kind in the registry.
 
 Choices and their sources: docs/domain/webhooks.md#configuration. Mutation fails open, because the validating webhook
-sees the final object. `fail_closed` says what fails closed if a site wants that; the label that exempts a namespace
+sees the final object. `conditions` says what fails closed if a site wants that; the label that exempts a namespace
 always does. All leave out the namespaces that usher.yaml exempts. The only side effect is the charge of a quota.
 """
 
@@ -57,7 +57,7 @@ def configurations(
         client: how the API server reaches usher.
         config: usher.yaml, which names administrators, schedulers and exempt namespaces; defaults without one.
         calls: timeouts and failure policies; defaults without one.
-        failing: match conditions of `fail_closed`; a failure policy Fail needs them.
+        failing: match conditions of `conditions`; a failure policy Fail needs them.
         kinds: those that constraints of Gatekeeper are about.
 
     Raises:

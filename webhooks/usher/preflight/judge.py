@@ -15,7 +15,7 @@ def points(cluster: Cluster, *, namespace: str, refusal: str | None, now: dateti
     Args:
         cluster: the data of the cluster.
         namespace: the namespace of our server.
-        refusal: why our server did not answer a review, from `cluster.refusal`.
+        refusal: why our server did not answer a review, from `why_server_refuses`.
         now: the time at which certificates must be valid.
     """
     yield ours.of_the_api_server(cluster.version)

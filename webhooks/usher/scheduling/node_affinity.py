@@ -1,7 +1,7 @@
 """Matches node selector and required node affinity with one node whose labels are all known.
 
 The rules are those of GetRequiredNodeAffinity in k8s.io/component-helpers scheduling/corev1/nodeaffinity. For nodes of
-a pool, usher knows only some labels: `pool_affinity` matches those.
+a pool, usher knows only some labels: `pool_fit` matches those.
 """
 
 from collections.abc import Callable, Mapping

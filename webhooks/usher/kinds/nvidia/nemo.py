@@ -1,7 +1,7 @@
 """apps.nvidia.com: the NeMo services of the NIM operator, and NIMBuild, which builds an engine for a model.
 
 Sources: api/apps/v1alpha1/nemo_*_types.go, manifests/deployment.yaml and internal/controller/nimbuild_controller.go of
-NVIDIA/k8s-nim-operator at f63f74d7. Its other kinds are in nim_operator.py.
+NVIDIA/k8s-nim-operator at f63f74d7.
 """
 
 from collections.abc import Iterator, Mapping

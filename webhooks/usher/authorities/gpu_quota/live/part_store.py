@@ -2,7 +2,7 @@
 
 A part is created before the head names it, and never changes. It is made for one version of the head: if another
 replica writes the head first, the part is never used, and a new attempt makes new parts. So a crash between the two
-writes leaves the account as it was (see `unused_parts`).
+writes leaves the account as it was (see `leftovers`).
 """
 
 import hashlib
