@@ -19,7 +19,7 @@ PACKAGE: Final = Path(usher.__file__).parent
 
 KINDS_OF_WORKLOADS: Final = frozenset(kind for _, kind in registry.WORKLOADS)
 
-EXAMPLES: Final = "config/queues.py"
+EXAMPLES: Final = "config/sections.py"
 """Shows users how to write a list of kinds."""
 
 
@@ -102,9 +102,9 @@ from collections.abc import Iterator, Mapping
 
 from usher import model, paths
 from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
-from usher.reading.pod_templates import pod_template
-from usher.reading.templates import Place, Template
-from usher.reading.values import Reading
+from usher.kinds.reading.pod_templates import pod_template
+from usher.kinds.reading.templates import Place, Template
+from usher.kinds.reading.values import Reading
 
 
 def _templates(value: Mapping[str, paths.Json], reading: Reading) -> Iterator[Template]:
@@ -143,7 +143,7 @@ def new_family(package: Path) -> str:
 def new_kind(package: Path) -> str:
     """Adds a record to a family."""
     record = RECORD.format(kind="Widget", plural="widgets").replace("_templates", "_replicated")
-    replace(package / "kinds/kubernetes/apps.py", "KINDS = [\n", f"KINDS = [\n{record}")
+    replace(package / "kinds/kubernetes/pod_controllers.py", "KINDS = [\n", f"KINDS = [\n{record}")
     return "Widget"
 
 
@@ -155,7 +155,7 @@ def replace(file: Path, old: str, new: str) -> None:
 
 @pytest.mark.parametrize("add", [new_kind, new_family])
 def test_a_new_kind_touches_only_what_the_map_of_rooms_names(add: Callable[[Path], str], tmp_path: Path) -> None:
-    """CONTRIBUTING.md: a record in `kinds/FAMILY/`; a new family also in `kinds/registry.py`."""
+    """CONTRIBUTING.md: a record in its family in `kinds/`; a new family also in `kinds/registry.py`."""
     shutil.copytree(PACKAGE, tmp_path / "usher")
     kind = add(tmp_path / "usher")
     manifest = tmp_path / "manifest.yaml"
