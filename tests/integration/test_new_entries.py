@@ -311,7 +311,7 @@ def test_a_value_of_the_chart_is_in_its_values_schema_and_templates(tmp_path: Pa
     (chart / "templates/motto.yaml").write_text(
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: motto}\ndata: {motto: {{ .Values.motto | quote }}}\n"
     )
-    shown = ["template", "gpu-usher", chart, f"--namespace={helm.NAMESPACE}", "--kube-version=1.36.0"]
+    shown: list[str | Path] = ["template", "gpu-usher", chart, f"--namespace={helm.NAMESPACE}", "--kube-version=1.36.0"]
 
     assert 'data: {motto: "Good evening"}' in helm.run([*shown, "--set=motto=Good evening"], home=tmp_path)
     assert "motto" in helm.run([*shown, "--set=motto.of=day"], home=tmp_path, code=1)
