@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import signal
 import socket
 import ssl
 import sys
@@ -204,4 +205,7 @@ def running(
         processes.wait_until_ready([process], tls=server.client_context())
         yield server
     finally:
+        # As Ctrl-C: it ends without the pause of five seconds in which clients would turn to other servers.
+        with contextlib.suppress(ProcessLookupError):
+            process.process.send_signal(signal.SIGINT)
         processes.stop(process.process)

@@ -1,7 +1,7 @@
 """Measures the structure of the package: modules, lines, imports, rooms, and modules that only a neighbour imports.
 
-`.venv/bin/python tools/measure_structure.py` prints a table; `--singles` lists the modules with one importer in their own folder.
-tests/unit/test_sizes.py holds the limits.
+Run it to see a table; `--singles` lists the modules with one importer in their own folder. tests/unit/test_sizes.py holds
+the limits.
 """
 
 import argparse
@@ -104,7 +104,8 @@ def table(found: list[Module]) -> Iterator[tuple[str, str]]:
     yield "longest module", f"{max(module.lines for module in found):,} lines"
     yield "longest function", f"{lengths[-1]:,} lines"
     yield "90 % of the functions have at most", f"{lengths[len(lengths) * 9 // 10]:,} lines"
-    for room, count in sorted(Counter(module.room for module in found if "." in module.name or module.is_package).items()):
+    counted = Counter(module.room for module in found if "." in module.name or module.is_package)
+    for room, count in sorted(counted.items()):
         if room:
             lines = sum(module.lines for module in found if module.room == room)
             yield f"room {room}", f"{count:,} modules, {lines:,} lines"

@@ -1,6 +1,7 @@
 """Installs the definitions (CRDs) of the workload kinds: the published ones where they are there, else our own."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -8,10 +9,15 @@ from typing import Final
 import yaml
 
 import kind_definitions
-from e2e.cluster import Cluster, Object, condition, wait_until
+from e2e.cluster import ApiError, Cluster, wait_until
 from usher.kinds.kind import Kind
 
 _API_VERSION = "apiextensions.k8s.io/v1"
+
+_DISCOVERY: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+"""Asks for all kinds of all groups in one answer."""
+
+_SERVED_WITHIN: Final = 60.0
 
 
 BUILT_IN: Final = frozenset({"", "apps", "batch"})
@@ -36,14 +42,19 @@ def install(cluster: Cluster, names: Iterable[str], *, version: str = "") -> Non
     Raises:
         KeyError: there is no definition of a name.
     """
-    new = [name for name in names if not _is_defined(cluster, name)]
-    for name in new:
-        _create(cluster, name, version=version)
-    for name in new:
-        wait_until_served(cluster, name)
+    served = _served(cluster)
+    new = {name: _create(cluster, name, version=version) for name in names if name not in served}
+    if new:
+        # The server lists a kind for clients a moment after it has established it.
+        wait_until(
+            lambda: all(versions <= _served(cluster).get(name, frozenset()) for name, versions in new.items()),
+            description=f"{', '.join(new)} are served",
+            timeout=_SERVED_WITHIN,
+        )
 
 
-def _create(cluster: Cluster, name: str, *, version: str) -> None:
+def _create(cluster: Cluster, name: str, *, version: str) -> frozenset[str]:
+    """Creates a definition and returns the versions that the kind is served in."""
     # Create, not apply: the largest do not fit into kubectl's annotation, and no test needs their fields tracked.
     definition = _file(name).read_text()
     if version:
@@ -51,27 +62,19 @@ def _create(cluster: Cluster, name: str, *, version: str) -> None:
         only = next(each for each in parsed["spec"]["versions"] if each["name"] == version)
         parsed["spec"]["versions"] = [{**only, "served": True, "storage": True}]
         definition = json.dumps(parsed)
-    cluster.request("POST", f"/apis/{_API_VERSION}/customresourcedefinitions", body=definition, content="yaml")
-
-
-def _is_defined(cluster: Cluster, name: str) -> bool:
-    return cluster.exists("CustomResourceDefinition", _object_name(name), api_version=_API_VERSION)
+    path = f"/apis/{_API_VERSION}/customresourcedefinitions"
+    try:
+        created = cluster.request("POST", path, body=definition, content="yaml").body
+    except ApiError as error:
+        if error.reason != "AlreadyExists":
+            raise
+        created = cluster.get("CustomResourceDefinition", _object_name(name), api_version=_API_VERSION)
+    return frozenset(each["name"] for each in created["spec"]["versions"] if each["served"])
 
 
 def wait_until_served(cluster: Cluster, name: str) -> None:
     """Waits until objects of the kind `name` (`group/plural`), which is defined, can be created."""
-    definition = wait_until(lambda: _established(cluster, name), description=f"{name} is Established")
-    group, _, plural = name.partition("/")
-    version = next(each["name"] for each in definition["spec"]["versions"] if each["storage"])
-    # The server lists the kind for clients a moment after it has established it.
-    wait_until(
-        lambda: plural in _served(cluster, f"{group}/{version}"), description=f"{name} is served in {group}/{version}"
-    )
-
-
-def _established(cluster: Cluster, name: str) -> Object | None:
-    definition = cluster.get("CustomResourceDefinition", _object_name(name), api_version=_API_VERSION)
-    return definition if condition(definition, "Established").get("status") == "True" else None
+    wait_until(lambda: name in _served(cluster), description=f"{name} is served")
 
 
 def _object_name(name: str) -> str:
@@ -79,8 +82,14 @@ def _object_name(name: str) -> str:
     return f"{plural}.{group}"
 
 
-def _served(cluster: Cluster, api_version: str) -> set[str]:
-    return {resource["name"] for resource in cluster.request("GET", f"/apis/{api_version}").body["resources"]}
+def _served(cluster: Cluster) -> dict[str, frozenset[str]]:
+    """The versions of each kind, by `group/plural`. A definition itself may take megabytes, and so is not asked for."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for group in cluster.request("GET", "/apis", accept=_DISCOVERY).body["items"]:
+        for version in group.get("versions", []):
+            for resource in version.get("resources", []):
+                found[f"{group['metadata']['name']}/{resource['resource']}"].add(version["version"])
+    return {name: frozenset(versions) for name, versions in found.items()}
 
 
 def _file(name: str) -> Path:

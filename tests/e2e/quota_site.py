@@ -2,7 +2,6 @@
 
 import contextlib
 import shutil
-import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -50,11 +49,7 @@ def replica(directory: Path, number: int, account: Path, *, config: Path = CONFI
         shutil.copy(first / name, own / name)
     arguments = (f"--config={config}", "--live", f"--kubeconfig={account}")
     with server_process.running(own, arguments=arguments) as server:
-        try:
-            yield server
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                server.running.process.send_signal(signal.SIGINT)
+        yield server
 
 
 @contextlib.contextmanager

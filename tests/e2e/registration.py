@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import json
-import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -35,11 +34,7 @@ def serving(
     # Of two ports the last one counts.
     last = () if port is None else (f"--port={port}",)
     with server_process.running(directory, arguments=(f"--config={config}", *arguments, *last)) as server:
-        try:
-            yield server if port is None else dataclasses.replace(server, port=port)
-        finally:
-            # As Ctrl-C: it ends without the pause that other servers would need to take over.
-            server.running.process.send_signal(signal.SIGINT)
+        yield server if port is None else dataclasses.replace(server, port=port)
 
 
 @contextlib.contextmanager

@@ -1,7 +1,6 @@
 """`usher audit` on a live cluster, with the rights that manifests/base gives to auditors and no others."""
 
 import json
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,10 +48,7 @@ def knowing_server(cluster: Cluster, tmp_path: Path) -> Iterator[ServerProcess]:
     """A server that knows of the cluster what an audit knows."""
     arguments = (f"--config={CONFIG}", "--live", f"--kubeconfig={cluster.kubeconfig}")
     with server_process.running(tmp_path / "server", arguments=arguments) as running:
-        try:
-            yield running
-        finally:
-            running.running.process.send_signal(signal.SIGINT)
+        yield running
 
 
 @pytest.fixture

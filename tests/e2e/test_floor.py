@@ -82,7 +82,9 @@ def test_the_api_server_takes_every_policy_without_a_warning_about_its_types(clu
     }
     for name in names:
         # A controller checks the types; a policy that it has not seen yet has no status.
-        status = wait_until(partial(status_of, cluster, name), description=f"the types of {name} are checked")
+        status = wait_until(
+            partial(status_of, cluster, name), description=f"the types of {name} are checked", timeout=120
+        )
         assert status["typeChecking"].get("expressionWarnings", []) == []
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -85,12 +85,15 @@ class Editor:
 
 @contextlib.asynccontextmanager
 async def started(
-    *arguments: str | Path, cwd: Path, encodings: Sequence[types.PositionEncodingKind] = ()
+    *arguments: str | Path,
+    cwd: Path,
+    encodings: Sequence[types.PositionEncodingKind] = (),
+    environment: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Editor]:
     """An editor with a server in a directory; at the end it asks the server to stop."""
     client = LanguageClient("editor", "1")
     words = ["-m", "usher", "lsp", *map(str, arguments)]
-    await client.start_io(sys.executable, *words, cwd=cwd, env=command.environment())
+    await client.start_io(sys.executable, *words, cwd=cwd, env=command.environment(**(environment or {})))
     process = client._server
     assert process is not None
     editor = Editor(client, process)

@@ -21,6 +21,8 @@ from e2e.processes import LOOPBACK
 from server_process import JSON, ServerProcess
 from usher.server.certs.authority import CertificateAuthority, new_authority, private_key_pem
 
+pytestmark = pytest.mark.process
+
 NOW = datetime.now(UTC)
 AUTHORITY = new_authority(now=NOW)
 OTHER = new_authority(now=NOW)

@@ -20,7 +20,7 @@ from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.policy.mutation.editing import copied
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.process]
 
 ROOT: Final = Path(__file__).parents[2]
 CHECK: Final = "cost/gpus_by_tens"

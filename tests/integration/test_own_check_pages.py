@@ -7,7 +7,7 @@ import pytest
 
 import opa_server
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.process]
 
 PAGE = Path("pages/gpus-per-team.md")
 

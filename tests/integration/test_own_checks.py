@@ -8,7 +8,7 @@ import pytest
 import opa_server
 from integration.command import config, usher
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.process]
 
 RULE = Path("checks/gpus_per_team/gpus_per_team.rego")
 TEST = Path("checks/gpus_per_team/gpus_per_team_test.rego")

@@ -17,7 +17,7 @@ import site_bundles
 from builders import policies
 from integration.command import Run, config, write
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.process]
 
 
 @pytest.fixture

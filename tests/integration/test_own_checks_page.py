@@ -8,10 +8,12 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 import opa_server
 from integration.command import usher
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.process]
 
 PAGE = Path(__file__).parents[2] / "docs/own-checks.md"
 STEP = re.compile(

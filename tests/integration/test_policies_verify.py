@@ -3,11 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import opa_server
 from builders import policies
 from integration.command import Run, write
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.process]
 
 SERVICE: Any = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "shop"}, "spec": {}}
 CLEAN: Any = {**SERVICE, "metadata": {"name": "ok", "namespace": "shop", "labels": {"team": "a"}}}

@@ -19,6 +19,8 @@ from usher.config import models
 from usher.policy import assembly
 from usher.policy.evaluator import Evaluator
 
+pytestmark = pytest.mark.process
+
 SETTINGS = judging.Settings(command=findings.Command.CHECK, mutated=True)
 make = partial(assembly.embedded, models.Config())
 

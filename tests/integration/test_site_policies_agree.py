@@ -15,7 +15,7 @@ from integration.command import usher, write
 from reviews import body
 from server_process import ServerProcess
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.process]
 
 PRIVILEGED = """package privileged
 

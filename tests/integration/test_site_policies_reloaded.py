@@ -18,7 +18,7 @@ from reviews import body
 from server_process import BOUND, ServerProcess
 from usher.extensions import policy_archive
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.process]
 
 TEAM: Any = {"parameters": {"labels": ["team"]}}
 OWNER: Any = {"parameters": {"labels": ["owner"]}}

@@ -16,7 +16,7 @@ from e2e.cluster import wait_until
 from reviews import UID, body
 from server_process import BOUND, ServerProcess
 
-pytestmark = opa_server.needs_opa
+pytestmark = [*opa_server.needs_opa, pytest.mark.process]
 
 SERVICES: Any = {"kinds": [{"apiGroups": [""], "kinds": ["Service"]}]}
 TEAM: Any = {"parameters": {"labels": ["team"]}}

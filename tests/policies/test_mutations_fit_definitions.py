@@ -7,6 +7,7 @@ import pytest
 import record_mutations
 from record_mutations import NAMESPACES, Subject
 
+import kind_definitions
 import structural
 from usher.kinds.registry import WORKLOADS
 from usher.policy.evaluator import Evaluator
@@ -19,7 +20,7 @@ DEFINED = [
     subject
     for kind in WORKLOADS.values()
     for subject in record_mutations.subjects(kind, FOLDER)
-    if structural.is_defined(subject.value)
+    if kind_definitions.file_of(kind.group, kind.plural) is not None
 ]
 
 
@@ -31,6 +32,7 @@ def evaluator() -> Evaluator:
 @pytest.mark.thorough
 @pytest.mark.parametrize("subject", DEFINED, ids=lambda each: f"{each.kind.group}/{each.kind.kind}/{each.name}")
 def test_the_definitions_accept_the_manifest_and_its_mutated_form(subject: Subject) -> None:
-    assert structural.problems(subject.value) == []
+    plural = subject.kind.plural
+    assert structural.problems(subject.value, plural) == []
     for namespace in ("",) if subject.kind.cluster_scoped else NAMESPACES:
-        assert structural.problems(evaluator().mutate(subject.request(namespace)).value) == []
+        assert structural.problems(evaluator().mutate(subject.request(namespace)).value, plural) == []

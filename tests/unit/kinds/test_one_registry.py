@@ -155,7 +155,7 @@ def replace(file: Path, old: str, new: str) -> None:
 
 @pytest.mark.parametrize("add", [new_kind, new_family])
 def test_a_new_kind_touches_only_what_the_map_of_rooms_names(add: Callable[[Path], str], tmp_path: Path) -> None:
-    """CONTRIBUTING.md: a record in `kinds/FAMILY/`; a new family also in `kinds/registry.py`."""
+    """CONTRIBUTING.md: a record in its family in `kinds/`; a new family also in `kinds/registry.py`."""
     shutil.copytree(PACKAGE, tmp_path / "usher")
     kind = add(tmp_path / "usher")
     manifest = tmp_path / "manifest.yaml"

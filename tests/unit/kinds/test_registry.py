@@ -49,6 +49,7 @@ def test_every_kind_that_is_published_is_known_or_makes_no_pods() -> None:
     assert {name for name in names - known if not NOT_WORKLOADS.fullmatch(name)} == set()
 
 
+@pytest.mark.thorough
 @needs_shared("published definitions")
 def test_our_own_definitions_say_what_the_published_ones_say() -> None:
     pairs = [(file, kind_definitions.PUBLISHED / file.relative_to(kind_definitions.OWN)) for file in OWN]

@@ -32,7 +32,7 @@ class WholeFile:
 
 
 def replace_file(path: Path, content: bytes, *, what: str) -> None:
-    """Replaces the content of one file, as `replace_all` does."""
+    """Replaces the content of one file, as `replace_files` does."""
     replace_files([WholeFile(path=path, content=content)], what=what)
 
 

@@ -404,7 +404,7 @@ def preflight_points(cluster: Cluster, *, namespace: str, refusal: str | None, n
     Args:
         cluster: the data of the cluster.
         namespace: the namespace of our server.
-        refusal: why our server did not answer a review, from `cluster.refusal`.
+        refusal: why our server did not answer a review, from `why_server_refuses`.
         now: the time at which certificates must be valid.
     """
     yield point_of_api_server(cluster.version)

@@ -9,7 +9,7 @@ Sources: api/apps/v1alpha1/nimservice_types.go, nimcache_types.go, manifests/ an
 internal/controller/platform/standalone/nimservice.go of NVIDIA/k8s-nim-operator at f63f74d7.
 
 Sources: api/apps/v1alpha1/nemo_*_types.go, manifests/deployment.yaml and internal/controller/nimbuild_controller.go of
-NVIDIA/k8s-nim-operator at f63f74d7. Its other kinds are in nim_operator.py.
+NVIDIA/k8s-nim-operator at f63f74d7.
 """
 
 from collections.abc import Iterator, Mapping

@@ -5,7 +5,7 @@ k8s.io/component-helpers scheduling/corev1/nodeaffinity. A term matches no node 
 parsed.
 
 The rules are those of GetRequiredNodeAffinity in k8s.io/component-helpers scheduling/corev1/nodeaffinity. For nodes of
-a pool, usher knows only some labels: `pool_affinity` matches those.
+a pool, usher knows only some labels: `pool_fit` matches those.
 """
 
 import re

@@ -310,7 +310,7 @@ def decide(review: Review, evaluator: Evaluator, *, refusal: QuotaRefusal | None
     """The decision about the object of a review; empty if there is no object.
 
     Args:
-        review: `prepared` has replaced a scale by its scaled object. Without a cluster that object is unknown.
+        review: `prepare_review` has replaced a scale by its scaled object. Without a cluster that object is unknown.
         evaluator: decides.
         refusal: why a quota refused the charge.
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,7 +18,7 @@ from usher.audit.reports import data_tables, parquet_tables
 
 def back(audit: Audit, folder: Path) -> dict[str, list[dict[str, Any]]]:
     """Each table as it is read again, row by row."""
-    connection = parquet_tables.connect()
+    connection = duckdb.connect(":memory:")
     tables = {}
     for name, content in parquet_tables.files(audit):
         (folder / name).write_bytes(content)
@@ -34,7 +35,7 @@ def test_every_table_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_a_table_without_rows_keeps_its_columns(tmp_path: Path) -> None:
     files = dict(parquet_tables.files(audits.audit()))
     (tmp_path / "savings.parquet").write_bytes(files["savings.parquet"])
-    connection = parquet_tables.connect()
+    connection = duckdb.connect(":memory:")
 
     found = connection.read_parquet(str(tmp_path / "savings.parquet"))
 

@@ -1,4 +1,4 @@
-"""Full objects of the kinds in adapters/argo.py."""
+"""Full objects of the kinds in kinds/argo/."""
 
 import builders
 from unit.kinds.full.parts import METADATA, container, pod_spec_fields

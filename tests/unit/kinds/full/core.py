@@ -1,4 +1,4 @@
-"""Full objects of the kinds in adapters/core.py but for the Pod."""
+"""Full objects of the kinds in kinds/kubernetes/ but for the Pod."""
 
 import builders
 from unit.kinds.full.parts import METADATA, template

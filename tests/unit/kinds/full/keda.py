@@ -1,4 +1,4 @@
-"""Full objects of the kinds in adapters/keda.py."""
+"""Full objects of the kinds of KEDA."""
 
 import builders
 from unit.kinds.full.parts import METADATA, template

@@ -1,4 +1,4 @@
-"""Full objects of the kinds in adapters/kserve.py."""
+"""Full objects of the kinds in kinds/kserve/ but for LLMInferenceService."""
 
 import builders
 from unit.kinds.full import parts

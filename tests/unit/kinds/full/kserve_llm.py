@@ -1,4 +1,4 @@
-"""Full objects of the kinds in adapters/kserve_llm.py."""
+"""Full objects of the kinds in kinds/kserve/llm_services.py."""
 
 import builders
 from unit.kinds.full import parts

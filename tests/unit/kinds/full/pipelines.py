@@ -1,4 +1,4 @@
-"""Full objects of the kinds in adapters/pipelines.py."""
+"""Full objects of the kinds in kinds/kubeflow_pipelines/."""
 
 import builders
 from unit.kinds.full.parts import METADATA, container

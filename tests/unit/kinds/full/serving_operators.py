@@ -1,4 +1,4 @@
-"""Full objects of the kinds in adapters/serving_operators.py, nim_operator.py and nemo.py."""
+"""Full objects of the kinds in kinds/vllm.py and kinds/nvidia.py."""
 
 import builders
 from unit.kinds.full.parts import METADATA, pod_spec_fields

@@ -1,4 +1,4 @@
-"""Full objects of the kinds in adapters/spark.py."""
+"""Full objects of the kinds in kinds/spark/."""
 
 import builders
 from unit.kinds.full.parts import METADATA, container, pod_spec_fields, template

@@ -1,4 +1,4 @@
-"""Full objects of the kinds in adapters/tekton.py."""
+"""Full objects of the kinds in kinds/tekton/."""
 
 import builders
 from unit.kinds.full.parts import METADATA, pod_spec_fields

@@ -1,4 +1,4 @@
-"""Full objects of the kinds in adapters/volcano.py."""
+"""Full objects of the kinds in kinds/volcano.py."""
 
 import builders
 from unit.kinds.full.parts import METADATA, template

@@ -17,7 +17,7 @@ from usher.audit.reports import (
     usage_tables,
     workload_tables,
 )
-from usher.audit.reports.markdown_table import MarkdownTable, code, prose, size
+from usher.audit.reports.described import MarkdownTable, code, prose, size
 
 MAX_SIZE: Final = 65_536
 """Characters, as UTF-16 counts them."""
@@ -38,7 +38,7 @@ def write(audit: Audit, stream: TextIO, /, *, max_size: int = MAX_SIZE) -> None:
     left_out = 0
     for table in filter(lambda each: each.rows, _tables(audit)):
         text = table.text(room)
-        left_out += 0 if text else len(table.rows)
+        left_out += 0 if text else len(table.rows) + table.left
         pieces.append(text)
         room -= size(text)
     if left_out:
@@ -72,17 +72,18 @@ def _unmeasured(audit: Audit) -> bool:
 
 def _tables(audit: Audit) -> Iterator[MarkdownTable]:
     """First what the first screen of the page has, then its sections; some tables have no rows."""
-    yield from usage_tables.usage_by_team(audit)
-    yield workload_tables.accelerators_markdown(audit)
-    yield findings_tables.findings_markdown("Can never run", [each for each in audit.findings if each.never], audit)
+    usage = [*usage_tables.usage_tables(audit)]
+    yield from (table.markdown() for by, table in usage if by == "team")
+    yield workload_tables.accelerators_table(audit).markdown()
+    never = [each for each in audit.findings if each.never]
+    yield findings_tables.findings_table(audit, never, "Can never run").markdown()
     yield findings_tables.changes_markdown(audit)
-    yield from usage_tables.usage_by_others(audit)
+    yield from (table.markdown() for by, table in usage if by != "team")
     if audit.savings:
-        yield savings_tables.savings_markdown(audit)
-    yield findings_tables.findings_markdown(
-        "Other findings", [each for each in audit.findings if not each.never], audit
-    )
-    yield workload_tables.workloads_markdown(audit)
-    yield savings_tables.prevented_markdown(audit)
-    yield checklist_tables.readiness_markdown(audit)
-    yield checklist_tables.exceptions_markdown(audit)
+        yield savings_tables.savings_table(audit).markdown()
+    others = [each for each in audit.findings if not each.never]
+    yield findings_tables.findings_table(audit, others, "Other findings").markdown()
+    yield workload_tables.workloads_table(audit).markdown()
+    yield savings_tables.prevented_table(audit).markdown()
+    yield checklist_tables.failing_items(audit).markdown()
+    yield checklist_tables.exceptions_table(audit).markdown()

@@ -364,13 +364,7 @@ def _manifests_tiles(audit: Audit) -> Iterator[Html]:
 
 
 def _manifests_tile(label: str, value: str, note: str) -> Html:
-    return element(
-        "div",
-        element("span", label, class_="label"),
-        element("span", value, class_="value"),
-        element("span", note, class_="note") if note else None,
-        class_="tile",
-    )
+    return charts.tile(label, value, note, missing=numbers.NOT_KNOWN)
 
 
 def _denied(audit: Audit) -> Html:

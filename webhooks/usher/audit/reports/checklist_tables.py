@@ -1,6 +1,8 @@
 """The production checklist, the exceptions of usher.yaml, and what an audit could not read or judge."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from operator import itemgetter
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -8,7 +10,7 @@ from rich.text import Text
 
 from usher.audit.document import Audit, ExceptionEntry, ReadinessItem, Standing
 from usher.audit.reports import entry_words
-from usher.audit.reports.markdown_table import MarkdownTable, prose
+from usher.audit.reports.described import Column, Table
 from usher.audit.reports.web import cells, tables
 from usher.audit.reports.web.markup import Html, element, joined
 from usher.audit.reports.web.page import Section
@@ -96,89 +98,75 @@ def write_ending_exceptions(audit: Audit, lines: Lines) -> None:
     lines.write()
 
 
-def readiness_markdown(audit: Audit) -> MarkdownTable:
-    return MarkdownTable(
-        title="Readiness: what fails",
-        header=("area", "item", "seen", "remedy"),
-        rows=[
-            (
-                prose(each.area),
-                prose(each.title),
-                prose("; ".join(each.evidence)),
-                prose(each.remedy, empty=""),
-            )
-            for each in audit.readiness
-            if each.standing is Standing.FAIL
-        ],
-    )
-
-
-def exceptions_markdown(audit: Audit) -> MarkdownTable:
-    return MarkdownTable(
-        title="Exceptions",
-        header=("ticket", "owner", "checks", "ends", "state"),
-        rows=[
-            tuple(
-                map(
-                    prose,
-                    (each.ticket, each.owner, ", ".join(each.checks), each.expires.isoformat(), each.state),
-                )
-            )
-            for each in sorted(audit.exceptions, key=lambda each: (each.days_left, each.ticket))
-        ],
-    )
-
-
 _STANDING_RANKS: Final = {
     standing: rank
     for rank, standing in enumerate((Standing.FAIL, Standing.NOT_KNOWN, Standing.PASS, Standing.NOT_APPLICABLE))
 }
 
 
-_READINESS_COLUMNS: Final = (
-    tables.Column(title="Standing", ranked=True, narrow=True, explained="Not known is neither a pass nor a failure"),
-    tables.Column(title="Area", narrow=True),
-    tables.Column(title="Item", heads=True),
-    tables.Column(title="Evidence"),
-    tables.Column(title="Asked for by"),
-)
+def checklist_table(audit: Audit) -> Table[ReadinessItem]:
+    """The items of the checklist, failures first."""
+    return Table(
+        name="readiness-table",
+        caption="Readiness for production",
+        rows=sorted(audit.readiness, key=lambda item: (_STANDING_RANKS[item.standing], item.area, item.id)),
+        columns=(
+            Column(
+                title="Standing",
+                ranked=True,
+                narrow=True,
+                cell=_standing_cell,
+                meaning="Not known is neither a pass nor a failure",
+            ),
+            Column(title="Area", name="area", narrow=True, value=lambda item: item.area),
+            Column(title="Item", name="item", heads=True, value=lambda item: item.title, cell=_item_cell),
+            Column(
+                title="Evidence",
+                name="seen",
+                value=lambda item: "; ".join(item.evidence),
+                cell=lambda item: cells.lines(*(("plain", line) for line in item.evidence)),
+            ),
+            Column(name="remedy", value=lambda item: item.remedy),
+            Column(title="Asked for by", cell=_reference_cell),
+        ),
+        filters={
+            "standing": ("Standing", lambda item: item.standing.value),
+            "area": ("Area", lambda item: item.area),
+            "conformance": ("AI conformance", lambda item: item.conformance),
+        },
+        empty="The checklist was not run."
+        if audit.cluster.is_whole
+        else "The checklist is about a whole cluster; audit it without --namespace.",
+    )
+
+
+def failing_items(audit: Audit) -> Table[ReadinessItem]:
+    failing = [each for each in audit.readiness if each.standing is Standing.FAIL]
+    return replace(checklist_table(audit), title="Readiness: what fails", rows=failing)
+
+
+def _standing_cell(item: ReadinessItem) -> cells.Cell:
+    standing = item.standing
+    return cells.badge(standing.value, entry_words.BADGES[standing], _STANDING_RANKS[standing])
+
+
+def _item_cell(item: ReadinessItem) -> cells.Cell:
+    return cells.lines(("strong", item.title), ("fix", item.remedy if item.standing is Standing.FAIL else ""))
+
+
+def _reference_cell(item: ReadinessItem) -> cells.Cell:
+    conformance = f"CNCF AI conformance: {item.conformance}" if item.conformance else ""
+    return cells.lines(_reference_piece(item.reference), ("muted", conformance))
 
 
 def readiness_section(audit: Audit) -> Section:
     lead = entry_words.standings(audit.summary.readiness)
-    listed = sorted(audit.readiness, key=lambda item: (_STANDING_RANKS[item.standing], item.area, item.id))
     return Section(
         name="readiness",
         title="Readiness",
         count=len(audit.readiness),
         lead=f"{lead}." if lead else "",
-        body=tables.html(
-            tables.Table(
-                name="readiness-table",
-                caption="Readiness for production",
-                columns=_READINESS_COLUMNS,
-                rows=[_readiness_row(item) for item in listed],
-                filters={"standing": "Standing", "area": "Area", "conformance": "AI conformance"},
-                empty="The checklist was not run."
-                if audit.cluster.is_whole
-                else "The checklist is about a whole cluster; audit it without --namespace.",
-            )
-        ),
-    )
-
-
-def _readiness_row(item: ReadinessItem) -> tables.Row:
-    standing = item.standing
-    conformance = f"CNCF AI conformance: {item.conformance}" if item.conformance else ""
-    return tables.Row(
-        facets=(standing.value, item.area, item.conformance),
-        cells=(
-            cells.badge(standing.value, entry_words.BADGES[standing], _STANDING_RANKS[standing]),
-            cells.text(item.area),
-            cells.lines(("strong", item.title), ("fix", item.remedy if standing is Standing.FAIL else "")),
-            cells.lines(*(("plain", line) for line in item.evidence)),
-            cells.lines(_reference_piece(item.reference), ("muted", conformance)),
-        ),
+        body=checklist_table(audit).html(),
     )
 
 
@@ -195,50 +183,55 @@ def _reference_piece(text: str) -> cells.Piece:
 _EXCEPTION_BADGES: Final = {"used": "good", "unused": "warn", "expired": "bad", "not needed": "warn"}
 
 
-_EXCEPTION_COLUMNS: Final = (
-    tables.Column(title="Ticket", heads=True),
-    tables.Column(title="State", explained="Not needed: the checks find nothing there any more"),
-    tables.Column(title="Ends", numeric=True),
-    tables.Column(title="Owner"),
-    tables.Column(title="Checks"),
-    tables.Column(title="Namespaces"),
-    tables.Column(title="Findings", numeric=True, explained="Findings of now that it covers"),
-)
-
-
-def exceptions_section(audit: Audit) -> Section:
-    listed = sorted(audit.exceptions, key=lambda each: (each.days_left, each.ticket))
-    return Section(
-        name="exceptions",
-        title="Exceptions",
-        count=len(audit.exceptions),
-        body=tables.html(
-            tables.Table(
-                name="exceptions-table",
-                caption="Exceptions",
-                columns=_EXCEPTION_COLUMNS,
-                rows=[_exception_row(each) for each in listed],
-                filters={"state": "State", "owner": "Owner"},
-                empty="usher.yaml has no exceptions.",
-            )
+def exceptions_table(audit: Audit) -> Table[ExceptionEntry]:
+    """The exceptions of usher.yaml, those that end first at the top."""
+    return Table(
+        name="exceptions-table",
+        caption="Exceptions",
+        rows=sorted(audit.exceptions, key=lambda each: (each.days_left, each.ticket)),
+        columns=(
+            Column(
+                title="Ticket",
+                name="ticket",
+                heads=True,
+                value=lambda each: each.ticket,
+                cell=lambda each: cells.lines(("strong", each.ticket), ("muted", each.reason)),
+            ),
+            Column(
+                title="State",
+                name="state",
+                value=lambda each: each.state,
+                cell=lambda each: cells.badge(each.state, _EXCEPTION_BADGES.get(each.state, "quiet")),
+                meaning="Not needed: the checks find nothing there any more",
+            ),
+            Column(
+                title="Ends", name="ends", numeric=True, value=lambda each: each.expires.isoformat(), cell=_end_cell
+            ),
+            Column(title="Owner", name="owner", value=lambda each: each.owner),
+            Column(title="Checks", name="checks", value=lambda each: ", ".join(each.checks)),
+            Column(title="Namespaces", value=lambda each: ", ".join(each.namespaces)),
+            Column(
+                title="Findings",
+                numeric=True,
+                cell=lambda each: cells.Cell((_covered_piece(each),), sort=each.findings),
+                meaning="Findings of now that it covers",
+            ),
         ),
+        order=("ticket", "owner", "checks", "ends", "state"),
+        filters={"state": ("State", lambda each: each.state), "owner": ("Owner", lambda each: each.owner)},
+        empty="usher.yaml has no exceptions.",
     )
 
 
-def _exception_row(each: ExceptionEntry) -> tables.Row:
-    days = abs(each.days_left)
-    left = f"{wording.count(days, 'day')} ago" if each.days_left < 0 else f"in {wording.count(days, 'day')}"
-    return tables.Row(
-        facets=(each.state, each.owner),
-        cells=(
-            cells.lines(("strong", each.ticket), ("muted", each.reason)),
-            cells.badge(each.state, _EXCEPTION_BADGES.get(each.state, "quiet")),
-            cells.Cell((("plain", each.expires.isoformat()), ("muted", left)), sort=each.days_left),
-            cells.text(each.owner),
-            cells.text(", ".join(each.checks)),
-            cells.text(", ".join(each.namespaces)),
-            cells.Cell((_covered_piece(each),), sort=each.findings),
-        ),
+def _end_cell(each: ExceptionEntry) -> cells.Cell:
+    days = wording.count(abs(each.days_left), "day")
+    left = f"{days} ago" if each.days_left < 0 else f"in {days}"
+    return cells.Cell((("plain", each.expires.isoformat()), ("muted", left)), sort=each.days_left)
+
+
+def exceptions_section(audit: Audit) -> Section:
+    return Section(
+        name="exceptions", title="Exceptions", count=len(audit.exceptions), body=exceptions_table(audit).html()
     )
 
 
@@ -249,16 +242,24 @@ def _covered_piece(each: ExceptionEntry) -> cells.Piece:
     return ("link", f"{each.findings:,}", f"#findings-table?{tables.query(exception=each.ticket)}")
 
 
-_NOT_KNOWN_COLUMNS: Final = (
-    tables.Column(title="Part"),
-    tables.Column(title="Source", heads=True),
-    tables.Column(title="Reason"),
-    tables.Column(title="Extent"),
-)
+_NotKnown = tuple[str, str, str, str]
+"""Part, source, reason, extent."""
 
 
 def not_known_section(audit: Audit) -> Section:
-    rows = [tables.Row(cells=tuple(map(cells.text, entry)), facets=(entry[0],)) for entry in _not_known_entries(audit)]
+    table = Table[_NotKnown](
+        name="not-known-table",
+        caption="Not known",
+        rows=[*_not_known_entries(audit)],
+        columns=(
+            Column(title="Part", value=itemgetter(0)),
+            Column(title="Source", heads=True, value=itemgetter(1)),
+            Column(title="Reason", value=itemgetter(2)),
+            Column(title="Extent", value=itemgetter(3)),
+        ),
+        filters={"part": ("Part", itemgetter(0))},
+        empty="Everything was read, judged and measured.",
+    )
     read, of_them = audit.completeness, audit.summary.workloads
     counted = ", ".join(
         wording.count(number, thing)
@@ -272,18 +273,9 @@ def not_known_section(audit: Audit) -> Section:
     return Section(
         name="not-known",
         title="Not known",
-        count=len(rows),
+        count=len(table.rows),
         lead=f"Read: {counted}. {with_accelerators}{wording.count(read.finished, 'finished object')} left out.",
-        body=tables.html(
-            tables.Table(
-                name="not-known-table",
-                caption="Not known",
-                columns=_NOT_KNOWN_COLUMNS,
-                rows=rows,
-                filters={"part": "Part"},
-                empty="Everything was read, judged and measured.",
-            )
-        ),
+        body=table.html(),
     )
 
 
@@ -296,7 +288,7 @@ def incomplete_notice(audit: Audit) -> Html:
     )
 
 
-def _not_known_entries(audit: Audit) -> Iterator[tuple[str, str, str, str]]:
+def _not_known_entries(audit: Audit) -> Iterator[_NotKnown]:
     for gap in audit.completeness.gaps:
         yield "not read", gap.source, gap.reason, f"{wording.count(gap.read, 'object')} read before" if gap.read else ""
     for part in audit.not_judged:

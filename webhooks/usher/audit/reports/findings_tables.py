@@ -5,7 +5,7 @@ Text groups them by cause: by check and outcome, and within it by message. Pages
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from rich.text import Text
@@ -13,9 +13,9 @@ from rich.text import Text
 from usher import model
 from usher.audit.document import Audit, FindingEntry, Severity, Subject
 from usher.audit.reports import entry_words, numbers
-from usher.audit.reports.markdown_table import MarkdownTable, code, object_code, prose
+from usher.audit.reports.described import Column, MarkdownTable, Table, code, object_code, prose
 from usher.audit.reports.numbers import PAGE, TEXT
-from usher.audit.reports.web import cells, tables
+from usher.audit.reports.web import cells
 from usher.audit.reports.web.page import Section
 from usher.check.formats import wording
 from usher.check.formats.lines import Lines, Row
@@ -149,39 +149,17 @@ _MOST_CHANGES: Final = 10
 """New findings, and fixed ones, that the table of changes names."""
 
 
-def findings_markdown(title: str, found: Iterable[FindingEntry], audit: Audit) -> MarkdownTable:
-    return MarkdownTable(
-        title=title,
-        header=("severity", "code", "object", "GPUs", "finding", "remedy", "team", "since", "seen since"),
-        rows=[
-            (
-                each.severity.value,
-                code(each.code),
-                object_code(each.subject) + (f" {code(each.place)}" if each.place else ""),
-                prose(_amount_words(each), empty=""),
-                prose(each.message + (f" ({entry_words.milder(each.outcome, each.because)})" if each.because else "")),
-                prose(f"by the platform team: {each.remedy}" if each.fixed_by_platform else each.remedy, empty=""),
-                prose(each.team, empty=""),
-                prose(each.since[:10], empty="not known"),
-                _seen_words(each, audit),
-            )
-            for each in entry_words.worst_first(found)
-        ],
-    )
-
-
 def _amount_words(found: FindingEntry) -> str:
     """Empty where what it is about neither holds accelerators nor asks for some."""
     known = found.gpus == 0 and not found.other_accelerators
     return "" if known else TEXT.accelerators(found.gpus, found.gpus_least, found.other_accelerators)
 
 
-def _seen_words(found: FindingEntry, audit: Audit) -> str:
+def _seen_words(standing: str, first_seen: str) -> str:
     """The first audit that found it, as the column *Seen* of the page."""
-    if not audit.trend.previous:
+    if not standing:
         return "first audit"
-    first = audit.trend.first_seen.get(found.fingerprint, "")
-    return "new" if found.fingerprint in audit.trend.new else prose(first[:10], empty="not known")
+    return "new" if standing == "new" else first_seen[:10] or numbers.NOT_KNOWN
 
 
 def changes_markdown(audit: Audit) -> MarkdownTable:
@@ -216,59 +194,107 @@ def changes_markdown(audit: Audit) -> MarkdownTable:
     )
 
 
-_FILTERS: Final = {
-    "severity": "Severity",
-    "outcome": "At admission",
-    "team": "Team",
-    "namespace": "Namespace",
-    "code": "Finding",
-    "standing": "Since the last audit",
-    "never": "Can never run",
-    "exception": "Exception",
-}
+def findings_table(audit: Audit, found: Iterable[FindingEntry], title: str) -> Table[FindingEntry]:
+    """Some findings, worst first."""
+    new = frozenset(audit.trend.new)
+
+    def standing(each: FindingEntry) -> str:
+        return ("new" if each.fingerprint in new else "as before") if audit.trend.previous else ""
+
+    return Table(
+        name="findings-table",
+        caption="Findings",
+        title=title,
+        rows=entry_words.worst_first(found),
+        columns=(*_columns_of_findings(), *_columns_of_owners(), *_columns_of_times(audit, standing)),
+        filters={
+            "severity": ("Severity", lambda each: each.severity.value),
+            "outcome": ("At admission", _at_admission),
+            "team": ("Team", entry_words.group),
+            "namespace": ("Namespace", lambda each: each.subject.namespace),
+            "code": ("Finding", lambda each: f"{each.code} {each.name}"),
+            "standing": ("Since the last audit", standing),
+            "never": ("Can never run", lambda each: "yes" if each.never else "no"),
+            "exception": ("Exception", lambda each: each.exception),
+        },
+        fragment=fragment,
+        empty="No findings. What could not be judged is listed under “Not known”.",
+    )
 
 
-_FINDING_COLUMNS: Final = (
-    tables.Column(
+def _columns_of_findings() -> Iterator[Column[FindingEntry]]:
+    yield Column(
         title="Severity",
+        name="severity",
         ranked=True,
         narrow=True,
-        explained="Below it what usher would do if the object were made today",
-    ),
-    tables.Column(title="Finding"),
-    tables.Column(title="Object", heads=True),
-    tables.Column(
+        value=lambda each: each.severity.value,
+        cell=_severity_cell,
+        meaning="Below it what usher would do if the object were made today",
+    )
+    yield Column(title="Finding", cell=_described_cell)
+    yield Column(name="code", prose=lambda each: code(each.code))
+    yield Column(
+        title="Object",
+        name="object",
+        heads=True,
+        cell=lambda each: entry_words.named(each.subject),
+        prose=lambda each: object_code(each.subject) + (f" {code(each.place)}" if each.place else ""),
+    )
+
+
+def _columns_of_owners() -> Iterator[Column[FindingEntry]]:
+    yield Column(
         title="Owner",
         narrow=True,
-        explained="Who makes the change: the team by its label, the platform team, or the owner of an exception",
-    ),
-    tables.Column(
-        title="GPUs", numeric=True, explained="GPUs that the object holds or asks for; a MIG device counts by its share"
-    ),
-    tables.Column(title="Age", numeric=True, explained="Since the object was made, or since it waits"),
-    tables.Column(title="Seen", ranked=True, narrow=True, explained="Since when audits find it"),
-)
+        value=lambda each: "" if (owner := entry_words.owner(each)) == entry_words.NO_TEAM else owner,
+        empty=entry_words.NO_TEAM,
+        meaning="Who makes the change: the team by its label, the platform team, or the owner of an exception",
+    )
+    yield Column(
+        title="GPUs",
+        name="GPUs",
+        numeric=True,
+        value=_amount_words,
+        cell=_amount_cell,
+        meaning="GPUs that the object holds or asks for; a MIG device counts by its share",
+    )
+    yield Column(name="finding", value=_message_words)
+    yield Column(
+        name="remedy",
+        value=lambda each: f"by the platform team: {each.remedy}" if each.fixed_by_platform else each.remedy,
+    )
+    yield Column(name="team", value=lambda each: each.team)
+
+
+def _columns_of_times(audit: Audit, standing: Callable[[FindingEntry], str]) -> Iterator[Column[FindingEntry]]:
+    yield Column(
+        title="Age",
+        name="since",
+        numeric=True,
+        value=lambda each: each.since[:10] or numbers.NOT_KNOWN,
+        cell=lambda each: cells.age(each.since, audit.taken),
+        meaning="Since the object was made, or since it waits",
+    )
+    first_seen = audit.trend.first_seen
+    yield Column(
+        title="Seen",
+        name="seen since",
+        ranked=True,
+        narrow=True,
+        value=lambda each: _seen_words(standing(each), first_seen.get(each.fingerprint, "")),
+        cell=lambda each: _seen_cell(audit, standing(each), first_seen.get(each.fingerprint, "")),
+        meaning="Since when audits find it",
+    )
 
 
 def findings_section(audit: Audit) -> Section:
-    new = frozenset(audit.trend.new)
-    rows = [
-        _finding_row(audit, found, fresh=found.fingerprint in new) for found in entry_words.worst_first(audit.findings)
-    ]
-    table = tables.Table(
-        name="findings-table",
-        caption="Findings",
-        columns=_FINDING_COLUMNS,
-        rows=rows,
-        filters=_FILTERS,
-        empty="No findings. What could not be judged is listed under “Not known”.",
-    )
     return Section(
         name="findings",
         title="Findings",
         count=len(audit.findings),
         lead=_findings_lead(audit),
-        body=tables.html(table),
+        body=findings_table(audit, audit.findings, "Findings").html(),
     )
 
 
@@ -284,37 +310,16 @@ def fragment(found: FindingEntry) -> str:
     return f"finding-{re.sub(r'[^A-Za-z0-9]', '-', found.fingerprint)[:80]}"
 
 
-def _finding_row(audit: Audit, found: FindingEntry, *, fresh: bool) -> tables.Row:
-    standing = ("new" if fresh else "as before") if audit.trend.previous else ""
-    first_seen = audit.trend.first_seen.get(found.fingerprint, "")
-    subject = found.subject
-    return tables.Row(
-        id=fragment(found),
-        facets=(
-            found.severity.value,
-            _at_admission(found),
-            entry_words.group(found),
-            subject.namespace,
-            f"{found.code} {found.name}",
-            standing,
-            "yes" if found.never else "no",
-            found.exception,
-        ),
-        cells=(
-            cells.Cell(
-                (("badge", found.severity.value, entry_words.BADGES[found.severity]), ("muted", _at_admission(found))),
-                sort=entry_words.severity_rank(found.severity),
-            ),
-            _described_cell(found),
-            entry_words.named(subject),
-            cells.text(
-                "" if (owner := entry_words.owner(found)) == entry_words.NO_TEAM else owner, entry_words.NO_TEAM
-            ),
-            _amount_cell(found),
-            cells.age(found.since, audit.taken),
-            _seen_cell(audit, standing, first_seen),
-        ),
+def _severity_cell(found: FindingEntry) -> cells.Cell:
+    look = entry_words.BADGES[found.severity]
+    return cells.Cell(
+        (("badge", found.severity.value, look), ("muted", _at_admission(found))),
+        sort=entry_words.severity_rank(found.severity),
     )
+
+
+def _message_words(found: FindingEntry) -> str:
+    return found.message + (f" ({entry_words.milder(found.outcome, found.because)})" if found.because else "")
 
 
 def _amount_cell(found: FindingEntry) -> cells.Cell:

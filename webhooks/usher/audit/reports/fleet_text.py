@@ -6,8 +6,8 @@ from typing import Final, TextIO
 
 from rich.text import Text
 
-from usher.audit.document.fleet_document import Fleet, FleetProblem, FleetRow, FleetUsage, GroupRow
-from usher.audit.reports import entry_words, numbers
+from usher.audit.document.fleet_document import Fleet, FleetProblem, FleetRow
+from usher.audit.reports import entry_words, fleet_tables, numbers
 from usher.audit.reports.numbers import TEXT
 from usher.check.formats import wording
 from usher.check.formats.lines import Lines, Row
@@ -93,7 +93,7 @@ def _usage(fleet: Fleet) -> Iterator[Row]:
     yield Row("idle", f"{TEXT.number(usage.idle)} of {TEXT.number(usage.measured)} measured GPU-hours{part}{without}")
     if usage.activity is not None:
         yield Row("activity", f"{TEXT.share(usage.activity)} of the allocated GPUs")
-    yield Row("money", _money(usage, "for idle GPUs") or "not priced; set audit.prices in usher.yaml")
+    yield Row("money", fleet_tables.money_words(usage, "for idle GPUs") or "not priced; set audit.prices in usher.yaml")
     if usage.not_priced:
         yield Row("not priced", f"{TEXT.number(usage.not_priced)} GPU-hours have no price in usher.yaml")
     if found.savings.number:
@@ -102,90 +102,43 @@ def _usage(fleet: Fleet) -> Iterator[Row]:
         yield Row("savings", f"{TEXT.number(found.savings.gpu_hours)} GPU-hours{saved}, by {changes}")
 
 
-def _money(usage: FleetUsage, what: str = "") -> str:
-    found = [TEXT.money(each.idle, each.currency) for each in usage.costs if each.idle is not None]
-    return f"{' + '.join(found)} {what}".rstrip() if found else ""
-
-
 def _accelerators(fleet: Fleet, lines: Lines) -> None:
-    found = fleet.other_accelerators
-    if not found:
+    if not fleet.other_accelerators:
         return
-    headers = ["accelerator", "clusters", "capacity", "allocated", "waiting", "never"]
-    rows = (
-        [
-            numbers.short(each.resource),
-            f"{each.clusters:,}",
-            *map(TEXT.number, (each.capacity, each.allocated, each.waiting, each.never)),
-        ]
-        for each in found[:SHOWN]
-    )
+    headers, rows = fleet_tables.accelerators(fleet).text(SHOWN)
     lines.table(headers, rows, right=set(headers[1:]), indent=2)
-    _more(len(found) - SHOWN, "accelerator", lines)
+    _more(len(fleet.other_accelerators) - SHOWN, "accelerator", lines)
     lines.write()
 
 
 def _clusters(fleet: Fleet, lines: Lines) -> None:
-    headers = ["cluster", "GPUs", "allocated", "idle GPU-hours", "idle money", "findings", "never", ""]
-    rows = [_cluster(each) for each in fleet.clusters[:SHOWN]]
-    lines.table(headers, rows, right=set(headers[1:-1]), indent=2)
+    headers, rows = fleet_tables.clusters(fleet).text(SHOWN)
+    shown = [[*row, _incomplete(each)] for row, each in zip(rows, fleet.clusters, strict=False)]
+    lines.table([*headers, ""], shown, right=set(headers[1:]), indent=2)
     _more(fleet.summary.clusters - len(rows), "cluster", lines)
     lines.write()
 
 
-def _cluster(row: FleetRow) -> list[str]:
+def _incomplete(row: FleetRow) -> str:
     missing = f", {row.shards_missing:,} of {row.shards:,} shards missing" if row.shards_missing else ""
-    return [
-        row.name,
-        "?" if row.gpus is None else TEXT.number(row.gpus),
-        "?" if row.gpus_allocated is None else TEXT.number(row.gpus_allocated),
-        _known(row.usage.idle),
-        _money(row.usage),
-        f"{row.findings:,}{_change(row.findings, row.findings_before)}",
-        "?" if row.workloads_never is None else f"{row.workloads_never:,}",
-        "" if row.complete else f"incomplete{missing}",
-    ]
-
-
-def _known(value: float | None) -> str:
-    return "" if value is None else TEXT.number(value)
-
-
-def _change(now: int, before: int | None) -> str:
-    return "" if before is None or now == before else f" ({now - before:+,})"
+    return "" if row.complete else f"incomplete{missing}"
 
 
 def _teams(fleet: Fleet, lines: Lines) -> None:
     table = next((each for each in fleet.tables if each.by == "team"), None)
     if table is None:
         return
-    headers = ["team", "clusters", "workloads", "GPUs now", "idle GPU-hours", "idle money", "findings"]
-    lines.table(headers, map(_team, table.rows[:SHOWN]), right=set(headers[1:]), indent=2)
+    headers, rows = fleet_tables.groups(table, *entry_words.BY["team"]).text(SHOWN)
+    lines.table(headers, rows, right=set(headers[1:]), indent=2)
     _more(len(table.rows) - SHOWN + (0 if table.rest is None else 1), "row", lines)
     lines.write()
-
-
-def _team(row: GroupRow) -> list[str]:
-    usage = row.usage
-    counts = [row.name or "(no team)", f"{row.clusters:,}", f"{row.workloads:,}", TEXT.number(usage.gpus_now)]
-    return [*counts, _known(usage.idle), _money(usage), "" if row.findings is None else f"{row.findings:,}"]
 
 
 def _findings(fleet: Fleet, lines: Lines) -> None:
     if not fleet.findings:
         lines.write("No findings.")
         return
-    headers = ["code", "severity", "findings", "clusters", "title"]
-    rows = [
-        [
-            each.code,
-            each.severity.value,
-            f"{each.findings:,}{_change(each.findings, each.before)}",
-            f"{each.clusters:,}",
-            each.title,
-        ]
-        for each in fleet.findings[:SHOWN]
-    ]
+    headers, rows = fleet_tables.findings(fleet).text(SHOWN)
     lines.table(headers, rows, right={"findings", "clusters"}, indent=2)
     _more(len(fleet.findings) - SHOWN, "code", lines)
     lines.write()

@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from usher.audit.document import AcceleratorEntry, Audit, Group, Point, Summary
-from usher.audit.reports import entry_words, glossary, numbers, usage_tables, workload_tables
+from usher.audit.reports import entry_words, glossary, numbers, trends, usage_tables, workload_tables
 from usher.audit.reports.numbers import PAGE, TEXT
-from usher.audit.reports.web.markup import Html, element
+from usher.audit.reports.trends import Headline
+from usher.audit.reports.web import charts
+from usher.audit.reports.web.markup import Html, element, joined
 from usher.check.formats import wording
 from usher.check.formats.lines import Row
 
@@ -240,15 +242,15 @@ def _hours_rows(found: Summary) -> Iterator[tuple[str, str]]:
     yield "allocated", _both(TEXT.hours(found.allocated), TEXT.money(found.cost_allocated, money))
     if found.measured is not None and found.measured != found.allocated:
         yield "measured", f"{TEXT.hours(found.measured)} of them"
-    if found.free is not None:
-        yield "free", _both(TEXT.hours(found.free), TEXT.money(found.cost_free, money))
-    if found.out_of_use is not None:
-        yield "out of use", _both(TEXT.hours(found.out_of_use), TEXT.money(found.cost_out_of_use, money))
-    if found.not_held is not None:
-        yield "held by no pod", _both(TEXT.hours(found.not_held), TEXT.money(found.cost_not_held, money))
-    if found.capacity is not None:
-        gaps = " of those that have a price" if found.bill is not None and found.bill_has_gaps else ""
-        yield "all GPUs", _both(TEXT.hours(found.capacity), f"{TEXT.money(found.bill, money)}{gaps}")
+    gaps = " of those that have a price" if found.bill is not None and found.bill_has_gaps else ""
+    for name, hours, amount, more in (
+        ("free", found.free, found.cost_free, ""),
+        ("out of use", found.out_of_use, found.cost_out_of_use, ""),
+        ("held by no pod", found.not_held, found.cost_not_held, ""),
+        ("all GPUs", found.capacity, found.bill, gaps),
+    ):
+        if hours is not None:
+            yield name, _both(TEXT.hours(hours), f"{TEXT.money(amount, money)}{more}")
     yield "activity of allocated GPUs", TEXT.share(found.activity)
 
 
@@ -419,7 +421,7 @@ def tiles(audit: Audit) -> Iterator[Html]:
         ""
         if summary.workloads_never is None
         else f"{summary.workloads_never:,} of {wording.count(summary.workloads, 'workload')}",
-        _changed(audit, lambda point: point.never, lambda value: wording.count(int(value), "workload")),
+        _changed(audit, trends.NEVER.then, lambda value: wording.count(int(value), "workload")),
     )
 
 
@@ -438,20 +440,16 @@ def _accelerators_words(audit: Audit, gpus: str, other: Callable[[AcceleratorEnt
 def _usage_tiles(audit: Audit) -> Iterator[Html]:
     summary, money = audit.summary, audit.summary.currency
     idle = numbers.part(summary.idle, summary.measured)
-    yield _tile(
-        "idle",
-        "Idle GPU time",
-        None if summary.idle is None else PAGE.hours(summary.idle),
+    yield _headline_tile(
+        audit,
+        trends.IDLE,
         f"{PAGE.share(idle)} of {PAGE.hours(summary.measured)} that pods held" if idle is not None else "",
-        _changed(audit, lambda point: point.idle, PAGE.hours),
     )
-    yield _tile(
-        "cost-idle",
-        "Cost of idle GPUs",
-        None if summary.cost_idle is None else PAGE.money(summary.cost_idle, money),
+    yield _headline_tile(
+        audit,
+        trends.cost_of_idle(money),
         _part_of(summary.cost_idle, summary.cost_allocated, f"{PAGE.money(summary.cost_allocated, money)}"),
-        _changed(audit, lambda point: point.idle_cost, lambda value: PAGE.money(value, money)),
-        missing="not priced" if summary.measured is not None else numbers.NOT_MEASURED,
+        missing=numbers.NOT_PRICED if summary.measured is not None else numbers.NOT_MEASURED,
     )
     yield _not_held_tile(audit)
     yield _savings_tile(audit)
@@ -465,15 +463,12 @@ def _part_of(idle: float | None, held: float | None, shown: str) -> str:
 def _not_held_tile(audit: Audit) -> Html:
     found, money = audit.summary, audit.summary.currency
     if found.cost_not_held is None:
-        value = None if found.not_held is None else PAGE.hours(found.not_held)
+        headline, known = trends.NOT_HELD, found.not_held is not None
         whole = f"of {PAGE.hours(found.capacity)}"
-        change = _changed(audit, lambda point: point.not_held, PAGE.hours)
     else:
-        value = PAGE.money(found.cost_not_held, money)
+        headline, known = trends.cost_not_held(money), True
         whole = f"of {PAGE.money(found.bill, money)} for all GPUs"
-        change = _changed(audit, lambda point: point.not_held_cost, lambda value: PAGE.money(value, money))
-    note = ": ".join(filter(None, (whole, _not_held_words(found)))) if value is not None else ""
-    return _tile("not-held", "Held by no pod", value, note, change)
+    return _headline_tile(audit, headline, ": ".join(filter(None, (whole, _not_held_words(found)))) if known else "")
 
 
 def _savings_tile(audit: Audit) -> Html:
@@ -503,6 +498,14 @@ def _waited_words(audit: Audit) -> str:
     return f"95 % of those that started had waited at most {numbers.lasting(seconds)}{most}"
 
 
+def _headline_tile(audit: Audit, headline: Headline, note: str, *, missing: str = numbers.NOT_MEASURED) -> Html:
+    """The tile of a headline number, with its change since the audit before."""
+    value = headline.now(audit.summary)
+    shown = None if value is None else headline.shown(value)
+    change = _changed(audit, headline.then, headline.shown)
+    return _tile(headline.word, headline.title, shown, note, change, missing=missing)
+
+
 def _tile(  # noqa: PLR0913 - parts of one tile
     word: str,
     label: str,
@@ -512,25 +515,19 @@ def _tile(  # noqa: PLR0913 - parts of one tile
     *,
     missing: str = numbers.NOT_MEASURED,
 ) -> Html:
-    return element(
-        "div",
-        element("span", glossary.link(word, label), class_="label"),
-        _value(value) if value is not None else element("span", missing, class_="value missing"),
-        element("span", note, class_="note") if note else None,
-        change,
-        class_="tile",
-    )
+    shown = None if value is None else _large(value)
+    return charts.tile(glossary.link(word, label), shown, note, change, missing=missing)
 
 
-def _value(text: str) -> Html:
+def _large(text: str) -> Html | str:
     """The number large, and its unit beside it: `5`, `20,996 GPU-h`, `2 to 3 GPUs`, `USD 39,160`."""
     if text.isdecimal():
-        return element("span", text, class_="value")
+        return text
     if text[:1].isdecimal():
         number, _, unit = text.rpartition(" ")
-        return element("span", number, " ", element("small", unit), class_="value")
+        return joined(number, " ", element("small", unit))
     unit, _, number = text.partition(" ")
-    return element("span", element("small", unit), " ", number, class_="value")
+    return joined(element("small", unit), " ", number)
 
 
 def _changed(audit: Audit, number: Callable[[Point], float | None], shown: Callable[[float], str]) -> Html | None:

@@ -77,7 +77,14 @@ class Form:
         """`2,251 USD`, `USD 39,160`; small amounts with cents."""
         if value is None:
             return missing
-        amount = f"{value:,.{2 if 0 < abs(value) < self.cents_below else 0}f}"
+        return self._money(value, currency, digits=2 if 0 < abs(value) < self.cents_below else 0)
+
+    def price(self, value: float | None, currency: str, missing: str = NOT_PRICED) -> str:
+        """`USD 2.50`: always with cents."""
+        return missing if value is None else self._money(value, currency, digits=2)
+
+    def _money(self, value: float, currency: str, *, digits: int) -> str:
+        amount = f"{value:,.{digits}f}"
         return f"{currency} {amount}" if self.currency_first else f"{amount} {currency}"
 
     def share(self, value: float | None, missing: str = NOT_MEASURED) -> str:

@@ -2,16 +2,17 @@
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 from usher import errors
 from usher.audit.document import Audit
 from usher.audit.reports import data_tables
 
-if TYPE_CHECKING:
-    import duckdb
+_Write: TypeAlias = Callable[[Path, Path, Mapping[str, str]], None]
+"""Writes the lines of JSON of a file as Parquet to another one, with the types of columns as SQL names them."""
 
 
 def files(audit: Audit) -> Iterator[tuple[str, bytes]]:
@@ -20,18 +21,16 @@ def files(audit: Audit) -> Iterator[tuple[str, bytes]]:
     Raises:
         InputError: DuckDB is not installed, or has no room for its work.
     """
-    connection = connect()
     try:
-        with tempfile.TemporaryDirectory(prefix="gpu-usher-") as folder:
+        with _database() as write, tempfile.TemporaryDirectory(prefix="gpu-usher-") as folder:
             for table in data_tables.TABLES:
-                yield f"{table.name}.parquet", _parquet(connection, table, audit, Path(folder))
+                yield f"{table.name}.parquet", _parquet(write, table, audit, Path(folder))
     except OSError as error:
         raise errors.InputError(f"{tempfile.gettempdir()}: Parquet cannot be written: {error.strerror}") from None
-    finally:
-        connection.close()
 
 
-def connect() -> "duckdb.DuckDBPyConnection":
+@contextmanager
+def _database() -> Iterator[_Write]:
     """A database in memory, which loads no extension from elsewhere.
 
     Raises:
@@ -44,22 +43,28 @@ def connect() -> "duckdb.DuckDBPyConnection":
             "Parquet needs the library duckdb, which is not installed: pip install 'gpu-usher[report]'"
         ) from None
     # With one thread the rows keep their order, and the same audit gives the same bytes.
-    return duckdb.connect(
+    connection = duckdb.connect(
         ":memory:", config={"autoinstall_known_extensions": False, "autoload_known_extensions": False, "threads": 1}
     )
 
+    def write(source: Path, target: Path, types: Mapping[str, str]) -> None:
+        try:
+            lines = connection.read_json(str(source), columns={**types}, format="newline_delimited")
+            lines.write_parquet(str(target))
+        except duckdb.Error as error:
+            raise errors.InputError(f"the table {target.stem} cannot be written as Parquet: {error}") from None
 
-def _parquet(connection: "duckdb.DuckDBPyConnection", table: data_tables.Table, audit: Audit, folder: Path) -> bytes:
-    import duckdb
+    try:
+        yield write
+    finally:
+        connection.close()
 
+
+def _parquet(write: _Write, table: data_tables.Table, audit: Audit, folder: Path) -> bytes:
     source, target = folder / f"{table.name}.ndjson", folder / f"{table.name}.parquet"
     with source.open("wb") as stream:
         for row in table.rows(audit):
             # Half of a surrogate pair becomes a question mark: Parquet holds only whole characters.
             stream.write(json.dumps(row, ensure_ascii=False).encode(errors="replace") + b"\n")
-    types = {each.name: each.type.value for each in table.columns}
-    try:
-        connection.read_json(str(source), columns=types, format="newline_delimited").write_parquet(str(target))
-    except duckdb.Error as error:
-        raise errors.InputError(f"the table {table.name} cannot be written as Parquet: {error}") from None
+    write(source, target, {each.name: each.type.value for each in table.columns})
     return target.read_bytes()

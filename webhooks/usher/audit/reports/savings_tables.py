@@ -6,8 +6,8 @@ from typing import Final
 from rich.text import Text
 
 from usher.audit.document import Audit, FindingEntry, Prevented, Saving, Summary
-from usher.audit.reports import entry_words, findings_tables, glossary, numbers
-from usher.audit.reports.markdown_table import MarkdownTable, code, object_code, prose
+from usher.audit.reports import described, entry_words, findings_tables, glossary, numbers
+from usher.audit.reports.described import Amount, Column, Table, code, object_code, prose
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.audit.reports.web import cells, tables
 from usher.audit.reports.web.markup import Html, element
@@ -167,109 +167,94 @@ _MOST_SAVINGS: Final = 10
 """Rows of savings: their texts are long, and the findings below them need room as well."""
 
 
-def savings_markdown(audit: Audit) -> MarkdownTable:
-    found, currency = audit.summary, prose(audit.summary.currency)
-    return MarkdownTable(
+_COUNTED: Final = "the rows with “yes”"
+
+
+def savings_table(audit: Audit) -> Table[Saving]:
+    """The savings, with their sum; largest first."""
+    found, money = audit.summary, described.money(audit.summary.currency)
+    week = _sum_of_a_week(audit)
+    return Table(
+        name="savings-table",
+        caption="Savings",
         title="What could be saved",
-        header=("change", "workload", "team", "why", "GPU-hours", "money", "in the sum"),
-        rows=[
-            (
-                f"{prose(each.kind)}: {prose(f'{each.change}. First: {each.needs}' if each.needs else each.change)}",
-                object_code(each.subject),
-                prose(each.team, empty=""),
-                prose("; ".join(each.evidence)),
-                TEXT.hours(each.gpu_hours),
-                TEXT.money(each.cost, currency),
-                "yes" if each.adds_up else "no",
-            )
-            for each in entry_words.largest_first(audit.savings)
-        ],
-        total=(
-            "**sum**",
-            *[""] * 3,
-            TEXT.hours(found.savings_gpu_hours),
-            TEXT.money(found.savings_cost, currency),
-            "",
+        rows=entry_words.largest_first(audit.savings),
+        columns=(
+            Column(title="Change", name="change", cell=_change_cell, prose=_change_prose),
+            Column(
+                title="Workload",
+                name="workload",
+                heads=True,
+                cell=lambda each: entry_words.named(each.subject),
+                prose=lambda each: object_code(each.subject),
+            ),
+            Column(title="Owner", name="team", narrow=True, value=lambda each: each.team, empty=entry_words.NO_TEAM),
+            Column(name="why", value=lambda each: "; ".join(each.evidence)),
+            Column(
+                title="GPU-hours",
+                name="GPU-hours",
+                unit=described.HOURS,
+                value=lambda each: each.gpu_hours,
+                meaning=glossary.meaning("savings"),
+                adds=True,
+            ),
+            Column(
+                title="Money",
+                name="money",
+                unit=money,
+                value=lambda each: each.cost,
+                note=lambda each: "paid for anyway" if each.cost_freed and not each.cost_saved else "",
+                meaning=glossary.meaning("savings-cost"),
+                adds=True,
+            ),
+            Column(
+                title="A whole week",
+                unit=described.money(audit.summary.currency, whole=True),
+                value=lambda each: each.cost_per_week,
+                meaning="The money if the workload had been there for all of a week",
+                adds=True,
+            ),
+            Column(
+                title="In the sum",
+                name="in the sum",
+                narrow=True,
+                value=lambda each: "yes" if each.adds_up else "no",
+                meaning="Of several changes of one workload only the largest that can be made now",
+            ),
         ),
+        filters={"kind": ("Change", lambda each: each.kind), "team": ("Team", lambda each: each.team)},
+        adds=lambda each: each.adds_up,
+        total={
+            "GPU-hours": Amount(found.savings_gpu_hours),
+            "Money": Amount(found.savings_cost),
+            "A whole week": Amount(week, missing=""),
+        },
+        sum_of=_COUNTED,
+        part=f"{_COUNTED} that the filters leave",
+        empty="Nothing to save was found."
+        if found.measured is not None
+        else "Not measured: savings rest on the use of GPUs.",
         most=_MOST_SAVINGS,
     )
 
 
-def prevented_markdown(audit: Audit) -> MarkdownTable:
-    return MarkdownTable(
-        title="What rules of usher would have prevented",
-        header=("rule", "at admission", "workloads", "GPUs", "idle", "stuck", "money"),
-        rows=[
-            (
-                f"{code(each.code)} {prose(each.title)}",
-                "would deny" if each.denies else "would only warn",
-                f"{each.workloads:,}",
-                TEXT.number(each.gpus),
-                *_waste_cells(audit, each),
-            )
-            for each in sorted(audit.prevented, key=lambda each: not each.denies)
-        ],
-    )
+def _change_cell(each: Saving) -> cells.Cell:
+    evidence: cells.Piece | None = ("more", "Evidence", each.evidence) if each.evidence else None
+    first = f"First: {each.needs}" if each.needs else ""
+    return cells.lines(("strong", each.kind), ("plain", each.change), ("muted", first), evidence)
 
 
-def _waste_cells(audit: Audit, each: Prevented) -> tuple[str, ...]:
-    if entry_words.held_no_gpu_by_rule(audit, each):
-        return entry_words.WASTE
-    cost = TEXT.money(each.cost, prose(audit.summary.currency))
-    return TEXT.hours(each.idle), TEXT.hours(each.stuck), cost
-
-
-_COUNTED: Final = "the rows with “yes”"
-
-
-def _saving_columns(currency: str) -> Iterator[tables.Column]:
-    money = cells.sum_of_money(currency)
-    yield tables.Column(title="Change")
-    yield tables.Column(title="Workload", heads=True)
-    yield tables.Column(title="Owner", narrow=True)
-    yield tables.Column(title="GPU-hours", numeric=True, explained=glossary.meaning("savings"), adds=cells.SUM_OF_HOURS)
-    yield tables.Column(title="Money", numeric=True, explained=glossary.meaning("savings-cost"), adds=money)
-    yield tables.Column(
-        title="A whole week",
-        numeric=True,
-        explained="The money if the workload had been there for all of a week",
-        adds=cells.sum_of_money(currency, whole=True),
-    )
-    yield tables.Column(
-        title="In the sum",
-        narrow=True,
-        explained="Of several changes of one workload only the largest that can be made now",
-    )
+def _change_prose(each: Saving) -> str:
+    return f"{prose(each.kind)}: {prose(f'{each.change}. First: {each.needs}' if each.needs else each.change)}"
 
 
 def savings_section(audit: Audit) -> Section:
-    listed = entry_words.largest_first(audit.savings)
-    currency, summary = audit.summary.currency, audit.summary
-    measured = summary.measured is not None
     return Section(
         name="savings",
         title="Savings",
         count=len(audit.savings),
         lead=_savings_lead(audit),
-        body=tables.html(
-            tables.Table(
-                name="savings-table",
-                caption="Savings",
-                columns=tuple(_saving_columns(currency)),
-                rows=[_saving_row(each, currency) for each in listed],
-                filters={"kind": "Change", "team": "Team"},
-                part=f"{_COUNTED} that the filters leave",
-                total=(
-                    cells.lines(("plain", "Sum"), ("muted", _COUNTED)),
-                    *(cells.text("") for _ in range(2)),
-                    cells.number(summary.savings_gpu_hours, PAGE.hours(summary.savings_gpu_hours)),
-                    cells.number(summary.savings_cost, PAGE.money(summary.savings_cost, currency)),
-                    cells.number(week := _sum_of_a_week(audit), PAGE.money(week, currency, "")),
-                    cells.text(""),
-                ),
-                empty="Nothing to save was found." if measured else "Not measured: savings rest on the use of GPUs.",
-            )
-        ),
+        body=savings_table(audit).html(),
     )
 
 
@@ -292,39 +277,78 @@ def _sum_of_a_week(audit: Audit) -> float | None:
     return sum(known) if known and len(known) == len(found) else None
 
 
-def _saving_row(each: Saving, currency: str) -> tables.Row:
-    return tables.Row(cells=tuple(_saving_cells(each, currency)), facets=(each.kind, each.team), adds=each.adds_up)
+def prevented_table(audit: Audit) -> Table[Prevented]:
+    """What rules of usher would have prevented; those that deny come first."""
 
+    def held_none(each: Prevented) -> str:
+        return entry_words.HELD_NONE if entry_words.held_no_gpu_by_rule(audit, each) else ""
 
-def _saving_cells(each: Saving, currency: str) -> Iterator[cells.Cell]:
-    evidence: cells.Piece | None = ("more", "Evidence", each.evidence) if each.evidence else None
-    first = f"First: {each.needs}" if each.needs else ""
-    yield cells.lines(("strong", each.kind), ("plain", each.change), ("muted", first), evidence)
-    yield entry_words.named(each.subject)
-    yield cells.text(each.team, entry_words.NO_TEAM)
-    yield cells.number(each.gpu_hours, PAGE.hours(each.gpu_hours))
-    yield cells.lines(
-        ("text" if each.cost is not None else "muted", PAGE.money(each.cost, currency)),
-        ("muted", "paid for anyway" if each.cost_freed and not each.cost_saved else ""),
-        sort=each.cost,
+    return Table(
+        name="prevented-table",
+        caption="What rules would have prevented",
+        title="What rules of usher would have prevented",
+        rows=sorted(audit.prevented, key=lambda each: not each.denies),
+        columns=(
+            Column(title="Rule", name="rule", heads=True, cell=_rule_cell, prose=_rule_prose),
+            Column(
+                title="At admission",
+                name="at admission",
+                narrow=True,
+                value=lambda each: "would deny" if each.denies else "would only warn",
+                cell=lambda each: (
+                    cells.badge("would deny", "bad") if each.denies else cells.badge("would only warn", "warn")
+                ),
+                meaning="What the rule does by usher.yaml; one that only warns would have prevented this if it denied",
+            ),
+            Column(
+                title="Workloads",
+                name="workloads",
+                unit=described.COUNT,
+                value=lambda each: each.workloads,
+                meaning="Workloads of now in which the rule finds a mistake",
+            ),
+            Column(
+                title="GPUs",
+                name="GPUs",
+                unit=described.DEVICES,
+                value=lambda each: each.gpus,
+                meaning="That they hold; else those that they ask for",
+            ),
+            Column(
+                title="Idle",
+                name="idle",
+                unit=described.HOURS,
+                value=lambda each: each.idle,
+                instead=held_none,
+                meaning="Their idle GPU-hours in the window",
+            ),
+            Column(
+                title="Stuck",
+                name="stuck",
+                unit=described.HOURS,
+                value=lambda each: each.stuck,
+                instead=held_none,
+                meaning="GPU-hours that they hold while they cannot start",
+            ),
+            Column(
+                title="Cost",
+                name="money",
+                unit=described.money(audit.summary.currency),
+                value=lambda each: each.cost,
+                instead=lambda each: entry_words.NO_MONEY if held_none(each) else "",
+                meaning="Of the idle and the stuck GPU-hours",
+            ),
+        ),
+        empty="No rule of usher finds a mistake in a workload that wastes GPUs.",
     )
-    yield cells.number(each.cost_per_week, PAGE.money(each.cost_per_week, currency))
-    yield cells.text("yes" if each.adds_up else "no")
 
 
-_PREVENTED_COLUMNS: Final = (
-    tables.Column(title="Rule", heads=True),
-    tables.Column(
-        title="At admission",
-        narrow=True,
-        explained="What the rule does by usher.yaml; one that only warns would have prevented this if it denied",
-    ),
-    tables.Column(title="Workloads", numeric=True, explained="Workloads of now in which the rule finds a mistake"),
-    tables.Column(title="GPUs", numeric=True, explained="That they hold; else those that they ask for"),
-    tables.Column(title="Idle", numeric=True, explained="Their idle GPU-hours in the window"),
-    tables.Column(title="Stuck", numeric=True, explained="GPU-hours that they hold while they cannot start"),
-    tables.Column(title="Cost", numeric=True, explained="Of the idle and the stuck GPU-hours"),
-)
+def _rule_cell(each: Prevented) -> cells.Cell:
+    return cells.lines(("link", each.code, f"#findings-table?{tables.query(q=each.code)}"), ("plain", each.title))
+
+
+def _rule_prose(each: Prevented) -> str:
+    return f"{code(each.code)} {prose(each.title)}"
 
 
 _PREVENTED_LEAD: Final = (
@@ -334,40 +358,13 @@ _PREVENTED_LEAD: Final = (
 
 
 def prevented_section(audit: Audit) -> Section:
-    currency = audit.summary.currency
-    listed = sorted(audit.prevented, key=lambda each: not each.denies)
     return Section(
         name="prevented",
         title="What rules would have prevented",
         count=len(audit.prevented),
         lead=" ".join(filter(None, (_PREVENTED_LEAD, entry_words.switched_off(audit)))),
-        body=tables.html(
-            tables.Table(
-                name="prevented-table",
-                caption="What rules would have prevented",
-                columns=_PREVENTED_COLUMNS,
-                rows=[tables.Row(cells=tuple(_prevented_cells(audit, each, currency))) for each in listed],
-                empty="No rule of usher finds a mistake in a workload that wastes GPUs.",
-            )
-        ),
+        body=prevented_table(audit).html(),
     )
-
-
-def _prevented_cells(audit: Audit, each: Prevented, currency: str) -> Iterator[cells.Cell]:
-    yield cells.lines(("link", each.code, f"#findings-table?{tables.query(q=each.code)}"), ("plain", each.title))
-    yield cells.badge("would deny", "bad") if each.denies else cells.badge("would only warn", "warn")
-    yield cells.number(each.workloads, f"{each.workloads:,}")
-    yield cells.number(each.gpus, PAGE.number(each.gpus))
-    if entry_words.held_no_gpu_by_rule(audit, each):
-        yield from (
-            cells.text("", entry_words.HELD_NONE),
-            cells.text("", entry_words.HELD_NONE),
-            cells.text("", entry_words.NO_MONEY),
-        )
-        return
-    yield cells.number(each.idle, PAGE.hours(each.idle))
-    yield cells.number(each.stuck, PAGE.hours(each.stuck))
-    yield cells.number(each.cost, PAGE.money(each.cost, currency))
 
 
 _SHOWN_STEPS: Final = 5

@@ -1,15 +1,79 @@
-"""How the headline numbers went from audit to audit."""
+"""The headline numbers of audits: where documents and trends have each, its unit, and how it went over time."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
 
-from usher.audit.document import Audit, Point
-from usher.audit.reports import numbers
-from usher.audit.reports.numbers import PAGE
-from usher.audit.reports.web import cells, charts, tables
+from usher.audit.document import Audit, Point, Summary
+from usher.audit.reports import described, numbers
+from usher.audit.reports.described import Column, Table, Unit
+from usher.audit.reports.web import charts
 from usher.audit.reports.web.markup import Html, element, joined
 from usher.audit.reports.web.page import Section
+from usher.dataclass import dataclass
 
-_Number = Callable[[Point], float | None]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline:
+    """A headline number: a tile of the first screen, and a line over time."""
+
+    title: str
+    word: str = ""
+    """Its meaning in the glossary."""
+    unit: Unit
+    now: Callable[[Summary], float | None] = lambda _: None
+    """Where the summary of an audit has it."""
+    then: Callable[[Point], float | None]
+    """Where a point of a trend has it."""
+
+    def shown(self, value: float | None) -> str:
+        return self.unit.page(value, self.unit.missing)
+
+
+IDLE: Final = Headline(
+    title="Idle GPU time",
+    word="idle",
+    unit=described.HOURS,
+    now=lambda found: found.idle,
+    then=lambda point: point.idle,
+)
+NOT_HELD: Final = Headline(
+    title="Held by no pod",
+    word="not-held",
+    unit=described.HOURS,
+    now=lambda found: found.not_held,
+    then=lambda point: point.not_held,
+)
+NEVER: Final = Headline(
+    title="Workloads that can never run", word="never", unit=described.PLAIN, then=lambda point: point.never
+)
+_OTHERS: Final = (
+    Headline(title="Activity of held GPUs", unit=described.SHARE, then=lambda point: point.activity),
+    Headline(title="GPUs held", unit=described.GPUS, then=lambda point: point.gpus_allocated),
+    Headline(title="Findings", unit=described.PLAIN, then=lambda point: point.findings),
+    NEVER,
+    Headline(title="Readiness items that fail", unit=described.PLAIN, then=lambda point: point.readiness_failed),
+)
+
+
+def cost_of_idle(currency: str) -> Headline:
+    return Headline(
+        title="Cost of idle GPUs",
+        word="cost-idle",
+        unit=described.money(currency),
+        now=lambda found: found.cost_idle,
+        then=lambda point: point.idle_cost,
+    )
+
+
+def cost_not_held(currency: str) -> Headline:
+    """What GPUs cost that no pod held; `NOT_HELD` in money."""
+    return replace(
+        NOT_HELD,
+        unit=described.money(currency),
+        now=lambda found: found.cost_not_held,
+        then=lambda point: point.not_held_cost,
+    )
 
 
 def section(audit: Audit) -> Section:
@@ -23,7 +87,7 @@ def section(audit: Audit) -> Section:
         lead=f"{len(points):,} audits since {numbers.day(points[0].taken)}.{_unsure(points)}",
         body=joined(
             element("div", *_charts(audit), class_="trends"),
-            element("details", element("summary", "As a table"), tables.html(_table(audit)), class_="group"),
+            element("details", element("summary", "As a table"), _table(audit).html(), class_="group"),
         ),
     )
 
@@ -32,39 +96,34 @@ def _unsure(points: Sequence[Point]) -> str:
     return "" if all(point.complete for point in points) else " Grey dots are of audits that could not read everything."
 
 
-def _series(audit: Audit) -> Iterator[tuple[str, _Number, Callable[[float], str]]]:
-    currency = audit.summary.currency
-    yield "Idle GPU time", lambda point: point.idle, PAGE.hours
-    yield "Cost of idle GPUs", lambda point: point.idle_cost, lambda value: PAGE.money(value, currency)
-    if any(point.not_held_cost is not None for point in audit.trend.points):
-        yield "Held by no pod", lambda point: point.not_held_cost, lambda value: PAGE.money(value, currency)
-    elif any(point.not_held is not None for point in audit.trend.points):
-        yield "Held by no pod", lambda point: point.not_held, PAGE.hours
-    yield "Activity of held GPUs", lambda point: point.activity, PAGE.share
-    yield "GPUs held", lambda point: point.gpus_allocated, PAGE.gpus
-    yield "Findings", lambda point: point.findings, numbers.plain
-    yield "Workloads that can never run", lambda point: point.never, numbers.plain
-    yield "Readiness items that fail", lambda point: point.readiness_failed, numbers.plain
+def _headlines(audit: Audit) -> Iterator[Headline]:
+    """Those that have a line; what no pod held in money where one of the audits has that."""
+    currency, points = audit.summary.currency, audit.trend.points
+    yield IDLE
+    yield cost_of_idle(currency)
+    not_held = (cost_not_held(currency), NOT_HELD)
+    yield from [each for each in not_held if any(each.then(point) is not None for point in points)][:1]
+    yield from _OTHERS
 
 
 def _charts(audit: Audit) -> Iterator[Html]:
     points = audit.trend.points
-    for title, number, shown in _series(audit):
-        known = [value for point in points if (value := number(point)) is not None]
+    for each in _headlines(audit):
+        known = [value for point in points if (value := each.then(point)) is not None]
         if not known:
             continue
-        last = number(points[-1])
-        label = f"{title}: from {shown(known[0])} to {shown(known[-1])}, the highest {shown(max(known))}"
+        last, shown = each.then(points[-1]), each.shown
+        label = f"{each.title}: from {shown(known[0])} to {shown(known[-1])}, the highest {shown(max(known))}"
         yield element(
             "article",
-            element("h3", title),
+            element("h3", each.title),
             element(
                 "p",
                 numbers.NOT_MEASURED if last is None else shown(last),
                 element("small", f"highest {shown(max(known))}"),
                 class_="value",
             ),
-            charts.line(_drawn(points, number, shown), label),
+            charts.line(_drawn(points, each), label),
             element(
                 "p",
                 element("span", numbers.day(points[0].taken)),
@@ -75,40 +134,30 @@ def _charts(audit: Audit) -> Iterator[Html]:
         )
 
 
-def _drawn(points: Sequence[Point], number: _Number, shown: Callable[[float], str]) -> list[charts.Point]:
+def _drawn(points: Sequence[Point], headline: Headline) -> list[charts.Point]:
     whole = numbers.seconds_between(points[0].taken, points[-1].taken)
     made = []
     for index, point in enumerate(points):
         seconds = numbers.seconds_between(points[0].taken, point.taken)
         at = seconds / whole if whole and seconds is not None else index / (len(points) - 1)
-        value = number(point)
-        text = numbers.NOT_MEASURED if value is None else shown(value)
+        value = headline.then(point)
+        text = numbers.NOT_MEASURED if value is None else headline.shown(value)
         title = f"{numbers.day(point.taken)}: {text}{'' if point.complete else ', not complete'}"
         made.append(charts.Point(at=min(1.0, at), value=value, title=title, unsure=not point.complete))
     return made
 
 
-def _table(audit: Audit) -> tables.Table:
-    series = list(_series(audit))
-    return tables.Table(
+def _table(audit: Audit) -> Table[Point]:
+    return Table(
         name="trend-table",
         caption="Headline numbers by audit",
+        rows=[*reversed(audit.trend.points)],
         columns=(
-            tables.Column(title="Taken", heads=True),
-            *(tables.Column(title=title, numeric=True) for title, _, _ in series),
-            tables.Column(title="Complete"),
+            Column(title="Taken", heads=True, value=lambda point: numbers.minute(point.taken)),
+            *(
+                Column(title=each.title, unit=each.unit, value=each.then, missing=lambda _: numbers.NOT_MEASURED)
+                for each in _headlines(audit)
+            ),
+            Column(title="Complete", value=lambda point: "yes" if point.complete else "no"),
         ),
-        rows=[
-            tables.Row(
-                cells=(
-                    cells.text(numbers.minute(point.taken)),
-                    *(
-                        cells.number(value := number(point), numbers.NOT_MEASURED if value is None else shown(value))
-                        for _, number, shown in series
-                    ),
-                    cells.text("yes" if point.complete else "no"),
-                )
-            )
-            for point in reversed(audit.trend.points)
-        ],
     )

@@ -1,13 +1,15 @@
 """GPUs and money by team, namespace, queue, priority, board and capacity type, with the prices and the targets."""
 
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import replace
+from operator import attrgetter
+from typing import Final, Protocol
 
-from usher.audit.document import Audit, Cost, Group, GroupTable, PriceEntry, Summary, Target, Usage
-from usher.audit.reports import entry_words, glossary, numbers
-from usher.audit.reports.markdown_table import ROWS, MarkdownTable, code, prose
-from usher.audit.reports.numbers import PAGE, TEXT
-from usher.audit.reports.web import cells, charts, tables
+from usher.audit.document import Audit, Cost, Group, GroupTable, Summary, Target, Usage
+from usher.audit.reports import described, entry_words, glossary, numbers
+from usher.audit.reports.described import ROWS, Column, Table, code
+from usher.audit.reports.numbers import PAGE
+from usher.audit.reports.web import cells, charts
 from usher.audit.reports.web.markup import Html, element, joined
 from usher.audit.reports.web.page import Section
 from usher.check.formats import wording
@@ -51,88 +53,189 @@ def target_amount(target: Target, value: float | None) -> str:
     return numbers.lasting(value) if target.unit == "seconds" else f"{numbers.plain(value)} {target.unit}"
 
 
-_NOT_HELD: Final = ("held by no pod", "its cost")
-
-
 _MOST_GROUPS: Final = 10
 """Rows of a table that is not by team, for the same reason."""
 
 
-def usage_by_team(audit: Audit) -> Iterator[MarkdownTable]:
-    yield from (_usage_markdown(audit, each) for each in audit.usage if each.by == "team")
-
-
-def usage_by_others(audit: Audit) -> Iterator[MarkdownTable]:
-    """Usage by every other property."""
-    yield from (_usage_markdown(audit, each, most=_MOST_GROUPS) for each in audit.usage if each.by != "team")
-
-
-def _usage_markdown(audit: Audit, table: GroupTable, *, most: int = ROWS) -> MarkdownTable:
-    name, without = entry_words.BY.get(table.by, (table.by, "not known"))
-    found = audit.summary
-    cost = None
-    if found.cost_allocated is not None:
-        cost = Cost(currency=found.currency, allocated=found.cost_allocated, idle=found.cost_idle)
-    rest = any(row.not_held is not None for row in table.rows)
-    whole = Usage(
-        gpus_now=sum(row.usage.gpus_now for row in table.rows),
-        allocated=found.allocated,
-        idle=found.idle,
-        activity=found.activity,
-        cost=cost,
-    )
-    return MarkdownTable(
-        title=f"GPU-hours by {name}",
-        header=(
-            name,
-            "GPUs now",
-            "activity",
-            "idle",
-            "allocated",
-            "cost of idle",
-            "cost",
-            *(_NOT_HELD if rest else ()),
-        ),
-        rows=[
-            (
-                code(row.name) if row.name else without,
-                *usage_words(row.usage),
-                *(_not_held_words(row.not_held, row.cost_not_held, found.currency) if rest else ()),
-            )
-            for row in table.rows
-        ],
-        total=(
-            "**sum**",
-            *usage_words(whole),
-            *(_not_held_words(found.not_held, found.cost_not_held, found.currency) if rest else ()),
+def usage_tables(audit: Audit) -> Iterator[tuple[str, Table[Group]]]:
+    """A table for each property, by the property."""
+    for table in audit.usage:
+        name, without = entry_words.BY.get(table.by, (table.by, numbers.NOT_KNOWN))
+        columns = tuple(_usage_columns(audit, table, name, without))
+        whole = _whole_cluster(audit, table)
+        yield (
+            table.by,
+            Table(
+                name=f"usage-{table.by}",
+                caption=f"Usage by {name}",
+                title=f"GPU-hours by {name}",
+                rows=table.rows,
+                columns=columns,
+                total={each.key: each.amount(whole) for each in columns[1:]} if len(table.rows) > 1 else {},
+                part="the rows that the filters leave",
+                most=ROWS if table.by == "team" else _MOST_GROUPS,
+            ),
         )
-        if len(table.rows) > 1
-        else (),
-        most=most,
+
+
+def _usage_columns(audit: Audit, table: GroupTable, name: str, without: str) -> Iterator[Column[Group]]:
+    yield Column(
+        title=f"{name[:1].upper()}{name[1:]}",
+        name=name,
+        heads=True,
+        value=lambda row: row.name,
+        empty=without,
+        prose=lambda row: code(row.name) if row.name else without,
+    )
+    measured = audit.summary.measured is not None
+    yield Column(
+        title="GPUs now",
+        name="GPUs now",
+        unit=described.DEVICES,
+        value=lambda row: row.usage.gpus_now,
+        meaning="Held by pods at the time of the audit; a MIG device by its share",
+        adds=True,
+    )
+    yield Column(
+        title="Workloads",
+        unit=described.COUNT,
+        value=lambda row: row.workloads,
+        meaning="Workloads that hold GPUs or held some in the window",
+        adds=True,
+        more=measured,
+    )
+    columns = (
+        activity_column(),
+        hours_column("idle", name="idle"),
+        hours_column("allocated", name="allocated"),
+        hours_column("measured", more=True),
+        hours_column("used", more=True),
+        idle_cost_column(audit.summary.currency),
+        _cost_column(audit.summary.currency),
+        *(_columns_not_held(audit.summary.currency) if any(row.not_held is not None for row in table.rows) else ()),
+        *_columns_of_prices(audit.summary.currency),
+    )
+    # Without a measurement a page leaves these columns out, and Markdown says in each that it is not measured.
+    yield from columns if measured else (replace(each, title="") for each in columns)
+
+
+class HasUsage(Protocol):
+    """A group, or a workload."""
+
+    @property
+    def usage(self) -> Usage: ...
+
+
+def activity_column() -> Column[HasUsage]:
+    return Column(
+        title="Activity",
+        name="activity",
+        unit=described.DRAWN_SHARE,
+        value=lambda row: row.usage.activity,
+        meaning=glossary.meaning("activity"),
     )
 
 
-def _not_held_words(hours: float | None, cost: float | None, currency: str) -> tuple[str, str]:
-    missing = numbers.NOT_MEASURED if hours is None else numbers.NOT_PRICED
-    return TEXT.hours(hours), missing if cost is None else TEXT.money(cost, prose(currency))
+def hours_column(word: str, *, name: str = "", more: bool = False, adds: bool = True) -> Column[HasUsage]:
+    """GPU-hours of one sort, with the title and the meaning that the glossary has: idle, allocated, measured, used."""
+    title, meaning = glossary.WORDS[word]
+    read = attrgetter(f"usage.{word}")
+    return Column(title=title, name=name, unit=described.HOURS, value=read, meaning=meaning, more=more, adds=adds)
 
 
-def usage_words(usage: Usage) -> Iterator[str]:
-    yield TEXT.number(usage.gpus_now)
-    yield TEXT.share(usage.activity)
-    yield TEXT.hours(usage.idle)
-    yield TEXT.hours(usage.allocated)
-    missing = numbers.NOT_MEASURED if usage.allocated is None else numbers.NOT_PRICED
-    cost = usage.cost
-    for amount in (cost.idle, cost.allocated) if cost is not None else (None, None):
-        yield missing if amount is None or cost is None else TEXT.money(amount, prose(cost.currency))
+def idle_cost_column(currency: str, *, adds: bool = True) -> Column[HasUsage]:
+    return Column(
+        title="Cost of idle",
+        name="cost of idle",
+        unit=described.money(currency),
+        value=lambda row: None if row.usage.cost is None else row.usage.cost.idle,
+        missing=_why_no_money,
+        meaning=glossary.meaning("cost-idle"),
+        adds=adds,
+    )
+
+
+def _why_no_money(row: HasUsage) -> str:
+    """Whether hours or prices are missing."""
+    return numbers.NOT_MEASURED if row.usage.measured is None else numbers.NOT_PRICED
+
+
+def _cost_column(currency: str) -> Column[HasUsage]:
+    return Column(
+        title="Cost",
+        name="cost",
+        unit=described.money(currency),
+        value=lambda row: None if row.usage.cost is None else row.usage.cost.allocated,
+        missing=lambda row: numbers.NOT_MEASURED if row.usage.allocated is None else numbers.NOT_PRICED,
+        meaning="Of the allocated GPU-hours that have a price",
+        adds=True,
+    )
+
+
+def _columns_not_held(currency: str) -> Iterator[Column[Group]]:
+    yield Column(
+        title="Held by no pod",
+        name="held by no pod",
+        unit=described.HOURS,
+        value=lambda row: row.not_held,
+        note=_part_not_held,
+        meaning=glossary.meaning("not-held"),
+        adds=True,
+    )
+    yield Column(
+        title="Its cost",
+        name="its cost",
+        unit=described.money(currency),
+        value=lambda row: row.cost_not_held,
+        missing=lambda row: numbers.NOT_MEASURED if row.not_held is None else numbers.NOT_PRICED,
+        meaning="Of the GPU-hours that no pod held",
+        adds=True,
+    )
+
+
+def _part_not_held(row: Group) -> str:
+    """The part that no pod held of all hours of these GPUs."""
+    part = numbers.part(row.not_held, (row.usage.allocated or 0.0) + (row.not_held or 0.0))
+    return "" if part is None else f"{PAGE.share(part)} of all"
+
+
+def _columns_of_prices(currency: str) -> Iterator[Column[Group]]:
+    yield Column(
+        title="Price",
+        unit=described.money(currency),
+        value=_mean_price,
+        missing=_why_no_money,
+        meaning="Mean price of one allocated GPU-hour",
+        more=True,
+    )
+    yield Column(
+        title="Idle by memory",
+        unit=described.money(currency),
+        value=lambda row: None if row.usage.cost is None else row.usage.cost.idle_memory,
+        missing=_why_no_money,
+        meaning=glossary.meaning("idle-memory"),
+        more=True,
+        adds=True,
+    )
+    yield Column(
+        title="Memory",
+        unit=described.SHARE,
+        value=lambda row: row.usage.memory_share,
+        meaning=glossary.meaning("memory"),
+        more=True,
+    )
+
+
+def _mean_price(row: Group) -> float | None:
+    usage = row.usage
+    priced_hours = (usage.allocated or 0.0) - (usage.not_priced or 0.0)
+    return None if usage.cost is None else numbers.part(usage.cost.allocated, priced_hours)
 
 
 _HOURS_LEGEND = (("idle", "idle"), ("busy", "measured and not idle"), ("unknown", "not measured"))
 
 
 def usage_section(audit: Audit) -> Section:
-    measured = audit.summary.measured is not None
     return Section(
         name="usage",
         title="GPUs and money",
@@ -141,10 +244,7 @@ def usage_section(audit: Audit) -> Section:
             None if audit.usage else element("p", why_not_measured(audit), class_="empty"),
             _targets(audit),
             _prices(audit),
-            *(
-                _usage_group(audit, table, measured=measured, first=not index)
-                for index, table in enumerate(audit.usage)
-            ),
+            *(_usage_group(table, first=not index) for index, (_, table) in enumerate(usage_tables(audit))),
         ),
     )
 
@@ -176,12 +276,6 @@ def hours_bar(usage: Usage, whole: float) -> Html:
         for look, name in _HOURS_LEGEND
     ]
     return charts.stacked(parts, whole)
-
-
-def priced(usage: Usage, amount: float | None) -> str:
-    """An amount of money of the usage; without one, whether hours or prices are missing."""
-    missing = numbers.NOT_MEASURED if usage.measured is None else "not priced"
-    return PAGE.money(amount, usage.cost.currency if usage.cost is not None else "", missing)
 
 
 def hours_legend() -> list[charts.Part]:
@@ -230,33 +324,15 @@ def _goal(target: Target, said: str) -> charts.Goal:
     )
 
 
-def _usage_group(audit: Audit, table: GroupTable, *, measured: bool, first: bool) -> Html:
-    name, without = entry_words.BY.get(table.by, (table.by, "not known"))
-    currency = audit.summary.currency
-    rest = measured and any(row.not_held is not None for row in table.rows)
-    made = tables.html(
-        tables.Table(
-            name=f"usage-{table.by}",
-            caption=f"Usage by {name}",
-            columns=tuple(_usage_columns(name, currency, measured=measured, rest=rest)),
-            rows=[
-                tables.Row(cells=tuple(_usage_cells(row, without, measured=measured, rest=rest, currency=currency)))
-                for row in table.rows
-            ],
-            part="the rows that the filters leave",
-            total=tuple(
-                _usage_cells(_whole_cluster(audit, table), "Sum", measured=measured, rest=rest, currency=currency)
-            )
-            if len(table.rows) > 1
-            else (),
-        )
-    )
+def _usage_group(table: Table[Group], *, first: bool) -> Html:
+    count = element("span", wording.count(len(table.rows), "row"), class_="count")
+    has_rest = any(each.title == "Held by no pod" for each in table.columns)
     return element(
         "details",
-        element("summary", f"By {name} ", element("span", wording.count(len(table.rows), "row"), class_="count")),
-        made,
+        element("summary", f"By {table.caption.removeprefix('Usage by ')} ", count),
+        table.html(),
         class_="group",
-        open=first or rest,
+        open=first or has_rest,
     )
 
 
@@ -292,103 +368,40 @@ def _whole_cluster(audit: Audit, table: GroupTable) -> Group:
     )
 
 
-def _usage_columns(name: str, currency: str, *, measured: bool, rest: bool) -> Iterator[tables.Column]:
-    money = cells.sum_of_money(currency)
-    yield tables.Column(title=f"{name[:1].upper()}{name[1:]}", heads=True)
-    yield tables.Column(
-        title="GPUs now",
-        numeric=True,
-        explained="Held by pods at the time of the audit; a MIG device by its share",
-        adds=cells.SUM_OF_NUMBERS,
-    )
-    yield tables.Column(
-        title="Workloads",
-        numeric=True,
-        more=measured,
-        explained="Workloads that hold GPUs or held some in the window",
-        adds=cells.SUM_OF_NUMBERS,
-    )
-    if not measured:
-        return
-    yield tables.Column(title="Activity", numeric=True, explained=glossary.meaning("activity"))
-    for word, more in (("idle", False), ("allocated", False), ("measured", True), ("used", True)):
-        title, meaning = glossary.WORDS[word]
-        yield tables.Column(title=title, numeric=True, more=more, explained=meaning, adds=cells.SUM_OF_HOURS)
-    yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost-idle"), adds=money)
-    yield tables.Column(
-        title="Cost", numeric=True, explained="Of the allocated GPU-hours that have a price", adds=money
-    )
-    if rest:
-        yield tables.Column(
-            title="Held by no pod", numeric=True, explained=glossary.meaning("not-held"), adds=cells.SUM_OF_HOURS
-        )
-        yield tables.Column(title="Its cost", numeric=True, explained="Of the GPU-hours that no pod held", adds=money)
-    yield tables.Column(title="Price", numeric=True, more=True, explained="Mean price of one allocated GPU-hour")
-    yield tables.Column(
-        title="Idle by memory", numeric=True, more=True, explained=glossary.meaning("idle-memory"), adds=money
-    )
-    yield tables.Column(title="Memory", numeric=True, more=True, explained=glossary.meaning("memory"))
-
-
-def _usage_cells(row: Group, without: str, *, measured: bool, rest: bool, currency: str) -> Iterator[cells.Cell]:
-    usage, cost = row.usage, row.usage.cost
-    yield cells.text(row.name, without)
-    yield cells.number(usage.gpus_now, PAGE.number(usage.gpus_now))
-    yield cells.number(row.workloads, f"{row.workloads:,}")
-    if not measured:
-        return
-    yield cells.bar(usage.activity, PAGE.share(usage.activity))
-    for hours in (usage.idle, usage.allocated, usage.measured, usage.used):
-        yield cells.number(hours, PAGE.hours(hours))
-    price = numbers.part(cost.allocated, (usage.allocated or 0.0) - (usage.not_priced or 0.0)) if cost else None
-    idle, allocated, memory = (cost.idle, cost.allocated, cost.idle_memory) if cost is not None else (None,) * 3
-    yield cells.number(idle, priced(usage, idle))
-    yield cells.number(allocated, priced(usage, allocated))
-    yield from _not_held_cells(row, currency) if rest else ()
-    for amount in (price, memory):
-        yield cells.number(amount, priced(usage, amount))
-    yield cells.number(usage.memory_share, PAGE.share(usage.memory_share))
-
-
-def _not_held_cells(row: Group, currency: str) -> Iterator[cells.Cell]:
-    """The hours that no pod held with their part of all hours of these GPUs, and what they cost."""
-    held = numbers.part(row.not_held, (row.usage.allocated or 0.0) + (row.not_held or 0.0))
-    part = "" if held is None else f"{PAGE.share(held)} of all"
-    look = "text" if row.not_held is not None else "muted"
-    yield cells.lines((look, PAGE.hours(row.not_held)), ("muted", part), sort=row.not_held)
-    missing = numbers.NOT_MEASURED if row.not_held is None else "not priced"
-    yield cells.number(row.cost_not_held, PAGE.money(row.cost_not_held, currency, missing))
-
-
-_PRICE_COLUMNS: Final = (
-    tables.Column(title="GPU model", heads=True),
-    tables.Column(title="Capacity type", explained="How the nodes are paid for, by their labels"),
-    tables.Column(title="Price", numeric=True, explained="Of one GPU for one hour, held by a pod or not"),
-    tables.Column(title="GPUs", numeric=True, explained="Of the nodes of now, held by pods or not"),
-    tables.Column(
-        title="Comes from", explained="The entry of usher.yaml that decides, and how the price follows from it"
-    ),
-)
-
-
 def _prices(audit: Audit) -> Html | None:
     """Nothing where usher knows no GPU that could have a price."""
     if not audit.prices:
         return None
     currency = audit.summary.currency
-    table = tables.Table(
+    table = Table(
         name="prices",
         caption="Prices",
-        columns=_PRICE_COLUMNS,
-        rows=[tables.Row(cells=tuple(_price_cells(each, currency))) for each in audit.prices],
+        rows=audit.prices,
+        columns=(
+            Column(title="GPU model", heads=True, value=lambda each: each.product, empty="model not known"),
+            Column(
+                title="Capacity type",
+                value=lambda each: each.capacity_type,
+                empty=numbers.NOT_KNOWN,
+                meaning="How the nodes are paid for, by their labels",
+            ),
+            Column(
+                title="Price",
+                unit=described.price(currency),
+                value=lambda each: each.per_gpu_hour,
+                meaning="Of one GPU for one hour, held by a pod or not",
+            ),
+            Column(
+                title="GPUs",
+                unit=described.DEVICES,
+                value=lambda each: each.gpus,
+                meaning="Of the nodes of now, held by pods or not",
+            ),
+            Column(
+                title="Comes from",
+                cell=lambda each: cells.lines(("plain", each.rule), ("muted", each.formula)),
+                meaning="The entry of usher.yaml that decides, and how the price follows from it",
+            ),
+        ),
     )
-    return element("details", element("summary", "Prices of one GPU-hour"), tables.html(table), class_="group")
-
-
-def _price_cells(each: PriceEntry, currency: str) -> Iterator[cells.Cell]:
-    yield cells.text(each.product, "model not known")
-    yield cells.text(each.capacity_type, "not known")
-    shown = "not priced" if each.per_gpu_hour is None else f"{currency} {each.per_gpu_hour:,.2f}"
-    yield cells.number(each.per_gpu_hour, shown)
-    yield cells.number(each.gpus, PAGE.number(each.gpus))
-    yield cells.lines(("plain", each.rule), ("muted", each.formula))
+    return element("details", element("summary", "Prices of one GPU-hour"), table.html(), class_="group")

@@ -1,12 +1,14 @@
 """What workloads hold, want and wait for: the table of workloads, the accelerators, and where GPUs are now."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from operator import attrgetter
 from typing import Final
 
 from usher.audit.document import AcceleratorEntry, Audit, Group, Summary, Usage, WorkloadEntry, WorkloadState
-from usher.audit.reports import entry_words, glossary, numbers, usage_tables
-from usher.audit.reports.markdown_table import MarkdownTable, code, object_code, prose
+from usher.audit.reports import described, entry_words, glossary, numbers, usage_tables
+from usher.audit.reports.described import Column, Table, code, object_code, prose
 from usher.audit.reports.numbers import PAGE, TEXT
 from usher.audit.reports.web import cells, charts, tables
 from usher.audit.reports.web.markup import Html, element
@@ -57,35 +59,33 @@ def _asking_teams(audit: Audit) -> Sequence[Sequence[str]]:
     ]
 
 
-_ACCELERATOR_HEADERS: Final = (
-    "accelerator",
-    "nodes",
-    "capacity",
-    "allocated",
-    "free",
-    "out of use",
-    "waiting",
-    "never",
-)
-
-
-def _accelerator_rows(entries: Sequence[AcceleratorEntry]) -> Iterator[tuple[str, ...]]:
-    """One for each resource, with its numbers in the units of the resource."""
-    for each in entries:
-        amounts = (each.nodes, each.capacity, each.allocated, each.free, each.out_of_use, each.waiting, each.never)
-        yield numbers.short(each.resource), *map(TEXT.number, amounts)
+def accelerators_table(audit: Audit) -> Table[AcceleratorEntry]:
+    """The accelerators other than GPUs, each in the unit of its resource; empty for manifests."""
+    amounts = ("nodes", "capacity", "allocated", "free", "out_of_use", "waiting", "never")
+    return Table(
+        caption="Other accelerators",
+        rows=audit.other_accelerators if audit.summary.knows_cluster else (),
+        columns=(
+            Column(
+                name="accelerator",
+                value=lambda each: numbers.short(each.resource),
+                prose=lambda each: code(numbers.short(each.resource)),
+            ),
+            *(Column(name=each.replace("_", " "), unit=described.DEVICES, value=attrgetter(each)) for each in amounts),
+        ),
+    )
 
 
 _WAITING: Final = frozenset({WorkloadState.PENDING, WorkloadState.PARTLY, WorkloadState.SUSPENDED})
 
 
 def write_accelerators(audit: Audit, lines: Lines) -> None:
-    found = audit.other_accelerators
-    if not found or not audit.summary.knows_cluster:
+    table = accelerators_table(audit)
+    if not table.rows:
         return
-    headers = _ACCELERATOR_HEADERS
-    lines.table(headers, _accelerator_rows(found[: entry_words.SHOWN]), right=set(headers[1:]), indent=2)
-    entry_words.write_more(len(found) - entry_words.SHOWN, "accelerator", lines)
+    headers, rows = table.text(entry_words.SHOWN)
+    lines.table(headers, rows, right=set(headers[1:]), indent=2)
+    entry_words.write_more(len(table.rows) - entry_words.SHOWN, "accelerator", lines)
     lines.write()
 
 
@@ -130,116 +130,115 @@ def _idle_of_team(usage: Usage | None) -> tuple[str, str]:
     return TEXT.number(usage.idle), "" if cost is None or cost.idle is None else TEXT.money(cost.idle, cost.currency)
 
 
-def accelerators_markdown(audit: Audit) -> MarkdownTable:
-    found = audit.other_accelerators if audit.summary.knows_cluster else ()
-    cells = ((code(name), *map(prose, amounts)) for name, *amounts in _accelerator_rows(found))
-    return MarkdownTable(title="Other accelerators", header=_ACCELERATOR_HEADERS, rows=[*cells])
-
-
-def workloads_markdown(audit: Audit) -> MarkdownTable:
-    found, measured = entry_words.about(audit.findings), audit.summary.measured is not None
-    use = ("activity", "idle", "cost of idle") if measured else ()
-    return MarkdownTable(
-        title="Workloads",
-        header=("workload", "team", "state", "GPUs", *use, "findings"),
-        rows=[
-            (
-                object_code(each.subject) + (f" {code(each.place)}" if each.place else ""),
-                prose(each.team, empty=""),
-                each.state.value,
-                prose(TEXT.accelerators(each.gpus, each.gpus_least, each.other_accelerators)),
-                *(_idle_words(each) if measured else ()),
-                f"{found[entry_words.subject(each.subject)]:,}",
-            )
-            for each in entry_words.idlest_first(audit.workloads)
-        ],
+def workloads_table(audit: Audit) -> Table[WorkloadEntry]:
+    """The workloads, those with most idle hours first."""
+    return Table(
+        name="workloads-table",
+        caption="Workloads",
+        rows=entry_words.idlest_first(audit.workloads),
+        columns=tuple(_workload_columns(audit)),
+        filters={
+            "team": ("Team", lambda each: each.team),
+            "namespace": ("Namespace", lambda each: each.subject.namespace),
+            "queue": ("Queue", lambda each: each.queue),
+            "state": ("State", lambda each: each.state.value),
+            "role": ("Role", lambda each: each.role),
+            "outcome": ("At admission", _at_admission),
+        },
+        empty="No workload that usher could read holds or wants accelerators.",
     )
 
 
-def _idle_words(each: WorkloadEntry) -> tuple[str, ...]:
-    if entry_words.held_no_gpu(each):
-        return entry_words.WASTE
-    activity, idle, _, cost, _ = [*usage_tables.usage_words(each.usage)][1:]
-    return activity, idle, cost
+def _workload_columns(audit: Audit) -> Iterator[Column[WorkloadEntry]]:
+    found, measured = entry_words.about(audit.findings), audit.summary.measured is not None
+    yield Column(
+        title="Workload",
+        name="workload",
+        heads=True,
+        cell=lambda each: cells.lines(
+            ("muted", f"{each.subject.kind}, {each.role}"), ("strong", entry_words.place(each.subject))
+        ),
+        prose=lambda each: object_code(each.subject) + (f" {code(each.place)}" if each.place else ""),
+    )
+    yield Column(
+        title="Owner",
+        name="team",
+        value=lambda each: each.team,
+        cell=_owner_cell,
+        meaning="Team; queue; priority class",
+    )
+    yield Column(
+        title="State",
+        name="state",
+        narrow=True,
+        value=lambda each: each.state.value,
+        cell=lambda each: _state_cell(audit, each),
+        meaning="Where its pods are, and since when some wait",
+    )
+    yield Column(
+        title="GPUs",
+        name="GPUs",
+        unit=described.DEVICES,
+        cell=_gpus_cell,
+        prose=lambda each: prose(TEXT.accelerators(each.gpus, each.gpus_least, each.other_accelerators)),
+        meaning="Held now, and of how many, where pods wait",
+    )
+    yield from _idle_columns(audit.summary.currency) if measured else ()
+    yield Column(
+        title="GPU model",
+        more=measured,
+        cell=lambda each: cells.lines(("plain", ", ".join(each.products)), ("muted", ", ".join(each.capacity_types))),
+        meaning="Of the nodes that its pods run on, and how these nodes are paid for",
+    )
+    yield Column(
+        title="Age",
+        numeric=True,
+        more=measured,
+        cell=lambda each: cells.age(each.created, audit.taken),
+        meaning="Since the workload was made",
+    )
+    yield Column(
+        title="At admission",
+        narrow=True,
+        cell=lambda each: _admission_cell(each, found[entry_words.subject(each.subject)]),
+        meaning="What usher would do if the workload were made today; all its findings",
+    )
+    yield Column(name="findings", unit=described.COUNT, value=lambda each: found[entry_words.subject(each.subject)])
+    yield from _used_columns() if measured else ()
 
 
-_WORKLOAD_FILTERS: Final = {
-    "team": "Team",
-    "namespace": "Namespace",
-    "queue": "Queue",
-    "state": "State",
-    "role": "Role",
-    "outcome": "At admission",
-}
+def _idle_columns(currency: str) -> Iterator[Column[WorkloadEntry]]:
+    yield _unless_it_held_none(usage_tables.activity_column())
+    yield _unless_it_held_none(usage_tables.hours_column("idle", name="idle", adds=False))
+    yield _unless_it_held_none(usage_tables.idle_cost_column(currency, adds=False), entry_words.NO_MONEY)
+
+
+def _used_columns() -> Iterator[Column[WorkloadEntry]]:
+    yield _unless_it_held_none(usage_tables.hours_column("used", more=True, adds=False))
+    yield _unless_it_held_none(usage_tables.hours_column("allocated", more=True, adds=False))
+    memory = glossary.meaning("memory")
+    yield _unless_it_held_none(
+        Column(title="Memory", unit=described.SHARE, cell=_memory_cell, meaning=memory, more=True)
+    )
+
+
+def _unless_it_held_none(column: Column[WorkloadEntry], instead: str = entry_words.HELD_NONE) -> Column[WorkloadEntry]:
+    """The column with a word instead of the numbers of workloads that held no GPU."""
+    return replace(column, instead=lambda each: instead if entry_words.held_no_gpu(each) else "")
 
 
 def workloads_section(audit: Audit) -> Section:
-    listed = entry_words.idlest_first(audit.workloads)
-    measured = audit.summary.measured is not None
-    about = entry_words.about(audit.findings)
-    table = tables.Table(
-        name="workloads-table",
-        caption="Workloads",
-        columns=tuple(_workload_columns(measured=measured)),
-        rows=[_workload_row(audit, each, about, measured=measured) for each in listed],
-        filters=_WORKLOAD_FILTERS,
-        empty="No workload that usher could read holds or wants accelerators.",
-    )
     return Section(
         name="workloads",
         title="Workloads",
         count=len(audit.workloads),
         lead="Each accelerator counts once, at the top-level workload whose pods hold it. Most idle hours first.",
-        body=tables.html(table),
+        body=workloads_table(audit).html(),
     )
 
 
-def _workload_columns(*, measured: bool) -> Iterator[tables.Column]:
-    yield tables.Column(title="Workload", heads=True)
-    yield tables.Column(title="Owner", explained="Team; queue; priority class")
-    yield tables.Column(title="State", narrow=True, explained="Where its pods are, and since when some wait")
-    yield tables.Column(title="GPUs", numeric=True, explained="Held now, and of how many, where pods wait")
-    if measured:
-        yield tables.Column(title="Activity", numeric=True, explained=glossary.meaning("activity"))
-        yield tables.Column(title="Idle", numeric=True, explained=glossary.meaning("idle"))
-        yield tables.Column(title="Cost of idle", numeric=True, explained=glossary.meaning("cost-idle"))
-    yield tables.Column(
-        title="GPU model",
-        more=measured,
-        explained="Of the nodes that its pods run on, and how these nodes are paid for",
-    )
-    yield tables.Column(title="Age", numeric=True, more=measured, explained="Since the workload was made")
-    yield tables.Column(
-        title="At admission",
-        narrow=True,
-        explained="What usher would do if the workload were made today; all its findings",
-    )
-    if measured:
-        yield tables.Column(title="Used", numeric=True, more=True, explained=glossary.meaning("used"))
-        yield tables.Column(title="Allocated", numeric=True, more=True, explained=glossary.meaning("allocated"))
-        yield tables.Column(title="Memory", numeric=True, more=True, explained=glossary.meaning("memory"))
-
-
-def _workload_row(audit: Audit, each: WorkloadEntry, about: Mapping[str, int], *, measured: bool) -> tables.Row:
-    return tables.Row(
-        facets=(
-            each.team,
-            each.subject.namespace,
-            each.queue,
-            each.state.value,
-            each.role,
-            entry_words.AT_ADMISSION.get(each.outcome, each.outcome),
-        ),
-        cells=(
-            cells.lines(("muted", f"{each.subject.kind}, {each.role}"), ("strong", entry_words.place(each.subject))),
-            _owner_cell(each),
-            _state_cell(audit, each),
-            _gpus_cell(each),
-            *(_idle_cells(each) if measured else ()),
-            *_kind_cells(audit, each, about.get(entry_words.subject(each.subject), 0)),
-            *(_used_cells(each) if measured else ()),
-        ),
-    )
+def _at_admission(each: WorkloadEntry) -> str:
+    return entry_words.AT_ADMISSION.get(each.outcome, each.outcome)
 
 
 def _owner_cell(each: WorkloadEntry) -> cells.Cell:
@@ -270,38 +269,17 @@ def _gpus_cell(each: WorkloadEntry) -> cells.Cell:
     return cells.lines(("plain", PAGE.number(now)), ("muted", wanted), sort=now)
 
 
-def _kind_cells(audit: Audit, each: WorkloadEntry, found: int) -> Iterator[cells.Cell]:
-    yield cells.lines(("plain", ", ".join(each.products)), ("muted", ", ".join(each.capacity_types)))
-    yield cells.age(each.created, audit.taken)
+def _admission_cell(each: WorkloadEntry, found: int) -> cells.Cell:
     rows = tables.query(q=tables.exactly(entry_words.named(each.subject)))
-    yield cells.lines(
-        ("plain", entry_words.AT_ADMISSION.get(each.outcome, each.outcome)),
+    return cells.lines(
+        ("plain", _at_admission(each)),
         ("link", wording.count(found, "finding") if found else "", f"#findings-table?{rows}"),
     )
 
 
-def _idle_cells(each: WorkloadEntry) -> Iterator[cells.Cell]:
-    usage, cost = each.usage, each.usage.cost.idle if each.usage.cost is not None else None
-    if entry_words.held_no_gpu(each):
-        yield from (
-            cells.text("", entry_words.HELD_NONE),
-            cells.text("", entry_words.HELD_NONE),
-            cells.text("", entry_words.NO_MONEY),
-        )
-        return
-    yield cells.bar(usage.activity, PAGE.share(usage.activity))
-    yield cells.number(usage.idle, PAGE.hours(usage.idle))
-    yield cells.number(cost, usage_tables.priced(usage, cost))
-
-
-def _used_cells(each: WorkloadEntry) -> Iterator[cells.Cell]:
+def _memory_cell(each: WorkloadEntry) -> cells.Cell:
     usage = each.usage
-    if entry_words.held_no_gpu(each):
-        yield from (cells.text("", entry_words.HELD_NONE),) * 3
-        return
-    yield cells.number(usage.used, PAGE.hours(usage.used))
-    yield cells.number(usage.allocated, PAGE.hours(usage.allocated))
-    yield cells.lines(
+    return cells.lines(
         ("plain" if usage.memory_share is not None else "muted", PAGE.share(usage.memory_share)),
         ("muted", f"peak {numbers.memory(usage.memory_peak)}" if usage.memory_peak is not None else ""),
         sort=usage.memory_share,

@@ -23,7 +23,7 @@ from usher.dataclass import dataclass
 
 RECORD_NAME: Final = "record.json"
 MOST_RECORD_BYTES: Final = 1 << 20
-"""Bytes of a record."""
+"""Of a record."""
 
 MOST_GAPS: Final = 100
 LONGEST_TEXT: Final = 500
@@ -34,7 +34,7 @@ API_VERSION: Final = "gpu-usher.io/v1alpha1"
 _BoundedText = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
 _Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 _FileName = Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}-[0-9a-f]{16}\.parquet$")]
-"""A table name and the beginning of the digest. It can only name a file beside the record."""
+"""The table and the beginning of the digest. It names a file beside the record and nothing else."""
 
 _Time = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")]
 _Count = Annotated[int, Field(ge=0, le=2**53)]
@@ -44,7 +44,7 @@ class PartFile(Part):
     table: Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}$")]
     name: _FileName
     size: _Count
-    """In bytes."""
+    """Bytes."""
     sha256: _Digest
     rows: _Count
 
@@ -59,10 +59,10 @@ class Record(Part):
     api_version: Literal["gpu-usher.io/v1alpha1"] = API_VERSION
     kind: Literal["AuditPart"] = "AuditPart"
     version: _BoundedText
-    """The version of the usher that wrote it."""
+    """Of the usher that wrote it."""
     cluster: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TEXT)]
     cluster_id: _BoundedText = ""
-    """The uid of the namespace kube-system, which distinguishes two clusters with the same name; empty if unknown."""
+    """The uid of the namespace kube-system, by which two clusters of one name differ; empty where it is not known."""
     shard: Annotated[int, Field(ge=0, lt=MOST_SHARDS)]
     of: Annotated[int, Field(ge=1, le=MOST_SHARDS)]
     taken: _Time
@@ -83,7 +83,7 @@ def read_record(content: bytes) -> Record:
     """The record of a JSON text.
 
     Raises:
-        ValueError: it is not a record of this version. The message gives the reason and never quotes the text.
+        ValueError: it is not a record of this version; the message says why, and quotes nothing of the text.
     """
     try:
         return Record.model_validate_json(content)
@@ -99,25 +99,24 @@ def record_json(record: Record) -> bytes:
 
 
 def part_folder(cluster: str, cluster_id: str, shard: Shard) -> str:
-    """The folder of a part: a readable name, a digest of the name, and the shard. Two clusters never share it."""
+    """The folder of a part, which two clusters never share: a readable name, a digest of the name, and the shard."""
     readable = re.sub(r"[^a-z0-9-]+", "-", cluster.lower()).strip("-")[:40] or "cluster"
     digest = hashlib.sha256(f"{cluster}\0{cluster_id}".encode(errors="surrogatepass")).hexdigest()[:8]
     return f"{readable}-{digest}/{shard.index}-of-{shard.of}"
 
 
 _MADE_WHOLE_BY_MERGE: Final = ("gpus_usable", "gpus_free", "readiness")
-"""Values that no shard knows alone and the merge completes: from the usable GPUs it subtracts those that the pods of
-each shard hold, and an item of the checklist gets the verdict of the worst shard.
-"""
+"""What no shard knows by itself, and the merge makes whole: it subtracts from the usable GPUs what the pods of each
+shard hold there, and an item of the checklist stands as in the worst shard."""
 
 
 def reduced_to_shard(audit: Audit, shard: Shard, *, shared: int = 0) -> Audit:
-    """The document with only the objects of the shard.
+    """The document with the objects of the shard alone.
 
     Args:
-        audit: the document of the shard.
-        shard: the shard.
-        shared: the number of objects without a namespace that it read. Every shard reads them; they count in shard 0.
+        audit: what the shard has found.
+        shard: which one it is.
+        shared: how many objects without a namespace it has read, as every shard does; they count in shard 0.
     """
     if shard.is_whole:
         return audit
@@ -134,7 +133,7 @@ MOST_OF_A_FILE: Final = 1 << 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartKey:
-    """The identity of a part, known before the audit."""
+    """A part of a run, by what is known before the audit."""
 
     cluster: str
     cluster_id: str
@@ -146,10 +145,10 @@ class PartKey:
 
 
 def is_done(store: part_stores.Store, key: PartKey) -> bool:
-    """Whether the part is complete: its record exists, and each of its files has the digest in the record.
+    """Whether the part is there and complete: its record, and each of its files with the digest of the record.
 
     Raises:
-        InputError: the store is unusable, so writing a part would fail too.
+        InputError: the store cannot be used at all, so that no part could be written either.
     """
     try:
         record = read_record(part_stores.read_file(store, f"{key.folder}/{RECORD_NAME}", most=MOST_RECORD_BYTES))
@@ -188,16 +187,17 @@ def tables_of(audit: Audit) -> Iterator[tuple[str, bytes, int]]:
 def write_part(
     store: part_stores.Store, key: PartKey, audit: Audit, tables: Iterable[tuple[str, bytes, int]], *, version: str
 ) -> Record:
-    """Writes the files and then the record. A part without a record is written again from the start.
+    """Writes the files and then the record. A part that ends before its record is written again as a whole.
 
-    File names contain digests, so two writers of one part never mix: the last record names existing files.
+    The names of files hold their digests, so two writers of one part never mix: the record that is written last names
+    files that are there.
 
     Args:
         store: the folder of the run.
-        key: the identity of the part.
+        key: which part it is.
         audit: the document of the shard.
         tables: each table's name, its Parquet file and the number of its rows.
-        version: the version of usher.
+        version: of usher.
 
     Raises:
         InputError: a file cannot be written, or is larger than a merge takes.
@@ -227,9 +227,7 @@ def _bounded_text(text: str) -> str:
 
 
 def _whole_characters(text: str) -> str:
-    """The text with a question mark for each half of a surrogate pair, because JSON files hold only whole
-    characters.
-    """
+    """Half of a surrogate pair becomes a question mark, because JSON files hold only whole characters."""
     return text.encode(errors="replace").decode()
 
 

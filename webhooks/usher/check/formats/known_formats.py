@@ -1,6 +1,6 @@
 """The formats of the reports of `usher check` and `usher audit`.
 
-A new format is a module in this folder, or in `ci` if a CI system reads it, with a function
+A new format is a module in this folder with a function
 `write(found: findings.Report, stream: TextIO, /)`, and a line in FORMATS. A format of audits is a module in
 `usher.audit.reports` with `write(audit: Audit, stream: TextIO, /)`. One that needs several files has `files(audit)`
 instead, which yields pairs of file name and bytes. This module does not import them: `--help` lists the formats, and

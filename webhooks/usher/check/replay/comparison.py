@@ -368,7 +368,7 @@ LARGEST_SAVED: Final = 256 * 2**20
 """The most bytes of a file; ten thousand workloads with findings need a tenth of it."""
 
 SAVED_HEAD: Final = 4096
-"""The bytes at the start of a file that `is_saved` needs."""
+"""The bytes at the start of a file that `is_saved_side` needs."""
 
 
 _MOST: Final = 10**18

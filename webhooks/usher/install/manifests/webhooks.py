@@ -1,7 +1,7 @@
 """The webhook configurations, with a rule for every kind in the registry and for what policies of a site judge.
 
 Choices and their sources: docs/domain/webhooks.md#configuration. Mutation fails open, because the validating webhook
-sees the final object. `fail_closed` says what fails closed if a site wants that; the label that exempts a namespace
+sees the final object. `conditions` says what fails closed if a site wants that; the label that exempts a namespace
 always does. All leave out the namespaces that usher.yaml exempts. The only side effect is the charge of a quota.
 
 A constraint names kinds, and a rule names resources. usher knows the resources of Kubernetes and of its own kinds. For
@@ -48,7 +48,7 @@ class Client:
 class Calls:
     """How long the API server waits for the webhooks of workloads, and what it does without an answer.
 
-    With Fail it refuses requests that meet the conditions of `fail_closed`, and accepts all others.
+    With Fail it refuses requests that meet the match conditions of `conditions`, and accepts all others.
     """
 
     mutate_failure_policy: FailurePolicy = "Ignore"
@@ -286,7 +286,7 @@ def configurations(
         client: how the API server reaches usher.
         config: usher.yaml, which names administrators, schedulers and exempt namespaces; defaults without one.
         calls: timeouts and failure policies; defaults without one.
-        failing: match conditions of `fail_closed`; a failure policy Fail needs them.
+        failing: match conditions of `conditions`; a failure policy Fail needs them.
         kinds: those that constraints of Gatekeeper are about.
 
     Raises:

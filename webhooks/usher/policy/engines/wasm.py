@@ -74,7 +74,7 @@ class WasmEngine:
             deadline: seconds for one evaluation, unless a `sandbox` has its own.
             memory_limit: bytes.
             rebuild_above: bytes, as REBUILD_ABOVE.
-            ahead: a file of `machine_code` for this module. It is trusted.
+            ahead: a file of `write_machine_code` for this module. It is trusted.
             sandbox: shared with other engines; `close` leaves it running.
             entrypoints: those that the module must have.
             functions: the only built-ins that the module may call in this process.

@@ -252,7 +252,7 @@ class Documents:
             workload: the object.
             old: on UPDATE, the old object.
             review: the user and the operation; None outside of admission.
-            cluster: the slice of the facts, made by `cluster.of`.
+            cluster: the slice of the facts, made by `cluster_input`.
             beside: the facts from other objects of the same files.
         """
         document: Input = {

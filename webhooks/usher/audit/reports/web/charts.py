@@ -1,6 +1,7 @@
-"""Charts as SVG and text. Words stay text of the page: they keep their size on a narrow screen and are read aloud.
+"""Charts as SVG and text, and tiles of numbers.
 
-Lengths are in thousandths of the width; nothing depends on colour alone.
+Words stay text of the page: they keep their size on a narrow screen and are read aloud. Lengths are in thousandths of
+the width; nothing depends on colour alone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -159,4 +160,18 @@ def row(label: Html | str, bar: Html, amount: Html | str) -> Html:
         element("span", label, class_="name"),
         element("span", bar, class_="drawn"),
         element("span", amount, class_="amount"),
+    )
+
+
+def tile(
+    label: Html | str, value: Html | str | None, note: str = "", change: Html | None = None, *, missing: str
+) -> Html:
+    """A number of the first screen with its name; `missing` stands in the place of one that is not there."""
+    return element(
+        "div",
+        element("span", label, class_="label"),
+        element("span", missing, class_="value missing") if value is None else element("span", value, class_="value"),
+        element("span", note, class_="note") if note else None,
+        change,
+        class_="tile",
     )

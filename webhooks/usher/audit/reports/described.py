@@ -1,0 +1,337 @@
+"""Tables described once: each column with its names, unit and meaning. Pages, Markdown and text render the description.
+
+A column says for each form what its heading is, and stands only in forms that it has a heading for. What a form shows
+in a way of its own is a function of the column. In Markdown a hostile name changes nothing of the page, and a long one
+is cut.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
+from typing import Any, Final, Generic, TypeVar
+
+from usher.audit.document import Subject
+from usher.audit.reports import entry_words, numbers
+from usher.audit.reports.numbers import PAGE, TEXT
+from usher.audit.reports.web import cells, tables
+from usher.audit.reports.web.markup import Html
+from usher.check.formats import markdown as formats_markdown
+from usher.dataclass import dataclass
+
+Row = TypeVar("Row")
+Read_contra = TypeVar("Read_contra", contravariant=True)
+"""A row as a column reads it."""
+
+ROWS: Final = 20
+"""Rows that a table in Markdown shows."""
+_MAX_TEXT: Final = 400
+"""Characters of one text, so that one name cannot fill the report."""
+_WORD: Final = 40
+"""Characters at the end of a cut text in which a space is looked for, so that it ends with a whole word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """How forms write the numbers of a column; the functions take a number or None, and what a missing one says."""
+
+    text: Callable[[float | None, str], str]
+    page: Callable[[float | None, str], str]
+    markdown: Callable[[float | None, str], str] | None = None
+    """None where the text is harmless there."""
+    missing: str
+    sum: cells.SumUnit | None = None
+    """How a page adds them up; None where they do not add up."""
+    drawn: bool = False
+    """Whether a page draws them as a bar, too."""
+
+    def cell(self, amount: "Amount") -> cells.Cell:
+        shown = self.page(amount.value, self.missing if amount.missing is None else amount.missing)
+        made = cells.bar(amount.value, shown) if self.drawn else cells.number(amount.value, shown)
+        return cells.Cell((*made.pieces, ("muted", amount.note)), sort=made.sort) if amount.note else made
+
+
+def _counted(value: float | None, missing: str) -> str:
+    return missing if value is None else f"{value:,}"
+
+
+COUNT: Final = Unit(text=_counted, page=_counted, missing=numbers.NOT_KNOWN, sum=cells.SUM_OF_NUMBERS)
+DEVICES: Final = Unit(text=TEXT.number, page=PAGE.number, missing=numbers.NOT_KNOWN, sum=cells.SUM_OF_NUMBERS)
+"""GPUs and other accelerators."""
+GPUS: Final = Unit(text=TEXT.gpus, page=PAGE.gpus, missing=numbers.NOT_KNOWN)
+PLAIN: Final = Unit(text=numbers.plain, page=numbers.plain, missing=numbers.NOT_MEASURED)
+HOURS: Final = Unit(
+    text=lambda value, _: TEXT.hours(value),
+    page=lambda value, _: PAGE.hours(value),
+    missing=numbers.NOT_MEASURED,
+    sum=cells.SUM_OF_HOURS,
+)
+SHARE: Final = Unit(text=TEXT.share, page=PAGE.share, missing=numbers.NOT_MEASURED)
+DRAWN_SHARE: Final = Unit(text=TEXT.share, page=PAGE.share, missing=numbers.NOT_MEASURED, drawn=True)
+
+
+def money(currency: str, *, whole: bool = False) -> Unit:
+    """Amounts of money; `whole` leaves a sum out where one of its rows has no amount."""
+    return Unit(
+        text=lambda value, missing: TEXT.money(value, currency, missing),
+        page=lambda value, missing: PAGE.money(value, currency, missing),
+        markdown=lambda value, missing: TEXT.money(value, prose(currency), missing),
+        missing=numbers.NOT_PRICED,
+        sum=cells.sum_of_money(currency, whole=whole),
+    )
+
+
+def price(currency: str) -> Unit:
+    """Prices of one GPU for one hour, always with cents."""
+    return Unit(
+        text=lambda value, missing: TEXT.price(value, currency, missing),
+        page=lambda value, missing: PAGE.price(value, currency, missing),
+        missing=numbers.NOT_PRICED,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number of a row, or of the last one, which sums up the others."""
+
+    value: float | None
+    missing: str | None = None
+    """What stands in its place where it is missing; None for what the unit says."""
+    note: str = ""
+    """What a page says below it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column(Generic[Read_contra]):
+    """`value` is a number where the column has a unit, else a text."""
+
+    title: str = ""
+    """Its heading on a page; empty where a page does not show it."""
+    name: str = ""
+    """Its heading in Markdown and text; empty where they do not show it."""
+    value: Callable[[Read_contra], Any] = lambda _: None
+    unit: Unit | None = None
+    missing: Callable[[Read_contra], str] | None = None
+    """What stands in the place of a number that is missing, where the reason depends on the row."""
+    instead: Callable[[Read_contra], str] = lambda _: ""
+    """What stands in the place of the column in rows that it says nothing about; empty for all other rows."""
+    empty: str = ""
+    """What a page says instead of an empty text."""
+    cell: Callable[[Read_contra], cells.Cell] | None = None
+    """The cell on a page, where it is more than the value."""
+    plain: Callable[[Read_contra], str] | None = None
+    """The cell in text, where it is not the value with its unit."""
+    prose: Callable[[Read_contra], str] | None = None
+    """The cell in Markdown, where it is more than the value."""
+    note: Callable[[Read_contra], str] = lambda _: ""
+    """What a page says below a number."""
+    meaning: str = ""
+    heads: bool = False
+    narrow: bool = False
+    ranked: bool = False
+    numeric: bool = False
+    more: bool = False
+    """As `tables.Column` has them."""
+    adds: bool = False
+    """Whether a page adds its numbers up when filters leave some rows."""
+
+    def amount(self, row: Read_contra) -> Amount:
+        return Amount(self.value(row), self.missing(row) if self.missing is not None else None, self.note(row))
+
+    def on_page(self, row: Read_contra) -> cells.Cell:
+        if instead := self.instead(row):
+            return cells.text("", instead)
+        if self.cell is not None:
+            return self.cell(row)
+        return cells.text(self.value(row), self.empty) if self.unit is None else self.total_on_page(self.amount(row))
+
+    def total_on_page(self, amount: Amount | None) -> cells.Cell:
+        return cells.text("") if amount is None or self.unit is None else self.unit.cell(amount)
+
+    def written(self, row: Read_contra) -> str:
+        """The cell in text."""
+        if instead := self.instead(row):
+            return instead
+        if self.plain is not None:
+            return self.plain(row)
+        value = self.value(row)
+        return str(value) if self.unit is None else self.unit.text(value, self.unit.missing)
+
+    def in_markdown(self, row: Read_contra) -> str:
+        if instead := self.instead(row):
+            return instead
+        if self.prose is not None:
+            return self.prose(row)
+        return prose(str(self.value(row)), empty="") if self.unit is None else self.total_in_markdown(self.amount(row))
+
+    def total_in_markdown(self, amount: Amount | None) -> str:
+        if amount is None or self.unit is None:
+            return ""
+        write = self.unit.markdown or self.unit.text
+        return write(amount.value, self.unit.missing if amount.missing is None else amount.missing)
+
+    @property
+    def key(self) -> str:
+        return self.title or self.name
+
+    @property
+    def heading(self) -> tables.Column:
+        adds = self.unit.sum if self.unit is not None and self.adds else None
+        return tables.Column(
+            title=self.title,
+            explained=self.meaning,
+            numeric=self.numeric or self.unit is not None,
+            ranked=self.ranked,
+            heads=self.heads,
+            narrow=self.narrow,
+            more=self.more,
+            adds=adds,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table(Generic[Row]):
+    caption: str
+    """On a page."""
+    title: str = ""
+    """In Markdown."""
+    name: str = ""
+    """The fragment that leads to it on a page."""
+    columns: Sequence[Column[Row]]
+    rows: Sequence[Row]
+    filters: Mapping[str, tuple[str, Callable[[Row], str]]] = field(default_factory=dict)
+    """The title and the choice of a row for each filter of a page, by its name."""
+    fragment: Callable[[Row], str] = lambda _: ""
+    """What leads to a row of the page."""
+    adds: Callable[[Row], bool] | None = None
+    """Whether the sum has a row; None where it has all."""
+    total: Mapping[str, Amount] = field(default_factory=dict)
+    """The amounts of the last row, by the key of their column; empty for no sum."""
+    last: Row | None = None
+    """A row of its own below the others on a page."""
+    sum_of: str = ""
+    """Which rows the sum has, beside its name on a page."""
+    part: str = ""
+    empty: str = "No entries."
+    """As `tables.Table` has them."""
+    most: int = ROWS
+    """Rows in Markdown."""
+    order: Sequence[str] = ()
+    """The headings in Markdown; empty for the order of the columns."""
+
+    def html(self) -> Html:
+        """The table on a page."""
+        columns = [each for each in self.columns if each.title]
+        return tables.html(
+            tables.Table(
+                name=self.name,
+                caption=self.caption,
+                columns=tuple(each.heading for each in columns),
+                rows=[
+                    tables.Row(
+                        cells=tuple(each.on_page(row) for each in columns),
+                        id=self.fragment(row),
+                        facets=tuple(choice(row) for _, choice in self.filters.values()),
+                        adds=self.adds is None or self.adds(row),
+                    )
+                    for row in self.rows
+                ],
+                filters={name: title for name, (title, _) in self.filters.items()},
+                total=self._last(columns),
+                part=self.part,
+                empty=self.empty,
+            )
+        )
+
+    def _last(self, columns: Sequence[Column[Row]]) -> tuple[cells.Cell, ...]:
+        if self.last is not None:
+            return tuple(each.on_page(self.last) for each in columns)
+        if not self.total:
+            return ()
+        first = cells.lines(("plain", "Sum"), ("muted", self.sum_of)) if self.sum_of else cells.text("", "Sum")
+        return (first, *(each.total_on_page(self.total.get(each.key)) for each in columns[1:]))
+
+    def markdown(self) -> "MarkdownTable":
+        columns = [each for each in self.columns if each.name]
+        if self.order:
+            columns.sort(key=lambda each: self.order.index(each.name))
+        sums = tuple(each.total_in_markdown(self.total.get(each.key)) for each in columns[1:])
+        return MarkdownTable(
+            title=self.title or self.caption,
+            header=tuple(each.name for each in columns),
+            rows=[tuple(each.in_markdown(row) for each in columns) for row in self.rows[: self.most]],
+            left=max(0, len(self.rows) - self.most),
+            total=("**sum**", *sums) if self.total else (),
+            most=self.most,
+        )
+
+    def text(self, most: int) -> tuple[list[str], list[list[str]]]:
+        """The headings, and the cells of the first rows."""
+        columns = [each for each in self.columns if each.name]
+        return [each.name for each in columns], [[each.written(row) for each in columns] for row in self.rows[:most]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkdownTable:
+    title: str
+    header: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    """Cells in Markdown, worst first; each row has as many as the header."""
+    total: tuple[str, ...] = ()
+    """The last row, which stays when rows are cut; empty for no sum."""
+    most: int = ROWS
+    left: int = 0
+    """Rows beyond `most`, which are not written."""
+    also: int = 0
+    """Entries that are in no row."""
+
+    def text(self, room: int) -> str:
+        """The table in at most `room` characters, with the number of rows left out; empty if no row fits."""
+        head = f"\n### {self.title}\n\n{_row(self.header)}{_row(['---'] * len(self.header))}"
+        last = _row(self.total) if self.total else ""
+        room -= size(head) + size(last) + size(_more(len(self.rows) + self.left + self.also))
+        shown: list[str] = []
+        for row in map(_row, self.rows[: self.most]):
+            room -= size(row)
+            if room < 0:
+                break
+            shown.append(row)
+        if not shown:
+            return ""
+        more = len(self.rows) - len(shown) + self.left + self.also
+        return f"{head}{''.join(shown)}{last}{_more(more) if more else ''}"
+
+
+def prose(text: str, *, empty: str | None = None) -> str:
+    """A text as it is; `empty` in the place of one without characters, where it is given."""
+    return empty if empty is not None and not text else formats_markdown.prose(_shortened(text))
+
+
+def code(text: str) -> str:
+    """A name in a span of code."""
+    # A bar ends a cell, within a span of code too.
+    return formats_markdown.code(_shortened(text)).replace("|", "\\|")
+
+
+def object_code(value: Subject) -> str:
+    """`Job ml-research/bert` in a span of code."""
+    return code(entry_words.subject(value))
+
+
+def size(text: str) -> int:
+    """Characters, as UTF-16 counts them."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _MAX_TEXT:
+        return text
+    kept = text[: _MAX_TEXT - 1]
+    place = kept.rfind(" ", _MAX_TEXT - _WORD)
+    return f"{kept[:place] if place > 0 else kept}…"
+
+
+def _more(number: int) -> str:
+    return f"\nand {number:,} more\n"
+
+
+def _row(cells_of_row: Iterable[str]) -> str:
+    return f"| {' | '.join(cells_of_row)} |\n"
