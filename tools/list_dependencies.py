@@ -17,6 +17,7 @@ REASONS = {
     "httptools": "HTTP parsing for uvicorn",
     "jsonpatch": "applying our patches before usher sends them",
     "kubernetes": "configuration and connection for audits of a live cluster",
+    "msgspec": "usher's own values, whose classes are made quickly at the start of a command",
     "opa-python-client": "the second engine: a real OPA server",
     "orjson": "JSON, fast and strict",
     "prometheus-client": "metrics",

@@ -84,6 +84,13 @@ def test_a_plain_file_is_judged_without_what_other_runs_need(file: Path, report:
 
 
 @pytest.mark.process
+def test_the_version_needs_no_library_of_values() -> None:
+    found = after("--version")["modules"]
+
+    assert [name for name in ("dataclasses", "msgspec") if name in found] == []
+
+
+@pytest.mark.process
 def test_values_are_made_by_our_decorator(file: Path) -> None:
     """That of the standard library compiles six functions for each class. Ours makes no class with an order."""
     found = after("check", file)["standard"]

@@ -4,12 +4,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-from typing_extensions import TypeAliasType
-
-Json = TypeAliasType("Json", "dict[str, Json] | list[Json] | str | int | float | bool | None")
-"""Any JSON value, as orjson and usher's YAML reader return it."""
+# Any JSON value, as orjson and usher's YAML reader return it.
+if TYPE_CHECKING:
+    Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
+else:
+    Json = Any  # msgspec reads no alias that names itself
 
 Object = dict[str, Json]
 """A JSON object: a manifest, or a part of one."""

@@ -22,6 +22,8 @@ from unit.policy.alike_pods import worker
 from unit.policy.mutation import generated
 from usher import model, paths
 from usher.authorities.authority import QuotaRefusal
+from usher.authorities.gpu_quota import definitions
+from usher.authorities.gpu_quota.definitions import Quota
 from usher.cluster.facts.store import Store
 from usher.config import fields, models
 from usher.config.fabrics.profiles import RESERVED_VARIABLES
@@ -226,7 +228,9 @@ def test_other_requests_are_not_remembered(request_: Request) -> None:
 
 def test_a_quota_refusal_is_not_remembered() -> None:
     asked = engines.evaluator(engines.ScriptedEngine(lambda _: engines.result()))
-    refusal = QuotaRefusal.__new__(QuotaRefusal)
+    quota = definitions.of_object(builders.gpu_quota(gpus=1))
+    assert isinstance(quota, Quota)
+    refusal = QuotaRefusal(quota=quota, excesses=())
 
     assert asked._key(Request(value=worker(), refusal=refusal)) is None
 

@@ -279,7 +279,7 @@ def _counted(batch: Batch, *, evaluator: Evaluator, settings: Settings) -> Part:
     part = Part() if as_before else Part(problems=[*batch.problems], notes=[*batch.notes])
     part.counts.update(
         unread=len(batch.problems) if as_before else 0,
-        files=batch.is_file and batch.part <= 1 and bool(batch.items),
+        files=int(batch.is_file and batch.part <= 1 and bool(batch.items)),
         objects=len(batch.items) + batch.owned + batch.finished,
         finished=batch.finished,
         ignored=batch.ignored,

@@ -1,11 +1,9 @@
 """The exit codes of commands, and how a report gets its code. docs/ci.md has the table for users."""
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
-
-from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher import model
@@ -27,8 +25,7 @@ class FailOn(StrEnum):
     NEVER = "never"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class Profile(NamedTuple):
     """Exit codes as another tool has them, for pipelines that were written for it."""
 
     denied: int
@@ -62,8 +59,7 @@ class CommandFailed(click.ClickException):
         self.code = code
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(NamedTuple):
     """The options of a command that decide its exit code."""
 
     fail_on: FailOn

@@ -11,14 +11,13 @@ import signal
 import sys
 from collections.abc import Sequence
 from types import FrameType
-from typing import Final, NoReturn, TextIO
+from typing import Final, NamedTuple, NoReturn, TextIO
 
 import click
 from click.shell_completion import shell_complete
 
 from usher import __version__, errors
 from usher.cli import completion, exit_codes
-from usher.dataclass import dataclass
 
 _READS_NOTHING: Final = os.O_RDONLY
 _REFUSES_WRITES: Final = os.O_RDONLY
@@ -98,8 +97,7 @@ _UNWRITABLE: Final = frozenset({errno.ENOSPC, errno.EBADF})
 _BROKEN_PIPE: Final = 141
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lazy:
+class Lazy(NamedTuple):
     """A sub-command that is imported when it runs, so that `usher --help` is quick."""
 
     module: str

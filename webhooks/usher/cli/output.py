@@ -246,7 +246,7 @@ class Reporting:
         Raises:
             InputError: a report cannot be written.
         """
-        ending = exit_codes.decide(found, replace(self.policy, allow_unknown=allow_unknown))
+        ending = exit_codes.decide(found, self.policy._replace(allow_unknown=allow_unknown))
         outcome = Outcome(found=replace(found, ending=ending), audit=audit)
         write(outcome, self.targets, color=self.color, quiet=self.quiet)
         if ending.explained:

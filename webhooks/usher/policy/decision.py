@@ -13,8 +13,8 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final
 
+import msgspec
 import orjson
-from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from usher import errors, model, paths
 from usher.authorities import beside
@@ -397,13 +397,10 @@ def judge_findings(  # noqa: PLR0913 - what a judgement depends on, all named at
     return tuple(sorted(judgements, key=lambda each: (_ORDER[each.outcome], entries.checks[each.finding.check].number)))
 
 
-_NEEDS = TypeAdapter(tuple[model.Need, ...], config=ConfigDict(defer_build=True))
-
-
 def _needs(intent: paths.Object) -> tuple[model.Need, ...]:
     try:
-        return _NEEDS.validate_python(intent["needs"])
-    except ValidationError:
+        return msgspec.convert(intent["needs"], tuple[model.Need, ...])
+    except msgspec.ValidationError:
         raise errors.EngineError("the policy engine's result has an intent with malformed needs") from None
 
 
