@@ -7,9 +7,11 @@ and the memory are those of the whole process `usher report merge`, with the sta
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+
+from msgspec.structs import replace
 
 import commands
 import sections

@@ -1,7 +1,8 @@
 """Law: first, do no harm. A property is a function that yields how the mutations harm a case."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from mutation_properties import Case
 from usher import model

@@ -1,12 +1,13 @@
 """What must hold of every mutated object. A property is a function that yields the errors of a case."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import jsonpatch
 import orjson
 import record_mutations
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.policy.decision import Operation, Request

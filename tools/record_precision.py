@@ -9,12 +9,13 @@ import argparse
 import io
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import record_findings
 import yaml
+from msgspec.structs import replace
 
 from usher import paths
 from usher.check import sources

@@ -1,9 +1,10 @@
 """Findings about estates: what `usher.audit.standing` says of a cluster that a test describes."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import date
 from typing import Any
+
+from msgspec.structs import replace
 
 from builders.estates import NOW
 from usher import model, paths

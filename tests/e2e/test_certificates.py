@@ -4,13 +4,13 @@ import base64
 import json
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
 import pytest
 from cryptography import x509
+from msgspec.structs import replace
 
 from e2e import accounts, certificate_site
 from e2e.certificate_site import KINDS, NAME, PLACE, SECRET, Site, now, registered, replica

@@ -1,8 +1,7 @@
 """A real Prometheus with the series of all namespaces: an audit of one of them measures its own."""
 
-import dataclasses
-
 import pytest
+from msgspec.structs import replace
 
 from integration import test_measured_usage
 from integration.test_measured_usage import a_cluster, measure_all, measured, prometheus, source
@@ -24,9 +23,7 @@ def test_one_namespace_has_the_numbers_of_its_row(source: PrometheusSource, meas
     scope, whole = OneNamespace(name=namespace), a_cluster()
     own = tuple(each for each in whole.workloads if each.identity.namespace == namespace)
 
-    found = measure_all(
-        usage_metrics.source_of_part(source, scope), dataclasses.replace(whole, workloads=own, scope=scope)
-    )
+    found = measure_all(usage_metrics.source_of_part(source, scope), replace(whole, workloads=own, scope=scope))
 
     assert found.total == row.usage
     assert found.not_held.free is found.not_held.out_of_use is found.queue_wait_p95_seconds is None

@@ -1,6 +1,5 @@
 """A real Prometheus with two days of a small cluster: every number of usage, computed again from raw samples."""
 
-import dataclasses
 import shutil
 import ssl
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from builders import usage as build
 from e2e import ports, processes
@@ -371,7 +371,7 @@ def test_without_the_profiling_metrics_mig_is_not_measured_and_other_gpus_are_by
 def test_a_dra_node_that_pods_share_is_not_attributed(source: PrometheusSource) -> None:
     given = a_cluster()
     shared = build.workload("other", build.pod("other-0", on="n-dra"), namespace="red")
-    found = measure_all(source, dataclasses.replace(given, workloads=(*given.workloads, shared)))
+    found = measure_all(source, replace(given, workloads=(*given.workloads, shared)))
 
     assert _of(found, "claim").measured == 0
     assert any(

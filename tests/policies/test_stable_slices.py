@@ -1,12 +1,12 @@
 """The current usage is part of an engine's input only where it decides, so that answers can be cached."""
 
 import copy
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import record_findings
 import yaml
+from msgspec.structs import replace
 
 from usher import paths
 from usher.authorities.authority import Case

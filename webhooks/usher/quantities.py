@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Self
 
+from msgspec import Struct
+
 from usher import errors
-from usher.dataclass import dataclass
 
 NANO = 10**9
 MILLI = 10**6
@@ -46,8 +47,7 @@ class _Format(Enum):
     EXPONENT = "5e3"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Quantity:
+class Quantity(Struct, frozen=True, order=True):
     """A number of nanos (1e-9). Compares, adds and multiplies as a number."""
 
     nanos: int

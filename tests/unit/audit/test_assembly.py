@@ -1,10 +1,10 @@
 """The audit document: its headline numbers follow from nodes, pods and findings, recomputed here from the objects."""
 
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import builders
 from builders import estates, standings

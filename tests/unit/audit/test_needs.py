@@ -1,9 +1,9 @@
 """Each number says what it needs: a number that is added to the document cannot forget what a part does not know."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from builders import audit_documents as audits
 from builders import estates

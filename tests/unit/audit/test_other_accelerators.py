@@ -1,9 +1,9 @@
 """Accelerators other than GPUs: each resource has its capacity, the amounts that pods hold and want, and the rest."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from builders import audit_documents, estates
 from builders.estates import devices, entry, estate, gpu_node

@@ -1,12 +1,12 @@
 """The options of `usher audit` about usage."""
 
-import dataclasses
 from datetime import timedelta
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from builders import usage as build
 from usher import errors
@@ -55,7 +55,7 @@ def test_options_are_read_from_the_command_line_and_the_environment(tmp_path: Pa
 def test_labels_and_the_name_of_the_cluster_choose_the_series() -> None:
     run("--prometheus", "http://p", "--prometheus-label", "cluster={cluster}", "--prometheus-label", "region=eu")
     (options,) = GIVEN
-    named = dataclasses.replace(options, cluster="prod-1").source()
+    named = replace(options, cluster="prod-1").source()
 
     assert isinstance(named, PrometheusSource)
     assert named.expression(usage_metrics.GPU_UTIL, step=60) == (

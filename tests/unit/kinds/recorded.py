@@ -158,10 +158,10 @@ def _pods(pods: Pods) -> dict[str, Any]:
     return {
         **{field: getattr(pods, field) for field in WORKLOAD_FIELDS},
         "gang places": {
-            field: getattr(pods.gang_places, field) for field in sorted(pods.gang_places.__dataclass_fields__)
+            field: getattr(pods.gang_places, field) for field in sorted(pods.gang_places.__struct_fields__)
         },
         "lifecycle places": {
-            field: getattr(pods.lifecycle_places, field) for field in sorted(pods.lifecycle_places.__dataclass_fields__)
+            field: getattr(pods.lifecycle_places, field) for field in sorted(pods.lifecycle_places.__struct_fields__)
         },
         "kueue unit": pods.kueue_unit.value,
         "starts": pods.starts.value,

@@ -1,9 +1,9 @@
 """What follows from a finding, by preset, severity and rules."""
 
-from dataclasses import replace
 from datetime import date
 
 import pytest
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.config import models

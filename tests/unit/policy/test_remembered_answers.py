@@ -5,7 +5,6 @@ Every answer is compared with that of an evaluator that was asked nothing before
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import date
 from functools import partial
 
@@ -13,6 +12,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import builders
 import engines

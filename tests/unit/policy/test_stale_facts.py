@@ -1,8 +1,7 @@
 """Nothing is denied by what was known of a cluster long ago."""
 
-import dataclasses
-
 import pytest
+from msgspec.structs import replace
 
 from usher import model
 from usher.policy import decision
@@ -37,7 +36,7 @@ def test_a_finding_that_rests_on_old_facts_says_so_and_so_warns_at_most(age: flo
 @pytest.mark.parametrize("age", [59 * MINUTE, 999 * 60 * MINUTE])
 def test_a_warning_keeps_the_age_of_the_facts_even_if_its_message_is_long(age: float) -> None:
     """A warning has little room, and without the age nobody could tell why the object was let through."""
-    finding = dataclasses.replace(OF_FACTS, message="there is no class " * 20)
+    finding = replace(OF_FACTS, message="there is no class " * 20)
     (assumption,) = assumptions(finding, age=age)
     doubted = model.Judgement(
         finding=finding, outcome=model.Outcome.WARN, code="USH620", name="class-unknown", because=assumption

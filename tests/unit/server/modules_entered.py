@@ -9,8 +9,8 @@ import usher
 
 _ROOT = Path(usher.__file__).parent
 
-VALUES = ("dataclass", "errors", "model", "paths", "quantities")
-"""Packages and modules that hold values alone, and what makes values; they are not counted."""
+VALUES = ("errors", "model", "paths", "quantities")
+"""Packages and modules that hold values alone; they are not counted."""
 
 
 def modules_entered(call: Callable[[], object], *, without: Collection[CodeType]) -> list[str]:

@@ -3,11 +3,12 @@
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 import pytest
+from msgspec.structs import replace
 
 from builders import container, pod, replaced
 from clocks import Clock

@@ -1,9 +1,8 @@
 """A workload with the pods and the accelerators that other objects let it grow to."""
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import builders
 from unit.workloads.growing_objects import growth_of, horizontal_pod_autoscaler, readable_growth, scaled_object

@@ -1,10 +1,9 @@
 """What a workload is when it has grown, and how many pods it then makes."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import builders
 from unit.workloads.growing_objects import (

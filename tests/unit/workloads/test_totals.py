@@ -1,10 +1,9 @@
 """Accelerators of all pods of a workload together."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import builders
 from unit.workloads.normalised import pod_set, readable_workload, totals

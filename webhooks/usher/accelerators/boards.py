@@ -23,19 +23,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import pydantic
+from msgspec import Struct
 
 from usher import paths
 from usher.accelerators import mig
 from usher.accelerators.mig import Board, Offer, Shape
 from usher.config import quotas
-from usher.dataclass import dataclass
 
 PRODUCT_LABEL: Final = "nvidia.com/gpu.product"
 """Node label with the model of its GPUs, written by GPU feature discovery."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Product:
+class Product(Struct, frozen=True, kw_only=True):
     """The meaning of a value of the label nvidia.com/gpu.product."""
 
     board: Board

@@ -20,7 +20,7 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import cache, lru_cache
 
-from usher.dataclass import dataclass
+from msgspec import Struct
 
 MIG_RESOURCE_PREFIX = "nvidia.com/mig-"
 
@@ -43,8 +43,7 @@ class Variant(StrEnum):
     GRAPHICS = "+gfx"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class Profile(Struct, frozen=True, kw_only=True):
     """The name of a GPU instance profile: `1g.10gb`. Its meaning depends on the board."""
 
     slices: int
@@ -62,8 +61,7 @@ class Profile:
         return f"{self.slices}g.{self.gigabytes}gb{self.variant}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advertised:
+class Advertised(Struct, frozen=True, kw_only=True):
     """The profile in the name of a `nvidia.com/mig-*` resource."""
 
     profile: Profile
@@ -71,8 +69,7 @@ class Advertised:
     """True for `.shared`: each unit is a share of an instance, which other pods use too."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComputeInstance:
+class ComputeInstance(Struct, frozen=True, kw_only=True):
     """A part of a GPU instance, `1c.3g.20gb`. The device plugin does not advertise them, so no pod can ask for one."""
 
     slices: int
@@ -117,8 +114,7 @@ def _profile(match: re.Match[str]) -> Profile:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class Shape(Struct, frozen=True, kw_only=True):
     """The part of a GPU that an instance takes, and where on the GPU it may start."""
 
     compute: int
@@ -133,8 +129,7 @@ class Shape:
     """How many of each of the board's engines it takes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class Offer(Struct, frozen=True, kw_only=True):
     """A profile as one board offers it."""
 
     names: tuple[Profile, ...]
@@ -142,8 +137,7 @@ class Offer:
     shape: Shape
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Board:
+class Board(Struct, frozen=True, kw_only=True, eq=False):
     """A model of GPU, as MIG divides it. Boards are compared by identity."""
 
     name: str
@@ -176,8 +170,7 @@ EXACT_INSTANCES = 16
 _Counts = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GpusNeeded:
+class GpusNeeded(Struct, frozen=True, kw_only=True):
     """The fewest GPUs of one board on which instances can be placed."""
 
     at_least: int
@@ -185,8 +178,7 @@ class GpusNeeded:
     """False if more may be needed: the set is too large to search, and `at_least` is a bound from sums."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class Share(Struct, frozen=True, kw_only=True):
     """The part of a GPU that an instance is. Shares of all profiles and boards can be added up."""
 
     compute: Fraction

@@ -16,7 +16,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from usher.dataclass import dataclass
+from msgspec import Struct
 
 LONGEST_NAME: Final = 317
 """Characters of the longest resource name in Kubernetes; the meanings of longer names are not remembered."""
@@ -58,8 +58,7 @@ GIVING: Final = frozenset(Unit) - {Unit.FABRIC, Unit.SETTING}
 """A positive amount of these units gives a pod an accelerator; for a CLAIM, the device class decides."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meaning:
+class Meaning(Struct, frozen=True, kw_only=True):
     """The meaning of a resource name."""
 
     unit: Unit
@@ -75,8 +74,7 @@ class Meaning:
     """For SHARE and PARTITION, how many of them make up a device; None where usher.yaml does not say it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class Known(Struct, frozen=True, kw_only=True):
     """One name, or the names of a domain that match a pattern, with their meaning."""
 
     name: str = ""

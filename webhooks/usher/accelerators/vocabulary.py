@@ -11,15 +11,16 @@ ExtendedResourceToleration makes pods tolerate it (k8s.io/kubernetes plugin/pkg/
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from usher.accelerators import names
 from usher.accelerators.names import Meaning, Unit
 from usher.config import sections
-from usher.dataclass import dataclass
 
 ACCELERATOR_WORDS: Final = frozenset(
     {
@@ -92,8 +93,7 @@ def _words_of_name(text: str) -> set[str]:
     return found | {word.removesuffix("s") for word in found}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceClassMeaning:
+class DeviceClassMeaning(Struct, frozen=True, kw_only=True):
     """One device of a class; `accelerator` is None for an unknown class."""
 
     accelerator: bool | None

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from msgspec import Struct
+
 from usher import model, paths
 from usher.audit.document import FindingEntry, Severity, Usage, WorkloadEntry, WorkloadState
 from usher.audit.document.audit_entries import Subject
@@ -17,7 +19,6 @@ from usher.audit.gather.estate import Estate, Node, Pod, Workload
 from usher.check import findings
 from usher.check.devices import added
 from usher.config.models import ExceptionRule
-from usher.dataclass import dataclass
 
 
 def time_text(time: datetime | None) -> str:
@@ -136,8 +137,7 @@ _FINGERPRINT_DIGITS = 32
 """Hexadecimal digits of a fingerprint: 128 bits."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Owned:
+class _Owned(Struct, frozen=True, kw_only=True):
     """The values of an entry that come from the workload of its object."""
 
     team: str

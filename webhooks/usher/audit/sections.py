@@ -6,10 +6,11 @@ known or does not apply, with evidence; a kind that may not be listed makes an i
 """
 
 from collections.abc import Iterator
-from dataclasses import field
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import Final
+
+from msgspec import Struct, field
 
 from usher.audit.document import FindingEntry, ReadinessItem, Severity, Standing
 from usher.audit.gather.estate import Estate
@@ -28,11 +29,9 @@ from usher.audit.usage.usage_amounts import Measured
 from usher.authorities.knowledge import Knowledge
 from usher.check import findings as scan
 from usher.config import models
-from usher.dataclass import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sections:
+class Sections(Struct, frozen=True, kw_only=True):
     """One value for each analysis."""
 
     standing: tuple[FindingEntry, ...] = ()

@@ -1,8 +1,10 @@
 """An authority says whether a workload can never start, or cannot start now; with the RuntimeClasses that pods name."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
 from typing import Any, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.authorities import verdict
@@ -11,12 +13,10 @@ from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Excess
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.outlook import Section
-from usher.dataclass import dataclass
 from usher.kinds.reading.values import Absence, Reference
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuotaRefusal:
+class QuotaRefusal(Struct, frozen=True, kw_only=True):
     """A GPUQuota that refused the charge of a workload, with the limits that it exceeds."""
 
     quota: Quota
@@ -31,8 +31,7 @@ class Ground(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Case(Struct, frozen=True, kw_only=True):
     """A workload to judge."""
 
     workload: model.Workload
@@ -49,8 +48,7 @@ Slice = Callable[[Case, Knowledge], Mapping[str, Any] | None]
 """Makes the part of the Rego input that one authority gives; None where the authority has nothing to report."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Authority:
+class Authority(Struct, frozen=True, kw_only=True):
     outlook: Callable[[Case, Knowledge], Iterable[Section]]
     """Gives the sections of `usher queue`."""
     slices: Mapping[str, Slice] = field(default_factory=dict)

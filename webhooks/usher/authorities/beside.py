@@ -5,12 +5,13 @@ Files are applied together, so they show all objects. A cluster gets them one by
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.authorities.knowledge import Knowledge
-from usher.dataclass import dataclass
 from usher.kinds.reading import values as reading_values
 
 GROUP_ANNOTATION: Final = "scheduling.k8s.io/group-name"
@@ -27,8 +28,7 @@ _Naming = Mapping[tuple[str, str], Sequence[paths.Object]]
 """Objects by the namespace and the name of the PodGroup that they name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class Beside(Struct, frozen=True, kw_only=True):
     """The objects of the same files that matter to one object."""
 
     has_service: bool = False

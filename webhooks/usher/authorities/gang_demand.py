@@ -7,9 +7,10 @@ and the defaults of pkg/webhooks/admission/jobs/mutate/mutate_job.go.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from msgspec import Struct
+
 from usher import model, quantities
 from usher.authorities.verdict import Part
-from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import Starts
 
@@ -78,8 +79,7 @@ _DIGITS: Final = 10
 """No number of pods has this many digits."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GangDemand:
+class GangDemand(Struct, frozen=True, kw_only=True):
     """The amounts that pods need together. A pod set with unknown requests counts as 0."""
 
     starts: quantities.Quantity

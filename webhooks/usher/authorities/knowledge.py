@@ -1,14 +1,13 @@
 """The inputs of authorities: the facts of a cluster, usher.yaml, and the meaning of resource names."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
 from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.dataclass import dataclass
 from usher.kinds.kind import Key
 from usher.kinds.reading import values
 from usher.kinds.reading.values import Absence, Context, Lookup, Reading
@@ -56,7 +55,7 @@ _Made = TypeVar("_Made")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Knowledge:
-    """An evaluator owns one. `dataclasses.replace` gives one with other facts; both share the values of `once`."""
+    """An evaluator owns one. `msgspec.structs.replace` gives one with other facts; both share the values of `once`."""
 
     facts: Store
     config: models.Config

@@ -7,10 +7,11 @@ The rules are those of the LimitRanger plugin (k8s.io/kubernetes plugin/pkg/admi
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from typing import Final, NotRequired
 
+from msgspec import Struct
+from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths, quantities
@@ -20,7 +21,6 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.outlook import Section
 from usher.authorities.verdict import Amounts, Answer, Unreadable
 from usher.cluster.facts.store import Store
-from usher.dataclass import dataclass
 from usher.kinds.reading.shapes import Amount, amount_of
 from usher.kinds.reading.values import Absence
 from usher.workloads import pod_sets
@@ -34,8 +34,7 @@ class Rule(StrEnum):
     RATIO = "maxLimitRequestRatio"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
+class Bound(Struct, frozen=True, kw_only=True):
     of: str
     """The name of the LimitRange."""
     of_pod: bool
@@ -45,8 +44,7 @@ class Bound:
     amount: quantities.Quantity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitRanges:
+class LimitRanges(Struct, frozen=True, kw_only=True):
     """All LimitRanges of a namespace."""
 
     default_requests: Amounts
@@ -182,8 +180,7 @@ class Violating(StrEnum):
     RATIO = "ratio"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitViolation:
+class LimitViolation(Struct, frozen=True, kw_only=True):
     """A bound that a pod violates, so that the API server refuses it."""
 
     bound: Bound

@@ -1,21 +1,21 @@
 """The report of `usher queue` on one workload: the answers of all authorities, and how it writes amounts."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model, quantities
 from usher.authorities.gang_demand import GangDemand
 from usher.authorities.verdict import Answer, Reach, Shortage, worst
-from usher.dataclass import dataclass
 from usher.quantities import Quantity
 
 NODES: Final = "nodes"
 """The authority that does not know current usage."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Balance:
+class Balance(Struct, frozen=True, kw_only=True):
     """The demand for one resource, and the supply."""
 
     of: str
@@ -33,8 +33,7 @@ class Balance:
     """The room that is left now; None where it is unknown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class Taken(Struct, frozen=True, kw_only=True):
     """The flavor that pods would get."""
 
     pod_set: str
@@ -44,8 +43,7 @@ class Taken:
     """Whether the flavor has room now; else it has room if nothing else runs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Elsewhere:
+class Elsewhere(Struct, frozen=True, kw_only=True):
     """Another queue that the workload could use."""
 
     queue: str
@@ -54,8 +52,7 @@ class Elsewhere:
     answer: Answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holding:
+class Holding(Struct, frozen=True, kw_only=True):
     """Nodes that could hold one pod of a pod set, if they were empty."""
 
     pod_set: str
@@ -70,8 +67,7 @@ class Holding:
     """The amounts and labels that the nearest place lacks, or why the answer is unknown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Section(Struct, frozen=True, kw_only=True):
     """The answer of one authority."""
 
     authority: str
@@ -103,8 +99,7 @@ def answer_of_sections(sections: Iterable[Section]) -> Answer:
     return worst(answers) if answers else Answer.COULD
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rank:
+class Rank(Struct, frozen=True, kw_only=True):
     """A priority class that counts for the workload."""
 
     kind: str
@@ -122,8 +117,7 @@ class Rank:
     """Whether gpu-usher adds the class; the file does not name it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
+class Outlook(Struct, frozen=True, kw_only=True):
     """The report of `usher queue` on one workload."""
 
     workload: model.Workload
@@ -155,8 +149,7 @@ def _use(other: Elsewhere) -> str:
     return f"use queue {other.queue}{behind}: {words.get(other.answer, 'it could admit it')}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitedResource:
+class LimitedResource(Struct, frozen=True, kw_only=True):
     of: str
     """The name of the quota or queue."""
     resource: str

@@ -10,15 +10,15 @@ class have, or the implicit resource of the class. usher guesses nothing from th
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from types import MappingProxyType
 from typing import Final, NamedTuple
+
+from msgspec import Struct, field
 
 from usher import model, paths
 from usher.accelerators.names import CLAIM_PREFIX
 from usher.accelerators.vocabulary import Vocabulary
 from usher.config import pools
-from usher.dataclass import dataclass
 from usher.model import placement
 
 Labels = placement.Labels
@@ -185,24 +185,21 @@ LABELS_OF_ACCELERATOR_NODES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolFit:
+class PoolFit(Struct, frozen=True, kw_only=True):
     """A pool whose resources and labels fit the pod set, with its taints that the pod set does not tolerate."""
 
     pool: pools.Pool
     untolerated: tuple[pools.Taint, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptOff:
+class KeptOff(Struct, frozen=True, kw_only=True):
     """A pool whose resources and labels fit the pod set, but that is for other pods."""
 
     pool: pools.Pool
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
+class Placement(Struct, frozen=True, kw_only=True):
     """How the pod set's selectors and tolerations fit the declared pools."""
 
     fits: tuple[PoolFit, ...]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NotRequired
 
+from msgspec import Struct
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
@@ -13,7 +14,6 @@ from usher.authorities.outlook import Rank, Section
 from usher.authorities.verdict import Answer
 from usher.cluster.facts.store import Store
 from usher.config import models, selection
-from usher.dataclass import dataclass
 from usher.kinds.kind import Key
 from usher.kinds.reading.values import Absence, Reference
 
@@ -25,8 +25,7 @@ QUEUE_CLASS_LABEL: Final = "kueue.x-k8s.io/priority-class"
 """The label that names the WorkloadPriorityClass of a workload."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PriorityClass:
+class PriorityClass(Struct, frozen=True, kw_only=True):
     """A PriorityClass, or a WorkloadPriorityClass of Kueue."""
 
     name: str
@@ -35,8 +34,7 @@ class PriorityClass:
     """Whether its pods evict pods with a lower value. Has no meaning for a WorkloadPriorityClass."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedClass:
+class NamedClass(Struct, frozen=True, kw_only=True):
     """A class that a workload names, as far as it is known."""
 
     kind: str
@@ -123,16 +121,14 @@ def _read_class(name: str, value: paths.Object) -> PriorityClass | None:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClassPair:
+class ClassPair(Struct, frozen=True, kw_only=True):
     """The two classes of one workload: in Kueue's queue, and of its pods."""
 
     in_queue: PriorityClass
     of_pods: PriorityClass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contradiction:
+class Contradiction(Struct, frozen=True, kw_only=True):
     """Two pairs that disagree: one pair ranks higher in the queue, the other among the pods."""
 
     own: ClassPair

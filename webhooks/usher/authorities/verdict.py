@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
 from enum import StrEnum
 from typing import Final, TypeVar
 
+from msgspec import Struct, field
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import errors, paths, quantities
-from usher.dataclass import dataclass
 from usher.kinds.reading.shapes import Amount, amount_of
 from usher.quantities import Quantity
 
@@ -46,8 +45,7 @@ class Reach(StrEnum):
     """It must wait until other workloads free resources."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Struct, frozen=True, kw_only=True):
     """The pods of one pod set, with what each pod takes."""
 
     pod_set: str
@@ -55,8 +53,7 @@ class Part:
     each: Quantity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shortage:
+class Shortage(Struct, frozen=True, kw_only=True):
     """A resource that is too scarce for a workload."""
 
     of: str
@@ -75,8 +72,7 @@ class Shortage:
     """The condition under which the shortage exists."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Struct, frozen=True, kw_only=True):
     """The answer of an authority about a workload."""
 
     answer: Answer
@@ -97,8 +93,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,317}", re.ASCII)
 """The name of a resource, with an optional domain and an optional `requests.` before it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True, kw_only=True):
     """A field of an object of the cluster that cannot be read."""
 
     of: str
@@ -123,8 +118,7 @@ def first_objects(
     return {name: objects[name] for name in names[:MOST_OBJECTS]}, beyond
 
 
-@dataclass(frozen=True, slots=True)
-class SourceObject:
+class SourceObject(Struct, frozen=True):
     """An object of the cluster during reading."""
 
     of: str

@@ -5,10 +5,11 @@ It names checks, objects and places but not files or lines, so that findings in 
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Final, Literal
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 from pydantic.alias_generators import to_camel
 
@@ -16,7 +17,6 @@ from usher import errors, model
 from usher.check import devices, findings
 from usher.check.findings import Fingerprint
 from usher.config import models
-from usher.dataclass import dataclass
 
 KIND: Final = "Baseline"
 
@@ -48,8 +48,7 @@ class _File(BaseModel):
     findings: list[_Entry]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class Compared(Struct, frozen=True, kw_only=True):
     """A report without the findings of a baseline."""
 
     report: findings.Report

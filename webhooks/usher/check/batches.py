@@ -3,18 +3,18 @@
 from collections.abc import Iterator
 from typing import Final
 
+from msgspec import Struct
+
 from usher import paths
 from usher.check import findings
 from usher.config import models
-from usher.dataclass import dataclass
 from usher.documents import places, reader
 from usher.kinds import registry
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.kinds.reading import pod_templates
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(Struct, frozen=True, kw_only=True):
     """One Kubernetes object and its place in a file."""
 
     value: paths.Object
@@ -26,8 +26,7 @@ class Item:
     """Pointer to the object in its document: `/items/3` in a List."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class Batch(Struct, frozen=True, kw_only=True):
     source: str
     """The file name as the user wrote it, `<stdin>`, or the listed resource."""
     items: tuple[Item, ...] = ()

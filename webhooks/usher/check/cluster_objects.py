@@ -9,8 +9,10 @@ and Leases only if a constraint names them, because of their contents and their 
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, paths
 from usher.check import findings
@@ -19,7 +21,6 @@ from usher.cluster import api as cluster_api
 from usher.cluster import http_clients
 from usher.cluster.api import ANONYMOUS, Lists, Refused, group_path
 from usher.config.models import EXEMPTION_LABEL
-from usher.dataclass import dataclass
 from usher.extensions.gatekeeper.library import ANY_KIND, MatchedKind
 from usher.kinds import registry
 from usher.kinds.kind import Key, Kind
@@ -76,8 +77,7 @@ PAGE: Final = 250
 """Objects per request, and so in memory at a time: 250 nodes of 14 kB take about 35 MB after parsing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class Resource(Struct, frozen=True, kw_only=True):
     """A kind in the version that the API server serves."""
 
     kind: Kind
@@ -282,8 +282,7 @@ _NAMED_ALONE: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Resource:
+class _Resource(Struct, frozen=True, kw_only=True):
     group: str
     version: str
     kind: str

@@ -1,11 +1,11 @@
 """Counts accelerators by the name of their resource."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
 from usher import model, quantities
-from usher.dataclass import dataclass
 
 WHOLE_GPUS: Final = frozenset(
     {"nvidia.com/gpu", "amd.com/gpu", "intel.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe"}

@@ -5,10 +5,11 @@ from datetime import date
 from functools import partial
 from typing import Final
 
+from msgspec import Struct
+
 from usher import paths
 from usher.check.findings import ExceptionState, ExceptionUse, Finding, Result
 from usher.config.models import Enforcement, ExceptionRule
-from usher.dataclass import dataclass
 from usher.policy import decision
 from usher.policy.checks.catalogue import About
 from usher.policy.evaluator import Evaluator
@@ -17,8 +18,7 @@ EXAMPLES: Final = 5
 """The most objects of an exception that a report names."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
+class _Seen(Struct, frozen=True, kw_only=True):
     """The findings of an exception's checks in one object that it matches."""
 
     result: Result

@@ -9,20 +9,19 @@ message changes.
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import field
 from datetime import date
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from msgspec import Struct, field
+
 from usher import model, paths
 from usher.check.devices import NOTHING, Amount, Devices
-from usher.dataclass import dataclass
 from usher.policy.checks.catalogue import Entry
 from usher.policy.mutation import merge
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class Ending(Struct, frozen=True, kw_only=True):
     """The exit code of a command, and the outcomes that it counts as failures."""
 
     code: int
@@ -44,8 +43,7 @@ class ExceptionState(StrEnum):
     EXPIRED = "expired"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExceptionUse:
+class ExceptionUse(Struct, frozen=True, kw_only=True):
     """An exception of usher.yaml, and whether a finding still needs it."""
 
     checks: tuple[str, ...]
@@ -83,8 +81,7 @@ class Command(StrEnum):
     AUDIT = "audit"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True, kw_only=True):
     """One line of the source; the columns count its characters from 1, the end is the one after the last."""
 
     text: str
@@ -92,8 +89,7 @@ class Excerpt:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """A place in one line of a file; line and columns count from 1."""
 
     line: int
@@ -103,16 +99,14 @@ class Place:
     excerpt: Excerpt
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodSet:
+class PodSet(Struct, frozen=True, kw_only=True):
     """The pod set of a workload that a finding is about."""
 
     name: str
     pods: model.Count
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """A judgement with its place."""
 
     judgement: model.Judgement
@@ -124,16 +118,14 @@ class Finding:
     """Whether it is about a field that the mutating webhook adds. Then its place is the nearest one in the file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotJudged:
+class NotJudged(Struct, frozen=True, kw_only=True):
     """A part of an object that could not be read, or a check that could not be evaluated for it."""
 
     unknown: model.Unknown
     place: Place | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class Identity(Struct, frozen=True, kw_only=True):
     """The name of an object."""
 
     api_version: str
@@ -148,8 +140,7 @@ class Identity:
         return f"{kind} {within}{name}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct, frozen=True, kw_only=True):
     """The changes that the mutating webhook would make in an object."""
 
     before: paths.Object
@@ -164,8 +155,7 @@ class Change:
     """By path, the names in messages for the pod sets and containers of intents: `container pytorch of Worker`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class Result(Struct, frozen=True, kw_only=True):
     """The decision about one workload."""
 
     source: str
@@ -211,8 +201,7 @@ class Result:
         return sum(not entry.unknown.check for entry in self.not_judged)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class Failure(Struct, frozen=True, kw_only=True):
     """An object without a decision, because of an error in usher and not in the object."""
 
     source: str
@@ -221,8 +210,7 @@ class Failure:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(Struct, frozen=True, kw_only=True):
     """An input that could not be used, so that the run counts as failed; line and column are 0 where unknown."""
 
     source: str
@@ -231,8 +219,7 @@ class Problem:
     column: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class Note(Struct, frozen=True, kw_only=True):
     """A part that the run left out on purpose."""
 
     source: str
@@ -241,8 +228,7 @@ class Note:
     """Whether the source may have objects that the run did not see."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotEvaluated:
+class NotEvaluated(Struct, frozen=True, kw_only=True):
     """A check that could not be evaluated for some workloads for the same reason."""
 
     check: str
@@ -259,8 +245,7 @@ class NotEvaluated:
         return "object" if self.required else "workload"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
+class Totals(Struct, frozen=True, kw_only=True):
     """The numbers at the start or end of a report."""
 
     files: int = 0
@@ -288,8 +273,7 @@ class Totals:
         return {model.Outcome.DENY: self.errors, model.Outcome.WARN: self.warnings, model.Outcome.AUDIT: self.notes}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Configuration:
+class Configuration(Struct, frozen=True, kw_only=True):
     """The configuration of the run."""
 
     source: str = ""
@@ -297,8 +281,7 @@ class Configuration:
     preset: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(Struct, frozen=True, kw_only=True):
     """The report of a run, in the order in which it read the objects."""
 
     command: Command
@@ -343,8 +326,7 @@ class Report:
         return bool(self.problems or self.failures)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Struct, frozen=True, kw_only=True):
     """The findings and the failures, in the order of the files."""
 
     results: list[Result] = field(default_factory=list)

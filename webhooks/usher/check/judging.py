@@ -5,8 +5,10 @@ verdicts about both forms.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, model, paths
 from usher.accelerators import names
@@ -16,7 +18,6 @@ from usher.check.findings import Part
 from usher.check.revisions import Changes
 from usher.check.surroundings import Scalers, Surroundings
 from usher.cluster.facts.store import Store
-from usher.dataclass import dataclass
 from usher.kinds.kubeflow_pipelines import compiled as kubeflow_pipelines_compiled
 from usher.kinds.reading import values as reading_values
 from usher.policy.decision import Request
@@ -188,8 +189,7 @@ if TYPE_CHECKING:
     from usher.check.site_policies import SitePolicies
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True):
     """The settings of a run."""
 
     command: findings.Command
@@ -213,8 +213,7 @@ class Settings:
     """Only judge objects that these changes affect."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Applied:
+class _Applied(Struct, frozen=True, kw_only=True):
     """The objects that are applied together with an object, and the facts of the cluster afterwards."""
 
     objects: reading_values.Lookup

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 
 import msgspec
 import orjson
+from msgspec import Struct
 
 from usher import __version__, errors, paths
 from usher.check import judging, sources, surroundings
@@ -29,7 +30,6 @@ from usher.check.findings import Part
 from usher.check.judging import Settings
 from usher.check.runner import Watch, unwatched
 from usher.check.surroundings import Named, Outline, Surroundings, directory_of_source
-from usher.dataclass import dataclass
 from usher.extensions import opa_program
 from usher.policy.checks import bundle
 from usher.policy.evaluator import Evaluator
@@ -38,8 +38,7 @@ _FILES_AT_ONCE: Final = 500
 """Number of files to read before looking up their verdicts."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     """A file with its objects, or with its content and a remembered verdict."""
 
     found: sources.Found
@@ -166,15 +165,13 @@ def default_number(files: int) -> int:
     return max(1, min(len(os.sched_getaffinity(0)), files // FILES_PER_PROCESS))
 
 
-@dataclass(frozen=True, slots=True)
-class _Failed:
+class _Failed(Struct, frozen=True):
     """An error of another process, as text because not every exception can be sent."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Worker:
+class _Worker(Struct, frozen=True):
     process: "BaseProcess"
     connection: "Connection"
 
@@ -323,8 +320,7 @@ def _counter(kind: Any, value: dict[str, int]) -> Counter[Any]:  # noqa: ANN401 
 _PARTS: Final = msgspec.json.Decoder(Part, dec_hook=_counter)
 
 
-@dataclass(frozen=True, slots=True)
-class KeptVerdict:
+class KeptVerdict(Struct, frozen=True):
     """A remembered verdict."""
 
     outline: Outline

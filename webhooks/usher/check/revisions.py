@@ -6,17 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import orjson
+from msgspec import Struct
 
 from usher import errors, paths
 from usher.check import sources, surroundings
 from usher.check.batches import Batch
-from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.workloads.grown_workloads import growth_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
+class Changes(Struct, frozen=True, kw_only=True):
     """The changes since an earlier state."""
 
     since: str
@@ -113,8 +112,7 @@ def _parts(value: paths.Json) -> Iterator[paths.Json]:
             pending.extend(each)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Difference:
+class _Difference(Struct, frozen=True, kw_only=True):
     before: frozenset[str]
     """Paths in the commit, from the top of the repository, of files that changed or were deleted."""
     same: frozenset[str]
@@ -143,8 +141,7 @@ def changed_since(revision: str, found: Sequence[sources.Found], *, namespace: s
     return changes_between(git.files(base, difference.before), now, since=revision, namespace=namespace)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Git:
+class _Git(Struct, frozen=True, kw_only=True):
     program: str
     top: Path
 

@@ -3,10 +3,10 @@
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import orjson
+from msgspec.structs import replace
 
 from usher import __version__, model
 from usher.check import devices, exception_coverage, findings, judging

@@ -7,16 +7,17 @@ cluster-scoped are namespaced.
 import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, model, paths
 from usher.check import batches, findings, sources
 from usher.check.batches import Item, Pointer
 from usher.cluster.facts.store import Store
 from usher.config.models import EXEMPTION_LABEL
-from usher.dataclass import dataclass
 from usher.documents import chunks, reader
 from usher.extensions.gatekeeper import constraints, evaluation, library, suites
 from usher.extensions.gatekeeper.constraint_templates import Written
@@ -90,8 +91,7 @@ AUDIT: Final = (constraints.AUDIT,)
 _ORDER: Final = {outcome: number for number, outcome in enumerate(model.Outcome)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(Struct, frozen=True, kw_only=True):
     """The findings of policies in one object."""
 
     violations: tuple[findings.Finding, ...] = ()
@@ -121,8 +121,7 @@ class Found:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class Way(Struct, frozen=True, kw_only=True):
     """How a command uses policies."""
 
     points: tuple[str, ...]

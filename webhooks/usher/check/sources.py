@@ -15,15 +15,16 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, paths
 from usher.check import batches, findings
 from usher.check.batches import Batch, Item
 from usher.check.findings import Problem
-from usher.dataclass import dataclass
 from usher.documents import chunks, reader
 
 PROGRAM_SECONDS: Final = 120.0
@@ -274,8 +275,7 @@ _CHART: Final = "Chart.yaml"
 _PATTERN: Final = re.compile(r"[*?[]")
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(Struct, frozen=True):
     """A file that usher has not read yet."""
 
     path: Path
@@ -455,8 +455,7 @@ def path_text(path: Path) -> str:
 _KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Charts:
+class Charts(Struct, frozen=True, kw_only=True):
     """Helm charts to render, with their values."""
 
     charts: Sequence[str] = ()

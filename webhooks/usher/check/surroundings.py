@@ -6,9 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from usher import paths
 from usher.check.batches import Batch
-from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
 from usher.kinds.reading import values as reading_values
@@ -33,8 +34,7 @@ class Named(NamedTuple):
         return Reference(group=self.group, kind=self.kind, name=self.name, namespace=self.namespace)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outline:
+class Outline(Struct, frozen=True, kw_only=True):
     """One file of a run."""
 
     source: str

@@ -2,20 +2,20 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors
 from usher.cli import audit_shards, audit_usage, exit_codes, given_policies, inputs, output
 from usher.cli.audit_run import AuditRun, Taken
 from usher.cli.exit_codes import FailOn
 from usher.cli.inputs import Command, with_options
-from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
@@ -26,8 +26,7 @@ _SHORTEST: Final = timedelta(seconds=10)
 _LONGEST: Final = timedelta(days=365)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Serving:
+class Serving(Struct, frozen=True, kw_only=True):
     """Where and how often to show reports."""
 
     place: "Address"
@@ -115,8 +114,7 @@ if TYPE_CHECKING:
     from usher.audit.document import Audit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """The earlier audits that an audit is compared with."""
 
     history: str = ""

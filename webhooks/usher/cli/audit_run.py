@@ -4,16 +4,17 @@ import contextlib
 import itertools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, paths
 from usher.cli import audit_usage, given_policies, inputs
 from usher.cli.audit_usage import AuditOptions
 from usher.config import fields
-from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.gather.dumps import Survey
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
     from usher.cluster.facts.store import Store
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
+class Inputs(Struct, frozen=True, kw_only=True):
     """The objects of an audit, and the facts of their cluster."""
 
     name: str
@@ -324,8 +324,7 @@ if TYPE_CHECKING:
     from usher.policy.evaluator import Evaluator
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class Taken(Struct, frozen=True, kw_only=True):
     """A finished audit."""
 
     found: "findings.Report"
@@ -339,8 +338,7 @@ class Taken:
         return () if self.api is None else (self.api.name,)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditRun:
+class AuditRun(Struct, frozen=True, kw_only=True):
     """The settings of an audit: its scope and its rules."""
 
     chosen: AuditOptions

@@ -2,16 +2,16 @@
 
 import functools
 import os
-from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from usher import __version__, errors
 from usher.cli.inputs import Command, with_options
-from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.document import Audit
@@ -25,8 +25,7 @@ INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
 """Kubernetes sets it in the pods of an Indexed Job."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sharding:
+class Sharding(Struct, frozen=True, kw_only=True):
     """Which part of a run this command audits."""
 
     shard: "Shard"
@@ -107,8 +106,7 @@ class Sharding:
         return wording.printable(f"{shard}{cluster}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Struct, frozen=True, kw_only=True):
     """A part during its audit."""
 
     sharding: Sharding

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from msgspec import Struct
 
 from usher.cli import exit_codes, given_policies, inputs
 from usher.cli.inputs import Command
-from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.audit.prometheus.promql_source import PrometheusSource
@@ -68,8 +68,7 @@ _OPTIONS: Final = (
 """In the order of the help page."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prometheus:
+class Prometheus(Struct, frozen=True, kw_only=True):
     """A Prometheus, by the options of a command. Files are read when it is asked."""
 
     url: str
@@ -203,8 +202,7 @@ _SHORTEST_STEP: Final = timedelta(seconds=15)
 _MOST_STEPS: Final = 50_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UsageOptions:
+class UsageOptions(Struct, frozen=True, kw_only=True):
     """How a command measures usage, by its options."""
 
     prometheus: Prometheus | None
@@ -302,8 +300,7 @@ if TYPE_CHECKING:
     from usher.audit.gather.estate import Scope
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditOptions:
+class AuditOptions(Struct, frozen=True, kw_only=True):
     """The values of the options."""
 
     paths: tuple[str, ...]

@@ -1,17 +1,17 @@
 """`usher check`: judges manifests before they are applied."""
 
 import sys
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors
 from usher.cli import given_policies, inputs, output
 from usher.cli.exit_codes import FailOn
-from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.check import findings
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 _LARGEST = 64 * 2**20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Baselines:
+class Baselines(Struct, frozen=True, kw_only=True):
     """The values of the options."""
 
     baseline: Path | None
@@ -113,8 +112,7 @@ if TYPE_CHECKING:
     from usher.check.sources import Found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifests:
+class Manifests(Struct, frozen=True, kw_only=True):
     """The manifests that the command line names."""
 
     paths: tuple[str, ...]
@@ -224,8 +222,7 @@ if TYPE_CHECKING:
     from usher.check.sources import Found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckRun:
+class CheckRun(Struct, frozen=True, kw_only=True):
     """How to judge manifests: by which rules, against which facts, and in how many processes."""
 
     config: Path | None
@@ -311,8 +308,7 @@ run_options = inputs.options_as_value("run", CheckRun)
 """Gives a command the values of its options as `run`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted:
+class Accepted(Struct, frozen=True, kw_only=True):
     """Incomplete results that do not make a run fail."""
 
     allow_unknown: bool

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+from msgspec import Struct
 
 from usher import errors
 from usher.cli import inputs
 from usher.cli.inputs import Command
-from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.check.batches import Batch
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from usher.extensions.given_policies import Given
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
+class Built(Struct, frozen=True, kw_only=True):
     """A bundle, and the messages of the command about it."""
 
     content: bytes
@@ -380,8 +379,7 @@ _VERIFY_KEY: Final = click.option(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyOptions:
+class PolicyOptions(Struct, frozen=True, kw_only=True):
     """The values of the options of a command that judges objects by policies of the site as well."""
 
     policies: tuple[str, ...]
@@ -442,8 +440,7 @@ options = inputs.options_as_value(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundleOptions:
+class BundleOptions(Struct, frozen=True, kw_only=True):
     """The values of the options of a server, which takes policies in bundles alone."""
 
     policies: tuple[str, ...]

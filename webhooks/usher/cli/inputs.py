@@ -1,7 +1,6 @@
 """Options that several commands have, and how these commands load configuration, facts and engine."""
 
 import contextlib
-import dataclasses
 import functools
 import hashlib
 import io
@@ -12,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 from click.shell_completion import CompletionItem
+from msgspec import NODEFAULT, Struct
 
 from usher import errors
-from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.cluster.facts.snapshot import Recorded
@@ -102,15 +101,12 @@ def complete_revisions(ctx: click.Context, param: click.Parameter, incomplete: s
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 Command = Callable[..., Any]
 Option = Callable[[Command], Command]
 """A decorator, as `click.option` and `click.argument` return it."""
 
 
-def options_as_value(parameter: str, kind: "type[DataclassInstance]", *options: Option) -> Option:
+def options_as_value(parameter: str, kind: type[Struct], *options: Option) -> Option:
     """Adds options to a command, which gets them as one value.
 
     Args:
@@ -119,8 +115,10 @@ def options_as_value(parameter: str, kind: "type[DataclassInstance]", *options: 
             stand anywhere in its list, or of a group above this one.
         options: those to add, in the order of the help page.
     """
-    fields = dataclasses.fields(kind)
-    names = [each.name for each in fields if each.default is dataclasses.MISSING]
+    # Defaults stand at the end of the fields; one that only a name can give has a mark instead.
+    without = len(kind.__struct_fields__) - len(kind.__struct_defaults__)
+    defaults = [NODEFAULT] * without + [*kind.__struct_defaults__]
+    names = [name for name, default in zip(kind.__struct_fields__, defaults, strict=True) if default is NODEFAULT]
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
@@ -178,8 +176,7 @@ def live_option(command: Command) -> Command:
     return click.option("--live", is_flag=True, help="Read the facts from the cluster, as it is now.")(command)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GivenFacts:
+class GivenFacts(Struct, frozen=True, kw_only=True):
     """The facts that the options of a command name."""
 
     store: "Store"

@@ -10,23 +10,22 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import click
 from click.shell_completion import CompletionItem
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors
 from usher.check.formats import known_formats
 from usher.check.formats.known_formats import FORMATS, Format
 from usher.cli import exit_codes
 from usher.cli.inputs import Command, Option, with_options
-from usher.dataclass import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WholeFile:
+class WholeFile(Struct, frozen=True, kw_only=True):
     path: Path
     content: bytes
 
@@ -97,8 +96,7 @@ if TYPE_CHECKING:
     from usher.check import findings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(Struct, frozen=True, kw_only=True):
     """One report to write."""
 
     format_name: str
@@ -106,8 +104,7 @@ class Target:
     """None for standard output."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True):
     """The results of a run: the findings, and the document of an audit."""
 
     found: "findings.Report"
@@ -224,8 +221,7 @@ if TYPE_CHECKING:
 _DEFAULT: Final = next(iter(FORMATS))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reporting:
+class Reporting(Struct, frozen=True, kw_only=True):
     """How a command reports, by its options."""
 
     targets: tuple[Target, ...]

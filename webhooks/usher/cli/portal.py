@@ -14,17 +14,16 @@ from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 import click
+from msgspec import Struct
 
 from usher import errors
 from usher.cli import exit_codes, inputs
-from usher.dataclass import dataclass
 
 _SECONDS: Final = 30.0
 _ADMIN_PORT: Final = 8080
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class Asking(Struct, frozen=True, kw_only=True):
     """Where to ask, and as whom."""
 
     url: str

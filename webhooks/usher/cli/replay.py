@@ -5,16 +5,16 @@ import io
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors
 from usher.cli import exit_codes, given_policies, inputs, output
-from usher.dataclass import dataclass
 
 if TYPE_CHECKING:
     from usher.check.replay.impact import Impact
@@ -29,8 +29,7 @@ class FailOn(StrEnum):
     NEVER = "never"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class Ending(Struct, frozen=True, kw_only=True):
     """The end of the command: its exit code and the reason."""
 
     code: int
@@ -78,8 +77,7 @@ def connect(kubeconfig: Path | None, context: str | None) -> "Api":
     return connection.connect(kubeconfig=kubeconfig, context=context)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
+class Inputs(Struct, frozen=True, kw_only=True):
     """Where the objects are."""
 
     paths: tuple[str, ...]
@@ -170,8 +168,7 @@ _REMEMBERED: Final = 4096
 """Answers of the engine: a run over many files meets many kinds of pods."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class Rules(Struct, frozen=True, kw_only=True):
     """A side that judges."""
 
     config: Path | None
@@ -211,8 +208,7 @@ class Rules:
             yield Judge(evaluator=evaluator, label=label, policies=policies.revision)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judge:
+class Judge(Struct, frozen=True, kw_only=True):
     """An evaluator, and how reports name it."""
 
     evaluator: "Evaluator"
@@ -220,8 +216,7 @@ class Judge:
     policies: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class Pair(Struct, frozen=True, kw_only=True):
     """The two sides; a side that judges is Rules."""
 
     old: "Rules | Side"

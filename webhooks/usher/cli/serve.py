@@ -2,17 +2,17 @@
 
 import secrets
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 import click
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, paths
 from usher.cli import given_policies, inputs
-from usher.dataclass import dataclass
 from usher.server.certs import issue
 from usher.server.ports import Address
 
@@ -31,8 +31,7 @@ class Connect(Protocol):
     def __call__(self, *, hurried: bool = False) -> "Api": ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CertificateOptions:
+class CertificateOptions(Struct, frozen=True, kw_only=True):
     """The values of the options."""
 
     certificates_mode: str | None
@@ -271,8 +270,7 @@ _SHORTEST_KEY: Final = 16
 _LARGEST_KEY: Final = 4096
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordOptions:
+class RecordOptions(Struct, frozen=True, kw_only=True):
     """The values of the options."""
 
     record_file: Path | None
@@ -361,8 +359,7 @@ if TYPE_CHECKING:
     from usher.server.live_cluster import ClusterParts, Events
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterOptions:
+class ClusterOptions(Struct, frozen=True, kw_only=True):
     """The values of the options."""
 
     facts: tuple[str, ...]
@@ -458,8 +455,7 @@ if TYPE_CHECKING:
     from usher.server.serve import Portal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PortOptions:
+class PortOptions(Struct, frozen=True, kw_only=True):
     """The values of the options."""
 
     host: str | None

@@ -7,16 +7,15 @@ from contextlib import AbstractContextManager
 from typing import Final, Protocol
 
 import orjson
+from msgspec import Struct
 
 from usher import errors, paths
-from usher.dataclass import dataclass
 from usher.kinds.kind import FactKind
 
 JSON: Final = "application/json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """The answer of the API server; `value` is its JSON object, a Status if the request failed."""
 
     status: int
@@ -140,8 +139,7 @@ _VERSION: Final = re.compile(r"v[0-9a-z]{1,62}", re.ASCII)
 _UNSEEN: Final = (403, 404)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectPath:
+class ObjectPath(Struct, frozen=True, kw_only=True):
     """The place of a namespaced object at the API server."""
 
     group: str
@@ -200,8 +198,7 @@ _CAUSE: Final = re.compile(r"\b(RBAC: .*)", re.DOTALL)
 _METADATA_OF_ONE: Final = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(Struct, frozen=True, kw_only=True):
     """All objects of a kind, or one of them by its name, to list and watch."""
 
     kind: FactKind
@@ -234,16 +231,14 @@ class Target:
         return self.kind.keep({**value, "apiVersion": api_version, "kind": self.kind.kind})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(Struct, frozen=True, kw_only=True):
     """Some of the objects of a list."""
 
     items: Sequence[paths.Object]
     resource_version: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class Listed(Struct, frozen=True, kw_only=True):
     """All objects of a target, in a version that the API server serves, as of a resource version."""
 
     version: str
@@ -251,13 +246,11 @@ class Listed:
     values: list[paths.Object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotServed:
+class NotServed(Struct, frozen=True, kw_only=True):
     """The API server does not know the kind."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class Refused(Struct, frozen=True, kw_only=True):
     """The API server does not list the kind, or not all of it."""
 
     status: int

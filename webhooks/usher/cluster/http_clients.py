@@ -9,14 +9,13 @@ import re
 import ssl
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import urllib3
 
 from usher import errors
-from usher.dataclass import dataclass
 
 LONGEST_TEXT: Final = 300
 

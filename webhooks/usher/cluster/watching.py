@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Final, Protocol
 
+from msgspec import Struct
+
 from usher import errors
 from usher.cluster import api as cluster_api
 from usher.cluster import recording
@@ -20,7 +22,6 @@ from usher.cluster.api import Api, CutShortError, Target, TooLongError, parse_js
 from usher.cluster.facts.store import Store
 from usher.cluster.http_clients import Backoff
 from usher.cluster.recording import Sink
-from usher.dataclass import dataclass
 from usher.kinds.kind import CONFIG_MAP, DEFINITION, KUEUE_CONFIGURATION, FactKind, Key
 from usher.kinds.registry import FACTS
 
@@ -319,8 +320,7 @@ class Reflecting:
             thread.join(max(deadline - time.monotonic(), 0))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KindState:
+class KindState(Struct, frozen=True, kw_only=True):
     """How current the facts of one kind are."""
 
     kind: str

@@ -8,19 +8,18 @@ from typing import Annotated, Any, Final, Union, get_args, get_origin
 
 import pydantic
 import pydantic_core
+from msgspec import Struct
 from pydantic import BaseModel
 
 from usher import errors, paths
 from usher.config import fields, models
-from usher.dataclass import dataclass
 from usher.documents import places, reader
 
 _MOST_ROUNDS: Final = 8
 """A mistake may hide another one, so usher removes mistakes this many times."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Salvaged:
+class Salvaged(Struct, frozen=True, kw_only=True):
     """A configuration without its mistakes."""
 
     config: models.Config

@@ -8,10 +8,11 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import TypeVar
 
+from msgspec import Struct
+
 from usher import model
 from usher.config import fields
 from usher.config.fields import Selector
-from usher.dataclass import dataclass
 
 
 def matches_pattern(namespace: str, patterns: Iterable[str]) -> bool:
@@ -22,8 +23,7 @@ def matches_pattern(namespace: str, patterns: Iterable[str]) -> bool:
 Entry = TypeVar("Entry", bound=fields.Selector)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class Subject(Struct, frozen=True, kw_only=True):
     """The fields of a workload that a selector compares."""
 
     namespace: str

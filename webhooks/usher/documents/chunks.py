@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 import yaml
+from msgspec import Struct
 
 from usher import errors
-from usher.dataclass import dataclass
 
 MAX_FILE_BYTES: Final = 64 * 2**20
 MAX_DOCUMENT_BYTES: Final = 8 * 2**20
@@ -20,8 +20,7 @@ _STRAY_MARK: Final = re.compile(rf"^{_BYTE_ORDER_MARK}|(?<=[\r\x85\u2028\u2029])
 _SEPARATOR: Final = re.compile(r"^---([^\n]*)\n?", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
+class Chunk(Struct, frozen=True, kw_only=True):
     """A stretch of a file that holds one document; its offsets count characters from its own beginning."""
 
     source: str

@@ -16,10 +16,10 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import Struct
 from yaml import events
 
 from usher import errors, paths
-from usher.dataclass import dataclass
 from usher.documents import chunks
 
 if TYPE_CHECKING:
@@ -310,8 +310,7 @@ _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
 _COLLECTION_TAGS: Final = {dict: "tag:yaml.org,2002:map", list: "tag:yaml.org,2002:seq"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Composed:
+class Composed(Struct, frozen=True, kw_only=True):
     value: paths.Json
     start: int
     """Offset of the value's first character."""

@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from msgspec import Struct
+
 from usher import paths
-from usher.dataclass import dataclass
 from usher.documents import composing, reader
 
 _EXCERPT_WIDTH: Final = 160
@@ -15,8 +16,7 @@ _CUT: Final = "…"
 _LINE_FEED: Final = re.compile("\n")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Span(Struct, frozen=True, kw_only=True):
     """A range of text; lines and columns count characters from 1, and the end column is exclusive."""
 
     line: int
@@ -25,16 +25,14 @@ class Span:
     end_column: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Position(Span):
+class Position(Span, frozen=True, kw_only=True):
     """The place of a value: for an alias the alias itself, for values within it the anchored text."""
 
     key: Span | None
     """Its key; None for items of a list and for the document itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True, kw_only=True):
     """One line of the source, with the range to underline."""
 
     line: int

@@ -14,8 +14,9 @@ import functools
 import re
 from typing import Any, Final
 
+from msgspec import Struct
+
 from usher import errors, paths
-from usher.dataclass import dataclass
 from usher.documents import composing
 
 _LINE: Final = re.compile(
@@ -184,8 +185,7 @@ _MAX_DEPTH: Final = 100
 _DOUBTFUL: Final = re.compile("[\x00-\t\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """A document that was read: its value, or None if the text has only comments."""
 
     value: paths.Object | None

@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from json import JSONDecodeError
 from typing import Final, NoReturn
 
+from msgspec import Struct
 from yaml import error as yaml_error
 from yaml import events
 
 from usher import errors, paths
-from usher.dataclass import dataclass
 from usher.documents import chunks, composing, plain
 
 # Most manifests are read without YAML's events, whose library takes long to import.
@@ -35,8 +35,7 @@ MAX_ERRORS: Final = 20
 """The most unusable documents of one file; usher does not read the rest of it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class Document(Struct, frozen=True, kw_only=True):
     """One document of a file or stream; `usher.documents.places` knows where its values stand."""
 
     value: paths.Json
@@ -53,8 +52,7 @@ class Document:
     """Whether the text was read by JSON's rules."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Struct, frozen=True):
     """The usable documents of a file, and why others are not usable."""
 
     documents: list[Document]
@@ -181,8 +179,7 @@ _TOKEN: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JsonValue:
+class JsonValue(Struct, frozen=True, kw_only=True):
     value: paths.Json
     chunk: chunks.Chunk
     """The text of this value alone."""

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from usher import errors
-from usher.dataclass import dataclass
 
 # Most runs have no policies, so it imports their readers only on use.
 if TYPE_CHECKING:
@@ -15,16 +16,14 @@ if TYPE_CHECKING:
     from usher.policy.checks.catalogue import OwnChecks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bundle:
+class Bundle(Struct, frozen=True, kw_only=True):
     """The content of a bundle. With a key, its signature is already verified."""
 
     source: str
     content: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class Given(Struct, frozen=True, kw_only=True):
     """The arguments of `--policies`, divided."""
 
     own_folders: tuple[Path, ...] = ()

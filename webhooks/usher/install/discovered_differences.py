@@ -1,8 +1,9 @@
 """Where usher.yaml differs from a cluster."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 from typing import Final
+
+from msgspec import Struct, field
 
 from usher.accelerators import boards
 from usher.accelerators.vocabulary import Vocabulary
@@ -12,7 +13,6 @@ from usher.cluster.facts.nodes import NodeClass, Nodes, Taint
 from usher.cluster.facts.store import Store
 from usher.config import models, sections, selection
 from usher.config import pools as config_pools
-from usher.dataclass import dataclass
 from usher.install import discovery
 from usher.kinds.kind import Key
 
@@ -101,8 +101,7 @@ _NAMED: Final = 3
 """How many namespaces a difference names."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """The differences, and the kinds that could not be compared."""
 
     differences: tuple[Problem, ...]

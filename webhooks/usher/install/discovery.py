@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from usher import paths
 from usher.accelerators import vocabulary as accelerators_vocabulary
 from usher.accelerators.vocabulary import Vocabulary
@@ -14,7 +16,6 @@ from usher.cluster.facts.nodes import NodeClass, Nodes
 from usher.cluster.facts.store import Store
 from usher.config import pools as config_pools
 from usher.config import sections
-from usher.dataclass import dataclass
 from usher.kinds.kind import Key
 from usher.kinds.reading.values import Absence
 
@@ -29,8 +30,7 @@ _NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 _DRIVER: Final = re.compile(r"""device\.driver\s*==\s*["']([a-z0-9][-a-z0-9.]{0,252})["']""", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalQueue:
+class LocalQueue(Struct, frozen=True, kw_only=True):
     """A queue of Kueue in a namespace."""
 
     namespace: str
@@ -101,8 +101,7 @@ _COUNTS: Final = ("nvidia.com/gpu.count", "nvidia.com/mig.config", "nvidia.com/g
 """Labels that may separate pools where models and machines do not."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declaration:
+class Declaration(Struct, frozen=True, kw_only=True):
     """A pool for usher.yaml."""
 
     pool: config_pools.Pool

@@ -11,11 +11,11 @@ from enum import StrEnum
 from typing import Final, Protocol
 
 from cryptography import x509
+from msgspec import Struct
 
 from usher import __version__, errors, paths
 from usher.cluster.api import Answer, Lists
 from usher.config.models import EXEMPTION_LABEL
-from usher.dataclass import dataclass
 from usher.install.manifests import webhooks as made
 from usher.install.manifests.webhooks import Client
 from usher.install.registered_webhooks import Webhook, read_webhooks
@@ -35,8 +35,7 @@ class Api(Lists, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
+class Cluster(Struct, frozen=True, kw_only=True):
     """The data of a preflight about a cluster."""
 
     version: paths.Object
@@ -156,8 +155,7 @@ class PointState(StrEnum):
     """usher could not find it out, which is neither good nor bad."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class Point(Struct, frozen=True, kw_only=True):
     topic: str
     """A word of the list of topics: `api-server`, `webhooks`, `certificate`, `server`, `other-webhooks`, ..."""
     state: PointState

@@ -4,16 +4,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, TypedDict
 
+from msgspec import Struct
+
 from usher import model
 from usher.check import findings
 from usher.check.formats import wording
-from usher.dataclass import dataclass
 from usher.install import preflight
 from usher.install.preflight import Point, PointState
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Denied:
+class Denied(Struct, frozen=True, kw_only=True):
     """The workloads of one namespace that one check would deny if they were created again."""
 
     code: str

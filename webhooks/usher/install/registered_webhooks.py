@@ -6,8 +6,9 @@ Source: https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.33/#lab
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from msgspec import Struct
+
 from usher import paths
-from usher.dataclass import dataclass
 
 
 def selects(selector: paths.Json, labels: Mapping[str, str]) -> bool | None:
@@ -51,8 +52,7 @@ DEFAULT_TIMEOUT: Final = 10
 """Seconds, for a webhook without a timeout."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Webhook:
+class Webhook(Struct, frozen=True, kw_only=True):
     """One webhook of a configuration; `value` is its object."""
 
     configuration: str

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, Protocol
 
+from msgspec import Struct
+
 from usher import errors, paths
 from usher.authorities.gpu_quota import definitions
 from usher.authorities.gpu_quota.definitions import namespace_of_accounts
 from usher.cluster.api import Answer, Lists
-from usher.dataclass import dataclass
 from usher.install.manifests import floor, quota_definition, roles, webhooks
 from usher.kinds.kind import KUEUE_CONFIGURATION
 
@@ -34,8 +35,7 @@ _GUARD: Final = "gpu-usher-ca-bundle"
 """The policy that lets the server change only caBundle."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Struct, frozen=True, kw_only=True):
     """One object of an installation."""
 
     title: str

@@ -15,14 +15,14 @@ Source: https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final, NotRequired
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.dataclass import dataclass
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.reading import counts as reading_growth
 from usher.kinds.reading import values
@@ -35,8 +35,7 @@ from usher.kinds.reading.values import Reading
 _TARGET = "/spec/scaleTargetRef"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BoundFields:
+class BoundFields(Struct, frozen=True, kw_only=True):
     """The field names that one kind has for its bounds, and its defaults for missing fields."""
 
     minimum: str

@@ -6,8 +6,9 @@ from enum import Enum, StrEnum
 from sys import intern
 from typing import Final
 
+from msgspec import Struct
+
 from usher import model, paths
-from usher.dataclass import dataclass
 from usher.kinds.reading.counts import ReadGrowth
 from usher.kinds.reading.templates import Template
 from usher.kinds.reading.values import Reading
@@ -19,8 +20,7 @@ Keep = Callable[[paths.Object], paths.Object]
 """Takes an object of any shape and returns a new object with only its kept fields."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FactKind:
+class FactKind(Struct, frozen=True, kw_only=True):
     """A kind that usher reads from a cluster, with the fields that it keeps."""
 
     group: str
@@ -224,8 +224,7 @@ class Starts(Enum):
     """Some parts may have to complete before others begin; usher does not read which."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pods:
+class Pods(Struct, frozen=True, kw_only=True):
     """How a kind makes pods. A field has no default if forgetting it would be an error that no test finds."""
 
     templates: FindTemplates
@@ -269,8 +268,7 @@ class Pods:
     """The part of the object that the mutating webhook may change, and why not more; for the documentation."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(Struct, frozen=True, kw_only=True):
     """The part of the objects of a kind that usher keeps of a cluster, because decisions look at it."""
 
     keep: Keep
@@ -284,8 +282,7 @@ class Facts:
     """Whether the server reads this kind only if a site allows it. Elsewhere it is unknown, without a complaint."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class Kind(Struct, frozen=True, kw_only=True):
     """One kind of objects. Group and kind identify it together: Job, CronJob and MPIJob exist in several groups."""
 
     group: str

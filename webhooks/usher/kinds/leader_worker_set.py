@@ -1,8 +1,9 @@
 """leaderworkerset.x-k8s.io: LeaderWorkerSet; disaggregatedset.x-k8s.io: DisaggregatedSet, which is made of several."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts

@@ -1,20 +1,19 @@
 """Findings and intents about a workload, and the decision that follows."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct, field
+
 from usher import paths
-from usher.dataclass import dataclass
 from usher.model.workload import Unknown, Workload
 
 GATEKEEPER: Final = "gatekeeper/"
 """The start of the key of a Gatekeeper policy, instead of the category of a check."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """The result of a check: something is wrong at a place."""
 
     check: str
@@ -26,8 +25,7 @@ class Finding:
     """An assumption of the check about the cluster; with one, the finding warns at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
+class Need(Struct, frozen=True, kw_only=True):
     """An object of the cluster that the value of an intent needs. Without that object the intent is not applied."""
 
     group: str
@@ -39,8 +37,7 @@ class Need:
     """Labels that it must have, each with the accepted values; an empty value accepts a missing label."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class Note(Struct, frozen=True, kw_only=True):
     """A warning of a mutation about something that it does not change, with the reason."""
 
     mutation: str
@@ -49,8 +46,7 @@ class Note:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Intent:
+class Intent(Struct, frozen=True, kw_only=True):
     """The result of a mutation: this value should be at that place. Never a patch."""
 
     mutation: str
@@ -71,8 +67,7 @@ class Outcome(StrEnum):
     AUDIT = "audit"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Judgement(Struct, frozen=True, kw_only=True):
     """A finding with its outcome, and with the code and name of its check."""
 
     finding: Finding
@@ -100,8 +95,7 @@ class Judgement:
         return self.finding.check if self.of_gatekeeper else self.name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(Struct, frozen=True, kw_only=True):
     """The decision about one object: the same in a webhook, in CI and in an audit."""
 
     workload: Workload | None

@@ -12,8 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple, Protocol, TypeVar
 
+from msgspec import Struct
+
 from usher import model, paths
-from usher.dataclass import dataclass
 
 Labels = Mapping[str, str]
 
@@ -27,8 +28,7 @@ _BOUND_INTEGER = re.compile(r"[+-]?[0-9]{1,63}", re.ASCII)
 _INT64 = range(-(2**63), 2**63)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
+class Requirement(Struct, frozen=True, kw_only=True):
     key: str
     operator: str
     values: tuple[str, ...]

@@ -1,12 +1,13 @@
 """An object that makes pods, normalised: the workload, its pod sets, containers and accelerators."""
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from msgspec import Struct, field
+
 from usher import paths, quantities
-from usher.dataclass import dataclass
 
 Resources = Mapping[str, quantities.Quantity]
 """Quantities by resource name."""
@@ -27,8 +28,7 @@ class Route(StrEnum):
     """Access that takes no device from other pods: the monitoring resources of Intel, claims with admin access."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceleratorRequest:
+class AcceleratorRequest(Struct, frozen=True, kw_only=True):
     """A request of one pod, by one route under one name."""
 
     route: Route
@@ -59,8 +59,7 @@ class UnclearDevices(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Total:
+class Total(Struct, frozen=True, kw_only=True):
     """The requests of all pods of a workload under one name."""
 
     route: Route
@@ -70,8 +69,7 @@ class Total:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnvironmentVariable:
+class EnvironmentVariable(Struct, frozen=True, kw_only=True):
     """One entry of a container's `env`; `value` is None if it comes from elsewhere (`valueFrom`, `$(OTHER)`)."""
 
     name: str
@@ -81,8 +79,7 @@ class EnvironmentVariable:
     """Name and key of the ConfigMap that the value comes from; None for other sources."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnvironmentSource:
+class EnvironmentSource(Struct, frozen=True, kw_only=True):
     """One entry of a container's `envFrom`."""
 
     path: str
@@ -91,16 +88,14 @@ class EnvironmentSource:
     """Variables of the families that rules read; None if usher does not know the object that brings them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Processes:
+class Processes(Struct, frozen=True, kw_only=True):
     """How many processes a container's launcher starts on its node, and the path of the number."""
 
     number: int
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelParallelism:
+class ModelParallelism(Struct, frozen=True, kw_only=True):
     """How a model server splits its model over GPUs, and the path of the setting."""
 
     server: str
@@ -127,8 +122,7 @@ class ContainerType(StrEnum):
     EPHEMERAL = "ephemeral container"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Container:
+class Container(Struct, frozen=True, kw_only=True):
     name: str
     path: str
     type: ContainerType
@@ -199,8 +193,7 @@ class Container:
         return paths.join((self.places or {}).get(list_name) or f"{self.path}/resources/{list_name}", resource)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Count:
+class Count(Struct, frozen=True, kw_only=True):
     """How many pods a template makes; `maximum` is None without a bound, and `reason` gives the reason."""
 
     minimum: int
@@ -208,8 +201,7 @@ class Count:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scheduler:
+class Scheduler(Struct, frozen=True, kw_only=True):
     """The scheduler of the pods, as far as the object shows; `reason` says why it differs from the template."""
 
     name: str
@@ -227,8 +219,7 @@ Way = tuple[str | Keyed, ...]
 """A path into an object that may lead through lists whose indexes are not known yet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodSet:
+class PodSet(Struct, frozen=True, kw_only=True):
     name: str
     path: str
     """The path of the template; intents and findings name the pod set by it."""
@@ -305,8 +296,7 @@ class Role(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unknown:
+class Unknown(Struct, frozen=True, kw_only=True):
     """A part that cannot be judged: neither a pass nor a violation."""
 
     path: str
@@ -315,8 +305,7 @@ class Unknown:
     """The check that could not be evaluated, as `category/name`; empty when the object itself could not be read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Owner:
+class Owner(Struct, frozen=True, kw_only=True):
     """The controlling owner that an object names. Any user can write one: never a reason to trust the object."""
 
     group: str
@@ -324,12 +313,12 @@ class Owner:
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Gang:
     """Whether the pods must all start together, and how this is enforced."""
 
     wanted: bool
-    waits: bool = field(default=False, compare=False)
+    waits: bool = dataclasses.field(default=False, compare=False)
     """Whether the pods wait for each other by their kind or program, whether or not a gang is formed."""
     formed_by: str = ""
     """The mechanism that forms the gang, as far as the object shows; empty without one."""
@@ -341,8 +330,7 @@ class Gang:
     """The PriorityClass of the gang, where the object names one outside its templates."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GangPlaces:
+class GangPlaces(Struct, frozen=True, kw_only=True):
     """The labels, annotations and fields by which a kind makes its pods a gang, as JSON Pointers.
 
     A pointer is None where the kind has no place for the setting (docs/domain/volcano.md#routing).
@@ -363,8 +351,7 @@ class GangPlaces:
 NO_GANG_PLACES = GangPlaces()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LifecyclePlaces:
+class LifecyclePlaces(Struct, frozen=True, kw_only=True):
     """The fields of a kind that end its objects or hand them over, as JSON Pointers; None for missing fields.
 
     Sources: docs/domain/lifecycle.md.
@@ -388,8 +375,7 @@ class LifecyclePlaces:
 NO_LIFECYCLE_PLACES = LifecyclePlaces()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workload:
+class Workload(Struct, frozen=True, kw_only=True):
     group: str
     version: str
     kind: str

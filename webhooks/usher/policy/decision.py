@@ -6,7 +6,6 @@ Users and groups are known only from the API server, not from files.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -15,6 +14,8 @@ from typing import Final
 
 import msgspec
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, model, paths
 from usher.authorities import beside
@@ -22,7 +23,6 @@ from usher.authorities.authority import Case, QuotaRefusal
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config import fields, models, sections, selection
-from usher.dataclass import dataclass
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import Growth
 from usher.policy.checks import catalogue
@@ -83,8 +83,7 @@ FELT: Final = frozenset({model.Outcome.DENY, model.Outcome.WARN})
 _MILDNESS = {model.Outcome.DENY: 0, model.Outcome.WARN: 1, model.Outcome.AUDIT: 2}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Circumstances:
+class Circumstances(Struct, frozen=True, kw_only=True):
     """Where a finding was made, on which day, and in which object."""
 
     namespace: str
@@ -440,16 +439,14 @@ class Operation(StrEnum):
     CONNECT = "CONNECT"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class User:
+class User(Struct, frozen=True, kw_only=True):
     """The user of a request, as the API server names it."""
 
     name: str
     groups: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(Struct, frozen=True, kw_only=True):
     """An object, and the operation that it comes from."""
 
     value: paths.Object

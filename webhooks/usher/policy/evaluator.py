@@ -4,10 +4,12 @@ Decision: normalise, slice, document, engine, decision. Patch: normalise, docume
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date
 from functools import lru_cache, partial
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary
@@ -16,7 +18,6 @@ from usher.authorities.gpu_quota import present as gpu_quota_slice
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config import models, selection
-from usher.dataclass import dataclass
 from usher.kinds.reading import values
 from usher.memo import Memo
 from usher.policy import decision
@@ -29,8 +30,7 @@ from usher.policy.mutation import merge
 from usher.workloads import fingerprints
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(Struct, frozen=True, kw_only=True):
     """The results of the checks, and the facts that they rest on."""
 
     findings: tuple[model.Finding, ...] = ()
@@ -38,8 +38,7 @@ class Found:
     grounds: tuple[Ground, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class Subject(Struct, frozen=True, kw_only=True):
     """An object and the findings of the policies; `old` is the object before an UPDATE."""
 
     workload: model.Workload | None

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
+from msgspec import Struct
+
 from usher import model
 from usher.authorities.nodes import declared_pools
 from usher.authorities.nodes.declared_pools import PoolReason
-from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.policy import decision as policy_decision
 from usher.policy.checks import catalogue
@@ -32,8 +33,7 @@ class State(StrEnum):
     NOT_ASKED = "not asked"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explained:
+class Explained(Struct, frozen=True, kw_only=True):
     """One check or mutation and one object."""
 
     entry: catalogue.Entry
@@ -42,8 +42,7 @@ class Explained:
     """Messages or reasons, each with its place."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Explanation(Struct, frozen=True, kw_only=True):
     workload: model.Workload | None
     exemption: str
     entries: tuple[Explained, ...]

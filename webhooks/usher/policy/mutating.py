@@ -4,9 +4,11 @@ Mutations may add the queue itself, a topology, or network devices for which the
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.authorities.authority import Case
@@ -15,7 +17,6 @@ from usher.authorities.kueue import slice as kueue_slice
 from usher.authorities.kueue.read import QUEUE_LABEL
 from usher.authorities.kueue.slice import KueueVerdictInput
 from usher.config import fields, models, selection
-from usher.dataclass import dataclass
 from usher.policy import decision
 from usher.policy.checks.catalogue import Catalogue, Entry
 from usher.policy.decision import OBSERVE, Identities, Operation, Request
@@ -236,8 +237,7 @@ DEBUG_CONTAINERS: Final = "ephemeralcontainers"
 """The subresource by which `kubectl debug` adds containers to a running Pod."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mutating:
+class Mutating(Struct, frozen=True, kw_only=True):
     """Asks the engine for intents and merges them."""
 
     engine: Engine

@@ -1,8 +1,10 @@
 """The answer of `usher queue` for one object: the outlook of every authority, and with how many pods it would fit."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model
 from usher.authorities import outlook as authorities_outlook
@@ -12,7 +14,6 @@ from usher.authorities.authority import Case
 from usher.authorities.outlook import Outlook
 from usher.authorities.verdict import Answer
 from usher.cluster.facts.store import Store
-from usher.dataclass import dataclass
 from usher.kinds.registry import PODS
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
@@ -97,8 +98,7 @@ class Outlooks:
         return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Smaller:
+class _Smaller(Struct, frozen=True, kw_only=True):
     """A workload with fewer pods in one of its pod sets."""
 
     pod_set: model.PodSet

@@ -1,16 +1,17 @@
 """Reads and answers AdmissionReviews, within the limits of the API server (docs/domain/webhooks.md#answers)."""
 
 import base64
+import dataclasses
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import field, replace
 from typing import Final, Literal, NotRequired, cast
 
 import orjson
+from msgspec import Struct, field
+from msgspec.structs import replace
 from typing_extensions import TypedDict
 
 from usher import errors, model, paths
-from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.reading.counts import with_number_at
 from usher.policy.checks import catalogue
@@ -28,8 +29,7 @@ MANY_KEYS: Final = 500
 _INTEGERS: Final = range(-(2**63), 2**64)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class Resource(Struct, frozen=True, kw_only=True):
     """The resource of the request, in the version of the request; for a subresource, the object that has it."""
 
     group: str
@@ -37,7 +37,7 @@ class Resource:
     plural: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
     """The request of an AdmissionReview."""
 
@@ -55,7 +55,7 @@ class Review:
     old_value: paths.Object | None
     many: bool = False
     """Whether the object may have more parts than usher judges. Counting bytes costs less than looking at each part."""
-    request: paths.Object = field(default_factory=dict, compare=False, repr=False)
+    request: paths.Object = dataclasses.field(default_factory=dict, compare=False, repr=False)
     """The whole request as it was sent. Policies of Gatekeeper may read any of its fields."""
 
 
@@ -250,8 +250,7 @@ class Response(TypedDict):
     patch: NotRequired[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """A response body, and data about it for logs and metrics. It never holds the reviewed object."""
 
     body: bytes

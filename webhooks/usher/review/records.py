@@ -17,14 +17,14 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, paths
-from usher.dataclass import dataclass
 from usher.kinds.reading import environment
 from usher.policy.decision import Operation, User
 from usher.review.admission_review import API_VERSION, Review, parse
@@ -180,8 +180,7 @@ RECORD_VERSION: Final = "gpu-usher.io/v1alpha1"
 RECORD_KIND: Final = "ReviewRecord"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
+class Head(Struct, frozen=True, kw_only=True):
     """The content of a line of the kind ReviewRecord."""
 
     anonymised: bool
@@ -189,8 +188,7 @@ class Head:
     """The number of reviews that were not recorded, by reason."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedReview:
+class RecordedReview(Struct, frozen=True, kw_only=True):
     """A review and the answer of the server."""
 
     review: Review
@@ -320,8 +318,7 @@ _NUMBER: Final = re.compile(r"[0-9.]{1,12}|true|false")
 """Values like `gpu-fraction: "0.5"`, which are not names."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnonymousNames:
+class AnonymousNames(Struct, frozen=True):
     """Replaces names by hashes with one key."""
 
     key: bytes

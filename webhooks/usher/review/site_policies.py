@@ -6,12 +6,13 @@ to a denial.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.cluster.facts.store import Store
-from usher.dataclass import dataclass
 from usher.extensions.gatekeeper import constraints, evaluation
 from usher.extensions.gatekeeper.evaluation import NotJudged, Policies, Violation
 from usher.kinds.reading.values import Reference
@@ -26,8 +27,7 @@ _ELSEWHERE: Final = "this server does not evaluate them, and its log says why at
 _ORDER: Final = {outcome: number for number, outcome in enumerate(model.Outcome)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(Struct, frozen=True, kw_only=True):
     """The findings of policies in one review."""
 
     judgements: tuple[model.Judgement, ...] = ()

@@ -19,9 +19,11 @@ because later reviews judge its pods when they are created.
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, model, paths
 from usher.authorities.authority import QuotaRefusal
@@ -29,7 +31,6 @@ from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.ledger import Full
 from usher.authorities.gpu_quota.status import ChargeRequest
 from usher.config import selection
-from usher.dataclass import dataclass
 from usher.policy.checks.catalogue import Catalogue, Severity
 from usher.policy.decision import OBSERVE, OBSERVED, Operation, Request
 from usher.policy.engines.engine import ANSWER_UNTIL
@@ -148,8 +149,7 @@ _WITH_TEMPLATES: Final = frozenset(
 _WITH_CONTAINERS: Final = frozenset(("containers", "initContainers", "ephemeralContainers"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Excess:
+class Excess(Struct, frozen=True, kw_only=True):
     """The part of an object that is too large."""
 
     text: str

@@ -16,10 +16,10 @@ from typing import Final
 import structlog
 import uvloop
 from fastapi import FastAPI, Request, Response
+from msgspec import Struct
 
 from usher import errors
 from usher.audit.document import Audit
-from usher.dataclass import dataclass
 from usher.server import ports
 from usher.server.ports import Address
 
@@ -27,8 +27,7 @@ _MOST: Final = 1_000
 """Characters of an error that are shown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rendered:
+class Rendered(Struct, frozen=True, kw_only=True):
     """A report as the server sends it."""
 
     html: bytes
@@ -39,8 +38,7 @@ Render = Callable[[Audit, tuple[str, ...]], Rendered]
 """Makes a report from an audit and the notices above it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class State(Struct, frozen=True, kw_only=True):
     """`report` is the last good one; None before it exists."""
 
     report: Rendered | None = None

@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 import orjson
 import structlog
+from msgspec import Struct
 
 from usher import errors, paths
 from usher.authorities.gpu_quota import definitions
@@ -30,7 +31,6 @@ from usher.authorities.knowledge import Knowledge
 from usher.cluster.api import Answer as ApiAnswer
 from usher.cluster.api import Lists, group_path
 from usher.cluster.watching import LiveFacts
-from usher.dataclass import dataclass
 from usher.kinds.registry import WORKLOADS
 from usher.policy.evaluator import Evaluator
 from usher.review.admission_review import Answer, on_one_line
@@ -64,8 +64,7 @@ class EventsApi(Lists, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Denial:
+class Denial(Struct, frozen=True, kw_only=True):
     """A denial, and the object for the Event: the controller of the denied object, or a GPUQuota."""
 
     namespace: str
@@ -88,8 +87,7 @@ class Denial:
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-@dataclass(slots=True)
-class _Told:
+class _Told(Struct):
     count: int = 0
     since: str = ""
     until: float = float("-inf")
@@ -283,8 +281,7 @@ _LOOK: Final = 1.0
 """The most seconds between two looks for problems to log."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterParts:
+class ClusterParts(Struct, frozen=True, kw_only=True):
     """The parts that a server needs for its cluster."""
 
     facts: LiveFacts

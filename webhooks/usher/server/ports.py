@@ -10,11 +10,11 @@ from typing import Final
 
 import structlog
 import uvicorn
+from msgspec import Struct
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from usher import errors
-from usher.dataclass import dataclass
 from usher.server.bodies import ARRIVED
 
 ARRIVAL_SECONDS: Final = 10.0
@@ -149,8 +149,7 @@ GRACE: Final = 20
 """Seconds that open requests get to end after that."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class Address(Struct, frozen=True, kw_only=True):
     host: str
     port: int
     """0 means any free port."""

@@ -9,15 +9,15 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import __version__, errors
-from usher.dataclass import dataclass
 from usher.review import records
 from usher.review.admission_review import Answer, Review, on_one_line
 from usher.review.records import AnonymousNames
@@ -42,8 +42,7 @@ _RECORDED: Final = "validate"
 _STOP: Final = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True):
     """The record: its file, its size and its names."""
 
     file: Path
@@ -55,8 +54,7 @@ class Settings:
     """The key of the hashes that replace names; None to keep the names."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Waiting(Struct, frozen=True):
     review: Review
     allowed: bool
     denials: tuple[str, ...]

@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NoReturn
 
+from msgspec import Struct
+
 from usher import errors
 from usher.check import site_policies
-from usher.dataclass import dataclass
 from usher.extensions import given_policies, policy_archive
 from usher.extensions.gatekeeper import library
 from usher.extensions.gatekeeper.evaluation import Policies
@@ -33,8 +34,7 @@ REBUILD_ABOVE: Final = 2**20
 """Bytes that a policy may keep from one object to the next: there may be many policies."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedPolicies:
+class LoadedPolicies(Struct, frozen=True, kw_only=True):
     """The policies of all bundles at one time."""
 
     own: tuple[OwnChecks, ...] = ()
@@ -138,8 +138,7 @@ MakeEvaluator = Callable[[Sequence[OwnChecks]], Evaluator]
 """Makes an evaluator from the present usher.yaml, with the site's own checks."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class Looked(Struct, frozen=True, kw_only=True):
     """The result of a look at the files."""
 
     reloaded: bool

@@ -13,9 +13,9 @@ from typing import Final
 import structlog
 import uvloop
 from fastapi import APIRouter
+from msgspec import Struct
 
 from usher import errors, paths
-from usher.dataclass import dataclass
 from usher.policy.decision import Request
 from usher.policy.evaluator import Evaluator
 from usher.review.admission_review import on_one_line
@@ -39,8 +39,7 @@ Portal = Callable[[Callable[[], Evaluator], Callable[[str, int], None]], APIRout
 """Makes the routes of the portal from the getter of the evaluator and the counter of answers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True):
     webhook: Address
     admin: Address
     certificate: Callable[[], CertificateSource]

@@ -15,15 +15,15 @@ Constraints and configuration take no devices.
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import cache, partial
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
+from msgspec import Struct, field
+
 from usher import model, paths, quantities
 from usher.accelerators import mig
 from usher.accelerators.vocabulary import Vocabulary, class_of_driver
-from usher.dataclass import dataclass
 from usher.kinds.reading.templates import Place
 from usher.kinds.reading.values import Reading, Reference
 
@@ -388,8 +388,7 @@ MAX_CLAIMS_OF_GROUP: Final = 4
 _KINDS: Final = {"resourceClaimName": "ResourceClaim", "resourceClaimTemplateName": "ResourceClaimTemplate"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
+class Claimed(Struct, frozen=True, kw_only=True):
     requests: tuple[model.AcceleratorRequest, ...] = ()
     giving: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The `resources.claims` by which a container gets accelerators: `name`, and `request` or the empty text."""

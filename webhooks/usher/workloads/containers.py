@@ -8,10 +8,11 @@ any other.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import dropwhile
 from types import MappingProxyType
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.accelerators.vocabulary import Vocabulary

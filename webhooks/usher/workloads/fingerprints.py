@@ -6,10 +6,10 @@ same digest: they differ only in name, uid, token volume, and the labels and var
 
 import re
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import Final
 
 import orjson
+from msgspec.structs import replace
 
 from usher import memo, model, paths
 

@@ -1,10 +1,11 @@
 """The workload after the growth that other objects allow. Pure, never raises."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model, paths
-from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kubeflow_pipelines.compiled import group_version_kind
 from usher.kinds.reading import values
@@ -94,8 +95,7 @@ _Counts = Mapping[str, model.Count]
 """Numbers of pods by the path of their template."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Extent:
+class _Extent(Struct, frozen=True, kw_only=True):
     """The target at the smallest and the largest size that one growth allows."""
 
     least: _Counts

@@ -16,8 +16,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from usher import model, paths
-from usher.dataclass import dataclass
 
 NIM_HINT: Final = "/nim/"
 """A part of the image name of every NIM."""
@@ -75,8 +76,7 @@ def _sizes_in_profile(profile: paths.Json) -> tuple[int, int]:
     return (0, 0) if match is None else (int(match[1]), int(match[2] or 1))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Server:
+class _Server(Struct, frozen=True, kw_only=True):
     name: str
     program: re.Pattern[str]
     images: frozenset[str]

@@ -6,9 +6,10 @@ k8s.io/kubernetes pkg/apis/core/v1; templates inside custom resources are not de
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from usher import model, paths, quantities
 from usher.accelerators.names import GKE_DEVICES, Unit

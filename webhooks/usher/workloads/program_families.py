@@ -6,12 +6,12 @@ A family matches the first words of a command or the end of an image's path, lik
 
 from typing import Final
 
+from msgspec import Struct
+
 from usher import model
-from usher.dataclass import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
+class Family(Struct, frozen=True, kw_only=True):
     """Programs with one purpose."""
 
     name: str

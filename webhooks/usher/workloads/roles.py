@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from usher import model, paths
 from usher.config import fields, models, selection
 from usher.config.sections import ROLE_LABEL, RoleRule
-from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import Pods
 from usher.kinds.reading.templates import Template
@@ -321,8 +322,7 @@ class Purpose(NamedTuple):
     """False for training in which each pod trains alone, as far as its command shows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class Subject(Struct, frozen=True, kw_only=True):
     """The properties of a workload that decide its role."""
 
     group: str

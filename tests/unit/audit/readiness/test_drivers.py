@@ -1,10 +1,10 @@
 """The checklist: drivers and their software, and metrics of GPUs."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from builders import custom, replaced
 from builders.checklists import checklist, definitions

@@ -1,8 +1,7 @@
 """What admission would say today about workloads that are there."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from builders import custom
 from builders.estates import ago, entry, estate, running, waiting

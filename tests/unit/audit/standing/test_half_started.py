@@ -1,9 +1,9 @@
 """Gangs that hold GPUs while their other pods wait."""
 
-import dataclasses
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from builders.estates import H100, entry, estate, gpu_node, running, waiting
 from builders.standings import found, judged, judgement, result
@@ -39,7 +39,7 @@ def test_the_gpus_that_it_holds_are_lost_at_the_prices_of_their_nodes() -> None:
     priced = models.Config.model_validate({"audit": {"prices": {"rules": rules}}})
     some = models.Config.model_validate({"audit": {"prices": {"rules": rules[:1]}}})
     nodes = [gpu_node("node-0"), gpu_node("node-1"), gpu_node("node-2", product="NVIDIA-A100")]
-    seen = dataclasses.replace(half(), nodes=tuple(nodes))
+    seen = replace(half(), nodes=tuple(nodes))
 
     def lost(config: models.Config) -> list[tuple[float | None, float | None]]:
         return [(each.gpus_lost, each.cost_per_hour) for each in found(seen, config=config, codes=CODES)]

@@ -1,7 +1,6 @@
 """Objects of any shape: findings never fail, come in one order, and skip kinds that are not known."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import generated_examples
 from builders import gpu_job, queues

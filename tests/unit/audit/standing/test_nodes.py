@@ -1,10 +1,10 @@
 """GPU nodes whose GPUs are lost: health, drivers, MIG."""
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import builders
 from builders import custom
@@ -97,7 +97,7 @@ def test_a_node_that_takes_no_pods_has_lost_the_gpus_that_no_pod_holds() -> None
 
 @pytest.mark.parametrize("unknown", [{"pods_known": False}, {"scope": OneNamespace(name="ml-research")}])
 def test_without_all_pods_the_gpus_that_a_node_has_lost_are_not_known(unknown: Mapping[str, Any]) -> None:
-    seen = dataclasses.replace(estate(nodes=[gpu_node(cordoned=True)], objects=[node_object()]), **unknown)
+    seen = replace(estate(nodes=[gpu_node(cordoned=True)], objects=[node_object()]), **unknown)
 
     assert [(each.gpus_lost, each.cost_per_hour) for each in found(seen, config=PRICED, codes=HEALTH)] == [(None, None)]
 

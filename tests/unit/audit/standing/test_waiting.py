@@ -1,10 +1,10 @@
 """Workloads that wait: which authority holds them, and whether they can ever run."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from builders import GPU, container, gpu_job, job, node, queues, resource_quota, stateful_set, template
 from builders.estates import ago, entry, estate, running, waiting

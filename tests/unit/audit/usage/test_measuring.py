@@ -1,10 +1,10 @@
 """The usage of an estate from series: sources that lack something, and labels as different exporters write them."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import builders
 from builders import usage as build

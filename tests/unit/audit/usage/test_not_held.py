@@ -1,10 +1,10 @@
 """What GPUs cost that no pod holds: those of now, and those of the window by the series of nodes."""
 
-import dataclasses
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from builders import usage as build
 from usher.audit.document import Group
@@ -165,7 +165,7 @@ def test_a_board_without_series_of_its_nodes_has_no_hours_that_no_pod_held() -> 
 
 def test_without_all_pods_it_is_not_known_which_gpus_no_pod_holds() -> None:
     for unknown in ({"pods_known": False}, {"scope": OneNamespace(name="red")}):
-        given = dataclasses.replace(build.estate_of([build.node("n1")], holding(3)), **unknown)
+        given = replace(build.estate_of([build.node("n1")], holding(3)), **unknown)
         found = measure(given, None, config=Audit(), window=timedelta(days=1), now=build.BASE)
 
         assert {row.gpus_free for row in groups(found, "product").values()} <= {None}

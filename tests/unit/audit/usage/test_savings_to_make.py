@@ -1,10 +1,10 @@
 """What a saving needs: devices that are free, work of the platform team, and what of it the bill shows."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from builders import usage as build
 from builders.savings import POINTS, gpu, notebook, savings

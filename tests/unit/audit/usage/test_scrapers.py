@@ -1,11 +1,12 @@
 """The same GPUs, as the scrapers and exporters of the field label their series: every number stays the same."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from builders import usage as build
 from usher.audit.usage import measuring

@@ -1,12 +1,12 @@
 """A GPUQuota of the cluster and an entry of usher.yaml, read into the same value."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from usher import paths
 from usher.accelerators import boards

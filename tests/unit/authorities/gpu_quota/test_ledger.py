@@ -1,12 +1,12 @@
 """The ledger of a quota: how it charges, refuses, settles and releases."""
 
-from dataclasses import replace
 from typing import Any
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from usher.authorities.gpu_quota import amounts, entries, ledger
 from usher.authorities.gpu_quota import status as gpu_quota_status

@@ -1,10 +1,10 @@
 """Whether any node could ever hold a pod, and what is missing where the least is."""
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import builders
 from builders import expression, node_affinity, term

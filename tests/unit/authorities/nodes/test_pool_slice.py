@@ -1,6 +1,6 @@
 """What rules see of the nodes that a pod may run on: its tolerations, and numbers that all these nodes have."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 import builders
 from builders import expression, node_affinity, term, toleration

@@ -1,9 +1,9 @@
 """`for` of pools: which pods belong on a pool, and what rules and people see of the others."""
 
-from dataclasses import astuple
 from typing import Any
 
 import pytest
+from msgspec.structs import astuple
 
 import builders
 from unit.workloads.normalised import VOCABULARY, workload

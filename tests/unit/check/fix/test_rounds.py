@@ -3,10 +3,10 @@
 import contextlib
 import io
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from usher.check import findings, judging, runner, sources
 from usher.check.batches import Batch

@@ -1,11 +1,11 @@
 """Reports full of text that tries to be markup, a command or a document of its own."""
 
 import io
-from dataclasses import replace
 from types import ModuleType
 from typing import Final
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from unit.check.formats import made
 from usher import model

@@ -1,8 +1,9 @@
 """Reports made by hand, so that the formats are tested without the checks that fill them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date
+
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.check import devices as scan_devices

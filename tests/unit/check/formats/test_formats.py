@@ -6,11 +6,11 @@ After an intended change, `USHER_UPDATE_GOLDEN=1 pytest tests/unit/check/formats
 import io
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from unit.check.formats import made
 from unit.check.formats.hostile import ended

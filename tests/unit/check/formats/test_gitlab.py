@@ -1,11 +1,11 @@
 """Code Quality of GitLab: what its documentation asks for, and fingerprints that tell issues apart."""
 
 import json
-from dataclasses import replace
 from typing import Any, Final
 
 import jsonschema
 from hypothesis import given
+from msgspec.structs import replace
 
 from unit.check.formats import hostile, made
 from unit.check.formats.hostile import ended, written

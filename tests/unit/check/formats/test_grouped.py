@@ -1,7 +1,8 @@
 """An audit of a large cluster still fits on a page."""
 
-import dataclasses
 import io
+
+from msgspec.structs import replace
 
 from unit.check.formats import made
 from usher.check import devices as scan_devices
@@ -64,7 +65,7 @@ def test_checks_of_one_outcome_come_in_the_order_of_their_numbers() -> None:
 
 
 def test_an_object_that_makes_no_pods_is_counted_as_an_object_without_devices() -> None:
-    namespace = dataclasses.replace(
+    namespace = replace(
         made.result(made.finding(at=None, path=""), accelerators={}),
         identity=findings.Identity(api_version="v1", kind="Namespace", namespace="team", name="team"),
         makes_pods=False,

@@ -4,13 +4,13 @@ import gzip
 import json
 import urllib.parse
 from collections import Counter
-from dataclasses import replace
 from importlib import resources
 from typing import Any
 
 import jsonschema
 import pytest
 from hypothesis import given
+from msgspec.structs import replace
 
 from unit.check.formats import hostile, made
 from unit.check.formats.hostile import ended, written

@@ -6,12 +6,12 @@ of the policies is left out of these: it changes with the policies and has tests
 
 import io
 import os
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import orjson
 import pytest
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 import builders

@@ -1,9 +1,9 @@
 """The end of an object and its controller: what the author, a CRD or another object decided stays."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from unit.policy.mutation.manifests import workload
 from usher import model, paths

@@ -1,9 +1,9 @@
 """What merging says about its work, and what it refuses to do."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from builders import custom
 from builders.queues import volcano_queue

@@ -1,9 +1,9 @@
 """Labels of the object, and what makes a gang of its pods."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from builders import cron_job, daemon_set
 from unit.policy.mutation.manifests import IN_THE_WAY, at, intent, merged, pod, pytorch_job, refusals, workload

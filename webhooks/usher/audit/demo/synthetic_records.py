@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from msgspec import Struct
+
 from usher import paths
 from usher.audit import document_entries
 from usher.audit.demo import synthetic_cluster, synthetic_stories
 from usher.audit.demo.synthetic_stories import STORIES, Rhythm, Story
 from usher.audit.document import Audit, Entry, FindingEntry, Point, Trend
 from usher.audit.usage.series import Answer, Fold, Grid, Question, Series, ordered_series
-from usher.dataclass import dataclass
 
 _STILL: Final = 0.03
 """Activity of a service outside of office hours."""
@@ -217,8 +218,7 @@ def _waits(grid: Grid) -> Answer:
 _WEEK: Final = timedelta(days=7)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Week:
+class _Week(Struct, frozen=True, kw_only=True):
     """An audit of an earlier week, relative to the present one."""
 
     idle: float

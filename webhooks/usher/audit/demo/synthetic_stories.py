@@ -1,20 +1,20 @@
 """The nodes and workloads of the synthetic cluster: each workload is a small story that a report has to find."""
 
 from collections.abc import Iterator
-from dataclasses import field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from usher import paths
-from usher.dataclass import dataclass
 
 GPU: Final = "nvidia.com/gpu"
 TAINT: Final = {"key": GPU, "value": "present", "effect": "NoSchedule"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pool:
+class Pool(Struct, frozen=True, kw_only=True):
     """Equal nodes of `boards` boards each. `memory` is in MiB for each board."""
 
     name: str
@@ -170,8 +170,7 @@ class Rhythm(StrEnum):
     """Busy from 8 to 18 o'clock UTC on working days, almost idle at other times."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
+class Story(Struct, frozen=True, kw_only=True):
     """One workload. `wanted` pods ask for `devices` of `resource` each; `running` of them have a node of `pool`."""
 
     kind: str

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from sys import intern
 from typing import Final
 
+from msgspec import Struct
+
 from usher import model, paths
 from usher.accelerators import mig
 from usher.audit.gather import object_fields as fields
@@ -19,7 +21,6 @@ from usher.check import devices
 from usher.check.devices import Devices
 from usher.check.findings import Identity
 from usher.config.models import Config
-from usher.dataclass import dataclass
 from usher.memo import Memo
 from usher.workloads import fingerprints
 
@@ -215,8 +216,7 @@ _LONGEST_REASON: Final = 1000
 """Characters of a scheduler's message; a message about many nodes is far longer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(Struct, frozen=True, kw_only=True):
     """The content of a pod's template."""
 
     devices: Devices

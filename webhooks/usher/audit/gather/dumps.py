@@ -10,11 +10,12 @@ not as part of it.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, ClassVar, Final
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, paths
 from usher.check import cluster_objects, findings, sources
@@ -23,7 +24,6 @@ from usher.check.cluster_objects import Owners
 from usher.check.findings import Note, Problem
 from usher.check.sources import File, Found, path_text
 from usher.cluster.facts.store import Store
-from usher.dataclass import dataclass
 from usher.documents import chunks
 from usher.kinds import registry
 from usher.kinds.kind import Keep, Key
@@ -351,8 +351,7 @@ _BYTES_AT_ONCE: Final = 4 * 2**20
 """Bytes of lines to read at a time. Their objects take about ten times that in memory."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lines:
+class Lines(Struct, frozen=True, kw_only=True):
     """Some complete lines of a file."""
 
     path: Path
@@ -438,8 +437,7 @@ def _problem(source: str, reason: str, *, line: int = 0) -> Batch:
     return Batch(source=source, problems=(problem,), part=line)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DumpFiles:
+class DumpFiles(Struct, frozen=True, kw_only=True):
     """Files after the first reading."""
 
     survey: Survey

@@ -5,15 +5,15 @@ about all of a cluster, one namespace, or a shard (`usher.audit.store.shards`).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, Protocol
 
+from msgspec import Struct, field
+
 from usher import model, paths
 from usher.check.devices import Devices
 from usher.check.findings import Identity
-from usher.dataclass import dataclass
 from usher.kinds.kind import Key
 from usher.kinds.reading.values import Absence
 
@@ -46,8 +46,7 @@ class Scope(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Whole:
+class Whole(Struct, frozen=True, kw_only=True):
     """The whole cluster."""
 
     @property
@@ -71,8 +70,7 @@ class Whole:
         return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OneNamespace:
+class OneNamespace(Struct, frozen=True, kw_only=True):
     """One namespace, without nodes and without objects outside of it."""
 
     name: str
@@ -127,8 +125,7 @@ class CapacityType(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pod:
+class Pod(Struct, frozen=True, kw_only=True):
     """A pod that holds or wants accelerators."""
 
     namespace: str
@@ -162,8 +159,7 @@ class Pod:
         return bool(self.node) and self.phase not in ENDED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reported:
+class Reported(Struct, frozen=True, kw_only=True):
     """The status that the controller of a workload has written."""
 
     refused: bool | None = None
@@ -177,8 +173,7 @@ class Reported:
 NOTHING_REPORTED: Final = Reported()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workload:
+class Workload(Struct, frozen=True, kw_only=True):
     """A top-level workload with its pods. No other listed object owns it."""
 
     identity: Identity
@@ -224,8 +219,7 @@ class Workload:
     """Its place in `Report.results`; -1 if it was not judged."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(Struct, frozen=True, kw_only=True):
     """A node with accelerators."""
 
     name: str
@@ -254,8 +248,7 @@ class Node:
     """`status.nodeInfo`: versions of the kernel, the kubelet and the container runtime."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
+class Missing(Struct, frozen=True, kw_only=True):
     """Data that an audit could not read, so that its numbers may be too small."""
 
     source: str
@@ -264,8 +257,7 @@ class Missing:
     """Number of objects of the source that it read before the failure."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estate:
+class Estate(Struct, frozen=True, kw_only=True):
     """The parts of a cluster that an audit reads, besides the facts of `usher.cluster.facts`."""
 
     nodes: tuple[Node, ...] | None

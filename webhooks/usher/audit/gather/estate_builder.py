@@ -1,9 +1,10 @@
 """Builds an `Estate` from objects that come page by page, in any order. It keeps small values only."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from sys import intern
 from typing import Final
+
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.audit.gather import accelerator_nodes, accelerator_workloads, folded_workloads

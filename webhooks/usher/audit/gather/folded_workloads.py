@@ -12,9 +12,11 @@ pods stays as it was written. An audit sees both.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from sys import intern
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.audit.gather import accelerator_workloads
@@ -24,7 +26,6 @@ from usher.audit.gather.estate import Estate, Missing, Node, Pod, Workload
 from usher.check import cluster_objects, devices, findings, runner
 from usher.check.findings import Identity, Result
 from usher.cluster.facts.nodes import Taint
-from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import Key
 from usher.kinds.reading.values import Absence
@@ -32,8 +33,7 @@ from usher.model import placement
 from usher.policy.mutation import merge
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """An object that may own others. A cluster has as many as pods, so repeated texts share memory."""
 
     api_version: str
@@ -114,8 +114,7 @@ class Trees:
         return Identity(api_version=found.api_version, kind=found.kind, namespace=found.namespace, name=found.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """A pod with accelerators, and its owner."""
 
     pod: Pod
@@ -128,8 +127,7 @@ class Held:
     group_size: int = 0
 
 
-@dataclass(slots=True)
-class Gathered:
+class Gathered(Struct):
     """Everything read so far."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -170,8 +168,7 @@ class Gathered:
         return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Folded:
+class Folded(Struct, frozen=True, kw_only=True):
     workloads: tuple[Workload, ...]
     """The workloads that hold or want accelerators, by namespace, kind and name."""
     unlisted_owners: tuple[Missing, ...]

@@ -8,10 +8,12 @@ of compute and memory, so that a GPU that is divided in the usual ways counts as
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher.accelerators import boards, mig, vocabulary
 from usher.accelerators.mig import Board
@@ -21,7 +23,6 @@ from usher.audit.gather.estate import Estate, Node, Pod
 from usher.check.devices import WHOLE_GPUS, Devices
 from usher.config import fields
 from usher.config.audit_settings import PriceRule, Prices
-from usher.dataclass import dataclass
 
 _SHARED: Final = "nvidia.com/gpu.shared"
 _SLICES: Final = 7
@@ -119,8 +120,7 @@ def of_profile(profile: mig.Profile, product: str) -> Fraction:
     return min(parts, default=min(Fraction(1), Fraction(profile.slices, _SLICES)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeSplit:
+class NodeSplit(Struct, frozen=True, kw_only=True):
     """The GPUs of one node, or its accelerators of another resource."""
 
     node: Node
@@ -166,8 +166,7 @@ def split_of_node(node: Node, *, capacity: float, allocatable: float, held: floa
 WHOLE_GPU: Final = "nvidia.com/gpu"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class Offer(Struct, frozen=True, kw_only=True):
     """The devices of one resource on one node."""
 
     node: estate.Node
@@ -179,8 +178,7 @@ class Offer:
     free: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offers:
+class Offers(Struct, frozen=True, kw_only=True):
     all: tuple[Offer, ...]
     free_known: bool = True
     """Whether usher read all pods, so that `free` is reliable."""
@@ -232,8 +230,7 @@ def board_of(node: estate.Node) -> Board | None:
 _INSTANCE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeType:
+class NodeType(Struct, frozen=True, kw_only=True):
     """The properties that decide a price. For a node that is gone only the board is known."""
 
     product: str

@@ -7,9 +7,11 @@ test holds the tables complete.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from enum import Enum, StrEnum, auto
 from typing import Final, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import paths
 from usher.audit.document import AcceleratorEntry, Audit, Group, Summary
@@ -17,7 +19,6 @@ from usher.audit.document.audit_entries import Part
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import Estate, Scope
 from usher.check import findings
-from usher.dataclass import dataclass
 from usher.kinds.kind import FactKind, Keep, Key, keeping
 
 
@@ -32,8 +33,7 @@ class Section(StrEnum):
     """The production checklist."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Wanted(Struct, frozen=True, kw_only=True):
     """A kind whose objects a section finds in `Estate.objects`.
 
     An audit lists it in the first of the versions that the API server serves. It keeps only what `keep` returns.

@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 from sys import intern
 from typing import Final
 
+from msgspec import Struct
+
 from usher import paths
 from usher.audit.gather.estate import Estate
-from usher.dataclass import dataclass
 from usher.kinds.reading.values import Absence
 
 
@@ -120,8 +121,7 @@ def owners(value: paths.Object) -> Iterator[str]:
             yield uid
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
+class Condition(Struct, frozen=True, kw_only=True):
     """A condition of a status."""
 
     holds: bool | None

@@ -4,15 +4,16 @@ import os
 import re
 import ssl
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
+from msgspec import Struct
+
 from usher import errors
 from usher.cluster import http_clients
 from usher.cluster.http_clients import Proxy
-from usher.dataclass import dataclass
 
 HEADER_OPTION: Final = "--prometheus-header"
 HEADERS_VARIABLE: Final = "USHER_PROMETHEUS_HEADERS"
@@ -218,8 +219,7 @@ CERTIFICATE_FILE: Final = "tls.crt"
 KEY_FILE: Final = "tls.key"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MountedFiles:
+class MountedFiles(Struct, frozen=True, kw_only=True):
     """The files of a folder; None for missing files."""
 
     token: Path | None = None

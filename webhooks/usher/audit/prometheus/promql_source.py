@@ -5,13 +5,13 @@ Prometheus answers.
 import math
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from usher import errors
 from usher.audit.prometheus.query_client import Client, TooMuchError
 from usher.audit.usage.series import Answer, Grid, Question, Series
-from usher.dataclass import dataclass
 
 MOST_POINTS: Final = 11_000
 """The most points of one series in one answer of Prometheus (prometheus/prometheus web/api/v1/api.go)."""
@@ -29,8 +29,7 @@ _MOST_WARNINGS: Final = 8
 Labels = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Range:
+class Range(Struct, frozen=True, kw_only=True):
     """Points at `start + step`, `start + 2 * step` and so on, in seconds since 1970."""
 
     start: int
@@ -38,8 +37,7 @@ class Range:
     points: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     """One series: the values from point `first` on; NaN where Prometheus has no value."""
 
     labels: Mapping[str, str]
@@ -47,14 +45,12 @@ class Row:
     values: "array[float]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
+class Rows(Struct, frozen=True, kw_only=True):
     rows: tuple[Row, ...]
     warnings: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class _Gathered:
+class _Gathered(Struct):
     first: int
     values: "array[float]" = field(default_factory=lambda: array("d"))
 

@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 
 import orjson
 import urllib3
+from msgspec import Struct
 
 from usher import __version__, errors
 from usher.audit.prometheus.endpoint import Address
 from usher.cluster import http_clients
-from usher.dataclass import dataclass
 
 _CLIENT_CERTIFICATE: Final = "give a client certificate that the server accepts, with --prometheus-cert FILE"
 
@@ -57,8 +57,7 @@ class TooMuchError(errors.PrometheusError):
     """The answer is too large, or the query too expensive. A shorter range may work."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
+class _Answer(Struct, frozen=True, kw_only=True):
     status: int
     retry_after: str | None
     body: bytes

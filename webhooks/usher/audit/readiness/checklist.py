@@ -9,6 +9,8 @@ from datetime import date, datetime
 from functools import cached_property
 from typing import Final
 
+from msgspec import Struct
+
 from usher import paths
 from usher.audit.document import Standing
 from usher.audit.gather import object_fields as fields
@@ -18,7 +20,6 @@ from usher.audit.standing import cluster_equipment
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts import store
 from usher.config import models, selection
-from usher.dataclass import dataclass
 from usher.kinds.kind import DEFINITION
 from usher.kinds.reading.values import Absence
 
@@ -61,8 +62,7 @@ KUBELET_SKEW: Final = 3
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Escape:
+class Escape(Struct, frozen=True, kw_only=True):
     """A vulnerability of NVIDIA's container toolkit that lets a container escape."""
 
     cve: str
@@ -95,8 +95,7 @@ def _is_nvidia(name: str) -> bool:
     return name.startswith("nvidia.com/") or name.endswith(".nvidia.com")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Look:
+class Look(Struct, frozen=True, kw_only=True, dict=True):
     """One cluster at one moment."""
 
     estate: Estate
@@ -158,16 +157,14 @@ class Look:
         return store.namespace_labels(namespace, self.known.facts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Judgement(Struct, frozen=True, kw_only=True):
     """The verdict of a cluster on one item, with the evidence or the reason why it is unknown."""
 
     standing: Standing
     evidence: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(Struct, frozen=True, kw_only=True):
     """An item of the checklist. Ids are an interface: they never get another meaning."""
 
     id: str

@@ -1,11 +1,11 @@
 """The production checklist, the exceptions of usher.yaml, and what an audit could not read or judge."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from operator import itemgetter
 from typing import Final
 from urllib.parse import urlsplit
 
+from msgspec.structs import replace
 from rich.text import Text
 
 from usher.audit.document import Audit, ExceptionEntry, ReadinessItem, Standing

@@ -11,9 +11,10 @@ from datetime import date
 from enum import StrEnum
 from typing import Any, Final
 
+from msgspec import Struct
+
 from usher.audit.document import Audit, Group, Standing, Usage
 from usher.check.formats import json_report
-from usher.dataclass import dataclass
 
 
 class Type(StrEnum):
@@ -34,16 +35,14 @@ _TIMES: Final = frozenset({"created", "waiting_since", "since", "measurement.sta
 Value = str | bool | int | float | list[str] | dict[str, float] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class Column(Struct, frozen=True, kw_only=True):
     name: str
     type: Type
     at: str
     """Where the value stands in a row: attributes, and keys of mappings, joined by dots."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class Table(Struct, frozen=True, kw_only=True):
     name: str
     """The name of its file, without the ending."""
     columns: tuple[Column, ...]
@@ -107,8 +106,7 @@ def columns(kind: Type, paths: str, *, prefix: str = "") -> tuple[Column, ...]:
     return tuple(Column(name=prefix + each.rpartition(".")[2], type=kind, at=each) for each in paths.split())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _GroupRow:
+class _GroupRow(Struct, frozen=True, kw_only=True):
     by: str
     name: str
     workloads: int

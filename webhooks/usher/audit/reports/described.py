@@ -6,8 +6,9 @@ is cut.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final, Generic, TypeVar
+
+from msgspec import Struct, field
 
 from usher.audit.document import Subject
 from usher.audit.reports import entry_words, numbers
@@ -15,7 +16,6 @@ from usher.audit.reports.numbers import PAGE, TEXT
 from usher.audit.reports.web import cells, tables
 from usher.audit.reports.web.markup import Html
 from usher.check.formats import markdown as formats_markdown
-from usher.dataclass import dataclass
 
 Row = TypeVar("Row")
 Read_contra = TypeVar("Read_contra", contravariant=True)
@@ -29,8 +29,7 @@ _WORD: Final = 40
 """Characters at the end of a cut text in which a space is looked for, so that it ends with a whole word."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class Unit(Struct, frozen=True, kw_only=True):
     """How forms write the numbers of a column; the functions take a number or None, and what a missing one says."""
 
     text: Callable[[float | None, str], str]
@@ -88,8 +87,7 @@ def price(currency: str) -> Unit:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(Struct, frozen=True):
     """A number of a row, or of the last one, which sums up the others."""
 
     value: float | None
@@ -99,8 +97,7 @@ class Amount:
     """What a page says below it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column(Generic[Read_contra]):
+class Column(Struct, Generic[Read_contra], frozen=True, kw_only=True):
     """`value` is a number where the column has a unit, else a text."""
 
     title: str = ""
@@ -187,8 +184,7 @@ class Column(Generic[Read_contra]):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table(Generic[Row]):
+class Table(Struct, Generic[Row], frozen=True, kw_only=True):
     caption: str
     """On a page."""
     title: str = ""
@@ -269,8 +265,7 @@ class Table(Generic[Row]):
         return [each.name for each in columns], [[each.written(row) for each in columns] for row in self.rows[:most]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkdownTable:
+class MarkdownTable(Struct, frozen=True, kw_only=True):
     title: str
     header: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]

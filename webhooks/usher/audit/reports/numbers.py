@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from usher.dataclass import dataclass
+from msgspec import Struct
 
 NOT_MEASURED: Final = "not measured"
 NOT_PRICED: Final = "not priced"
@@ -21,8 +21,7 @@ _GIB: Final = 2**30
 _LONGEST: Final = 63
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class Form(Struct, frozen=True, kw_only=True):
     """How one form writes numbers."""
 
     gpu_hour: str

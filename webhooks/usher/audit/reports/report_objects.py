@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Final
 
 import orjson
+from msgspec import Struct
 
 from usher import paths
 from usher.audit.document import Audit, FindingEntry, Severity
-from usher.dataclass import dataclass
 
 SOURCE: Final = "gpu-usher"
 NAME: Final = "gpu-usher-audit"
@@ -34,8 +34,7 @@ _SEVERITIES: Final = list(Severity)
 _RESULTS: Final = {"deny": "fail", "warn": "warn", "audit": "warn"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
+class Family(Struct, frozen=True, kw_only=True):
     """An API of report objects. Both have the same fields, as far as we write them."""
 
     group: str
@@ -59,8 +58,7 @@ FAMILIES: Final = {
 """By the name that --report-objects takes; the first is the one to prefer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Result:
+class _Result(Struct, frozen=True, kw_only=True):
     value: paths.Object
     size: int
     outcome: str

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from msgspec import Struct
 from rich.text import Text
 
 from usher.audit.document import Audit, FindingEntry, Prevented, Saving, Summary
@@ -14,13 +15,11 @@ from usher.audit.reports.web.markup import Html, element
 from usher.audit.reports.web.page import Section
 from usher.check.formats import wording
 from usher.check.formats.lines import Lines
-from usher.dataclass import dataclass
 
 _HOUR: Final = 3_600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repair:
+class Repair(Struct, frozen=True, kw_only=True):
     """What a finding has cost in the window; without a window, what it costs in an hour."""
 
     finding: FindingEntry
@@ -390,8 +389,7 @@ _REPAIR_WORDS: Final = {
 _WAITS: Final = "holds GPUs and cannot start: stop it until all its pods can start together"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Step:
+class _Step(Struct, frozen=True, kw_only=True):
     hours: float
     """GPU-hours of the window; where nothing was measured, GPUs."""
     cost: float | None

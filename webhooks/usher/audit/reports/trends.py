@@ -1,8 +1,10 @@
 """The headline numbers of audits: where documents and trends have each, its unit, and how it went over time."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher.audit.document import Audit, Point, Summary
 from usher.audit.reports import described, numbers
@@ -10,11 +12,9 @@ from usher.audit.reports.described import Column, Table, Unit
 from usher.audit.reports.web import charts
 from usher.audit.reports.web.markup import Html, element, joined
 from usher.audit.reports.web.page import Section
-from usher.dataclass import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Headline:
+class Headline(Struct, frozen=True, kw_only=True):
     """A headline number: a tile of the first screen, and a line over time."""
 
     title: str

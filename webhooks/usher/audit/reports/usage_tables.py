@@ -1,9 +1,10 @@
 """GPUs and money by team, namespace, queue, priority, board and capacity type, with the prices and the targets."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from operator import attrgetter
 from typing import Final, Protocol
+
+from msgspec.structs import replace
 
 from usher.audit.document import Audit, Cost, Group, GroupTable, Summary, Target, Usage
 from usher.audit.reports import described, entry_words, glossary, numbers

@@ -2,9 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from operator import attrgetter
 from typing import Final
+
+from msgspec.structs import replace
 
 from usher.audit.document import AcceleratorEntry, Audit, Group, Summary, Usage, WorkloadEntry, WorkloadState
 from usher.audit.reports import described, entry_words, glossary, numbers, usage_tables

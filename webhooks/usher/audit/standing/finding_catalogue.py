@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from usher.dataclass import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogueEntry:
+class CatalogueEntry(Struct, frozen=True, kw_only=True):
     """One kind of finding about a cluster. Codes and names are an interface: their meaning never changes."""
 
     code: str

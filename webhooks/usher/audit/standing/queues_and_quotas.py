@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Final
 
+from msgspec import Struct
+
 from usher import paths, quantities
 from usher.audit.document import FindingEntry, Subject
 from usher.audit.gather import gpus
@@ -34,7 +36,6 @@ from usher.authorities.resource_quota import read as resource_quota_read
 from usher.authorities.volcano import read as volcano_read
 from usher.authorities.volcano.read import DEFAULT_QUEUE
 from usher.check.devices import WHOLE_GPUS
-from usher.dataclass import dataclass
 from usher.kinds.reading.values import Absence
 
 _KUEUE: Final = f"{GROUP}/v1beta2"
@@ -190,8 +191,7 @@ _OWN_OF_KAI: Final = ("default-queue", "default-parent-queue")
 """Queues that KAI's chart makes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KaiQueue:
+class KaiQueue(Struct, frozen=True, kw_only=True):
     """The GPUs of a queue; None if it has no number or no bound."""
 
     name: str
@@ -284,8 +284,7 @@ _QUOTA: Final = ("", "ResourceQuota")
 _NANO: Final = 10**9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Hard:
+class _Hard(Struct, frozen=True, kw_only=True):
     """The limit of a ResourceQuota on one accelerator."""
 
     namespace: str

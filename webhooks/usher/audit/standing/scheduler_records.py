@@ -5,15 +5,15 @@ Kueue writes Workloads, Volcano and KAI PodGroups. They are found by their owner
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct, field
 
 from usher import paths
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import Estate, Phase, Pod, Workload
 from usher.audit.gather.needed_inputs import KAI_POD_GROUP, KUEUE_WORKLOAD, POD_GROUP
-from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import KueueUnit
 
@@ -26,8 +26,7 @@ _UNSCHEDULABLE: Final = "UnschedulableOnNodePool"
 Index = Mapping[str, Sequence[paths.Object]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeldBack:
+class HeldBack(Struct, frozen=True, kw_only=True):
     """The authority that holds a workload back, and its messages."""
 
     by: str
@@ -35,8 +34,7 @@ class HeldBack:
     since: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Records:
+class Records(Struct, frozen=True, kw_only=True):
     """All records, by the uid of their owner."""
 
     kueue: Index = field(default_factory=dict)
@@ -164,8 +162,7 @@ def _has_groups(workload: Workload) -> bool:
     return pods is not None and pods.kueue_unit is KueueUnit.GROUP
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HalfStarted:
+class HalfStarted(Struct, frozen=True, kw_only=True):
     """Some pods of a gang hold accelerators while others wait."""
 
     held: Sequence[Pod]

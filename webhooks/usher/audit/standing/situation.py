@@ -5,8 +5,9 @@ Fingerprints of entries last as long as the finding is the same.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct, field
 
 from usher import model, paths
 from usher.audit import document_entries
@@ -21,11 +22,9 @@ from usher.check import findings
 from usher.cluster.facts import store
 from usher.config import models, selection
 from usher.config.fields import seconds
-from usher.dataclass import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prevention:
+class Prevention(Struct, frozen=True, kw_only=True):
     """The rule of usher that would have refused the object of a finding; empty texts if no rule would."""
 
     by: str = ""
@@ -34,8 +33,7 @@ class Prevention:
     """The rule, if it found the mistake and does not deny."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
+class Situation(Struct, frozen=True, kw_only=True):
     """One cluster at one moment."""
 
     estate: Estate

@@ -5,11 +5,12 @@ What the authorities say about a workload comes from the same code as `usher que
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.audit.document import FindingEntry
@@ -31,7 +32,6 @@ from usher.authorities.outlook import Section, answer_of_sections
 from usher.authorities.verdict import Answer
 from usher.check import devices
 from usher.check.devices import WHOLE_GPUS
-from usher.dataclass import dataclass
 from usher.kinds import registry
 
 _HOLDING: Final = (Answer.NEVER, Answer.NOT_NOW)
@@ -56,8 +56,7 @@ _LARGEST: Final = 16
 """The most GPUs of one machine that can be a node."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdicts:
+class Verdicts(Struct, frozen=True, kw_only=True):
     """The sections of all authorities about one workload."""
 
     sections: Sequence[Section] = ()
@@ -287,8 +286,7 @@ _REMEDIES: Final = {
 """Remedies for cases in which no authority can give way."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Wait:
+class _Wait(Struct, frozen=True, kw_only=True):
     """The way in which a workload waits."""
 
     waiting: Sequence[Pod]

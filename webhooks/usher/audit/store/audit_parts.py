@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Annotated, Final, Literal
 
 import pydantic
+from msgspec import Struct
 from pydantic import Field, StringConstraints
 
 from usher import errors
@@ -19,7 +20,6 @@ from usher.audit.document.audit_entries import Part
 from usher.audit.reports import data_tables, parquet_tables
 from usher.audit.store import part_stores
 from usher.audit.store.shards import MOST_SHARDS, Shard
-from usher.dataclass import dataclass
 
 RECORD_NAME: Final = "record.json"
 MOST_RECORD_BYTES: Final = 1 << 20
@@ -131,8 +131,7 @@ MOST_OF_A_FILE: Final = 1 << 30
 """Bytes of one table of one shard; a merge refuses more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartKey:
+class PartKey(Struct, frozen=True, kw_only=True):
     """A part of a run, by what is known before the audit."""
 
     cluster: str

@@ -4,18 +4,18 @@ An audit fixes no finding that it could not see.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from functools import cache
 from typing import Final
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from usher.audit.document import Audit, Cluster, Entry, FindingEntry, Point, Subject, Trend
 from usher.audit.document.fleet_document import Fleet, FleetPoint, FleetRow, FleetTrend
-from usher.dataclass import dataclass
 from usher.kinds import registry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Seen(Struct, frozen=True, kw_only=True):
     """A finding of earlier audits."""
 
     fingerprint: str
@@ -29,8 +29,7 @@ class Seen:
     """The first audit without it; empty while it is open."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
+class Past(Struct, frozen=True, kw_only=True):
     """Earlier audits of a cluster, and their findings."""
 
     points: tuple[Point, ...] = ()
@@ -98,8 +97,7 @@ _NAMESPACE: Final = "namespace "
 _CHECK: Final = "check "
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct, frozen=True, kw_only=True):
     """The changes that an audit makes to a history."""
 
     trend: Trend

@@ -4,10 +4,12 @@ import contextlib
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors
 from usher.audit.document import Severity, Subject
@@ -25,7 +27,6 @@ from usher.audit.store import earlier_audits, fleet_totals, part_selection, part
 from usher.audit.store.fleet_database import KEPT, Database
 from usher.audit.store.fleet_totals import rounded
 from usher.audit.store.part_selection import ChosenCluster
-from usher.dataclass import dataclass
 
 _MOST_CODES: Final = 500
 _MOST_PLACES: Final = 5
@@ -167,8 +168,7 @@ def readiness_rows(database: Database, chosen: Sequence[ChosenCluster]) -> tuple
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """How large the document and the merge may become."""
 
     clusters: int = 1000

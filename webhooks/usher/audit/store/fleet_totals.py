@@ -4,12 +4,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from msgspec import Struct
+
 from usher.audit.document import Cost
 from usher.audit.document.fleet_document import FleetRow, FleetSummary, FleetTable, FleetUsage, GroupRow, SavingSum
 from usher.audit.partial import ABOUT_ABSENCE, ABOUT_WORKLOADS
 from usher.audit.store.fleet_database import Database
 from usher.audit.store.part_selection import ChosenCluster, missing_shards
-from usher.dataclass import dataclass
 
 DIGITS: Final = 6
 """Digits of numbers in documents."""
@@ -117,8 +118,7 @@ _CLUSTERS_WITHOUT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
+class Totals(Struct, frozen=True, kw_only=True):
     """The clusters of a fleet, and their sums."""
 
     rows: tuple[FleetRow, ...]

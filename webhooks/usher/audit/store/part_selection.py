@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import pydantic
+from msgspec import Struct
 from pydantic import Field, StringConstraints
 
 from usher import errors
@@ -20,7 +21,6 @@ from usher.audit.document.audit_entries import Part
 from usher.audit.document.fleet_document import FleetProblem, ProblemKind
 from usher.audit.store import audit_parts, part_stores, shards
 from usher.audit.store.audit_parts import Record
-from usher.dataclass import dataclass
 
 RUN: Final = timedelta(hours=24)
 """The longest time between parts of one run. An older shard belongs to an earlier run, and is missing in this one."""
@@ -31,8 +31,7 @@ OLD: Final = timedelta(days=8)
 _MOST_SHOWN: Final = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundPart:
+class FoundPart(Struct, frozen=True, kw_only=True):
     """A record and its place: the number of its store, and its folder there."""
 
     store: int
@@ -40,8 +39,7 @@ class FoundPart:
     record: Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChosenCluster:
+class ChosenCluster(Struct, frozen=True, kw_only=True):
     name: str
     """Unique in the fleet."""
     id: str
@@ -54,8 +52,7 @@ class ChosenCluster:
         return max(each.record.taken for each in self.parts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(Struct, frozen=True, kw_only=True):
     clusters: tuple[ChosenCluster, ...]
     """By name."""
     problems: tuple[FleetProblem, ...]
@@ -156,8 +153,7 @@ def _incomplete_reason(record: Record) -> str:
 MOST_RECORDS: Final = 50_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CopiedTable:
+class CopiedTable(Struct, frozen=True, kw_only=True):
     """A table of a part, on this machine."""
 
     table: str
@@ -166,8 +162,7 @@ class CopiedTable:
     """The number of rows in the record."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GatheredRecords:
+class GatheredRecords(Struct, frozen=True, kw_only=True):
     found: tuple[FoundPart, ...]
     problems: tuple[FleetProblem, ...]
     """Problems of records that cannot be read."""
@@ -240,8 +235,7 @@ class _ListFile(Part):
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterList:
+class ClusterList(Struct, frozen=True, kw_only=True):
     """The clusters of a run, in the order of its shards."""
 
     began: str

@@ -6,13 +6,13 @@ object of the later audit stays.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from typing import Final, Protocol
+
+from msgspec import Struct, field
 
 from usher import errors, paths
 from usher.cluster import api as cluster_api
 from usher.cluster.api import Answer, Lists, group_path
-from usher.dataclass import dataclass
 
 _ATTEMPTS: Final = 5
 """Attempts for one object while other clients write it."""
@@ -33,8 +33,7 @@ class Api(Lists, Protocol):
     def delete(self, path: str, value: paths.Object) -> Answer: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reports:
+class Reports(Struct, frozen=True, kw_only=True):
     """The report objects of one API, and the marks of usher's own."""
 
     group: str
@@ -50,8 +49,7 @@ class Reports:
         return f"{group_path(self.group, self.version)}/{within}{self.plurals[kind]}"
 
 
-@dataclass(slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct, kw_only=True):
     """The results of all writes and deletions."""
 
     written: int = 0
@@ -67,8 +65,7 @@ class Outcome:
         self.problems[reason] = self.problems.get(reason, 0) + 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(Struct, frozen=True, kw_only=True):
     """The audit that writes."""
 
     taken: str

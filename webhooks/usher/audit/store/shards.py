@@ -12,20 +12,19 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import pydantic
+from msgspec import Struct
 from pydantic import StringConstraints
 
 from usher import errors, paths
 from usher.cluster import api as cluster_api
 from usher.cluster.api import JSON, Answer, Lists, group_path
-from usher.dataclass import dataclass
 from usher.documents import reader
 
 MOST_SHARDS: Final = 10_000
 _SPELLING: Final = re.compile(r"([0-9]{1,5})/([0-9]{1,5})")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shard:
+class Shard(Struct, frozen=True, kw_only=True):
     """One of `of` shards, counted from 0. Shard 0 also has the nodes and all cluster-scoped objects."""
 
     index: int = 0
@@ -92,8 +91,7 @@ class _ClusterEntry(pydantic.BaseModel):
     kubeconfig: _Text | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetCluster:
+class FleetCluster(Struct, frozen=True, kw_only=True):
     name: str
     """Its name in reports."""
     context: str | None
@@ -147,8 +145,7 @@ _DEPTH: Final = {"api": 3, "apis": 4}
 """Parts of the path of a list over all namespaces: /api/v1/pods, /apis/batch/v1/jobs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Namespaces:
+class Namespaces(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...]
     cluster_id: str
     """The uid of kube-system, which a cluster never changes; empty if it has no such namespace."""

@@ -11,8 +11,9 @@ import operator
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
 from typing import Final, NamedTuple
+
+from msgspec import Struct, field
 
 from usher.accelerators import mig
 from usher.audit.gather import estate, gpus
@@ -20,7 +21,6 @@ from usher.audit.gather.gpus import NodeType
 from usher.audit.usage import series
 from usher.audit.usage.held_gpus import Track
 from usher.audit.usage.series import EMPTY_LINE, Answer, Device, Grid, Line, PodName
-from usher.dataclass import dataclass
 
 ACTIVITY_BINS: Final = 100
 HOURS_OF_DAY: Final = 24
@@ -30,8 +30,7 @@ def _zeros(length: int) -> list[float]:
     return [0.0] * length
 
 
-@dataclass(slots=True, kw_only=True)
-class Tally:
+class Tally(Struct, kw_only=True):
     """GPU-hours of whole GPUs, and of parts of GPUs by their share. Counting fills it; later code only reads it."""
 
     allocated: float = 0.0
@@ -103,8 +102,7 @@ def total_tally(tallies: Iterable[Tally]) -> Tally:
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IdleRule:
+class IdleRule(Struct, frozen=True, kw_only=True):
     below: float
     """Idle below this activity, from 0 to 1."""
     points: int
@@ -118,8 +116,7 @@ class Place(NamedTuple):
     node: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeldDevice:
+class HeldDevice(Struct, frozen=True, kw_only=True):
     """A device while a pod held it, with the share of a GPU that counts for the pod at each point."""
 
     track: Track
@@ -294,8 +291,7 @@ class _Object(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attribution:
+class Attribution(Struct, frozen=True, kw_only=True):
     """Finds the owner of a pod."""
 
     pods: Mapping[PodName, int]
@@ -374,8 +370,7 @@ def _pod_of_label(label: str) -> Callable[[Mapping[str, str]], PodName | None]:
     return name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """The GPU-hours of one pod on one node."""
 
     place: Place
@@ -389,8 +384,7 @@ class Entry:
     """The MIG profile of its devices; empty for whole GPUs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AllDevices:
+class AllDevices(Struct, frozen=True, kw_only=True):
     """The measured devices of the cluster, held or not, in GPU-hours."""
 
     measured: float

@@ -12,8 +12,10 @@ until dcgm-exporter and the GPU operator could look up claims (NVIDIA/gpu-operat
 import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from usher.audit.gather import estate, gpus
 from usher.audit.usage import usage_metrics
@@ -42,11 +44,9 @@ from usher.audit.usage.series import (
     spread_values,
 )
 from usher.audit.usage.usage_metrics import Readings
-from usher.dataclass import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allocation:
+class Allocation(Struct, frozen=True, kw_only=True):
     """The GPUs that a pod held on a node; NaN at points where unknown."""
 
     pod: PodName
@@ -160,8 +160,7 @@ def _while_alive(held: Line, alive: Line) -> Line:
     return merged_line([Series(labels={}, first=held.first, values=values)])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeHours:
+class NodeHours(Struct, frozen=True, kw_only=True):
     """The GPU-hours of one node."""
 
     free: float
@@ -254,8 +253,7 @@ _HIGHEST_SHARE: Final = 1.01
 _MOST_MEBIBYTES: Final = 2**24
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Track:
+class Track(Struct, frozen=True, kw_only=True):
     """A device while one pod held it; `holder` is None while no pod did."""
 
     device: Device
@@ -288,8 +286,7 @@ class Track:
 TrackKey = tuple[Device, PodName | None]
 
 
-@dataclass(slots=True)
-class _Parts:
+class _Parts(Struct):
     """The series of one device and holder, by metric."""
 
     labels: Mapping[str, str]
@@ -386,8 +383,7 @@ def _without_divided_gpus(tracks: Iterable[Track]) -> list[Track]:
     return [track for track in found if track.device.instance or track.holder or track.device.gpu not in divided]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JoinedTracks:
+class JoinedTracks(Struct, frozen=True, kw_only=True):
     tracks: tuple[Track, ...]
     by_node: tuple[str, ...] = ()
     """The nodes whose series went to the one pod that holds all their GPUs."""

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from msgspec import Struct
+
 from usher.audit import document_entries
 from usher.audit.document.audit_entries import Measurement, Usage
 from usher.audit.gather import estate, gpus
@@ -26,7 +28,6 @@ from usher.audit.usage.usage_metrics import Readings
 from usher.check.findings import Identity
 from usher.config.audit_settings import Audit
 from usher.config.fields import seconds
-from usher.dataclass import dataclass
 
 _LATE_POINTS: Final = 3
 
@@ -186,8 +187,7 @@ def sum_problems(entries: Iterable[Entry], total: Tally) -> Iterator[str]:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class Observation(Struct, frozen=True, kw_only=True):
     """The entries of the ledger, and the data behind them."""
 
     readings: Readings

@@ -8,9 +8,11 @@ not add up.
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model
 from usher.accelerators import boards, mig
@@ -27,7 +29,6 @@ from usher.audit.usage.saving_cases import Candidate, Case, hours_text, percent_
 from usher.audit.usage.series import Grid
 from usher.config.audit_settings import Audit
 from usher.config.fields import seconds
-from usher.dataclass import dataclass
 
 IDLE_WORKLOAD: Final = "idle workload"
 
@@ -150,8 +151,7 @@ _MOST_NODES: Final = 3
 """The most nodes that one sentence names; it counts the others."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Choice:
+class _Choice(Struct, frozen=True, kw_only=True):
     """A profile, and the nodes with the same board that offer it; empty if no node does."""
 
     offer: mig.Offer

@@ -3,6 +3,8 @@
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Final
 
+from msgspec import Struct
+
 from usher.audit import document_entries
 from usher.audit.document.audit_entries import Saving
 from usher.audit.gather import estate
@@ -12,7 +14,6 @@ from usher.audit.usage import usage_amounts
 from usher.audit.usage.gpu_hours import Entry, Tally
 from usher.audit.usage.series import Grid
 from usher.config.audit_settings import Audit
-from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import Key
 
@@ -32,8 +33,7 @@ _SCALED_BY_PODS: Final = "apps"
 """The API group of the kinds whose scale counts pods."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Case(Struct, frozen=True, kw_only=True):
     workload: estate.Workload
     entries: tuple[Entry, ...]
     tally: Tally
@@ -97,8 +97,7 @@ class Case:
         return dict(enumerate(values))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(Struct, frozen=True, kw_only=True):
     """A saving, and the devices that must be free for it."""
 
     saving: Saving

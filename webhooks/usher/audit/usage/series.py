@@ -15,12 +15,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
+from msgspec import Struct
+
 from usher.accelerators import mig
-from usher.dataclass import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
+class Grid(Struct, frozen=True, kw_only=True):
     """Equal steps of a window. Point `i`, from 0, ends at `start + (i + 1) * step` and stands for the step before."""
 
     start: int
@@ -59,16 +59,14 @@ class Fold(StrEnum):
     LAST = "last_over_time"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matcher:
+class Matcher(Struct, frozen=True, kw_only=True):
     """Only series whose label matches the whole pattern, in the syntax of RE2."""
 
     label: str
     pattern: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """The series of one metric."""
 
     metric: str
@@ -82,8 +80,7 @@ class Question:
     """Keeps only series of pods that this question has too. It bounds metrics that every pod of a cluster has."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
+class Series(Struct, frozen=True, kw_only=True):
     """The values of one set of labels, from point `first` on; NaN for a step without a sample."""
 
     labels: Mapping[str, str]
@@ -91,8 +88,7 @@ class Series:
     values: Sequence[float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """The series in the order of their labels; `warnings` name data that a source knows to be missing."""
 
     series: tuple[Series, ...] = ()
@@ -148,8 +144,7 @@ BRIDGED_POINTS: Final = 2
 """The longest hole, in points, that takes the value before it. Longer holes are not measured."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Line(Struct, frozen=True, kw_only=True):
     """Values from point `first` on; NaN at points without a measurement."""
 
     first: int
@@ -275,8 +270,7 @@ class Device(NamedTuple):
     instance: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownNodes:
+class KnownNodes(Struct, frozen=True, kw_only=True):
     """The known node names, which show that the value of a label is a node."""
 
     names: frozenset[str]

@@ -1,8 +1,9 @@
 """What was measured as entries of the document: usage and money, what no pod held, tables, prices and targets."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Final, NamedTuple
+
+from msgspec import Struct, field
 
 from usher.audit.document.audit_entries import Cost, Group, GroupTable, Measurement, PriceEntry, Saving, Target, Usage
 from usher.audit.gather import estate, gpus
@@ -14,13 +15,11 @@ from usher.audit.usage.usage_metrics import MEBIBYTE
 from usher.check.findings import Identity
 from usher.config.audit_settings import Prices, Range, Targets
 from usher.config.fields import seconds
-from usher.dataclass import dataclass
 
 _DIGITS = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Now:
+class Now(Struct, frozen=True, kw_only=True):
     """The GPUs that a pod holds now."""
 
     gpus: float
@@ -86,8 +85,7 @@ def _measured(tally: Tally, value: float) -> float | None:
 Price = Callable[[NodeType], float | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rest:
+class Rest(Struct, frozen=True, kw_only=True):
     """The GPUs or GPU-hours of one node that no pod holds: GPUs now, or GPU-hours of the window."""
 
     node_type: NodeType
@@ -99,16 +97,14 @@ class Rest:
     """GPUs of the node now; 0 for the window."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rests:
+class Rests(Struct, frozen=True, kw_only=True):
     """The rests of all nodes; None if the nodes are unknown or their hours were not measured."""
 
     now: tuple[Rest, ...] | None = None
     window: tuple[Rest, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotHeld:
+class NotHeld(Struct, frozen=True, kw_only=True):
     """GPUs that are free or out of use; None if unknown, not measured or not priced."""
 
     gpus_not_priced: float | None = None
@@ -184,8 +180,7 @@ def money_of(parts: Iterable[tuple[float, float | None]]) -> float | None:
     return _rounded_sum(priced) if priced else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holding:
+class Holding(Struct, frozen=True, kw_only=True):
     """The GPUs that a pod of the estate holds now."""
 
     workload: int
@@ -193,8 +188,7 @@ class Holding:
     now: Now
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupedRow:
+class GroupedRow(Struct, frozen=True, kw_only=True):
     """An entry, a holding or a workload with the values by which tables group."""
 
     owner: Owner
@@ -444,8 +438,7 @@ def _share_target(  # noqa: PLR0913 - the fields of one target
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class Measured(Struct, frozen=True, kw_only=True):
     """The usage of an estate. Without a source only `gpus_now` and `cost_per_hour` are known."""
 
     measurement: Measurement = field(default_factory=lambda: Measurement(source="none"))

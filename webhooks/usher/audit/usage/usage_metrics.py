@@ -9,16 +9,17 @@ kubernetes-sigs/kueue site/content/en/docs/reference/metrics.md.
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from usher import errors, paths
 from usher.audit.gather import object_fields as fields
 from usher.audit.gather.estate import Estate, Scope
 from usher.audit.usage import series
 from usher.audit.usage.series import Answer, Fold, Grid, Matcher, Question, Source, ordered_series
-from usher.dataclass import dataclass
 
 MEBIBYTE: Final = 2**20
 
@@ -115,8 +116,7 @@ _ENOUGH: Final = 3
 _NO_ANSWER: Final = Answer()
 
 
-@dataclass(slots=True)
-class Readings:
+class Readings(Struct):
     """Answers by question. `problems` are sentences for the report."""
 
     answers: dict[Question, Answer] = field(default_factory=dict)

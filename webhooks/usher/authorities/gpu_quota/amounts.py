@@ -10,9 +10,10 @@ which makes the two comparable (docs/domain/mig.md#compute-slices).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
 from fractions import Fraction
 from typing import Final
+
+from msgspec import Struct, field
 
 from usher import model, quantities
 from usher.accelerators import boards, mig
@@ -21,7 +22,6 @@ from usher.accelerators.mig import Board, Profile
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities import pool_fit
 from usher.config import pools as config_pools
-from usher.dataclass import dataclass
 from usher.quantities import NANO
 
 GPUS: Final = "gpus"
@@ -89,8 +89,7 @@ def text(unit: str, nanos: int) -> str:
     return f"{number(nanos)} {'instance' if nanos == NANO else 'instances'} of {unit.removeprefix(PROFILES)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limit:
+class Limit(Struct, frozen=True, kw_only=True):
     """An entry of `limits`: the most for pods of these priority classes, or for all pods if `classes` is empty."""
 
     hard: Amounts
@@ -106,8 +105,7 @@ _GIB: Final = 2**30
 _MAY_BE_NVIDIA: Final = ("nvidia", "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assumption:
+class Assumption(Struct, frozen=True, kw_only=True):
     """A quota's assumption about whole devices whose board is unknown; None where it does not assume a value."""
 
     board: Board | None = None
@@ -120,8 +118,7 @@ class Assumption:
 NOTHING_ASSUMED: Final = Assumption()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Device:
+class Device(Struct, frozen=True, kw_only=True):
     """The charge of one device; `unknown` holds the units whose amount is unknown, with reasons."""
 
     amounts: Mapping[str, Fraction]

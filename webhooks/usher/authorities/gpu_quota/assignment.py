@@ -6,6 +6,8 @@ At most one quota may hold for a namespace. `Undecided` says that several quotas
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from usher.accelerators import boards
 from usher.authorities import priority as priority_read
 from usher.authorities.gpu_quota import definitions
@@ -15,14 +17,12 @@ from usher.cluster.facts import store
 from usher.cluster.facts.store import Store
 from usher.config import quotas as config_quotas
 from usher.config import selection
-from usher.dataclass import dataclass
 from usher.kinds.reading.values import Absence
 
 Labels = Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Undecided:
+class Undecided(Struct, frozen=True, kw_only=True):
     """usher cannot decide which quota holds; `reason` names the quotas that may hold."""
 
     reason: str

@@ -11,9 +11,11 @@ device. Access that does not take a device counts nothing.
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model, quantities
 from usher.accelerators import mig, names
@@ -31,7 +33,6 @@ from usher.authorities.gpu_quota.amounts import (
     worst_device,
 )
 from usher.config import pools as config_pools
-from usher.dataclass import dataclass
 from usher.workloads import pod_sets
 from usher.workloads.claims import WHOLE_DEVICE, DevicePart
 
@@ -138,8 +139,7 @@ class have the empty name."""
 ByClasses = Mapping[Classes, Amounts]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unclear:
+class Unclear(Struct, frozen=True, kw_only=True):
     """A unit whose charge is not fully known; `profiles.` means all units of profiles, the empty text all units."""
 
     unit: str
@@ -148,8 +148,7 @@ class Unclear:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Charge:
+class Charge(Struct, frozen=True, kw_only=True):
     """The amounts of a quota that all pods of a workload take."""
 
     amounts: ByClasses
@@ -231,8 +230,7 @@ def _unclear_devices(workload: model.Workload, default_class: str) -> Iterator[U
                 yield Unclear(unit="", classes=classes, path=unknown.path, reason=unknown.reason)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Portion:
+class _Portion(Struct, frozen=True, kw_only=True):
     """The devices that pods ask for under one resource or claim name."""
 
     name: str

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Final
 
 import pydantic
+from msgspec import Struct
 
 from usher import paths, quantities
 from usher.accelerators import boards
 from usher.authorities.gpu_quota.amounts import NOTHING_ASSUMED, Assumption, Limit, Limits
 from usher.config import fields, quotas
-from usher.dataclass import dataclass
 
 GROUP: Final = "gpu-usher.io"
 VERSION: Final = "v1alpha1"
@@ -26,8 +26,7 @@ def namespace_of_accounts(own: str) -> str:
     return f"{own}-quotas"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
+class Requirement(Struct, frozen=True, kw_only=True):
     """One expression of a namespaceSelector."""
 
     key: str
@@ -35,8 +34,7 @@ class Requirement:
     values: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quota:
+class Quota(Struct, frozen=True, kw_only=True):
     """A quota: limits for the sum of all namespaces that it selects."""
 
     name: str
@@ -54,8 +52,7 @@ class Quota:
         return f"quota {self.name} of usher.yaml" if self.declared else f"GPUQuota {self.name}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Malformed:
+class Malformed(Struct, frozen=True, kw_only=True):
     """A GPUQuota that cannot be read, with its problems: JSON Pointers into the object, and reasons."""
 
     name: str

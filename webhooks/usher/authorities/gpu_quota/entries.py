@@ -16,12 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import orjson
+from msgspec import Struct
 
 from usher import errors, paths, quantities
 from usher.authorities.gpu_quota import amounts as gpu_quota_amounts
 from usher.authorities.gpu_quota.amounts import Amounts
 from usher.authorities.gpu_quota.charge import ByClasses, Classes
-from usher.dataclass import dataclass
 
 _NO_CLASS: Final[Classes] = ("",)
 _FIELDS: Final = frozenset({"object", "uid", "amounts", "classes", "until", "forced"})
@@ -29,8 +29,7 @@ _LATEST: Final = 2**53
 """Seconds; JSON numbers are exact up to here."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """The charge of one object."""
 
     group: str
@@ -261,8 +260,7 @@ _LONGEST_NAME: Final = 253
 _SLACK: Final = 4 * MOST_CHANGES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartReference:
+class PartReference(Struct, frozen=True, kw_only=True):
     """A reference to a part in the head."""
 
     name: str
@@ -271,8 +269,7 @@ class PartReference:
     """How many entries it changes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartContent:
+class PartContent(Struct, frozen=True, kw_only=True):
     """The changes of a part."""
 
     changes: EntryChanges

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from usher import model
 from usher.authorities.gpu_quota import amounts, assignment, ledger
 from usher.authorities.gpu_quota import charge as gpu_quota_charge
@@ -12,11 +14,9 @@ from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Excess, Ledger
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Answer, worst
-from usher.dataclass import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GpuQuotaVerdict:
+class GpuQuotaVerdict(Struct, frozen=True, kw_only=True):
     """The verdict of one quota on one workload."""
 
     charge: Charge

@@ -14,16 +14,16 @@ of the object must confirm the action before it is applied.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import field, replace
 from typing import Final
 
 import orjson
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from usher.authorities.gpu_quota import amounts, entries
 from usher.authorities.gpu_quota.amounts import Amounts, Limit, Limits
 from usher.authorities.gpu_quota.charge import ByClasses, amounts_of_classes, sum_of_charges
 from usher.authorities.gpu_quota.entries import Entry, EntryChanges, EntryLayers, encode_entry, tidy
-from usher.dataclass import dataclass
 
 NO_AMOUNTS: Final[ByClasses] = {}
 
@@ -38,8 +38,7 @@ MOST_IN_PARTS: Final = 50_000
 """The most entries of an account in several objects."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+class Ledger(Struct, frozen=True):
     """The charges of a quota. Make it by `of_entries`, by `status.decode` or from EMPTY, so that the sums are right."""
 
     entries: EntryLayers = field(default_factory=lambda: EntryLayers({}))
@@ -63,13 +62,11 @@ def of_entries(entries: Mapping[str, Entry]) -> Ledger:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Granted:
+class Granted(Struct, frozen=True, kw_only=True):
     ledger: Ledger
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Excess:
+class Excess(Struct, frozen=True, kw_only=True):
     """A unit of a limit with too high a demand; in nanos."""
 
     limit: Limit
@@ -95,13 +92,11 @@ class Excess:
         return self.asks > self.hard
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class Refused(Struct, frozen=True, kw_only=True):
     excesses: tuple[Excess, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Full:
+class Full(Struct, frozen=True, kw_only=True):
     """The object has no room for another entry. The workload is not the cause."""
 
     entries: int
@@ -281,8 +276,7 @@ def _replace_entry(ledger: Ledger, key: str, former: Entry | None, entry: Entry 
     return replace(ledger, entries=ledger.entries.changed(key, entry), size=size, sums=tidy(sums))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holding:
+class Holding(Struct, frozen=True, kw_only=True):
     """An existing workload that no owner covers, or a pod that has its own charge."""
 
     uid: str
@@ -296,8 +290,7 @@ class Holding:
     """Whether it makes no more pods and all of its pods have ended."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settle:
+class Settle(Struct, frozen=True, kw_only=True):
     """The object of an entry exists and takes `amounts`."""
 
     entry: Entry
@@ -307,16 +300,14 @@ class Settle:
     """Whether the action lowers the charge; then a live read must confirm it, like a release."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Release:
+class Release(Struct, frozen=True, kw_only=True):
     """No object seems to hold the charge any more. A live read must confirm it."""
 
     entry: Entry
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Adopt:
+class Adopt(Struct, frozen=True, kw_only=True):
     """An object exists without a charge: it is older than the quota, or was created while no webhook answered. It is
     charged by force.
     """

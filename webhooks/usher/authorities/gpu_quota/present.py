@@ -4,9 +4,9 @@ The room that is left is part of the slice only after a refused charge; otherwis
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final, NotRequired
 
+from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths, quantities

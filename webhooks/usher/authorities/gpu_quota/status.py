@@ -7,8 +7,10 @@ Every replica computes the same condition for the same quota, so replicas do not
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.authorities.gpu_quota import amounts, assignment, entries, ledger
@@ -17,7 +19,6 @@ from usher.authorities.gpu_quota.charge import ByClasses
 from usher.authorities.gpu_quota.definitions import Malformed, Quota
 from usher.authorities.gpu_quota.entries import Entry, PartReference
 from usher.authorities.gpu_quota.ledger import Ledger
-from usher.dataclass import dataclass
 
 VERSION: Final = 1
 """The version of the format of an account in one object."""
@@ -34,8 +35,7 @@ MOST_TOLD: Final = 20
 """How many problems of one ledger are named."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decoded:
+class Decoded(Struct, frozen=True, kw_only=True):
     """The ledger of a status, with problems: JSON Pointers into the object, and reasons."""
 
     ledger: Ledger
@@ -173,8 +173,7 @@ _MOST_NAMED: Final = 5
 _LONGEST: Final = 4096
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
+class Condition(Struct, frozen=True, kw_only=True):
     """A condition of type Ready."""
 
     ready: bool
@@ -298,8 +297,7 @@ def _of_type(value: paths.Json) -> paths.Object | None:
     return next((each for each in _all_conditions(value) if isinstance(each, dict) and each.get("type") == READY), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChargeRequest:
+class ChargeRequest(Struct, frozen=True, kw_only=True):
     """A workload that the policies allow."""
 
     uid: str

@@ -27,8 +27,9 @@ Preemption does not count.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from typing import Final, NamedTuple, Protocol
+
+from msgspec import Struct, field
 
 from usher import errors, paths, quantities
 from usher.authorities.kueue import queues as kueue_queues
@@ -45,7 +46,6 @@ from usher.authorities.kueue.queues import (
     problems_of,
 )
 from usher.cluster.facts.store import Objects, Store
-from usher.dataclass import dataclass
 from usher.kinds.reading.values import Absence, Reading
 
 _Amounts = dict[FlavorResource, int]
@@ -79,8 +79,7 @@ class Supply(Protocol):
         """Whether other workloads may use a part."""
 
 
-@dataclass(slots=True)
-class CohortNode:
+class CohortNode(Struct):
     """A cohort in its tree."""
 
     parent: str
@@ -225,8 +224,7 @@ def _potential(subtree: int, lending: int | None, borrowing: int | None, above: 
 _PLACE = "/status/flavorsReservation"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reserved:
+class Reserved(Struct, frozen=True, kw_only=True):
     """The amounts that a ClusterQueue has reserved for workloads."""
 
     by_flavor: Mapping[FlavorResource, int]
@@ -270,8 +268,7 @@ def free_amounts(facts: Store, capacities: Capacities) -> "Free":
     return last[2]
 
 
-@dataclass(slots=True)
-class _Use:
+class _Use(Struct):
     """The usage of a cohort."""
 
     amounts: dict[FlavorResource, int] = field(default_factory=dict)

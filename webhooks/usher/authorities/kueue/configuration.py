@@ -8,14 +8,14 @@ Kueue's Helm chart writes the version into a label of its ConfigMap and of its d
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from types import MappingProxyType
 from typing import Final, NamedTuple
+
+from msgspec import Struct, field
 
 from usher import errors, paths, quantities
 from usher.authorities.kueue.queues import problems_of
 from usher.cluster.facts.store import Store
-from usher.dataclass import dataclass
 from usher.documents import reader
 from usher.kinds import kind as kinds_kind
 from usher.kinds.reading.values import Absence, Reading, Reference
@@ -128,8 +128,7 @@ _NEVER_KUBES: Final[paths.Json] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transformation:
+class Transformation(Struct, frozen=True, kw_only=True):
     """The resources that Kueue counts for each unit of one resource."""
 
     outputs: Mapping[str, int]
@@ -139,8 +138,7 @@ class Transformation:
     """A resource whose quantity is another factor."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Configuration:
+class Configuration(Struct, frozen=True, kw_only=True):
     """Kueue's configuration. Missing fields have Kueue's defaults."""
 
     known: bool = False

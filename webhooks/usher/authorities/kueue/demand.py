@@ -24,8 +24,10 @@ reverse order: it first sets a missing request of a Pod to its limit.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model, paths, quantities
 from usher.authorities import limit_range as limit_range_read
@@ -34,15 +36,13 @@ from usher.authorities.kueue import queues
 from usher.authorities.kueue.configuration import Configuration
 from usher.authorities.limit_range import LimitRanges
 from usher.cluster.facts.store import Store
-from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import KueueUnit
 from usher.kinds.reading.values import Absence
 from usher.workloads import pod_sets as workloads_pod_sets
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Additions:
+class Additions(Struct, frozen=True, kw_only=True):
     """The facts about additions to the pods of one namespace. A field is None where its facts are unknown."""
 
     ranges: LimitRanges | None = None
@@ -53,8 +53,7 @@ class Additions:
 NO_ADDITIONS_KNOWN: Final = Additions()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnlargedPodSet:
+class EnlargedPodSet(Struct, frozen=True, kw_only=True):
     """A pod set with its additions."""
 
     pod_set: model.PodSet
@@ -126,8 +125,7 @@ MIN_PARALLELISM: Final = "kueue.x-k8s.io/job-min-parallelism"
 POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountedPods:
+class CountedPods(Struct, frozen=True, kw_only=True):
     """The pods of one pod set, and what each pod asks for."""
 
     pod_set: model.PodSet
@@ -151,8 +149,7 @@ class CountedPods:
         return resource == PODS or resource in self.each
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Demand:
+class Demand(Struct, frozen=True, kw_only=True):
     """Pods that Kueue admits together."""
 
     asked: tuple[CountedPods, ...]

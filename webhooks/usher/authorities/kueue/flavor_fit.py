@@ -6,8 +6,9 @@ borrows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
 from typing import Final
+
+from msgspec import Struct, field
 
 from usher.authorities.kueue import configuration as kueue_configuration
 from usher.authorities.kueue import demand as kueue_demand
@@ -20,7 +21,6 @@ from usher.authorities.kueue.flavors import Flavor, FlavorRefusal
 from usher.authorities.kueue.queues import NO_QUOTA, ClusterQueue, FlavorResource, ResourceGroup, plus
 from usher.authorities.kueue.read import Cluster
 from usher.authorities.verdict import Answer
-from usher.dataclass import dataclass
 
 Unit = Sequence[CountedPods]
 """Pod sets that must have the same flavor; usually a single pod set."""
@@ -110,8 +110,7 @@ def room_left(room: Sequence[int], amounts: Sequence[int]) -> list[int]:
     return [each - amount for amount, each in zip(amounts, room, strict=True)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlavorCapacity:
+class FlavorCapacity(Struct, frozen=True, kw_only=True):
     """The amounts of one resource that a queue could give in one flavor."""
 
     flavor: str
@@ -119,8 +118,7 @@ class FlavorCapacity:
     most: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlavorShortage:
+class FlavorShortage(Struct, frozen=True, kw_only=True):
     """A resource whose demand is higher than the queue could ever give."""
 
     resource: str
@@ -140,8 +138,7 @@ class FlavorShortage:
         return total_request(self.pods, self.resource)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnmatchedPods:
+class UnmatchedPods(Struct, frozen=True, kw_only=True):
     """Pods that no flavor of a resource group takes."""
 
     pods: CountedPods
@@ -149,8 +146,7 @@ class UnmatchedPods:
     refusals: tuple[FlavorRefusal, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodSetLimit:
+class PodSetLimit(Struct, frozen=True, kw_only=True):
     """The most pod sets of a Workload in a version of Kueue; the workload has more."""
 
     pod_sets: int
@@ -158,8 +154,7 @@ class PodSetLimit:
     version: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlavorChoice:
+class FlavorChoice(Struct, frozen=True, kw_only=True):
     """The flavor that pods get for some of their resources."""
 
     pods: CountedPods
@@ -167,8 +162,7 @@ class FlavorChoice:
     flavor: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KueueVerdict:
+class KueueVerdict(Struct, frozen=True, kw_only=True):
     answer: Answer
     """NEVER, UNKNOWN or COULD: the queue could admit it."""
     choices: tuple[FlavorChoice, ...] = ()
@@ -191,8 +185,7 @@ LABELS_BY_VERSION: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchingFlavors:
+class MatchingFlavors(Struct, frozen=True, kw_only=True):
     """The flavors of a group that take a unit, in the order of the queue."""
 
     flavors: tuple[str, ...]
@@ -204,8 +197,7 @@ class MatchingFlavors:
     """Whether a flavor is left out because its nodes hold too few of the pods."""
 
 
-@dataclass(slots=True)
-class FlavorMatcher:
+class FlavorMatcher(Struct):
     """Compares pod sets with the flavors of one queue."""
 
     queue: ClusterQueue
@@ -321,8 +313,7 @@ class FlavorMatcher:
         )
 
 
-@dataclass(slots=True)
-class _Left:
+class _Left(Struct):
     """The rest of a flavor, and the amounts that earlier pod sets took, in the order of the resources."""
 
     room: list[int]
@@ -413,8 +404,7 @@ _STEPS: Final = 64
 """Halvings that find any number of 64 bits."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupRoom:
+class GroupRoom(Struct, frozen=True, kw_only=True):
     """The units of one resource group, and the room in its flavors."""
 
     queue: ClusterQueue

@@ -6,13 +6,14 @@ flavor of the resource group declares.
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.authorities.kueue.queues import problems_of
 from usher.config import pools
-from usher.dataclass import dataclass
 from usher.kinds.reading.values import Reading
 from usher.model import placement as model_placement
 
@@ -28,8 +29,7 @@ _LONGEST: Final = 9
 """Digits of a slice size."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopologyPlacement:
+class TopologyPlacement(Struct, frozen=True, kw_only=True):
     required: str
     """All pods must be in one domain of this level; empty where they may be anywhere."""
     slice_level: str
@@ -63,8 +63,7 @@ _LEVELS: Final = (REQUIRED_TOPOLOGY, PREFERRED_TOPOLOGY, SLICE_LEVEL)
 _OTHER_TOPOLOGY: Final = (UNCONSTRAINED_TOPOLOGY, SLICE_CONSTRAINTS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flavor:
+class Flavor(Struct, frozen=True, kw_only=True):
     name: str
     node_labels: Mapping[str, str]
     node_taints: tuple[pools.Taint, ...]
@@ -74,15 +73,13 @@ class Flavor:
     problems: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Topology:
+class Topology(Struct, frozen=True, kw_only=True):
     levels: tuple[str, ...]
     """Node labels, the widest first."""
     problems: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlavorRefusal:
+class FlavorRefusal(Struct, frozen=True, kw_only=True):
     """Why a flavor does not take a pod set."""
 
     flavor: str

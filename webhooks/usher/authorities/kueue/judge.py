@@ -6,8 +6,9 @@ to favour the workload; for COULD, all unknowns are assumed to be against it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 from typing import Final
+
+from msgspec import Struct, field
 
 from usher import model
 from usher.authorities.kueue import configuration as kueue_configuration
@@ -30,7 +31,6 @@ from usher.authorities.kueue.flavor_fit import (
 from usher.authorities.kueue.queues import ClusterQueue, FlavorResource, ResourceGroup
 from usher.authorities.kueue.read import Cluster
 from usher.authorities.verdict import Answer
-from usher.dataclass import dataclass
 
 POD_SET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
 
@@ -38,8 +38,7 @@ _Flavors = Sequence[Sequence[str]]
 """Flavors for each unit."""
 
 
-@dataclass(slots=True)
-class _Search:
+class _Search(Struct):
     """The search for flavors of one queue for one demand."""
 
     queue: ClusterQueue

@@ -1,9 +1,10 @@
 """The Kueue section of `usher queue`: the queue of a workload."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Final
+
+from msgspec.structs import replace
 
 from usher import model
 from usher.authorities import amount_texts

@@ -7,8 +7,9 @@ server serves every object in both versions.
 from collections.abc import Mapping
 from typing import Final
 
+from msgspec import Struct
+
 from usher import errors, paths, quantities
-from usher.dataclass import dataclass
 from usher.kinds.reading.values import Reading
 
 UNLIMITED: Final = quantities.MAX_INT64
@@ -18,8 +19,7 @@ FlavorResource = tuple[str, str]
 """A flavor and a resource in it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlavorQuota:
+class FlavorQuota(Struct, frozen=True, kw_only=True):
     """The quota of one resource in one flavor, as amounts."""
 
     nominal: int = 0
@@ -32,16 +32,14 @@ class FlavorQuota:
 NO_QUOTA: Final = FlavorQuota()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceGroup:
+class ResourceGroup(Struct, frozen=True, kw_only=True):
     """Resources that a pod set gets in one flavor. Kueue tries `flavors` in this order."""
 
     resources: frozenset[str]
     flavors: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlavorQuotas:
+class FlavorQuotas(Struct, frozen=True, kw_only=True):
     groups: tuple[ResourceGroup, ...]
     by_flavor: Mapping[FlavorResource, FlavorQuota]
 
@@ -123,8 +121,7 @@ _NO_SELECTOR = ""
 """Replaces the selector of an unreadable spec; it is an invalid selector."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class State(Struct, frozen=True, kw_only=True):
     """Whether a queue admits workloads now. Its state may change, so it never leads to NEVER."""
 
     stop_policy: str = ""
@@ -135,16 +132,14 @@ class State:
     """Kueue's message for the reason."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalQueue:
+class LocalQueue(Struct, frozen=True, kw_only=True):
     name: str
     cluster_queue: str
     state: State
     problems: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fungibility:
+class Fungibility(Struct, frozen=True, kw_only=True):
     """When Kueue tries the next flavor, although a flavor could do."""
 
     borrows_last: bool = False
@@ -153,8 +148,7 @@ class Fungibility:
     """Whether it may choose a flavor where it has to preempt before one with free room."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterQueue:
+class ClusterQueue(Struct, frozen=True, kw_only=True):
     name: str
     cohort: str
     """Empty where the queue is not in a cohort."""
@@ -171,8 +165,7 @@ class ClusterQueue:
     """Whether the queue may be in any cohort, because the name of its cohort is unreadable."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cohort:
+class Cohort(Struct, frozen=True, kw_only=True):
     name: str
     parent: str
     """The parent cohort; empty for the root of a tree."""

@@ -1,10 +1,12 @@
 """Reads the facts of Kueue in a cluster: queues and their capacities, flavors, configuration."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import Final, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.authorities import knowledge
@@ -23,7 +25,6 @@ from usher.authorities.nodes import judge
 from usher.authorities.nodes import read as nodes_read
 from usher.cluster.facts import store
 from usher.cluster.facts.store import NODE, Store
-from usher.dataclass import dataclass
 from usher.kinds import kind as kinds_kind
 from usher.kinds.reading.values import Absence, Reference
 from usher.model import placement
@@ -44,8 +45,7 @@ _MOST: Final = 16
 """How many other queues are tried."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
+class Cluster(Struct, frozen=True, kw_only=True):
     """The cluster-scoped objects; None for unknown kinds."""
 
     queues: Mapping[str, ClusterQueue] | None
@@ -56,8 +56,7 @@ class Cluster:
     """The nodes for placement by topology."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KueueFacts:
+class KueueFacts(Struct, frozen=True, kw_only=True):
     """The facts of Kueue for the workloads of one namespace."""
 
     configuration: Configuration

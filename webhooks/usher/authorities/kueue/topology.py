@@ -10,8 +10,10 @@ as much as their different racks.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.kueue import flavors as kueue_placement
@@ -22,13 +24,11 @@ from usher.authorities.nodes import read
 from usher.authorities.nodes.places import Place, Places
 from usher.authorities.nodes.read import PodDemand
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Own
-from usher.dataclass import dataclass
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Domain:
+class Domain(Struct, frozen=True, kw_only=True, eq=False):
     """A domain of a level, with the domains of the next level. Equal domains are the same object."""
 
     children: tuple[tuple["Domain", int], ...] = ()
@@ -111,8 +111,7 @@ _MOST_LEVELS: Final = 16
 """KQ:apis/kueue/v1beta2/topology_types.go allows as many; the API server refuses longer lists."""
 
 
-@dataclass(slots=True)
-class TopologyNodes:
+class TopologyNodes(Struct):
     """The nodes of a cluster for placement by topology; kept until a node or usher.yaml changes."""
 
     places: Places
@@ -150,8 +149,7 @@ _MOST_FORESTS: Final = 64
 """How many flavors and topologies are kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodsToPlace:
+class PodsToPlace(Struct, frozen=True, kw_only=True):
     """Pods that have to be placed together."""
 
     pods: int
@@ -166,8 +164,7 @@ class PodsToPlace:
         return self.pods // self.placement.slice_size
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Count:
+class _Count(Struct, frozen=True, kw_only=True):
     """The pods and slices that a domain holds."""
 
     pods: int

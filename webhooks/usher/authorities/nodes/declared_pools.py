@@ -5,12 +5,14 @@ Where these do not fit either, usher assumes the usual taints.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NotRequired
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import memo, model
@@ -23,7 +25,6 @@ from usher.authorities.nodes import places
 from usher.authorities.pool_fit import Placement
 from usher.cluster.facts import node_pools
 from usher.config import models, pools, selection
-from usher.dataclass import dataclass
 from usher.model import placement
 
 DEVICE_LABELS: Final = (
@@ -490,8 +491,7 @@ def _found_pools(known: Knowledge) -> tuple[pools.Pool, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PoolReason:
+class PoolReason(Struct, frozen=True):
     """One pool and one pod set."""
 
     pool: str

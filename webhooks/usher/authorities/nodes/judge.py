@@ -1,11 +1,13 @@
 """Judges whether empty nodes could ever hold one pod of each pod set, and a whole gang at once."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import memo, model
 from usher.authorities import gang_demand
@@ -15,12 +17,10 @@ from usher.authorities.nodes.places import Obstacles, Place, Places, fewest_obst
 from usher.authorities.nodes.read import Alternative, PodDemand
 from usher.authorities.verdict import Answer
 from usher.cluster.facts.nodes import PODS, NodeClass, Nodes
-from usher.dataclass import dataclass
 from usher.model import placement
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nearest:
+class Nearest(Struct, frozen=True, kw_only=True):
     """The place that lacks least."""
 
     place: Place | None
@@ -28,8 +28,7 @@ class Nearest:
     obstacles: Obstacles
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeVerdict:
+class NodeVerdict(Struct, frozen=True, kw_only=True):
     """Whether nodes could hold one pod if they were empty."""
 
     answer: Answer
@@ -235,8 +234,7 @@ def _unreadable(nodes: Nodes, name: str = "") -> str:
 _UNBOUNDED: Final = 2**62
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GangMember:
+class GangMember(Struct, frozen=True, kw_only=True):
     """One pod set of a gang."""
 
     demand: PodDemand
@@ -244,8 +242,7 @@ class GangMember:
     """How many pods the pod set makes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GangRoom:
+class GangRoom(Struct, frozen=True, kw_only=True):
     """How many pods of a gang the nodes could hold at once."""
 
     most: int
@@ -253,15 +250,13 @@ class GangRoom:
     """Whether usher.yaml bounds every pool that counts; else an autoscaler may add nodes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GangShortage(GangRoom):
+class GangShortage(GangRoom, frozen=True, kw_only=True):
     """Fewer pods could run at the same time than the gang needs."""
 
     wanted: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stock:
+class _Stock(Struct, frozen=True, kw_only=True):
     """Nodes that could hold a pod: the existing nodes of one class, or all nodes that a scaling pool may have."""
 
     nodes: int

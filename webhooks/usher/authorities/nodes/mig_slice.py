@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, NotRequired
 
+from msgspec import Struct
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model
@@ -15,7 +16,6 @@ from usher.accelerators import boards, mig
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
 from usher.authorities.nodes.declared_pools import PoolsInput
 from usher.config import models
-from usher.dataclass import dataclass
 
 _DIVIDED: Final = "-MIG-"
 
@@ -65,8 +65,7 @@ class MigInput(TypedDict):
     """The MIG resources that pools of usher.yaml offer; absent where no pool offers any."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(Struct, frozen=True):
     """Everything that the answer depends on."""
 
     amounts: tuple[tuple[str, int], ...]

@@ -4,6 +4,8 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
+from msgspec import Struct
+
 from usher import model, quantities
 from usher.accelerators import boards, mig
 from usher.accelerators.mig import MIG_RESOURCE_PREFIX, Board, Profile
@@ -11,7 +13,6 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.nodes.read import Alternative, PodDemand
 from usher.cluster.facts.nodes import PODS, Amounts, NodeClass, Nodes, Taint, scheduler_amount
 from usher.config import pools
-from usher.dataclass import dataclass
 from usher.model import placement
 from usher.model.placement import Requirement
 
@@ -40,8 +41,7 @@ def _most_of_node(pool: pools.Pool, name: str) -> int | None:
     return gpus_of_node(pool) if name == GPU else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NodeTemplate:
+class NodeTemplate(Struct, frozen=True, kw_only=True, eq=False):
     """The nodes that an autoscaler adds to a pool."""
 
     resources: frozenset[str]
@@ -56,8 +56,7 @@ class NodeTemplate:
         return resource in self.resources or not self.vocabulary.contains(resource)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Place:
+class Place(Struct, frozen=True, kw_only=True, eq=False):
     name: str
     """The name in messages: `pool h100`, `nodes like gpu-0`."""
     labels: Mapping[str, str]
@@ -77,8 +76,7 @@ class Place:
         return self.template is not None and self.pool is not None and not self.pool.scales
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Places:
+class Places(Struct, frozen=True, kw_only=True, eq=False):
     """All places of a cluster at one moment, for one usher.yaml."""
 
     nodes: Nodes
@@ -151,8 +149,7 @@ def _place_of_pool(pool: pools.Pool, vocabulary: Vocabulary) -> Place:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MissingAmount:
+class MissingAmount(Struct, frozen=True, kw_only=True):
     """A resource that one node has less of than the pod asks for."""
 
     resource: str
@@ -161,8 +158,7 @@ class MissingAmount:
     most: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Obstacles:
+class Obstacles(Struct, frozen=True, kw_only=True):
     amounts: tuple[MissingAmount, ...] = ()
     taints: tuple[Taint, ...] = ()
     labels: tuple[Requirement, ...] = ()

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NotRequired
 
+from msgspec import Struct
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
@@ -18,7 +19,6 @@ from usher.authorities.nodes.places import MissingAmount, Obstacles, Place, Plac
 from usher.authorities.nodes.read import PodDemand
 from usher.authorities.outlook import NODES, Holding, Section
 from usher.authorities.verdict import Answer, worst
-from usher.dataclass import dataclass
 from usher.model.placement import Requirement
 
 _VALUES: Final = 5
@@ -54,8 +54,7 @@ _PRODUCT: Final = "nvidia.com/gpu.product"
 _COUNT: Final = "nvidia.com/gpu.count"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repartitioning:
+class Repartitioning(Struct, frozen=True, kw_only=True):
     """GPUs of one node that would hold all MIG instances of a pod after another division."""
 
     place: str

@@ -1,9 +1,11 @@
 """What one pod of a pod set needs from its node, with the resources and tolerations that it gets before scheduling."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from itertools import islice
 from typing import Final, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.accelerators import names
@@ -11,7 +13,6 @@ from usher.accelerators.vocabulary import Vocabulary
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.nodes import Amounts, scheduler_amount
 from usher.cluster.facts.store import Store
-from usher.dataclass import dataclass
 from usher.kinds.reading.values import Absence, Reference
 from usher.model import placement
 from usher.model.placement import Requirement
@@ -31,8 +32,7 @@ class Alternative(NamedTuple):
     on_fields: tuple[Requirement, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodDemand:
+class PodDemand(Struct, frozen=True, kw_only=True):
     amounts: Amounts
     """Amounts above 0."""
     alternatives: tuple[Alternative, ...]

@@ -5,15 +5,15 @@ The rules are those of k8s.io/kubernetes pkg/quota/v1/evaluator/core/pods.go and
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
 from typing import Final
+
+from msgspec import Struct, field
 
 from usher import model, quantities
 from usher.authorities import authority, gang_demand, limit_range
 from usher.authorities.outlook import LimitedResource
 from usher.authorities.resource_quota.read import UNREADABLE, NamespaceLimits, ResourceQuota, Scope
 from usher.authorities.verdict import Amounts, Answer, Reach, Shortage, Verdict, worst
-from usher.dataclass import dataclass
 from usher.kinds.registry import WORKLOADS
 
 _COUNTING_FOR_QOS: Final = frozenset({"cpu", "memory"})
@@ -163,8 +163,7 @@ def quota_key(request: model.AcceleratorRequest) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnstatedAmount:
+class UnstatedAmount(Struct, frozen=True, kw_only=True):
     """An amount that a container must state because a quota counts it; else the API server refuses the pod."""
 
     quota: str
@@ -173,16 +172,14 @@ class UnstatedAmount:
     """The field to set, for example `limits.memory`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnclearQuota:
+class UnclearQuota(Struct, frozen=True, kw_only=True):
     """A quota that may count the pods of a pod set; usher cannot decide it."""
 
     quota: str
     pod_set: model.PodSet
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuotaVerdict(Verdict):
+class QuotaVerdict(Verdict, frozen=True, kw_only=True):
     limited: tuple[LimitedResource, ...]
     """Every quota key that counts the pods, with or without enough room."""
     unstated: tuple[UnstatedAmount, ...]
@@ -214,8 +211,7 @@ _ANSWERS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pod:
+class _Pod(Struct, frozen=True, kw_only=True):
     """One pod of a pod set."""
 
     pod_set: model.PodSet

@@ -1,9 +1,10 @@
 """What Rego and `usher queue` say about the ResourceQuotas and LimitRanges of a workload's namespace."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final, NotRequired
 
+from msgspec import Struct
+from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
@@ -27,7 +28,6 @@ from usher.authorities.verdict import (
     parts_input,
     unreadable_input,
 )
-from usher.dataclass import dataclass
 from usher.kinds.reading.shapes import Amount, amount_of
 
 
@@ -81,8 +81,7 @@ class ResourceQuotasInput(TypedDict):
     unreadable: NotRequired[list[UnreadableInput]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Limits:
+class _Limits(Struct, frozen=True, kw_only=True):
     """The quotas and ranges that a slice depends on. Usage changes with every pod, without a new revision."""
 
     name: str

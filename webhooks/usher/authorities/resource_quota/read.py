@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+from msgspec import Struct
+
 from usher import paths
 from usher.authorities import limit_range as limit_range_read
 from usher.authorities import priority as priority_read
@@ -11,14 +13,12 @@ from usher.authorities.knowledge import Knowledge
 from usher.authorities.limit_range import NO_RANGES, LimitRanges
 from usher.authorities.verdict import Amounts, Unreadable
 from usher.cluster.facts.store import Objects, Store
-from usher.dataclass import dataclass
 from usher.kinds.reading.values import Absence
 
 _QUOTA: Final = ("", "ResourceQuota")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class Scope(Struct, frozen=True, kw_only=True):
     """One requirement of a quota. The quota counts only pods that meet all its requirements."""
 
     name: str
@@ -30,8 +30,7 @@ UNREADABLE: Final = Scope(name="")
 """An unreadable requirement."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceQuota:
+class ResourceQuota(Struct, frozen=True, kw_only=True):
     name: str
     hard: Amounts
     used: Amounts | None
@@ -39,14 +38,12 @@ class ResourceQuota:
     scopes: tuple[Scope, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceQuotas:
+class ResourceQuotas(Struct, frozen=True, kw_only=True):
     all: tuple[ResourceQuota, ...] = ()
     unreadable: tuple[Unreadable, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamespaceLimits:
+class NamespaceLimits(Struct, frozen=True, kw_only=True):
     """The facts that decide whether pods of a namespace are within its ResourceQuotas."""
 
     quotas: ResourceQuotas | None

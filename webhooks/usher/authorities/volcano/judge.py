@@ -6,17 +6,17 @@ the scheduler's plugin capacity uses parents (pkg/scheduler/plugins/capacity, pk
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
+
+from msgspec.structs import replace
 
 from usher import model, quantities
 from usher.authorities import gang_demand
 from usher.authorities.outlook import LimitedResource
 from usher.authorities.verdict import Amounts, Answer, Reach, Shortage, Unreadable, Verdict, worst
 from usher.authorities.volcano.read import Queue, Queues
-from usher.dataclass import dataclass
 from usher.workloads import pod_sets
 
 ROOT: Final = "root"
@@ -45,8 +45,7 @@ class Standing(StrEnum):
     NOT_OPEN = "not open"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueVerdict(Verdict):
+class QueueVerdict(Verdict, frozen=True, kw_only=True):
     """The verdict of a queue. Shortages of the queues above it count only if the scheduler uses parents."""
 
     queue: str

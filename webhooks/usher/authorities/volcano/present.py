@@ -1,10 +1,11 @@
 """What Rego and `usher queue` say about Volcano: the queues and PodGroups of a workload."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Final, NotRequired
 
+from msgspec import Struct
+from msgspec.structs import replace
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths, quantities
@@ -28,7 +29,6 @@ from usher.authorities.volcano import judge, read
 from usher.authorities.volcano.judge import QueueVerdict, Standing
 from usher.authorities.volcano.read import DEFAULT_QUEUE, FoundGroup, Named, Placement, Queues
 from usher.cluster.facts.store import Store
-from usher.dataclass import dataclass
 from usher.kinds.reading.shapes import Amount, amount_of
 from usher.kinds.reading.values import Absence, Reference
 
@@ -97,8 +97,7 @@ class VolcanoInput(TypedDict):
     unreadable: NotRequired[list[UnreadableInput]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _GroupAsFound:
+class _GroupAsFound(Struct, frozen=True, kw_only=True):
     """A PodGroup that a slice depends on. It changes with the pods of its workload."""
 
     reference: Reference

@@ -3,13 +3,14 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from usher import model, paths
 from usher.authorities import verdict
 from usher.authorities.beside import GROUP_ANNOTATION
 from usher.authorities.knowledge import Knowledge
 from usher.authorities.verdict import Amounts, Unreadable
 from usher.cluster.facts.store import Store
-from usher.dataclass import dataclass
 from usher.kinds.reading.values import Absence, Reference
 
 QUEUE_ANNOTATION: Final = "scheduling.volcano.sh/queue-name"
@@ -17,8 +18,7 @@ QUEUE_ANNOTATION: Final = "scheduling.volcano.sh/queue-name"
 DEFAULT_QUEUE: Final = "default"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class Named(Struct, frozen=True, kw_only=True):
     """A queue or a PodGroup, and the place that names it."""
 
     name: str
@@ -27,8 +27,7 @@ class Named:
     """The condition under which Volcano reads this place."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedGroup(Named):
+class NamedGroup(Named, frozen=True, kw_only=True):
     """A PodGroup, with the number of pods that name it."""
 
     least: int
@@ -137,8 +136,7 @@ _DEFAULT_MINIMUM: Final = 0
 """The default of `minMember` (VC:staging/src/volcano.sh/apis/pkg/apis/scheduling/v1beta1/types.go)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Queue:
+class Queue(Struct, frozen=True, kw_only=True):
     name: str
     parent: str
     state: str
@@ -147,15 +145,13 @@ class Queue:
     unreadable: tuple[Unreadable, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Queues:
+class Queues(Struct, frozen=True, kw_only=True):
     by_name: Mapping[str, Queue]
     parents: frozenset[str]
     """The names of queues that are parents of others."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodGroup:
+class PodGroup(Struct, frozen=True, kw_only=True):
     """A PodGroup; unreadable fields are None."""
 
     queue: str | None
@@ -166,8 +162,7 @@ class PodGroup:
     unreadable: tuple[Unreadable, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundGroup:
+class FoundGroup(Struct, frozen=True, kw_only=True):
     """A PodGroup that templates name."""
 
     named: NamedGroup
@@ -177,8 +172,7 @@ class FoundGroup:
     """None where it does not exist, or is unknown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
+class Placement(Struct, frozen=True, kw_only=True):
     """The PodGroups and queues of a workload."""
 
     groups: Sequence[FoundGroup]

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, Final
 
 import orjson
+from msgspec import Struct
 
 from usher.check import batches
 from usher.check.editor.documents import Analysis, Diagnostic, Point, Range, Text
@@ -17,7 +18,6 @@ from usher.check.formats import mended, rule_pages, wording
 from usher.config import models
 from usher.config.fabrics import shipped
 from usher.config.models import Config
-from usher.dataclass import dataclass
 from usher.policy.checks.catalogue import Catalogue, Entry
 
 _LINE: Final = re.compile(r"(?P<blank> *)(?P<dashes>(?:- +|-$)*)(?P<rest>.*)")
@@ -27,8 +27,7 @@ _MOST_LINES: Final = 20_000
 """The most lines above and below that it reads."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cursor:
+class Cursor(Struct, frozen=True, kw_only=True):
     """The place and the text around a cursor."""
 
     keys: tuple[str | int, ...]
@@ -42,8 +41,7 @@ class Cursor:
     """The other keys of the mapping."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
+class _Mark(Struct, frozen=True):
     """A key, or the dash of an item, at its column."""
 
     column: int
@@ -165,8 +163,7 @@ _DEFINITIONS: Final = "#/$defs/"
 _SHOWN_DEFAULT: Final = 80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class Field(Struct, frozen=True, kw_only=True):
     """The field that usher.yaml allows at a place."""
 
     description: str = ""
@@ -263,8 +260,7 @@ def _whole() -> _Node:
     return Config.model_json_schema(by_alias=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hover:
+class Hover(Struct, frozen=True, kw_only=True):
     """An explanation of a place."""
 
     range: Range
@@ -337,8 +333,7 @@ class Sort(StrEnum):
     VALUE = "value"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Completion:
+class Completion(Struct, frozen=True, kw_only=True):
     """One word that the user may insert."""
 
     label: str

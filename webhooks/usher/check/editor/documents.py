@@ -8,15 +8,15 @@ import bisect
 import re
 import urllib.parse
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Protocol
 
+from msgspec import Struct, field
+
 from usher.check import findings
 from usher.check.batches import Batch, Item
 from usher.config import models
-from usher.dataclass import dataclass
 from usher.policy.evaluator import Evaluator
 
 _LINE_END: Final = re.compile("\r\n|\n|\r")
@@ -33,8 +33,7 @@ class Encoding(StrEnum):
     UTF_32 = "utf-32"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Point:
+class Point(Struct, frozen=True, order=True):
     """A place between two characters; line and column count from 0."""
 
     line: int
@@ -42,8 +41,7 @@ class Point:
     """In units of the encoding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     start: Point
     end: Point
     """The point after the last character."""
@@ -147,8 +145,7 @@ class Sort(StrEnum):
     TOO_LARGE = "too large"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class Document(Struct, frozen=True, kw_only=True):
     """The text in the editor, which may differ from the saved file."""
 
     uri: str
@@ -200,8 +197,7 @@ class Severity(StrEnum):
     INFORMATION = "information"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True, kw_only=True):
     """One message about a place."""
 
     range: Range
@@ -228,8 +224,7 @@ def diagnostic_at_line(text: Text, line: int, *, severity: Severity, message: st
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Analysis:
+class Analysis(Struct, frozen=True, kw_only=True):
     """The diagnostics, and the data for explaining them."""
 
     document: Document
@@ -264,14 +259,12 @@ class Write(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class Edit(Struct, frozen=True, kw_only=True):
     range: Range
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct, frozen=True, kw_only=True):
     """A change that the user can choose by its title."""
 
     title: str

@@ -6,9 +6,11 @@ import re
 import stat
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors
 from usher.check import findings, judging, runner, sources, surroundings
@@ -18,7 +20,6 @@ from usher.check.editor.documents import Analysis, Diagnostic, Document, Judge, 
 from usher.check.fix import remedies, rounds
 from usher.check.formats import entries, wording
 from usher.check.surroundings import Outline, Surroundings
-from usher.dataclass import dataclass
 from usher.documents import chunks
 from usher.policy.evaluator import Evaluator
 
@@ -33,8 +34,7 @@ Check = Callable[[], None]
 """Raises an error when the editor no longer wants the answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbours:
+class Neighbours(Struct, frozen=True, kw_only=True):
     """The outlines of the other files of a directory."""
 
     outlines: tuple[Outline, ...] = ()
@@ -42,8 +42,7 @@ class Neighbours:
     """Why the directory was not read; empty if it was."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _File:
+class _File(Struct, frozen=True, kw_only=True):
     """A file with a stamp that changes with its content."""
 
     path: Path

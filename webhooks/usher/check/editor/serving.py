@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
 
 from lsprotocol import types
+from msgspec import Struct
 from pygls.lsp.server import LanguageServer
 
 from usher import __version__, errors
@@ -34,7 +35,6 @@ from usher.check.editor.documents import (
 )
 from usher.check.editor.open_manifests import Check
 from usher.check.editor.session import Cancelled, Session
-from usher.dataclass import dataclass
 
 SOURCE: Final = "usher"
 """The name of our diagnostics in the editor."""
@@ -157,8 +157,7 @@ _Answer = TypeVar("_Answer")
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Running:
+class _Running(Struct, frozen=True):
     """A document that usher is judging, or that waits for it."""
 
     task: asyncio.Task[None]

@@ -3,14 +3,15 @@
 import contextlib
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import paths
 from usher.check.fix import syntax, text_edits
 from usher.check.fix.syntax import Entry, Node, Sort
 from usher.check.fix.text_edits import Edit, Style
-from usher.dataclass import dataclass
 from usher.documents import reader
 
 _COLON: Final = re.compile(r"[ \t]*:")
@@ -234,8 +235,7 @@ def _step_of_json(text: str) -> int:
     return columns if 0 < columns <= _WIDEST else 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class Refusal(Struct, frozen=True, kw_only=True):
     """A change that cannot be written."""
 
     pointer: str
@@ -247,8 +247,7 @@ class Refusal:
     """If shared text is in the way, the places that share it. It could change if all of them wanted the same."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct, frozen=True, kw_only=True):
     edits: tuple[text_edits.Edit, ...]
     """Offsets count the characters of the document's chunk."""
     refusals: tuple[Refusal, ...]

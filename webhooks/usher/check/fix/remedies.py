@@ -7,17 +7,17 @@ something else.
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from enum import Enum, StrEnum, auto
 from typing import Final
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.accelerators import names as accelerators_names
 from usher.accelerators.names import Unit
 from usher.check import findings
-from usher.dataclass import dataclass
 from usher.policy.mutation import editing
 
 _LONGEST: Final = 64
@@ -75,8 +75,7 @@ class Action(Enum):
 _MAKING: Final = (Action.SET, Action.APPEND)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True):
     action: Action
     pointer: str
     """The place; for an appended item, the place of its list."""
@@ -187,8 +186,7 @@ _INSTEAD: Final = re.compile(r"write (\w+) instead")
 _RAY_LABEL: Final = re.compile(r"set the label (\S+) of the \w+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Case(Struct, frozen=True, kw_only=True):
     """A finding and the object as its author wrote it."""
 
     finding: model.Finding
@@ -414,8 +412,7 @@ class WishSource(StrEnum):
     REMEDIES = "remedies"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(Struct, frozen=True, kw_only=True):
     """The changes that the user wants."""
 
     sources: Collection[WishSource] = tuple(WishSource)
@@ -428,8 +425,7 @@ class Choice:
         return source in self.sources and (not self.keys or key in self.keys)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class Wish(Struct, frozen=True, kw_only=True):
     """A change of one object with its reason. usher writes it completely or not at all."""
 
     key: str

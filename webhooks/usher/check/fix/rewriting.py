@@ -4,14 +4,14 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Final
+
+from msgspec import Struct, field
 
 from usher import errors, paths
 from usher.check.batches import Batch, Item
 from usher.check.fix import planning, remedies, syntax, text_edits
 from usher.check.fix.remedies import Wish
-from usher.dataclass import dataclass
 from usher.documents import chunks, reader
 
 # Argo, KServe and Tekton also write {{ }}, and resolve it in the cluster. Only Helm and Jinja use these forms.
@@ -43,8 +43,7 @@ _MARK: Final = "\ufeff".encode()
 _UNPROVEN: Final = "usher cannot write this change so that the text says exactly that; change it by hand"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rewritten:
+class Rewritten(Struct, frozen=True, kw_only=True):
     """The result for a file."""
 
     content: bytes
@@ -169,24 +168,21 @@ _SEVERAL_DOCUMENTS: Final = "the object consists of several documents; change it
 _RESTS_ON_ANOTHER: Final = "it rests on another change that cannot be written here"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(Struct, frozen=True, kw_only=True):
     """A wish, and the number of its object in the file."""
 
     item: int
     wish: Wish
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unwritten:
+class Unwritten(Struct, frozen=True, kw_only=True):
     asked: Asked
     line: int
     """Line of the text in the way; of the document if the object as a whole is in the way."""
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class Written(Struct, frozen=True, kw_only=True):
     content: bytes
     documents: Sequence[reader.Document]
     """The documents of the new content."""
@@ -195,8 +191,7 @@ class Written:
     unwritten: Sequence[Unwritten]
 
 
-@dataclass(slots=True, kw_only=True)
-class _Attempt:
+class _Attempt(Struct, kw_only=True):
     """The values of documents after as many wishes as possible."""
 
     wanted: dict[int, paths.Json] = field(default_factory=dict)
@@ -306,8 +301,7 @@ def _in_the_way(
         yield from (Unwritten(asked=each.asked, line=refusal.line, reason=refusal.reason) for each, refusal in named)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Concerned:
+class _Concerned(Struct, frozen=True, kw_only=True):
     """A wish in a document with refusals."""
 
     asked: Asked

@@ -7,15 +7,16 @@ several rounds. After the last one, a second run finds nothing to write.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from usher import errors, model
 from usher.check import findings, sources
 from usher.check.batches import Batch
 from usher.check.fix import remedies, rewriting
 from usher.check.fix.remedies import Wish, WishSource
-from usher.dataclass import dataclass
 from usher.documents import reader
 
 _STAYS: Final = "usher would still report the finding afterwards; change it by hand"
@@ -80,8 +81,7 @@ _Object = tuple[int, int]
 """Number of the file and of the object in it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
+class Done(Struct, frozen=True, kw_only=True):
     """A change that is in the new content."""
 
     item: int
@@ -90,8 +90,7 @@ class Done:
     pointers: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Left:
+class Left(Struct, frozen=True, kw_only=True):
     """A change that could not be made."""
 
     wish: Wish
@@ -102,8 +101,7 @@ class Left:
     """Whether it was written and then taken back, because of the verdict on the result."""
 
 
-@dataclass(slots=True, kw_only=True)
-class File:
+class File(Struct, kw_only=True):
     """A file with its changes so far."""
 
     batch: Batch
@@ -124,8 +122,7 @@ class File:
         return self.content != self.original
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fixed:
+class Fixed(Struct, frozen=True, kw_only=True):
     files: Sequence[File]
     """The files with changes, and the files whose changes could not be made."""
     before: findings.Report

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 from typing import Any, Final
 
+from msgspec import Struct
 from yaml import events
 
 from usher import paths
-from usher.dataclass import dataclass
 from usher.documents import composing, reader
 
 MERGE: Final = "<<"
@@ -29,8 +29,7 @@ class Sort(Enum):
     ALIAS = auto()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(Struct, frozen=True, kw_only=True):
     """A value as written; offsets count the characters of the chunk, the end is exclusive."""
 
     sort: Sort
@@ -53,8 +52,7 @@ class Node:
     """Whether an alias of the document refers to it, or to the anchor that this alias names."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """An item of a list, or a key of a mapping with its value."""
 
     value: Node
@@ -257,8 +255,7 @@ def _alike(one: paths.Json, other: paths.Json) -> bool:
 _MISSING = object()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shared:
+class Shared(Struct, frozen=True, kw_only=True):
     """The anchors of a document, by name."""
 
     agreed: frozenset[str]

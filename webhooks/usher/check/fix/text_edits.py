@@ -4,20 +4,20 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Final, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import paths
 from usher.check.fix.syntax import Entry, Node, Sort
-from usher.dataclass import dataclass
 from usher.documents import composing
 
 _COMMENT: Final = re.compile(r"[ \t]*#")
 _ONLY_DASHES: Final = re.compile(r"[ ]*(?:-[ ]+)*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class Edit(Struct, frozen=True, kw_only=True):
     """Replaces a range of the old text; offsets count characters."""
 
     start: int
@@ -154,8 +154,7 @@ _LIKE_A_NUMBER: Final = re.compile(r"[-+.]?[0-9][0-9_:.TtZz+-]*|[-.+]+|0o[0-7]+|
 _ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Style:
+class Style(Struct, frozen=True, kw_only=True):
     """The style of new text, taken from the text around it."""
 
     step: int = 2

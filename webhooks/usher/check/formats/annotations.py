@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from usher.check import findings
 from usher.check.formats import entries, wording
 from usher.check.formats.entries import Entry, Level
-from usher.dataclass import dataclass
 
 MOST: Final = 10
 """The most annotations of one level and step that GitHub Actions and Azure Pipelines show."""
@@ -15,8 +16,7 @@ _MAX_TEXT: Final = 4_000
 """The most characters of a message; runners cut a longer one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Annotations:
+class Annotations(Struct, frozen=True, kw_only=True):
     shown: Sequence[Entry]
     """Errors first; at most MOST of each level, and one note fewer, which leaves room for a notice of our own."""
     left_out: Sequence[Entry]

@@ -8,10 +8,11 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Final
 
+from msgspec import Struct
+
 from usher import model, paths
 from usher.check import findings
 from usher.check.formats import wording
-from usher.dataclass import dataclass
 
 STDIN: Final = "<stdin>"
 _SHOWN_FIELDS: Final = 5
@@ -32,8 +33,7 @@ LEVELS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """One message with its place. Texts are as in the manifests: each format escapes them."""
 
     level: Level

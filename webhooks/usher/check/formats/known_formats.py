@@ -9,11 +9,10 @@ has to be quick.
 
 from typing import Final
 
-from usher.dataclass import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
+class Format(Struct, frozen=True, kw_only=True):
     """One format of a report."""
 
     reader: str

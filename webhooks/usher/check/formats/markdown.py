@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, TextIO
 
+from msgspec import Struct
+
 from usher.check import findings
 from usher.check.formats import entries, summary, wording
 from usher.check.formats.entries import Entry
-from usher.dataclass import dataclass
 
 _MARKUP: Final = re.compile(r"([\\`*_\[\]<>|~&$])")
 """Characters with a meaning within a line."""
@@ -58,8 +59,7 @@ _MAX_TEXT: Final = 600
 """The most characters of one text, so that one workload cannot fill the comment."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
+class _Part(Struct, frozen=True, kw_only=True):
     """A part of the comment that is shown completely or left out."""
 
     heading: str

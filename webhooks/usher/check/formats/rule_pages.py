@@ -7,13 +7,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, TextIO
 
+from msgspec import Struct
 from rich.text import Text
 
 from usher import model
 from usher.check.formats import wording
 from usher.check.formats.lines import Lines
 from usher.config import models
-from usher.dataclass import dataclass
 from usher.extensions.own_checks.trials import Judged
 from usher.policy import decision
 from usher.policy.checks import catalogue
@@ -159,16 +159,14 @@ _SEVERITIES: Final = {
 _BACKTICKS: Final = re.compile(r"`{3,}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownFinding:
+class ShownFinding(Struct, frozen=True, kw_only=True):
     """A finding of a check in an example."""
 
     message: str
     remedy: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Examples:
+class Examples(Struct, frozen=True, kw_only=True):
     """The examples of a check, as texts of files."""
 
     bad: tuple[tuple[str, tuple[ShownFinding, ...]], ...]

@@ -6,6 +6,7 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Final, TypeVar
 
+from msgspec import Struct
 from rich.text import Text
 
 from usher import model, paths
@@ -13,7 +14,6 @@ from usher.check import devices as scan_devices
 from usher.check import findings
 from usher.check.formats import mended, wording
 from usher.check.formats.lines import Lines
-from usher.dataclass import dataclass
 
 _SHOWN_NOTES: Final = 10
 
@@ -122,8 +122,7 @@ def _mended(found: findings.Report) -> Iterator[tuple[str, str]]:
         yield "mended", f"the mutating webhook changes {wording.count(number, 'object')}{them}{ways}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(Struct, frozen=True, kw_only=True):
     """One finding and the object that has it."""
 
     result: findings.Result
@@ -139,8 +138,7 @@ class Hit:
         return f"{self.result.source}:{place.line}:{place.column}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+class Cause(Struct, frozen=True, kw_only=True):
     """Findings with one message; those in workloads with the most GPUs first."""
 
     message: str
@@ -155,8 +153,7 @@ class Cause:
         return any(hit.finding.added for hit in self.hits)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(Struct, frozen=True, kw_only=True):
     """The findings of one check with one outcome."""
 
     key: str

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from itertools import groupby
 
+from msgspec import Struct
+
 from usher import model
 from usher.check import findings
 from usher.check.formats import entries, wording
 from usher.check.formats.entries import Entry
-from usher.dataclass import dataclass
 
 
 class State(StrEnum):
@@ -22,8 +23,7 @@ class State(StrEnum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Case(Struct, frozen=True, kw_only=True):
     name: str
     state: State = State.PASSED
     reason: str = ""
@@ -34,8 +34,7 @@ class Case:
     """Its findings, or the failures of usher."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class Suite(Struct, frozen=True, kw_only=True):
     name: str
     cases: Sequence[Case]
 

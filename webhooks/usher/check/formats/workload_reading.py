@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Annotated, Any, Final, Literal, NamedTuple, TextIO
 
 import orjson
+from msgspec import Struct
 from pydantic import BeforeValidator, ValidationInfo
 from rich.text import Text
 
@@ -39,7 +40,6 @@ from usher.check.formats.json_report import (
 from usher.check.formats.lines import Lines, Row
 from usher.cluster.facts.store import Store
 from usher.config import models
-from usher.dataclass import dataclass
 from usher.kinds.reading import values
 from usher.kinds.reading.counts import Growth
 from usher.policy.input.document import Documents
@@ -190,8 +190,7 @@ def _toleration(toleration: Mapping[str, paths.Json]) -> str:
     return f"{taint}:{effect}" if effect else taint
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownScaler:
+class ShownScaler(Struct, frozen=True, kw_only=True):
     """Another object of the file that sets how many replicas the workload may have."""
 
     growth: Growth
@@ -204,8 +203,7 @@ class ShownScaler:
         return f"{group}/{version}" if group else version
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownWorkload:
+class ShownWorkload(Struct, frozen=True, kw_only=True):
     """One workload of a file."""
 
     source: str

@@ -5,16 +5,16 @@ The file is JSON: `apiVersion`, `kind` and one side. It holds names of objects a
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Literal
 
 import orjson
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from usher import errors
 from usher.check.devices import NOTHING, Amount, Devices
-from usher.dataclass import dataclass
 
 
 class Outcome(StrEnum):
@@ -153,8 +153,7 @@ class State(StrEnum):
     NOT_EVALUATED = "not evaluated"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckChange:
+class CheckChange(Struct, frozen=True, kw_only=True):
     """The results of one check for an object before and after."""
 
     check: str
@@ -172,8 +171,7 @@ class CheckChange:
         return [each.message if isinstance(each, Found) else each.reason for each in self.said]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct, frozen=True, kw_only=True):
     """An object and its verdicts; at least one side has one."""
 
     before: Verdict | None
@@ -288,8 +286,7 @@ _MOST_OWNERS: Final = 8
 """The most owners above each other. More of them, or a circle, must be invented."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """The changes of a new side."""
 
     before: Side

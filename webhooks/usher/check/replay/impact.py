@@ -5,16 +5,16 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from decimal import Decimal
 from typing import Final, NamedTuple, TypeVar
 
+from msgspec import Struct
+
 from usher.check import devices as scan_devices
 from usher.check.devices import NOTHING, Amount, Devices
 from usher.check.replay.comparison import Change, CheckChange, Comparison, Difference, Found, Outcome, State, Verdict
-from usher.dataclass import dataclass
 
 _Key = TypeVar("_Key", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Affected:
+class Affected(Struct, frozen=True, kw_only=True):
     """Objects, their pods, and the accelerators that these pods request."""
 
     objects: int = 0
@@ -33,8 +33,7 @@ class Affected:
 NO_OBJECTS: Final = Affected(devices={})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OfCheck:
+class OfCheck(Struct, frozen=True, kw_only=True):
     """The changes in one check, also in objects whose verdict stays the same."""
 
     check: str
@@ -47,8 +46,7 @@ class OfCheck:
     not_evaluated: Affected
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AffectedGroup:
+class AffectedGroup(Struct, frozen=True, kw_only=True):
     """The objects of one namespace, owner or user, by their difference."""
 
     name: str
@@ -180,8 +178,7 @@ class Reason(NamedTuple):
     """The remedy for the objects; empty if they improved."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+class Cause(Struct, frozen=True, kw_only=True):
     """Objects with the same reason for their difference, those with the most GPUs first."""
 
     message: str
@@ -189,8 +186,7 @@ class Cause:
     changes: Sequence[Change]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chapter:
+class Chapter(Struct, frozen=True, kw_only=True):
     """Objects that differ in one check, by reason; the most GPUs first."""
 
     heading: Heading
@@ -312,8 +308,7 @@ def _other_words(before: Verdict, after: Verdict) -> Iterator[Reason]:
         yield _plain("fewer messages of the same checks" if old > new else "other words about what was not evaluated")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Impact:
+class Impact(Struct, frozen=True, kw_only=True):
     """The numbers of a comparison, and its objects by cause."""
 
     comparison: Comparison

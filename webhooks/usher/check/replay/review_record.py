@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from usher import errors, model, paths
 from usher.check import devices, findings, judging, sources
@@ -13,7 +15,6 @@ from usher.check.batches import Item
 from usher.check.judging import Settings
 from usher.check.replay.comparison import Found, Outcome, Side, Unknown, Verdict
 from usher.check.runner import Watch, unwatched
-from usher.dataclass import dataclass
 from usher.policy.checks.catalogue import Entry
 from usher.policy.decision import Operation
 from usher.policy.evaluator import Evaluator
@@ -32,8 +33,7 @@ _MOST_PROBLEMS: Final = 100
 _SETTINGS: Final = Settings(command=findings.Command.AUDIT, mutated=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Occasion:
+class Occasion(Struct, frozen=True, kw_only=True):
     """The object of a review, and its user."""
 
     key: str
@@ -46,16 +46,14 @@ class Occasion:
     """The answer of the server; None if the record does not have it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class Judged(Struct, frozen=True, kw_only=True):
     """The decision about a recorded review."""
 
     occasion: Occasion
     result: findings.Result | findings.Failure
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(Struct, frozen=True, kw_only=True):
     """The decisions about each object of a record, from its last review of each operation."""
 
     judged: tuple[list[Judged], ...]

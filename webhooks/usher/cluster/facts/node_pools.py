@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import pydantic
+from msgspec import Struct
 
 from usher.accelerators import boards, names
 from usher.accelerators.vocabulary import Vocabulary
 from usher.cluster.facts.nodes import PODS, NodeClass, Nodes, Taint
 from usher.config import pools
-from usher.dataclass import dataclass
 from usher.model import placement
 
 KARPENTER: Final = ("karpenter.sh/nodepool", "karpenter.sh/provisioner-name")
@@ -104,8 +104,7 @@ _COARSEST: Final = 2
 """Taints and devices always divide pools."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundPool:
+class FoundPool(Struct, frozen=True, kw_only=True):
     """A pool with nodes, and the facts about it that a person may need."""
 
     pool: pools.Pool

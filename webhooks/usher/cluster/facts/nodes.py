@@ -10,13 +10,13 @@ node. They are kept beside the classes, in an index by value, so that selectors 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from sys import intern
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from msgspec import Struct, field
+
 from usher import errors, paths, quantities
-from usher.dataclass import dataclass
 from usher.model.placement import GUARDING
 
 Amounts = Mapping[str, int]
@@ -46,8 +46,7 @@ class Taint(NamedTuple):
         return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(Struct, frozen=True, kw_only=True):
     name: str
     labels: Mapping[str, str]
     taints: tuple[Taint, ...]
@@ -171,8 +170,7 @@ class ClassKey(NamedTuple):
     """Amounts, rounded; empty if the class holds nodes of any amounts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NodeClass:
+class NodeClass(Struct, frozen=True, kw_only=True, eq=False):
     labels: Mapping[str, str]
     """The labels of all its nodes, without the individual ones."""
     taints: tuple[Taint, ...]
@@ -190,8 +188,7 @@ class NodeClass:
         return len(self.nodes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Division:
+class Division(Struct, frozen=True, kw_only=True):
     """How nodes are divided into classes."""
 
     individual: frozenset[str] = ALWAYS_INDIVIDUAL
@@ -276,8 +273,7 @@ def _rounded(amounts: Amounts) -> Iterable[tuple[str, int]]:
 _Index = Mapping[str, Mapping[str, frozenset[str]]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Nodes:
+class Nodes(Struct, frozen=True, kw_only=True, eq=False):
     """The nodes at one moment; this value never changes."""
 
     classes: tuple[NodeClass, ...] = ()

@@ -12,9 +12,9 @@ from enum import StrEnum
 from typing import Final
 
 import orjson
+from msgspec import Struct
 
 from usher import errors, paths
-from usher.dataclass import dataclass
 from usher.kinds import registry
 from usher.kinds.kind import FactKind
 
@@ -39,8 +39,7 @@ class State(StrEnum):
     NOT_KNOWN = "not known"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class Recorded(Struct, frozen=True, kw_only=True):
     """The facts of one kind."""
 
     kind: FactKind

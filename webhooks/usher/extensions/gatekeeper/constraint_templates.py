@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from msgspec import Struct
+
 from usher import errors, paths
-from usher.dataclass import dataclass
 
 NO_FIELDS: Final[Mapping[str, paths.Json]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class Written(Struct, frozen=True, kw_only=True):
     """One object of a file, and the line of its start."""
 
     value: paths.Object
@@ -35,8 +35,7 @@ class Written:
         return errors.InputError(f"{self.place}: {field}: {reason}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fields:
+class Fields(Struct, frozen=True, kw_only=True):
     """The fields of a mapping within an object. A missing field and null are the same."""
 
     written: Written
@@ -152,8 +151,7 @@ _SYNC: Final = "metadata.gatekeeper.sh/requires-sync-data"
 _KIND_NAME: Final = re.compile(r"[A-Z][A-Za-z0-9]{0,62}", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rego:
+class Rego(Struct, frozen=True, kw_only=True):
     """The source of a policy."""
 
     text: str
@@ -167,8 +165,7 @@ class Rego:
         return any("inventory" in text for text in (self.text, *self.libraries))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
+class Template(Struct, frozen=True, kw_only=True):
     """A ConstraintTemplate."""
 
     kind: str

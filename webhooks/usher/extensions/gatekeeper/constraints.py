@@ -14,8 +14,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
+from msgspec import Struct
+
 from usher import model, paths
-from usher.dataclass import dataclass
 from usher.extensions.gatekeeper.constraint_templates import Fields, Written, group_and_kind, kind_in_words, top_fields
 from usher.model import placement
 
@@ -186,16 +187,14 @@ _MOST_CRITERIA: Final = 10_000
 _ANY: Final = "*"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kinds:
+class Kinds(Struct, frozen=True, kw_only=True):
     """Groups and kinds; an empty list and `*` mean all."""
 
     groups: tuple[str, ...]
     kinds: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class Match(Struct, frozen=True, kw_only=True):
     """The criteria of a constraint; without criteria it matches every object."""
 
     kinds: tuple[Kinds, ...] = ()
@@ -219,8 +218,7 @@ class Match:
         return {*keys, *(one.get("key") for one in each if isinstance(one, dict))} <= {NAME_LABEL}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class Subject(Struct, frozen=True, kw_only=True):
     """An object, and its Namespace."""
 
     value: paths.Object
@@ -386,8 +384,7 @@ _SCOPED: Final = "scoped"
 _MOST_ACTIONS: Final = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Constraint:
+class Constraint(Struct, frozen=True, kw_only=True):
     """A constraint."""
 
     kind: str

@@ -4,13 +4,13 @@ As in Gatekeeper it has all fields of an AdmissionRequest; unknown ones are empt
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import replace
 from typing import Final
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, model, paths
-from usher.dataclass import dataclass
 from usher.extensions.gatekeeper import constraints
 from usher.extensions.gatekeeper import library as gatekeeper_library
 from usher.extensions.gatekeeper.constraint_templates import Fields, Written, group_and_kind, top_fields
@@ -57,8 +57,7 @@ def inventory_data(objects: Iterable[paths.Object]) -> bytes:
 _REVIEW: Final = ("admission.k8s.io", "AdmissionReview")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Review:
+class Review(Struct, frozen=True, kw_only=True):
     """The input of a policy for a request, and the objects that constraints are matched with."""
 
     document: paths.Object
@@ -158,8 +157,7 @@ LONGEST_MESSAGE: Final = 10_000
 """Characters of a message; the rest is cut."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
+class Violation(Struct, frozen=True, kw_only=True):
     """A finding of a constraint in an object."""
 
     constraint: Constraint
@@ -167,8 +165,7 @@ class Violation:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotJudged:
+class NotJudged(Struct, frozen=True, kw_only=True):
     """A constraint that could not be evaluated for an object: neither a pass nor a violation."""
 
     constraint: Constraint

@@ -11,12 +11,13 @@ import json
 import tempfile
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from usher import errors
-from usher.dataclass import dataclass
 from usher.extensions import opa_program, policy_archive
 from usher.extensions.gatekeeper import constraint_templates, constraints
 from usher.extensions.gatekeeper.constraint_templates import MOST_KINDS, Fields, Rego, Template, Written, top_fields
@@ -52,8 +53,7 @@ class NotCompiledError(Exception):
     """A template that OPA accepts, but cannot compile to WebAssembly; the message is that of OPA."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compiler:
+class Compiler(Struct, frozen=True, kw_only=True):
     """Compiles templates, and keeps the results."""
 
     opa: Path
@@ -137,8 +137,7 @@ MOST_TEMPLATES: Final = 1000
 MOST_CONSTRAINTS: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
+class Compiled(Struct, frozen=True, kw_only=True):
     """A template with its module."""
 
     template: Template
@@ -148,8 +147,7 @@ class Compiled:
     """Whether its rules may compare with other objects."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Library:
+class Library(Struct, frozen=True, kw_only=True):
     """Templates by the kind of their constraints, and constraints in the order of their names."""
 
     templates: Mapping[str, Compiled]
@@ -355,8 +353,7 @@ def _file(kind: str) -> str:
 ANY_KIND: Final = "*"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class MatchedKind:
+class MatchedKind(Struct, frozen=True, kw_only=True, order=True):
     """A kind of a group; `*` means every kind, or every group."""
 
     group: str

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 from usher import errors, paths
-from usher.dataclass import dataclass
 from usher.extensions.gatekeeper import constraint_templates, constraints, evaluation, library
 from usher.extensions.gatekeeper.constraint_templates import Fields, Written, group_and_kind, kind_in_words, top_fields
 from usher.extensions.gatekeeper.evaluation import NotJudged, Policies, Violation
@@ -19,8 +20,7 @@ _MOST: Final = 10_000
 _LONGEST_PATTERN: Final = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assertion:
+class Assertion(Struct, frozen=True, kw_only=True):
     """The violations that a case must have."""
 
     least: int
@@ -40,8 +40,7 @@ class Assertion:
         return f"expected {wanted} violations{of}, found {found}{got}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Case(Struct, frozen=True, kw_only=True):
     """One object, and the expected violations of the constraint in it."""
 
     name: str
@@ -52,8 +51,7 @@ class Case:
     skip: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Test:
+class Test(Struct, frozen=True, kw_only=True):
     """One template with one constraint, and its cases."""
 
     name: str
@@ -66,8 +64,7 @@ class Test:
     skip: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class Suite(Struct, frozen=True, kw_only=True):
     """One file of tests."""
 
     source: str
@@ -178,8 +175,7 @@ class Outcome(StrEnum):
     """usher could not run it: neither passed nor failed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class Result(Struct, frozen=True, kw_only=True):
     """The result of one case, or of a test that has no cases."""
 
     suite: str

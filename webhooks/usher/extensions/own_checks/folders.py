@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from usher import errors
-from usher.dataclass import dataclass
 from usher.policy.checks import catalogue, metadata
 from usher.policy.checks.catalogue import Entry
 
@@ -29,8 +30,7 @@ _CODES: Final = metadata.Codes(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(Struct, frozen=True, kw_only=True):
     """One check."""
 
     entry: Entry
@@ -43,8 +43,7 @@ class Check:
         return self.rule.parent / "examples"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Folder:
+class Folder(Struct, frozen=True, kw_only=True):
     """A directory of checks."""
 
     directory: Path

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Final
 
 import pydantic
+from msgspec import Struct
 
 from usher import __version__, errors
-from usher.dataclass import dataclass
 from usher.extensions import opa_program, policy_archive
 from usher.extensions.own_checks.folders import MOST_CHECKS, Folder, text_of
 from usher.policy.checks import bundle, catalogue, metadata
@@ -40,8 +40,7 @@ _unknown contains {} if false
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compiler:
+class Compiler(Struct, frozen=True, kw_only=True):
     """Compiles own checks, and keeps the results."""
 
     opa: Path

@@ -5,12 +5,13 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, model, paths
 from usher.accelerators.vocabulary import Vocabulary
@@ -19,7 +20,6 @@ from usher.authorities.authority import Case
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.facts.store import Store
 from usher.config import load, models
-from usher.dataclass import dataclass
 from usher.documents import chunks, reader
 from usher.extensions.own_checks import own_bundles
 from usher.extensions.own_checks.folders import LIBRARY, Check, Folder
@@ -97,8 +97,7 @@ _BESIDE: Final = ("cluster.yaml", "usher.yaml")
 """Files beside the examples: facts of the cluster, and the configuration."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
+class Example(Struct, frozen=True, kw_only=True):
     """One example of a check."""
 
     file: Path
@@ -167,8 +166,7 @@ def _objects(file: Path) -> list[paths.Object]:
     return [each.value for each in reader.parse(content, source=str(file)) if isinstance(each.value, dict)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class Judged(Struct, frozen=True, kw_only=True):
     """A check, with its findings in each of its examples."""
 
     check: Check
@@ -215,8 +213,7 @@ _MOST_LINES: Final = 20
 """Lines of the values that a failed test shows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class Failure(Struct, frozen=True, kw_only=True):
     """One mistake in a check, and its place."""
 
     place: str
@@ -226,8 +223,7 @@ class Failure:
     """Lines with the values of the expression that failed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class Trial(Struct, frozen=True, kw_only=True):
     """The results of one check's tests and examples; without a code for files that several checks share."""
 
     code: str
@@ -271,8 +267,7 @@ def run_trials(folder: Folder, compiler: Compiler, *, coverage: float = 0) -> li
     return [_with_threshold(each, coverage) for each in trials]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Measured:
+class _Measured(Struct, frozen=True, kw_only=True):
     """The results of `opa test` for all tests."""
 
     folder: Folder

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from usher import __version__, paths
-from usher.dataclass import dataclass
 from usher.install.manifests import roles
 
 NAME: Final = "gpu-usher-audit"
@@ -25,8 +26,7 @@ FLEET_IMAGE: Final = f"gpu-usher-fleet:{__version__}"
 """The image with DuckDB, fsspec and s3fs, which parts need; `scripts/image --fleet` builds it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True):
     namespace: str = "gpu-usher"
     cluster_name: str = ""
     """The name of the cluster in reports; empty for the name that usher finds."""

@@ -12,9 +12,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import date
 from typing import Final
 
+from msgspec import Struct
+
 from usher import model, paths
 from usher.config import models, sections
-from usher.dataclass import dataclass
 from usher.install.manifests import conditions as cel_conditions
 from usher.install.manifests import webhooks
 from usher.install.manifests.webhooks import NAME
@@ -249,8 +250,7 @@ def validating_policies(
             yield _binding(name, config)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Objects:
+class _Objects(Struct, frozen=True, kw_only=True):
     """The objects of a policy, and its failure policy. For Pods, which have types, errors of CEL always deny.
 
     Objects of other kinds may have null or a text instead of a list. They are accepted then, and their Pods are judged.

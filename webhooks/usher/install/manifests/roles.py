@@ -8,9 +8,10 @@ with its Secrets.
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from usher import paths
 from usher.authorities.gpu_quota.definitions import GROUP, namespace_of_accounts
-from usher.dataclass import dataclass
 from usher.extensions.gatekeeper.library import ANY_KIND, MatchedKind
 from usher.install.manifests import webhooks
 from usher.kinds import registry
@@ -232,8 +233,7 @@ _CORE: Final = frozenset(
 """Kinds of the core group that are stored, without Secrets and Events."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class Listed(Struct, frozen=True, kw_only=True):
     resources: tuple[tuple[str, str], ...]
     """Groups and plurals; `*` for all of a group."""
     left_out: tuple[str, ...]

@@ -13,12 +13,13 @@ import base64
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from usher import paths
 from usher.check import site_policies
 from usher.config import models, sections
 from usher.config.models import EXEMPTION_LABEL
 from usher.config.sections import DEFAULT_IDENTITIES
-from usher.dataclass import dataclass
 from usher.extensions.gatekeeper.library import ANY_KIND, MatchedKind
 from usher.install.manifests import conditions as cel_conditions
 from usher.kinds import registry
@@ -33,8 +34,7 @@ VALIDATE_TIMEOUT: Final = 3
 """Seconds, as for Gatekeeper; a healthy review takes less than a thousandth of that."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
+class Client(Struct, frozen=True, kw_only=True):
     """How the API server reaches usher: by a Service, or in development by a URL."""
 
     service: str = "gpu-usher"
@@ -44,8 +44,7 @@ class Client:
     """PEM; empty if another controller fills it in (cert-manager)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calls:
+class Calls(Struct, frozen=True, kw_only=True):
     """How long the API server waits for the webhooks of workloads, and what it does without an answer.
 
     With Fail it refuses requests that meet the match conditions of `conditions`, and accepts all others.
@@ -262,8 +261,7 @@ _EXEMPT: Final = (
 _NEWLY_EXEMPT: Final = f"{_EXEMPT.format('object')} && !(oldObject != null && {_EXEMPT.format('oldObject')})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Site:
+class _Site(Struct, frozen=True, kw_only=True):
     """The inputs of all webhooks, beside the registry."""
 
     client: Client

@@ -10,21 +10,19 @@ Sources: AR:workflow/controller/{steps,dag,operator,hooks,exit_handler}.go, AR:w
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Final
 
 import orjson
+from msgspec import Struct, field
 
 from usher import paths
-from usher.dataclass import dataclass
 from usher.kinds.reading import counts, layers
 from usher.kinds.reading.counts import NEVER, ONCE, Times, nested_times, sum_of_times, unite_reasons
 from usher.kinds.reading.templates import NOWHERE, Place
 from usher.kinds.reading.values import MAX_PODS, Reading, Reference
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
+class Parameter(Struct, frozen=True, kw_only=True):
     """A known value, read once: any number of steps may refer to it."""
 
     text: str
@@ -93,8 +91,7 @@ _TASK: Final = re.compile(r"[A-Za-z0-9][-A-Za-z0-9]*(?:\.[A-Za-z]+)?", re.ASCII)
 _ENDS_BADLY: Final = re.compile(r"\.(?:Failed|Errored|Skipped|Omitted|AllFailed)|!", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True):
     """A step, a task, a hook or an entry of a workflow that runs a template.
 
     The first of these fields that is set names it.
@@ -386,8 +383,7 @@ _RUN_TIME: Final = "which template it is, is known only when the workflow runs: 
 NO_CALLER: Final = Place(None, "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
+class Holder(Struct, frozen=True, kw_only=True):
     """An object with templates, which refer to each other by name."""
 
     templates: Mapping[str, Place]
@@ -396,8 +392,7 @@ class Holder:
     pod_metadata: tuple[Place, ...] = ()
 
 
-@dataclass(slots=True, kw_only=True)
-class ReachedTemplate:
+class ReachedTemplate(Struct, kw_only=True):
     """A template that the workflow reaches."""
 
     name: str

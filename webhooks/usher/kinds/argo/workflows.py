@@ -8,14 +8,14 @@ AR:workflow/controller/operator.go (mergedTemplateDefaultsInto).
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final, NotRequired
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.dataclass import dataclass
 from usher.kinds import kind as kinds_kind
 from usher.kinds.argo import template_graph
 from usher.kinds.argo.template_graph import GROUP, Graph, Holder, ReachedTemplate
@@ -49,8 +49,7 @@ _CHANGED_BY_MUTATIONS: Final = ("tolerations", "affinity", "schedulerName", "pri
 _ACTIONS_WITH_AN_OBJECT: Final = frozenset({"create", "apply", "replace", "patch"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkflowDefaults:
+class WorkflowDefaults(Struct, frozen=True, kw_only=True):
     """The fields that pods get from the workflow that runs them."""
 
     specs: tuple[Place, ...]

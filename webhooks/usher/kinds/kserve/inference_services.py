@@ -8,14 +8,14 @@ of workers, however many heads there are, and writes the number of accelerators 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final, NamedTuple, NotRequired
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.dataclass import dataclass
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.kserve import replicas, runtimes
 from usher.kinds.kserve.merging import (
@@ -284,8 +284,7 @@ _MAX_CANARIES: Final = 4
 """usher reads no more canaries: it merges each one with the whole predictor."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Service:
+class _Service(Struct, frozen=True, kw_only=True):
     """Values that all components of an InferenceService share."""
 
     how: Running

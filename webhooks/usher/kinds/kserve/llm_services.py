@@ -8,11 +8,12 @@ KS:pkg/validation/managed_dra.go and KS:pkg/controller/v1alpha2/llmisvc/managed_
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from usher import model, paths
-from usher.dataclass import dataclass
 from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, keep_spec_without_secrets
 from usher.kinds.kserve import replicas as kserve_replicas
 from usher.kinds.kserve import runtimes
@@ -76,8 +77,7 @@ _TOKENIZING: Final = ("token-producer", "precise-prefix-cache-scorer")
 _PARALLELISM: Final = "as many as the parallelism of the service needs"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Service:
+class _Service(Struct, frozen=True, kw_only=True):
     """Values that all pods of a service share."""
 
     reading: Reading

@@ -10,12 +10,13 @@ TR:pkg/runtime/core/trainingruntime.go, mergeRuntimePatches.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from usher import model, paths
-from usher.dataclass import dataclass
 from usher.kinds.kind import Facts, Kind, Kueue, KueueUnit, Pods, Starts, keep_spec_without_secrets
 from usher.kinds.kubeflow import training_jobs
 from usher.kinds.reading.pod_templates import listed_containers, pod_template
@@ -52,8 +53,7 @@ _POD_GROUPS: Final = ("volcano", "coscheduling")
 """Schedulers for which a runtime can request a PodGroup: TR:pkg/apis/trainer/v1alpha1/trainingruntime_types.go."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(Struct, frozen=True, kw_only=True):
     """The settings of a runtime for machine learning and its gang: `mlPolicy` and `podGroupPolicy`."""
 
     nodes: int
@@ -64,8 +64,7 @@ class Policy:
     """The scheduler for which the Trainer makes a PodGroup of all pods; empty if it makes no PodGroup."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(Struct, frozen=True, kw_only=True):
     """One replicated job of a runtime."""
 
     name: str
@@ -148,8 +147,7 @@ _DEPTH_OF_AFFINITY: Final = 3
 """Objects in objects; below them are lists, which a patch replaces as a whole."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patch:
+class Patch(Struct, frozen=True, kw_only=True):
     """A patch of one pod template."""
 
     metadata: Place

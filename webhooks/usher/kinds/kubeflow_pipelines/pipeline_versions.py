@@ -12,13 +12,13 @@ executions. usher looks at every component once, after all components that call 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, model, paths, quantities
-from usher.dataclass import dataclass
 from usher.kinds.kind import Kind, KueueUnit, Pods, Starts
 from usher.kinds.kubeflow_pipelines import compiled
 from usher.kinds.reading.pod_templates import template_times
@@ -134,8 +134,7 @@ class _Call(NamedTuple):
     """Path of the field that names it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Component:
+class Component(Struct, frozen=True, kw_only=True):
     path: str
     executor: str
     """The label of its executor; empty if the component only calls others."""

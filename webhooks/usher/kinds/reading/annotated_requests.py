@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from msgspec import Struct
+
 from usher import errors, model, paths, quantities
 from usher.accelerators.names import GKE_DEVICES, GPU_FRACTION, GPU_FRACTION_CONTAINER, GPU_FRACTION_DEVICES, GPU_MEMORY
-from usher.dataclass import dataclass
 from usher.kinds.reading.values import Reading
 
 _FRACTIONS: Final = frozenset({GPU_FRACTION, GPU_MEMORY})
@@ -19,8 +20,7 @@ _ONE: Final = quantities.parse(1)
 _GPU_DEVICE: Final = re.compile(r"/dev/nvidia[0-9]{1,3}\b", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Annotated:
+class Annotated(Struct, frozen=True, kw_only=True):
     """The accelerators that annotations of a pod template request, and the containers that get them."""
 
     requests: tuple[model.AcceleratorRequest, ...] = ()

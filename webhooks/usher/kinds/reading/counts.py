@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from types import NoneType
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from usher import model, paths
-from usher.dataclass import dataclass
 from usher.kinds.reading import values
 from usher.kinds.reading.values import MAX_PODS, Reading
 
@@ -129,8 +130,7 @@ UNUSABLE = -1
 """A missing or wrong number that no default may replace."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Growth:
+class Growth(Struct, frozen=True, kw_only=True):
     """How many replicas one object lets another one have: pods, groups or Workers, as the target counts them."""
 
     source: values.Reference

@@ -1,9 +1,10 @@
 """The environment variables of a container that rules read."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final
+
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.kinds.reading.values import Reading, Reference

@@ -4,7 +4,8 @@ Why: docs/domain/principles.md#unknown-kinds.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from usher import model, paths
 from usher.kinds.reading.templates import LISTS, NOWHERE, ONE, PLAIN, ContainerPlace, Place, Template, Traits

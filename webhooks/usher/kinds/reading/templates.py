@@ -1,12 +1,12 @@
 """The parts of a pod template, each with its place in the object, as a kind returns them. Plain data."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from msgspec import Struct, field
+
 from usher import model, paths
-from usher.dataclass import dataclass
 
 ONE = model.Count(minimum=1, maximum=1)
 
@@ -89,8 +89,7 @@ class ClaimPlace(NamedTuple):
     """Name of the container that gets the devices; empty for the first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
+class Template(Struct, frozen=True, kw_only=True):
     """The parts of a pod template, and facts about its pods that only the kind knows."""
 
     name: str

@@ -9,8 +9,9 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
+from msgspec import Struct
+
 from usher import errors, model, paths, quantities
-from usher.dataclass import dataclass
 from usher.kinds.reading.templates import Template
 
 _Made = TypeVar("_Made")
@@ -50,8 +51,7 @@ class Absence(Enum):
     NOT_KNOWN = "is not known here"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
+class Reference(Struct, frozen=True, kw_only=True):
     """An object by name; `namespace` is empty for cluster-scoped objects."""
 
     group: str
@@ -183,8 +183,7 @@ MAX_DEPTH: Final = 4
 """Workloads in workloads. Deeper ones, for example four AppWrappers around another, are a mistake or an attack."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inner:
+class Inner(Struct, frozen=True, kw_only=True):
     """An object of a known kind inside another object. Its paths begin at the inner object."""
 
     versions: tuple[str, ...]

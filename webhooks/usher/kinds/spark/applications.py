@@ -5,11 +5,12 @@ pod (SP:internal/webhook/sparkpod_defaulter.go). These fields win, and lists are
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from usher import model, paths
-from usher.dataclass import dataclass
 from usher.kinds import kind
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.reading import annotated_requests
@@ -30,8 +31,7 @@ _TOLERATION: Final = ("key", "operator", "value", "effect")
 _BEFORE_THE_OTHERS: Final = (model.ContainerType.INIT, model.ContainerType.SIDECAR)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Application:
+class Application(Struct, frozen=True, kw_only=True):
     """The settings that driver and executors share."""
 
     conf: Conf

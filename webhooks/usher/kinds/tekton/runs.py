@@ -7,14 +7,14 @@ TK:pkg/reconciler/pipelinerun/resources/pipelinerunresolution.go.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final, NotRequired
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 from usher import model, paths
-from usher.dataclass import dataclass
 from usher.kinds import kind
 from usher.kinds.kind import Kind, Kueue, KueueUnit, Pods, Starts
 from usher.kinds.reading import layers
@@ -113,8 +113,7 @@ _WHOLE_LIST: Final = "[*]"
 _REFERENCED: Final = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pipeline:
+class Pipeline(Struct, frozen=True, kw_only=True):
     """A PipelineSpec, and the settings that its run adds to the tasks."""
 
     spec: Place

@@ -7,8 +7,9 @@ TK:pkg/internal/computeresources/tasklevel/tasklevel.go, TK:pkg/reconciler/taskr
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from usher import model, paths
-from usher.dataclass import dataclass
 from usher.kinds.reading import layers
 from usher.kinds.reading.templates import NOWHERE, ContainerPlace, Place, Template, Traits
 from usher.kinds.reading.values import Reading, Reference
@@ -19,8 +20,7 @@ PARAMETER: Final = "$("
 """The start of a text that is known only when a run starts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApiVersion:
+class ApiVersion(Struct, frozen=True, kw_only=True):
     """How a version of the API names the fields that differ."""
 
     resources: str
@@ -37,8 +37,7 @@ def version_of(value: Mapping[str, paths.Json]) -> ApiVersion:
     return V1BETA1 if value.get("apiVersion") == f"{GROUP}/v1beta1" else V1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class Task(Struct, frozen=True, kw_only=True):
     """A TaskSpec, from the object or from a reference."""
 
     spec: Place
@@ -110,8 +109,7 @@ _WHOLE: Final = frozenset({"memory", "ephemeral-storage"})
 _TOO_LARGE: Final = "too many steps share too large a template: they are not judged"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskRunSettings:
+class TaskRunSettings(Struct, frozen=True, kw_only=True):
     """The settings that the run of a task adds to it."""
 
     pod_templates: tuple[Place, ...]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import orjson
 import pydantic
+from msgspec import Struct
 
 from usher import errors
-from usher.dataclass import dataclass
 from usher.policy.checks import catalogue as checks_catalogue
 
 MANIFEST = "bundle.json"
@@ -23,8 +23,7 @@ REVISION_FILE = "usher/main/revision.rego"
 REVISION_RULE = "usher/main/revision"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bundle:
+class Bundle(Struct, frozen=True, kw_only=True):
     """A verified bundle."""
 
     directory: Path

@@ -9,10 +9,10 @@ from enum import StrEnum
 from string import ascii_uppercase
 from typing import Final
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from usher import errors
-from usher.dataclass import dataclass
 
 CODE: Final = re.compile(r"US[HM]\d{3,4}")
 
@@ -117,8 +117,7 @@ class Entry(BaseModel):
         return (self.code, *(word for word in self.aliases if CODE.fullmatch(word)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Catalogue:
+class Catalogue(Struct, frozen=True, kw_only=True):
     """All checks and mutations of a bundle, by key."""
 
     checks: Mapping[str, Entry]
@@ -190,8 +189,7 @@ _CODES_OF_USHER: Final = ("closes", "order", "promises", "silent", "protects_oth
 """Fields of METADATA that would have no effect in an own check."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnChecks:
+class OwnChecks(Struct, frozen=True, kw_only=True):
     """The compiled checks of one directory or bundle."""
 
     source: str

@@ -8,9 +8,9 @@ from typing import Final
 
 import pydantic
 import pydantic_core
+from msgspec import Struct
 
 from usher import errors, paths
-from usher.dataclass import dataclass
 from usher.documents import places, reader
 from usher.kinds import registry
 from usher.policy.checks import catalogue
@@ -18,8 +18,7 @@ from usher.policy.checks import catalogue
 _BLOCK = re.compile(r"^# METADATA\n((?:#.*\n)+)package ", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Codes:
+class Codes(Struct, frozen=True, kw_only=True):
     """The form of the codes of checks or mutations."""
 
     pattern: re.Pattern[str]

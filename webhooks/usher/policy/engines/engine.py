@@ -12,9 +12,9 @@ from enum import StrEnum
 from typing import Final, Protocol
 
 import orjson
+from msgspec import Struct
 
 from usher import errors, memo, paths
-from usher.dataclass import dataclass
 from usher.memo import Memo
 
 RESULT_VERSION: Final = 1
@@ -152,8 +152,7 @@ _PART: Final = 0.5
 _LISTS: Final = (("findings", "finding"), ("unknown", "unknown"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnChecksEngine:
+class OwnChecksEngine(Struct, frozen=True, kw_only=True):
     """An engine with own checks."""
 
     source: str

@@ -9,12 +9,13 @@ prints. The rules are those of https://pkg.go.dev/fmt, with its marks for mistak
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Final
 
-from usher.dataclass import dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from usher.policy.engines.rego_values import (
     HostFunctions,
     Number,
@@ -37,8 +38,7 @@ _INT64: Final = range(-(2**63), 2**63)
 _BASES: Final = {"d": "d", "v": "d", "b": "b", "o": "o", "x": "x", "X": "X"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Verb:
+class _Verb(Struct, frozen=True, kw_only=True):
     """One `%` of a format: flags, width, precision and letter."""
 
     flags: str

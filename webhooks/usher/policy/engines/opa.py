@@ -21,10 +21,10 @@ import opa_client
 import orjson
 import requests
 import urllib3
+from msgspec import Struct
 from requests.adapters import HTTPAdapter
 
 from usher import errors, paths
-from usher.dataclass import dataclass
 from usher.policy.checks import bundle
 from usher.policy.engines import engine
 
@@ -40,8 +40,7 @@ _LONGER: Final = 1.0
 _Answer = TypeVar("_Answer")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
+class Server(Struct, frozen=True, kw_only=True):
     """Where an OPA server is, and how it and usher authenticate."""
 
     url: str

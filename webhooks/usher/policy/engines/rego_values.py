@@ -13,27 +13,25 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Final
 
+from msgspec import Struct
+
 from usher import errors
-from usher.dataclass import dataclass
 from usher.policy.engines.wasm_runtime import Memory
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Struct, frozen=True):
     """A number, as the text that it was written with."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Object:
+class Object(Struct, frozen=True):
     """Keys and values, sorted by key."""
 
     items: "tuple[tuple[Value, Value], ...]"
 
 
-@dataclass(frozen=True, slots=True)
-class Set:
+class Set(Struct, frozen=True):
     """The members, sorted and without repetition."""
 
     items: "tuple[Value, ...]"

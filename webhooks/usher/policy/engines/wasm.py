@@ -13,15 +13,15 @@ import threading
 import time
 import weakref
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import orjson
 import wasmtime
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, paths
-from usher.dataclass import dataclass
 from usher.policy.engines import engine, wasm_runtime
 from usher.policy.engines.engine import ANSWER_UNTIL
 from usher.policy.engines.rego_values import HOST_IMPORTS, NO_HOST_FUNCTIONS, HostCalls, HostFunctions
@@ -36,8 +36,7 @@ _CLOSED: Final = "the policy engine is closed"
 _DATA: Final = b"{}"  # base data beside our rules: the input holds all data that they read
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Program:
+class _Program(Struct, frozen=True, kw_only=True):
     """The parts from which every instance of one policy starts."""
 
     module: wasmtime.Module

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from msgspec import Struct
+
 from usher import errors, model, paths
-from usher.dataclass import dataclass
 from usher.kinds.reading import values as reading_values
 from usher.kinds.reading.values import Absence, Lookup, Reference
 from usher.policy.mutation import editing, pod_fields, strategies
@@ -18,8 +19,7 @@ _WARNED_ABOUT = (pod_fields.OPAQUE, pod_fields.PARTIAL, NO_RECORD)
 """Reasons that only the user can remove, so the user is warned."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MutationRefusal:
+class MutationRefusal(Struct, frozen=True, kw_only=True):
     """Why usher.yaml or an annotation of the object refuses an intent."""
 
     reason: str
@@ -29,8 +29,7 @@ class MutationRefusal:
     """Whether the mutation is switched off."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
+class Skipped(Struct, frozen=True, kw_only=True):
     """An intent that changed nothing, and why."""
 
     intent: model.Intent
@@ -41,8 +40,7 @@ class Skipped:
     """Whether the mutation is switched off; only `usher explain` shows that."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merged:
+class Merged(Struct, frozen=True, kw_only=True):
     """The object with all mutations applied. Without `operations`, `value` equals the original."""
 
     value: paths.Object

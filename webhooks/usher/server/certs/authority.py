@@ -7,7 +7,7 @@ So an authority that signs always has more than a leaf's life left, and a leaf n
 import ipaddress
 import re
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from cryptography import x509
@@ -16,7 +16,6 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519
 from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from usher.dataclass import dataclass
 from usher.errors import CertificateError
 
 AUTHORITY_LIFETIME = timedelta(days=365)

@@ -12,15 +12,15 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from msgspec import Struct
 
-from usher.dataclass import dataclass
 from usher.errors import CertificateError
 from usher.server.certs import pem
 from usher.server.certs.authority import (
@@ -134,8 +134,7 @@ class Issued:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnsuredAuthority:
+class EnsuredAuthority(Struct, frozen=True, kw_only=True):
     """The CA of a directory. `reason` says why it was replaced; empty if it was kept."""
 
     authority: CertificateAuthority
@@ -143,8 +142,7 @@ class EnsuredAuthority:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ensured:
+class Ensured(Struct, frozen=True, kw_only=True):
     """The present content of a directory. The reasons say why a part was replaced; empty if it was kept."""
 
     authorities: tuple[x509.Certificate, ...]

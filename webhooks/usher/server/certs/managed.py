@@ -14,17 +14,18 @@ import binascii
 import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
 
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, paths
 from usher.cluster.api import Answer, Lists
-from usher.dataclass import dataclass
 from usher.errors import CertificateError, ClusterError, UsherError
 from usher.server.certs import pem
 from usher.server.certs.authority import (
@@ -51,8 +52,7 @@ class Patches(Lists, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Registered:
+class Registered(Struct, frozen=True, kw_only=True):
     """One webhook configuration, as it was read."""
 
     path: str
@@ -154,8 +154,7 @@ class Writes(Lists, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretName:
+class SecretName(Struct, frozen=True, kw_only=True):
     namespace: str
     name: str
 
@@ -403,8 +402,7 @@ class Api(Patches, Writes, Protocol):
     """The API server requests that a round needs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """The place of the certificate, the configurations that must trust it, and its names."""
 
     secret: SecretName

@@ -1,6 +1,6 @@
 """Reads certificates and keys from PEM files and certificate directories; errors name the file and the remedy."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,8 +9,8 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
 from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
+from msgspec import Struct
 
-from usher.dataclass import dataclass
 from usher.errors import CertificateError
 from usher.server.certs.authority import CertificateAuthority, made_here
 
@@ -154,8 +154,7 @@ AUTHORITY_CERTIFICATE_FILE = "ca.crt"
 AUTHORITY_KEY_FILE = "ca.key"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
+class Contents(Struct, frozen=True, kw_only=True):
     """The readable files of a directory."""
 
     present: frozenset[str]

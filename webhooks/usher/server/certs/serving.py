@@ -19,15 +19,14 @@ from pathlib import Path
 from typing import Protocol
 
 from cryptography import x509
+from msgspec import Struct
 
-from usher.dataclass import dataclass
 from usher.errors import CertificateError, UsherError
 from usher.server.certs import pem
 from usher.server.certs.authority import canonical_names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientAuthorities:
+class ClientAuthorities(Struct, frozen=True, kw_only=True):
     """The CAs that sign the certificates of clients, in PEM; without them any client may call."""
 
     authorities: bytes
@@ -130,8 +129,7 @@ _SOON = 1.0
 """Seconds between checks while the server waits for a certificate."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class Checked(Struct, frozen=True, kw_only=True):
     """The result of a check of the certificate in service."""
 
     reloaded: bool

@@ -1,10 +1,10 @@
 """Accounts in parts: written as little as possible, read as a whole, and never half."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import builders
 from unit.authorities.gpu_quota.live.earlier_replica import EarlierReplica

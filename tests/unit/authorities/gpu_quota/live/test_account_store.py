@@ -1,9 +1,9 @@
 """The store of the quotas' accounts, which loses no write."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import builders
 from unit.authorities.gpu_quota.live.memory_api import MemoryApi

@@ -5,9 +5,10 @@ page.js draws the same pieces; a test compares what both make of one table.
 
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from usher.audit.reports import numbers
 from usher.audit.reports.web.markup import Html, element, joined, visible
-from usher.dataclass import dataclass
 
 Piece: TypeAlias = tuple[str, str] | tuple[str, str, "str | float | tuple[str, ...]"]
 """The look, the text, and what the look needs besides: a fragment, a share, lines, a class."""
@@ -19,8 +20,7 @@ _TAGS: Final = {"strong": "strong", "code": "code"}
 _CLASSES: Final = {"text": None, "strong": None, "code": None}
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """`sort` is a number, or None for what has no value and comes last; texts sort by their own words."""
 
     pieces: tuple[Piece, ...]
@@ -117,8 +117,7 @@ def data(piece: Piece) -> list[object]:
     return [piece[0], visible(piece[1]), visible(extra) if isinstance(extra, str) else extra]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SumUnit:
+class SumUnit(Struct, frozen=True, kw_only=True):
     """A number between two texts, with the digits of `PAGE.money` or of `numbers.plain`."""
 
     before: str = ""

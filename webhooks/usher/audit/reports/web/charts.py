@@ -7,16 +7,16 @@ the width; nothing depends on colour alone.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from usher.audit.reports.web.markup import Html, element, joined
-from usher.dataclass import dataclass
 
 _WIDTH: Final = 1_000
 _HEIGHT: Final = 100
 _MARK: Final = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Struct, frozen=True, kw_only=True):
     """A stretch of a bar; `look` is its class."""
 
     look: str
@@ -56,8 +56,7 @@ def legend(parts: Sequence[Part]) -> Html:
     return element("ul", *entries, class_="legend")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
+class Goal(Struct, frozen=True, kw_only=True):
     """A value beside the range where it should be, on a scale from 0 to `most`."""
 
     low: float
@@ -91,8 +90,7 @@ def range_bar(goal: Goal) -> Html:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class Point(Struct, frozen=True, kw_only=True):
     at: float
     """Where it stands from 0 (first) to 1 (last)."""
     value: float | None

@@ -7,15 +7,15 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
+from msgspec import Struct
+
 from usher.audit.reports.web.markup import Html, element, joined
-from usher.dataclass import dataclass
 
 _ICON: Final = "data:,"
 """Browsers ask the server for an icon unless a page has one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Section(Struct, frozen=True, kw_only=True):
     name: str
     """The fragment that leads to it."""
     title: str
@@ -26,8 +26,7 @@ class Section:
     """How many entries it has; None where that says nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(Struct, frozen=True, kw_only=True):
     title: str
     heading: str
     facts: Sequence[str]

@@ -2,16 +2,16 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from typing import Final
 from urllib.parse import urlencode
 
 import orjson
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from usher.audit.reports.web import cells
 from usher.audit.reports.web.markup import Html, element, visible
 from usher.check.formats import wording
-from usher.dataclass import dataclass
 
 PAGE: Final = 100
 """Rows that a page shows at once, by Python and by page.js."""
@@ -29,8 +29,7 @@ FEW: Final = 8
 """A table with no more rows needs no filter."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class Column(Struct, frozen=True, kw_only=True):
     title: str
     explained: str = ""
     """The formula or the meaning, as a title."""
@@ -49,8 +48,7 @@ class Column:
     up."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     cells: tuple[cells.Cell, ...]
     facets: tuple[str, ...] = ()
     """Its value for each filter of the table."""
@@ -60,8 +58,7 @@ class Row:
     """Whether the sum of its table has it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class Table(Struct, frozen=True, kw_only=True):
     name: str
     """The fragment that leads to it."""
     caption: str

@@ -17,12 +17,13 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import orjson
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, paths
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
@@ -34,7 +35,6 @@ from usher.authorities.gpu_quota.entries import EntryChanges, EntryLayers, Malfo
 from usher.authorities.gpu_quota.ledger import Ledger
 from usher.authorities.gpu_quota.live import holdings
 from usher.cluster.api import Answer, Lists
-from usher.dataclass import dataclass
 
 
 class ChargeResult(StrEnum):
@@ -121,8 +121,7 @@ class MissingPartError(errors.ClusterError):
     """A part does not exist: a later version of the head may not name it any more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AllEntries:
+class AllEntries(Struct, frozen=True, kw_only=True):
     """The entries of all parts."""
 
     names: tuple[str, ...] = ()
@@ -260,8 +259,7 @@ UPGRADE: Final = 600
 rolling upgrade must end before."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class Account(Struct, frozen=True, kw_only=True):
     """A quota with its charges."""
 
     quota: Quota
@@ -365,8 +363,7 @@ _CONFLICT: Final = 409
 _State = TypeVar("_State")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stored(Generic[_State]):
+class Stored(Struct, Generic[_State], frozen=True, kw_only=True):
     """A state in the version in which it was read or written."""
 
     state: _State

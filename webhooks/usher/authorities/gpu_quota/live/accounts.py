@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from typing import Any, Final, Generic, TypeVar
 
+from msgspec import Struct
+
 from usher import errors
 from usher.authorities.gpu_quota import definitions as gpu_quota_definitions
 from usher.authorities.gpu_quota.definitions import Quota
@@ -27,7 +29,6 @@ from usher.authorities.gpu_quota.live.account_store import (
     Stored,
 )
 from usher.authorities.knowledge import Knowledge
-from usher.dataclass import dataclass
 
 MOST_TOGETHER: Final = 64
 """The most changes in one write: one refusal must not delay a thousand other changes."""
@@ -55,8 +56,7 @@ Change = Callable[[_State], tuple[_State, _Result]]
 """Makes the next state and a result; returns the same state to write nothing. It may run several times."""
 
 
-@dataclass(slots=True, kw_only=True)
-class _Waiting(Generic[_State]):
+class _Waiting(Struct, Generic[_State], kw_only=True):
     change: Change[_State, Any]
     until: float
     result: "Future[Any]"

@@ -8,8 +8,10 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Final, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, paths
 from usher.authorities.authority import QuotaRefusal
@@ -29,7 +31,6 @@ from usher.authorities.gpu_quota.status import ChargeRequest
 from usher.authorities.knowledge import Knowledge
 from usher.cluster import api as cluster_api
 from usher.cluster.api import Lists, ObjectPath, Target
-from usher.dataclass import dataclass
 from usher.kinds.kind import FactKind
 from usher.kinds.registry import WORKLOADS
 
@@ -101,8 +102,7 @@ BUILT_IN_GROUPS: Final = frozenset({"", "apps", "batch"})
 DEFINITIONS: Final = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
-@dataclass(frozen=True, slots=True)
-class _UnknownExistence:
+class _UnknownExistence(Struct, frozen=True):
     """It is unknown whether the object exists."""
 
 
@@ -246,8 +246,7 @@ _LONGEST_UID: Final = 128
 _Answer = TypeVar("_Answer")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Charge:
+class _Charge(Struct, frozen=True, kw_only=True):
     """The charge of a quota for one request."""
 
     quota: Quota

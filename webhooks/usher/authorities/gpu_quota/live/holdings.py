@@ -9,10 +9,11 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final, TypeVar
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import memo, model, paths
 from usher.authorities.gpu_quota import amounts, assignment, entries, judge, ledger
@@ -22,12 +23,10 @@ from usher.authorities.gpu_quota.definitions import Quota
 from usher.authorities.gpu_quota.entries import Entry
 from usher.authorities.gpu_quota.ledger import Holding
 from usher.authorities.knowledge import Knowledge
-from usher.dataclass import dataclass
 from usher.memo import Memo
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class Held(Struct, frozen=True, kw_only=True):
     """An object that exists."""
 
     holding: Holding
@@ -387,8 +386,7 @@ LIKE_PODS: Final = 4096
 """How many different pods are remembered with their charge; an entry takes half a kilobyte."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectCharges:
+class ObjectCharges(Struct, frozen=True, kw_only=True):
     """The charges of objects by one state of knowledge."""
 
     known: Knowledge

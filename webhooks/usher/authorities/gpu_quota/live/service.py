@@ -10,11 +10,12 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from usher import errors, paths
 from usher.authorities.gpu_quota import assignment, ledger
@@ -34,7 +35,6 @@ from usher.authorities.gpu_quota.status import Condition
 from usher.authorities.knowledge import Knowledge
 from usher.cluster.api import Lists
 from usher.cluster.watching import StreamingApi
-from usher.dataclass import dataclass
 from usher.kinds.kind import FactKind
 from usher.kinds.reading.values import Absence
 
@@ -326,8 +326,7 @@ def _quota_name(quota: Quota | Undecided | None) -> str:
     return "undecided" if isinstance(quota, Undecided) else str(quota or "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ChargeInputs:
+class _ChargeInputs(Struct, frozen=True, kw_only=True):
     """The inputs of all charges. When they change, every object must be read again."""
 
     quotas: tuple[Quota, ...]
